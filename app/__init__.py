@@ -1,0 +1,50 @@
+"""Flagstaff: the administration portal for feature toggles."""
+
+from flask import Flask
+
+from app import config
+from app.accounts import api as accounts_api
+from app.accounts import pages as accounts_pages
+from app.archive import api as archive_api
+from app.auth import identity
+from app.config import Settings
+from app.core import blueprints, db, files, http
+from app.docs import api as docs_api
+from app.docs import pages as docs_pages
+from app.environments import api as environments_api
+from app.event_log import api as event_log_api
+from app.features import api as features_api
+from app.me import api as me_api
+from app.projects import api as projects_api
+from app.service_accounts import api as service_accounts_api
+from app.tags import api as tags_api
+
+APIS = (
+    me_api.bp,
+    service_accounts_api.bp,
+    accounts_api.bp,
+    projects_api.bp,
+    features_api.bp,
+    archive_api.bp,
+    tags_api.bp,
+    environments_api.bp,
+    event_log_api.bp,
+    docs_api.bp,
+)
+PAGES = (accounts_pages.bp, docs_pages.bp)
+
+
+def create_app(settings: Settings) -> Flask:
+    """The application, ready to serve a database that is migrated."""
+    app = Flask(__name__, template_folder=str(files.TEMPLATES), static_folder=str(files.STATIC))
+    app.config.from_mapping(config.for_flask(settings))
+    db.init_app(app)
+    http.init_app(app)
+    identity.init_app(app)
+    api = blueprints.Api(app)
+    for face in APIS:
+        api.register_blueprint(face)
+    for page in PAGES:
+        app.register_blueprint(page)
+    blueprints.check_every_route_is_guarded(app)
+    return app

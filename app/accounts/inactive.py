@@ -1,0 +1,121 @@
+"""Who counts as inactive, and deleting them without ever touching anybody else."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.accounts import service as accounts
+from app.accounts.models import Account, AccountKind
+from app.core.actor import Actor
+from app.core.db import CHUNK, chunks, db, utcnow
+from app.core.paging import Page, page_of
+from app.core.permissions import Role
+from app.events import service as events
+from app.events.models import EventType
+from app.events.service import Story
+from app.tokens.models import Token
+
+LAST_TOKEN_USE = (
+    sa.select(sa.func.max(Token.last_seen_at))
+    .where(Token.account_id == Account.id)
+    .correlate(Account)
+    .scalar_subquery()
+)
+"""The latest use over all personal tokens, those that are revoked by now included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of the ids: who was deleted, and of the others why not."""
+
+    deleted: list[Account]
+    skipped: dict[int, str]
+
+
+def search(*, after: timedelta, limit: int, offset: int) -> Page[Any]:
+    """Rows of (Account, last token use or None), the longest inactive first."""
+    query = (
+        sa.select(Account, LAST_TOKEN_USE.label("pat_seen_at"))
+        .where(_is_inactive(utcnow() - after))
+        .order_by(sa.func.coalesce(Account.last_sign_in_at, Account.created_at), Account.id)
+    )
+    return page_of(query, limit=limit, offset=offset)
+
+
+def remove(actor: Actor, ids: list[int], *, after: timedelta) -> Outcome:
+    """Delete those of ``ids`` who are inactive at this moment; leave everybody else alone."""
+    wanted = set(ids)
+    condition = _is_inactive(utcnow() - after)
+    candidates = sorted(
+        wanted.intersection(db.session.scalars(sa.select(Account.id).where(condition)))
+    )
+    found: list[Account] = []
+    for chunk in chunks(candidates):
+        # Asked again with the rows locked: somebody may have signed in since.
+        query = sa.select(Account).where(Account.id.in_(chunk), condition).order_by(Account.id)
+        found += db.session.scalars(query.with_for_update())
+    spared = {actor.id: "yourself"} | _last_admin(found)
+    deleted = [account for account in found if account.id not in spared]
+    accounts.mark_deleted(deleted)
+    skipped = _reasons(wanted.difference(account.id for account in deleted), spared)
+    if wanted:
+        _tell(actor, Outcome(deleted, skipped), count_skipped=len(wanted) - len(deleted))
+    return Outcome(deleted, skipped)
+
+
+def _is_inactive(since: datetime) -> sa.ColumnElement[bool]:
+    """No sign-in and no token use since; who never signed in counts from his creation."""
+    used_token = sa.exists().where(Token.account_id == Account.id, Token.last_seen_at >= since)
+    return sa.and_(
+        Account.kind == AccountKind.PERSON,
+        Account.deleted_at.is_(None),
+        sa.func.coalesce(Account.last_sign_in_at, Account.created_at) < since,
+        ~used_token.correlate(Account),
+    )
+
+
+def _last_admin(found: list[Account]) -> dict[int | None, str]:
+    """The Admin who must stay when all that are left are named, the one who was here last."""
+    admins = [account for account in found if account.role is Role.ADMIN]
+    if not admins or accounts.other_admin_can_sign_in(besides={a.id for a in admins}):
+        return {}
+    stays = max(
+        admins, key=lambda a: (a.password_hash is not None, a.last_sign_in_at or a.created_at)
+    )
+    return {stays.id: "the last Admin"}
+
+
+def _reasons(ids: set[int], spared: dict[int | None, str]) -> dict[int, str]:
+    """Why each of the first ids was left alone; as many as an event should carry."""
+    first = sorted(ids)[:CHUNK]
+    known = {
+        account.id: account
+        for account in db.session.scalars(sa.select(Account).where(Account.id.in_(first)))
+    }
+    return {id: spared.get(id) or _reason(known.get(id)) for id in first}
+
+
+def _reason(account: Account | None) -> str:
+    if account is None:
+        return "unknown"
+    if not account.is_person:
+        return "a service account"
+    return "already deleted" if account.deleted_at else "active"
+
+
+def _tell(actor: Actor, outcome: Outcome, *, count_skipped: int) -> None:
+    batch = events.new_batch()
+    stories = (Story(pre_data=account.snapshot()) for account in outcome.deleted)
+    events.record_all(actor, EventType.USER_DELETED, stories, batch_id=batch)
+    events.record(
+        actor,
+        EventType.INACTIVE_USERS_DELETED,
+        batch_id=batch,
+        data={
+            "deleted": [{"id": a.id, "name": a.label} for a in outcome.deleted],
+            "skipped": [{"id": id, "reason": reason} for id, reason in outcome.skipped.items()],
+            "skippedCount": count_skipped,
+        },
+    )

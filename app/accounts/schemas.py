@@ -1,0 +1,95 @@
+from typing import Any
+from urllib.parse import quote
+
+from marshmallow import fields, post_dump, validate
+
+from app.accounts.models import Account
+from app.core.permissions import ROOT_ROLES, Role
+from app.core.schemas import Line, Schema, Timestamp, WholeNumber
+
+
+class RootRole(WholeNumber):
+    """The id of a root role."""
+
+    default_error_messages = {  # noqa: RUF012
+        "unknown": "Must be the id of a root role: "
+        + ", ".join(f"{role.value} ({role.title})" for role in ROOT_ROLES)
+        + "."
+    }
+
+    def __init__(self, **kwargs: Any) -> None:
+        ids = [role.value for role in ROOT_ROLES]
+        super().__init__(metadata={"enum": ids, "description": "Root role id."}, **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Role:
+        number = super()._deserialize(value, *args, **kwargs)
+        if number not in ROOT_ROLES:
+            raise self.make_error("unknown")
+        return Role(number)
+
+
+def username(**kwargs: Any) -> Line:
+    return Line(
+        high=255,
+        metadata={"description": "Unique over users and service accounts, whatever its case."},
+        **kwargs,
+    )
+
+
+def image_path(account: Account) -> str:
+    """A picture from this server, made of the initials alone: its address tells nothing else."""
+    return f"/avatars/{quote(account.initials)}.svg"
+
+
+class NewUser(Schema):
+    username = username()
+    email = fields.Email(
+        validate=validate.Length(max=254, error="Must have at most 254 characters.")
+    )
+    name = Line(high=255)
+    root_role = RootRole(required=True)
+
+
+class UserDetail(Schema):
+    id = fields.Integer()
+    is_api = fields.Constant(constant=False, data_key="isAPI", metadata={"deprecated": True})
+    name = fields.String(allow_none=True)
+    email = fields.String()
+    username = fields.String(allow_none=True)
+    image_url = fields.Function(image_path, metadata={"type": "string"})
+    login_attempts = fields.Integer()
+    email_sent = fields.Constant(constant=False)
+    root_role = fields.Integer(attribute="role")
+    seen_at = Timestamp(allow_none=True, attribute="last_sign_in_at")
+    created_at = Timestamp()
+
+    @post_dump
+    def _leave_out_missing(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return {key: value for key, value in data.items() if key != "email" or value is not None}
+
+
+class UserList(Schema):
+    version = fields.Constant(1)
+    users = fields.List(fields.Nested(UserDetail), attribute="items")
+    total = fields.Integer()
+
+
+class UserIds(Schema):
+    ids = fields.List(WholeNumber(), required=True, metadata={"description": "User ids."})
+
+
+class InactiveUser(Schema):
+    id = fields.Integer(attribute="Account.id")
+    name = fields.String(attribute="Account.name", allow_none=True)
+    email = fields.String(attribute="Account.email", allow_none=True)
+    username = fields.String(attribute="Account.username", allow_none=True)
+    seen_at = Timestamp(attribute="Account.last_sign_in_at", allow_none=True)
+    created_at = Timestamp(attribute="Account.created_at")
+    pat_seen_at = Timestamp(allow_none=True)
+
+
+class InactiveUserList(Schema):
+    version = fields.Constant(1)
+    inactive_users = fields.List(fields.Nested(InactiveUser), attribute="items")
+    total = fields.Integer()
+

@@ -1,0 +1,15 @@
+from sqlalchemy import ForeignKey
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Model
+
+
+class ArchivedDependency(Model):
+    """The parent that a feature had when it was archived, for the day it is revived."""
+
+    __tablename__ = "archived_dependencies"
+
+    child_id: Mapped[int] = mapped_column(
+        ForeignKey("features.id"), primary_key=True, autoincrement=False
+    )
+    parent_id: Mapped[int] = mapped_column(ForeignKey("features.id"), index=True)

@@ -1,0 +1,46 @@
+"""The command ``flagstaff``: a third face of the services, for whoever runs the machine."""
+
+import sys
+
+import click
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.cli import accounts, database, demo, serve
+from app.config import WrongSetting
+from app.core.errors import DomainError
+from app.core.migrations import WrongSchema
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="flagstaff", prog_name="flagstaff")
+def cli() -> None:
+    """Administer the feature toggles of an organisation on its own machine.
+
+    Settings are read from environment variables that begin with FLAGSTAFF_; see README.md.
+    """
+
+
+for command in (serve.serve, accounts.user, accounts.token, database.db_group, demo.demo):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run a command; whatever stops it is one line and a status other than zero."""
+    try:
+        cli(prog_name="flagstaff", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        sys.exit(130)
+    except DomainError as error:
+        _stop(error.message)
+    except (WrongSetting, WrongSchema, OSError) as error:
+        _stop(str(error))
+    except SQLAlchemyError as error:
+        _stop(f"The database can't be used: {str(error).splitlines()[0]}")
+
+
+def _stop(message: str) -> None:
+    click.echo(f"flagstaff: {message}", err=True)
+    sys.exit(1)

@@ -1,0 +1,29 @@
+"""What every command begins with: the settings, the folder, the application, the database."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flask import Flask
+
+from app import create_app
+from app.config import from_environment
+from app.core import logs, migrations
+from app.core.db import db, unit_of_work
+
+
+def application() -> Flask:
+    """The application as the environment says, its folder made."""
+    settings = from_environment(os.environ)
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    logs.configure(settings.log_format)
+    return create_app(settings)
+
+
+@contextmanager
+def change() -> Iterator[None]:
+    """One unit of work on a migrated database."""
+    with application().app_context():
+        migrations.upgrade(db.engine)
+        with unit_of_work(writes=True):
+            yield

@@ -1,0 +1,218 @@
+"""Every setting, read from the environment once and strictly: a wrong value stops the start."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+DAY_HOURS = 24
+MIN_SECRET = 32
+
+T = TypeVar("T")
+
+API_DESCRIPTION = """\
+Administers feature toggles: service accounts, projects, features and their tags, people, and
+what archiving would do. Requests and answers are JSON; every request is one transaction.
+"""
+
+
+class WrongSetting(Exception):
+    """One line for the operator: which variable, what was found, what is allowed."""
+
+    def __init__(self, name: str, found: str, allowed: str) -> None:
+        super().__init__(f"FLAGSTAFF_{name} is {found!r}; {allowed}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What an operator can choose; README.md says it in words."""
+
+    home: Path
+    database_url: str
+    host: str
+    port: int
+    threads: int
+    base_url: str
+    bootstrap_token: str | None
+    secret_key: str | None
+    trusted_proxy: str | None
+    url_prefix: str
+    inactivity_days: int
+    max_request_bytes: int
+    session_hours: int
+    password_min: int
+    log_format: str
+
+    @property
+    def listens_on_loopback(self) -> bool:
+        return _is_loopback(self.host)
+
+
+def from_environment(environ: Mapping[str, str]) -> Settings:
+    """Read and check all settings.
+
+    Raises:
+        WrongSetting: at the first one that can't be used.
+
+    """
+
+    def read(name: str, parse: Callable[[str, str], T], default: str) -> T:
+        # An empty variable means "not set": compose files and unit files write it so.
+        return parse(name, environ.get(f"FLAGSTAFF_{name}", "").strip() or default)
+
+    home = read("HOME", _path, "instance")
+    settings = Settings(
+        home=home,
+        database_url=read("DATABASE_URL", _database_url, f"sqlite:///{home / 'flagstaff.db'}"),
+        host=read("HOST", _text, "127.0.0.1"),
+        port=read("PORT", _number(1, 65_535), "4242"),
+        threads=read("THREADS", _number(1, 64), "4"),
+        base_url=read("BASE_URL", _base_url, "http://127.0.0.1:4242"),
+        bootstrap_token=read("BOOTSTRAP_TOKEN", _secret, ""),
+        secret_key=read("SECRET_KEY", _secret, ""),
+        trusted_proxy=read("TRUSTED_PROXY", _address, ""),
+        url_prefix=read("URL_PREFIX", _prefix, ""),
+        inactivity_days=read("INACTIVITY_DAYS", _number(1, 3_650), "180"),
+        max_request_bytes=read("MAX_REQUEST_BYTES", _number(1_024, 2**30), "2097152"),
+        session_hours=read("SESSION_HOURS", _number(1, 30 * DAY_HOURS), "12"),
+        password_min=read("PASSWORD_MIN", _number(8, 128), "15"),
+        log_format=read("LOG_FORMAT", _one_of("text", "json"), "text"),
+    )
+    if not settings.listens_on_loopback and not environ.get("FLAGSTAFF_BASE_URL", "").strip():
+        raise WrongSetting(
+            "BASE_URL",
+            "",
+            f"it must name the address that people use when FLAGSTAFF_HOST is {settings.host!r}, "
+            "for example https://flags.example.org",
+        )
+    return settings
+
+
+def for_flask(settings: Settings) -> dict[str, Any]:
+    """The settings in the words of Flask and its extensions."""
+    return {
+        "SETTINGS": settings,
+        "MAX_CONTENT_LENGTH": settings.max_request_bytes,
+        "SQLALCHEMY_DATABASE_URI": settings.database_url,
+        "SQLALCHEMY_ENGINE_OPTIONS": _engine_options(settings),
+        "API_TITLE": "Flagstaff",
+        "API_VERSION": version("flagstaff"),
+        "OPENAPI_VERSION": "3.1.0",
+        "API_SPEC_OPTIONS": {
+            "info": {"description": API_DESCRIPTION, "license": {"name": "MIT"}},
+            "servers": [{"url": settings.url_prefix or "/"}],
+            "security": [{"token": []}],
+            "components": {
+                "securitySchemes": {
+                    "token": {
+                        "type": "apiKey",
+                        "in": "header",
+                        "name": "Authorization",
+                        "description": "The token itself, or the word Bearer and the token.",
+                    }
+                }
+            },
+        },
+    }
+
+
+def _engine_options(settings: Settings) -> dict[str, Any]:
+    """One connection a thread and two to spare: requests queue for threads, not in the database."""
+    options: dict[str, Any] = {"pool_size": settings.threads + 2, "max_overflow": 0}
+    if settings.database_url.startswith("postgresql"):
+        options["pool_pre_ping"] = True
+        options["connect_args"] = {
+            "connect_timeout": 3,
+            "application_name": "flagstaff",
+            "options": (
+                "-c statement_timeout=10s -c lock_timeout=5s "
+                "-c idle_in_transaction_session_timeout=30s -c timezone=UTC"
+            ),
+        }
+    return options
+
+
+def _text(_name: str, value: str) -> str:
+    return value
+
+
+def _path(_name: str, value: str) -> Path:
+    return Path(value).expanduser().absolute()
+
+
+def _number(low: int, high: int) -> Callable[[str, str], int]:
+    def parse(name: str, value: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,12}", value) or not low <= int(value) <= high:
+            raise WrongSetting(name, value, f"a whole number from {low} to {high} is allowed")
+        return int(value)
+
+    return parse
+
+
+def _one_of(*allowed: str) -> Callable[[str, str], str]:
+    def parse(name: str, value: str) -> str:
+        if value not in allowed:
+            raise WrongSetting(name, value, f"allowed are {' and '.join(allowed)}")
+        return value
+
+    return parse
+
+
+def _database_url(name: str, value: str) -> str:
+    """Plain ``postgresql://`` is run with psycopg 3."""
+    scheme, separator, rest = value.partition("://")
+    if scheme in {"postgres", "postgresql", "postgresql+psycopg"} and separator:
+        return f"postgresql+psycopg://{rest}"
+    if scheme == "sqlite" and len(rest) > 1 and rest.startswith("/") and "?" not in rest:
+        # A relative path means: from where the command is run.
+        return f"sqlite:///{_path(name, rest[1:])}"
+    # What stands in the variable may hold a password, so only its scheme is repeated.
+    raise WrongSetting(
+        name,
+        f"{scheme}://…" if separator else "…",
+        "allowed are sqlite:///FILE and postgresql://USER:PASSWORD@HOST/DATABASE",
+    )
+
+
+def _base_url(name: str, value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise WrongSetting(name, value, "an address like https://flags.example.org is allowed")
+    return value.rstrip("/")
+
+
+def _prefix(name: str, value: str) -> str:
+    if value and not re.fullmatch(r"(/[A-Za-z0-9_~.-]+)+", value):
+        raise WrongSetting(name, value, "a path like /flagstaff is allowed")
+    return value
+
+
+def _secret(name: str, value: str) -> str | None:
+    if value and not (len(value) >= MIN_SECRET and re.fullmatch(r"[\x21-\x7e]+", value)):
+        raise WrongSetting(
+            name,
+            "…",  # a secret, even a wrong one, is not printed
+            f"at least {MIN_SECRET} printable ASCII characters without spaces are allowed",
+        )
+    return value or None
+
+
+def _address(name: str, value: str) -> str | None:
+    if not value:
+        return None
+    try:
+        ip_address(value)
+    except ValueError:
+        raise WrongSetting(name, value, "one IP address, that of the proxy, is allowed") from None
+    return value
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,93 @@
+"""Who acts in a request, what he may do, and how a request finds out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from flask import Flask, current_app, g
+from werkzeug.local import LocalProxy
+
+from app.core.errors import NoAccess
+from app.core.permissions import (
+    DEFAULT_PROJECT,
+    EDITOR_ON_DEFAULT,
+    GRANTS,
+    ON_PROJECTS,
+    Access,
+    Need,
+    Permission,
+    Role,
+    who_can_grant,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A person or service account as this request knows it, or the command line.
+
+    ``project_roles`` maps project ids to the role held there. ``default_is_open`` says whether
+    the project ``default`` is in mode open, where Editors work without being members.
+    """
+
+    id: int | None
+    username: str
+    role: Role
+    project_roles: Mapping[str, Role] = field(default_factory=dict)
+    default_is_open: bool = False
+    token_id: int | None = None
+    ip: str | None = None
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role is Role.ADMIN
+
+    def may(self, permission: Permission, project: str | None = None) -> bool:
+        """Whether the actor holds the permission: everywhere, or in ``project``."""
+        if permission in GRANTS[self.role]:
+            return True
+        if project is None or permission not in ON_PROJECTS:
+            return False
+        held = self.project_roles.get(project)
+        if held is not None and permission in GRANTS[held]:
+            return True
+        return permission in EDITOR_ON_DEFAULT and self._edits_default(project)
+
+    def permissions(self) -> list[tuple[Permission, str | None]]:
+        """All that the actor holds as (permission, project or None), sorted, without repetition."""
+        if self.is_admin:
+            return [(Permission.ADMIN, None)]
+        held = {(permission, "") for permission in GRANTS[self.role]}
+        for project, role in self.project_roles.items():
+            held |= {(permission, project) for permission in GRANTS[role]}
+        if self._edits_default(DEFAULT_PROJECT):
+            held |= {(permission, DEFAULT_PROJECT) for permission in EDITOR_ON_DEFAULT}
+        return [(permission, project or None) for permission, project in sorted(held)]
+
+    def _edits_default(self, project: str) -> bool:
+        return self.role is Role.EDITOR and project == DEFAULT_PROJECT and self.default_is_open
+
+
+COMMAND_LINE = Actor(id=None, username="flagstaff (command line)", role=Role.ADMIN)
+"""Whoever can run the command has the database file anyway."""
+
+current_actor = cast(Actor, LocalProxy(lambda: g.actor))
+
+Identify = Callable[[], Actor]
+
+
+def identify_with(app: Flask, identify: Identify) -> None:
+    """Let ``identify`` name each API request's actor; it raises NotAuthenticated if it can't."""
+    app.extensions["flagstaff.identify"] = identify
+
+
+def admit(needs: Need, project: str | None) -> None:
+    """Identify the caller and refuse him unless he may do what the route needs."""
+    if needs is Access.PUBLIC:
+        return
+    g.actor = actor = current_app.extensions["flagstaff.identify"]()
+    if isinstance(needs, Permission) and not actor.may(needs, project):
+        # The same words whether the project exists or not: a 403 tells nothing about that.
+        where = f" in project {project}" if project is not None else ""
+        raise NoAccess(
+            f"You need the permission {needs}{where}; {who_can_grant(needs, project)} can grant it."
+        )

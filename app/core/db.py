@@ -1,0 +1,263 @@
+"""The database handle, the model base, and the one place that commits."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import islice
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import event
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from app.core.errors import DomainError, Unavailable
+from app.core.permissions import Role
+
+T = TypeVar("T")
+
+CHUNK = 1_000
+"""Values in one IN (…): far below what any supported database refuses."""
+
+TRIES = 3
+LOCK_SECONDS = 5.0
+
+
+class UtcDateTime(sa.TypeDecorator[datetime]):
+    """Takes aware times only, stores naive UTC, hands out aware UTC, on every database alike."""
+
+    impl = sa.DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:  # noqa: ARG002 - the signature is SQLAlchemy's
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone can't be stored")
+        return value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:  # noqa: ARG002 - as above
+        return value.replace(tzinfo=UTC) if value else None
+
+
+class RoleId(sa.TypeDecorator[Role]):
+    impl = sa.SmallInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: Role | None, dialect: sa.Dialect) -> int | None:  # noqa: ARG002 - as above
+        return None if value is None else int(value)
+
+    def process_result_value(self, value: int | None, dialect: sa.Dialect) -> Role | None:  # noqa: ARG002 - as above
+        return None if value is None else Role(value)
+
+
+def enum_of(members: type[StrEnum], *, constrained: bool = True) -> sa.Enum:
+    """Text in the database, members in Python; ``constrained`` has the database refuse others."""
+    return sa.Enum(
+        members,
+        native_enum=False,
+        length=60,
+        create_constraint=constrained,
+        values_callable=lambda enum: [member.value for member in enum],
+    )
+
+
+class Model(DeclarativeBase):
+    metadata = sa.MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012 - read by SQLAlchemy as it stands
+        datetime: UtcDateTime,
+        dict[str, Any]: sa.JSON(none_as_null=True),
+        Role: RoleId,
+        StrEnum: enum_of(StrEnum),
+    }
+
+
+NEVER_REUSE_IDS = {"sqlite_autoincrement": True}
+"""For ``__table_args__``: SQLite would give the id of the last deleted row to the next one."""
+
+db = SQLAlchemy(
+    metadata=Model.metadata,
+    session_options={"expire_on_commit": False},
+    disable_autonaming=True,
+)
+
+_writing: ContextVar[bool] = ContextVar("writing", default=False)
+_one_writer = threading.Lock()
+
+
+def init_app(app: Flask) -> None:
+    """Bind the handle to the application, whose connections get the settings relied on here."""
+    db.init_app(app)
+    with app.app_context():
+        prepare_engine(db.engine)
+
+
+def at_most(column: str, length: int) -> sa.CheckConstraint:
+    """Let the database hold a text's length too: SQLite takes VARCHAR(n) for a hint."""
+    return sa.CheckConstraint(f"length({column}) <= {length}", name=f"{column}_length")
+
+
+def utcnow() -> datetime:
+    """Now, in the precision that the API shows: what is compared is what was read."""
+    now = datetime.now(UTC)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+
+def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
+    iterator = iter(values)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def prepare_engine(engine: sa.Engine) -> None:
+    """Give every connection the transactions and time limits that this application relies on."""
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _on_sqlite_connect)
+        event.listen(engine, "begin", _on_sqlite_begin)
+
+
+def _on_sqlite_connect(connection: sqlite3.Connection, _record: ConnectionPoolEntry) -> None:
+    connection.isolation_level = None  # or sqlite3 would begin, late and on its own terms
+    for pragma in (
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "busy_timeout = 5000",
+        "recursive_triggers = ON",
+        "trusted_schema = OFF",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _on_sqlite_begin(connection: sa.Connection) -> None:
+    # A transaction that begins as a reader and then writes would lose against any other writer.
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if _writing.get() else "BEGIN")
+
+
+@contextmanager
+def unit_of_work(*, writes: bool) -> Iterator[None]:
+    """Commit what the block did, or nothing of it."""
+    with _writer_turn(writes=writes), writing(on=writes):
+        try:
+            yield
+            db.session.commit()
+        except BaseException:
+            db.session.rollback()
+            raise
+
+
+@contextmanager
+def writing(*, on: bool = True) -> Iterator[None]:
+    """Let transactions that begin in the block be writers from their first moment (SQLite)."""
+    token = _writing.set(on)
+    try:
+        yield
+    finally:
+        _writing.reset(token)
+
+
+@contextmanager
+def _writer_turn(*, writes: bool) -> Iterator[None]:
+    """Queue SQLite's writers fairly here: its own waiting is by sleeping, and starves some."""
+    if not writes or db.engine.dialect.name != "sqlite":
+        yield
+        return
+    if not _one_writer.acquire(timeout=LOCK_SECONDS):
+        raise Unavailable
+    try:
+        yield
+    finally:
+        _one_writer.release()
+
+
+def transact(work: Callable[[], T], *, writes: bool) -> T:
+    """Run ``work`` as one unit of work, again if the database chose it as a deadlock's victim."""
+    for attempt in range(1, TRIES + 1):
+        try:
+            with unit_of_work(writes=writes):
+                return work()
+        except DBAPIError as error:
+            if not _is_deadlock(error) or attempt == TRIES:
+                raise
+    raise AssertionError  # the loop returns or raises
+
+
+def save(instance: Model, *, if_taken: DomainError | None = None) -> None:
+    """Add and flush: when this returns, defaults are set and constraints have spoken.
+
+    Uniqueness is the database's to judge, so no check before can be raced past.
+    """
+    db.session.add(instance)
+    flush(if_taken=if_taken)
+
+
+def flush(*, if_taken: DomainError | None = None) -> None:
+    """Send pending changes to the database; ``if_taken`` is what a unique constraint's no means."""
+    try:
+        db.session.flush()
+    except IntegrityError as error:
+        if if_taken is None or not _is_taken(error):
+            raise
+        raise if_taken from error
+
+
+def insert_all(rows: list[dict[str, Any]], model: type[Model]) -> None:
+    """Insert plain rows in bulk, without making objects of them."""
+    if rows:
+        db.session.execute(sa.insert(model), rows)
+
+
+def insert_if_absent(model: type[Model]) -> sqlite.Insert:
+    """INSERT … ON CONFLICT DO NOTHING; SQLite's and PostgreSQL's words for it are the same."""
+    return sqlite.insert(model).on_conflict_do_nothing()
+
+
+def is_unavailable(error: DBAPIError) -> bool:
+    """Whether the database is locked, full, read-only or gone: not our fault, and may pass."""
+    if isinstance(error.orig, sqlite3.Error):
+        # The low byte is the primary code; the rest says which kind of it.
+        return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in {
+            sqlite3.SQLITE_BUSY,
+            sqlite3.SQLITE_LOCKED,
+            sqlite3.SQLITE_READONLY,
+            sqlite3.SQLITE_IOERR,
+            sqlite3.SQLITE_FULL,
+            sqlite3.SQLITE_CANTOPEN,
+        }
+    state = _sqlstate(error)
+    gone = error.connection_invalidated or state is None
+    # 53 resources, 55P03 lock timeout, 57 operator intervention, 25006 read-only, 40 rolled back
+    return gone or state[:2] in {"08", "40", "53", "57"} or state in {"55P03", "25006"}
+
+
+def _is_taken(error: IntegrityError) -> bool:
+    if isinstance(error.orig, sqlite3.Error):
+        return error.orig.sqlite_errorcode in {
+            sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+            sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+        }
+    return _sqlstate(error) == "23505"
+
+
+def _is_deadlock(error: DBAPIError) -> bool:
+    return _sqlstate(error) in {"40001", "40P01"}
+
+
+def _sqlstate(error: DBAPIError) -> str | None:
+    """PostgreSQL's five-character code; see its manual, appendix A."""
+    return getattr(error.orig, "sqlstate", None)

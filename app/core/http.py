@@ -1,0 +1,156 @@
+"""What every answer has in common: its headers, its JSON, its refusals and its id."""
+
+from http import HTTPStatus
+from typing import Any
+from uuid import uuid4
+
+from flask import Flask, Response, current_app, g, jsonify, render_template, request
+from flask.json.provider import DefaultJSONProvider
+from flask.typing import ResponseReturnValue
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import BaseConverter
+
+from app.core.db import is_unavailable
+from app.core.errors import DomainError, Unavailable
+from app.core.logs import LOGGER
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'; object-src 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "geolocation=(), camera=(), microphone=(), payment=(), usb=()",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+# What Werkzeug and Flask refuse by themselves, in this API's names and words.
+REFUSALS = {
+    400: ("ValidationError", "The request can't be read."),
+    404: ("NotFoundError", "There is nothing at this address."),
+    405: ("MethodNotAllowedError", "This address does not take that method; see the header Allow."),
+    413: ("PayloadTooLargeError", "The request is larger than this server takes ({limit} bytes)."),
+}
+INTERNAL = "Something went wrong here. Nothing was changed. The server's log has this id."
+
+
+class KeyConverter(BaseConverter):
+    """A project id or feature name in a path; whatever else stands there is no address of ours."""
+
+    regex = r"(?!\.\.?(?:/|$))[A-Za-z0-9_~.-]{1,100}"
+
+
+class IdConverter(BaseConverter):
+    """A database id in a path."""
+
+    regex = r"[1-9][0-9]{0,15}"
+
+    def to_python(self, value: str) -> int:
+        return int(value)
+
+
+class _Json(DefaultJSONProvider):
+    """Keys in the order of the schema, UTF-8, and nothing that is not JSON."""
+
+    sort_keys = False
+    ensure_ascii = False
+    compact = True
+
+    def dumps(self, obj: Any, **kwargs: Any) -> str:
+        return super().dumps(obj, allow_nan=False, **kwargs)
+
+
+def init_app(app: Flask) -> None:
+    app.json = _Json(app)
+    app.url_map.converters |= {"key": KeyConverter, "id": IdConverter}
+    app.url_map.merge_slashes = (
+        False  # an address has one spelling; a redirect would hide the other
+    )
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.after_request(_finish)
+    app.register_error_handler(DomainError, _refuse)
+    app.register_error_handler(HTTPException, _refuse_http)
+    app.register_error_handler(DBAPIError, _fail_database)
+    app.register_error_handler(PoolTimeout, _fail_database)
+    app.register_error_handler(Exception, _fail)
+
+
+def request_id() -> str:
+    """The id of this request: in its answer, and in every line that the log has about it."""
+    if "request_id" not in g:
+        g.request_id = str(uuid4())
+    found: str = g.request_id
+    return found
+
+
+def wants_json() -> bool:
+    """Whether a refusal is for a program: under /api, known or not, and at the health checks."""
+    face = current_app.blueprints.get(request.blueprint or "")
+    return request.path.startswith("/api/") or getattr(face, "speaks_json", False)
+
+
+def _finish(response: Response) -> Response:
+    response.headers.extend(HEADERS)
+    response.headers["X-Request-Id"] = request_id()
+    response.headers.setdefault("Cache-Control", "no-store")
+    return response
+
+
+def _refuse(error: DomainError) -> ResponseReturnValue:
+    return _answer(error.status, error.name, error.message, error.details, error.headers)
+
+
+def _refuse_http(error: HTTPException) -> ResponseReturnValue:
+    if error.code is None or error.response is not None:
+        return error.get_response()
+    if error.code == HTTPStatus.INTERNAL_SERVER_ERROR:
+        return _fail(error)
+    fallback = (f"{error.name.title().replace(' ', '')}Error", error.description or error.name)
+    name, message = REFUSALS.get(error.code, fallback)
+    allow = error.get_response().headers.get("Allow")
+    return _answer(
+        error.code,
+        name,
+        message.format(limit=request.max_content_length),
+        headers={"Allow": allow} if allow else None,
+    )
+
+
+def _fail_database(error: DBAPIError | PoolTimeout) -> ResponseReturnValue:
+    if isinstance(error, DBAPIError) and not is_unavailable(error):
+        return _fail(error)
+    LOGGER.warning("%s database: %s", request_id(), error)
+    return _refuse(Unavailable())
+
+
+def _fail(error: Exception) -> ResponseReturnValue:
+    LOGGER.error("%s %s %s failed", request_id(), request.method, request.path, exc_info=error)
+    return _answer(500, "InternalError", INTERNAL)
+
+
+def _answer(
+    status: int,
+    name: str,
+    message: str,
+    details: list[dict[str, str]] | None = None,
+    headers: dict[str, str] | None = None,
+) -> ResponseReturnValue:
+    """``id`` is in the log and in the answer, so that one can be found by the other."""
+    LOGGER.info("%s %s %s: %s %s", request_id(), request.method, request.path, name, message)
+    if wants_json():
+        error: dict[str, Any] = {"id": request_id(), "name": name, "message": message}
+        if details is not None:
+            error["details"] = details
+        return jsonify(error), status, headers or {}
+    title = HTTPStatus(status).phrase
+    # The page asks neither the database nor the router: either may be what has failed.
+    page = render_template(
+        "errors/error.html", status=status, title=title, message=message, id=request_id()
+    )
+    return page, status, headers or {}

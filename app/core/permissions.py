@@ -1,0 +1,89 @@
+"""Who may do what: the permissions, the five roles, and what each role holds."""
+
+from enum import Enum, IntEnum, StrEnum
+
+DEFAULT_PROJECT = "default"
+
+
+class Permission(StrEnum):
+    ADMIN = "ADMIN"
+    CREATE_PROJECT = "CREATE_PROJECT"
+    CREATE_TAG_TYPE = "CREATE_TAG_TYPE"
+    UPDATE_TAG_TYPE = "UPDATE_TAG_TYPE"
+    DELETE_TAG_TYPE = "DELETE_TAG_TYPE"
+    READ_LOGS = "READ_LOGS"
+    UPDATE_PROJECT = "UPDATE_PROJECT"
+    DELETE_PROJECT = "DELETE_PROJECT"
+    PROJECT_USER_ACCESS_WRITE = "PROJECT_USER_ACCESS_WRITE"
+    CREATE_FEATURE = "CREATE_FEATURE"
+    UPDATE_FEATURE = "UPDATE_FEATURE"
+    UPDATE_FEATURE_DEPENDENCY = "UPDATE_FEATURE_DEPENDENCY"
+    DELETE_FEATURE = "DELETE_FEATURE"
+
+
+class Access(Enum):
+    """What a route may need instead of a permission."""
+
+    PUBLIC = "public"
+    SIGNED_IN = "signed in"
+
+
+Need = Permission | Access
+
+
+class Role(IntEnum):
+    """The values are the ids that clients send as ``rootRole``; they never change."""
+
+    ADMIN = 1
+    EDITOR = 2
+    VIEWER = 3
+    OWNER = 4
+    MEMBER = 5
+
+    @property
+    def title(self) -> str:
+        return self.name.capitalize()
+
+
+ROOT_ROLES = (Role.ADMIN, Role.EDITOR, Role.VIEWER)
+PROJECT_ROLES = (Role.OWNER, Role.MEMBER)
+
+ON_FEATURES = frozenset(
+    {
+        Permission.CREATE_FEATURE,
+        Permission.UPDATE_FEATURE,
+        Permission.UPDATE_FEATURE_DEPENDENCY,
+        Permission.DELETE_FEATURE,
+    }
+)
+ON_PROJECTS = ON_FEATURES | {
+    Permission.UPDATE_PROJECT,
+    Permission.DELETE_PROJECT,
+    Permission.PROJECT_USER_ACCESS_WRITE,
+}
+
+EDITOR_ON_DEFAULT = ON_FEATURES | {Permission.UPDATE_PROJECT}
+"""What an Editor may do in the project ``default`` without being a member, while it is open."""
+
+GRANTS: dict[Role, frozenset[Permission]] = {
+    Role.ADMIN: frozenset(Permission),
+    Role.EDITOR: frozenset(
+        {
+            Permission.CREATE_PROJECT,
+            Permission.CREATE_TAG_TYPE,
+            Permission.UPDATE_TAG_TYPE,
+            Permission.DELETE_TAG_TYPE,
+            Permission.READ_LOGS,
+        }
+    ),
+    Role.VIEWER: frozenset(),
+    Role.OWNER: ON_PROJECTS,
+    Role.MEMBER: ON_FEATURES,
+}
+
+
+def who_can_grant(permission: Permission, project: str | None) -> str:
+    """Whom to ask, in general terms: names of people are nobody's business who lacks access."""
+    if project is not None and permission in ON_PROJECTS:
+        return f"an Admin, or an Owner of project {project},"
+    return "an Admin"

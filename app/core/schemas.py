@@ -1,0 +1,217 @@
+"""The base of every schema, and the kinds of field that requests are made of.
+
+What a schema decides is decided for JSON clients and for forms alike; it looks at the
+request alone. What needs a look at the database is the service's to refuse.
+"""
+
+import re
+import unicodedata
+from datetime import UTC, datetime
+from typing import Any
+
+import marshmallow
+from marshmallow import fields, validate
+
+# Controls, line and paragraph separators, and the marks that turn text around on a screen.
+_UNSEEN = (
+    "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
+)
+LINE_PATTERN = rf"^[^{_UNSEEN}\t\n]*$"
+PROSE_PATTERN = rf"^[^{_UNSEEN}]*$"
+KEY_PATTERN = r"^[A-Za-z0-9_~.-]+$"
+RFC_3339 = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)"
+MAX_INTEGER = 2**53 - 1
+MAX_KEY = 100
+
+_is_line = re.compile(LINE_PATTERN[:-1] + r"\Z").match
+_is_prose = re.compile(PROSE_PATTERN[:-1] + r"\Z").match
+_is_key = re.compile(rf"(?!\.\.?\Z){KEY_PATTERN[1:-2]}{{1,{MAX_KEY}}}\Z").match
+
+
+class Schema(marshmallow.Schema):
+    """Fields are written in snake case and travel in camel case; unknown ones are refused."""
+
+    error_messages = {  # noqa: RUF012 - marshmallow's own way to set it
+        "unknown": "Unknown field.",
+        "type": "Must be an object.",
+    }
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        if field_obj.data_key is None:
+            first, *rest = field_name.split("_")
+            field_obj.data_key = first + "".join(word.capitalize() for word in rest)
+
+    @marshmallow.post_load
+    def _forget_ignored(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return {
+            name: value
+            for name, value in data.items()
+            if not isinstance(self.load_fields.get(name), Ignored)
+        }
+
+
+fields.Field.default_error_messages = {
+    "required": "This field is required.",
+    "null": "This field can't be null.",
+    "validator_failed": "This value is not allowed.",
+}
+
+
+class Ignored(fields.Raw):
+    """Part of what a client reads and sends back unchanged, though it can't be changed here."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        metadata = {"description": "Accepted and ignored, so that what was read can be sent back."}
+        super().__init__(load_only=True, allow_none=True, metadata=metadata, **kwargs)
+
+
+class WholeNumber(fields.Integer):
+    """5 and 5.0; never "5", true or 5.5, and nothing that a JavaScript client would round."""
+
+    default_error_messages = {  # noqa: RUF012
+        "invalid": "Must be a whole number.",
+        "too_large": f"Must lie between -{MAX_INTEGER} and {MAX_INTEGER}.",
+    }
+
+    def _validated(self, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+            raise self.make_error("invalid")
+        if abs(value) > MAX_INTEGER:
+            raise self.make_error("too_large")
+        return int(value)
+
+
+class QueryNumber(WholeNumber):
+    """A whole number in an address, where everything is text."""
+
+    def _validated(self, value: Any) -> int:
+        if not isinstance(value, str) or not re.fullmatch(r"-?[0-9]{1,16}", value):
+            raise self.make_error("invalid")
+        return super()._validated(int(value))
+
+
+class Truth(fields.Boolean):
+    """true or false; never "yes" or 1."""
+
+    default_error_messages = {"invalid": "Must be true or false."}  # noqa: RUF012
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self.make_error("invalid")
+        return value
+
+
+class QueryTruth(fields.Boolean):
+    """true or false in an address."""
+
+    default_error_messages = {"invalid": "Must be true or false."}  # noqa: RUF012
+    truthy = {"true"}  # noqa: RUF012
+    falsy = {"false"}  # noqa: RUF012
+
+
+class _Text(fields.String):
+    default_error_messages = {"invalid": "Must be a string."}  # noqa: RUF012
+    pattern = LINE_PATTERN
+
+    def __init__(self, *, low: int = 1, high: int, **kwargs: Any) -> None:
+        metadata = {"pattern": self.pattern if low == 0 else f"(?=.*\\S){self.pattern}"}
+        super().__init__(
+            validate=_length(low, high), metadata=metadata | kwargs.pop("metadata", {}), **kwargs
+        )
+
+    def _tidy(self, value: Any) -> str:
+        text: str = super()._deserialize(value, None, None)
+        return unicodedata.normalize("NFC", text.strip())
+
+
+class Line(_Text):
+    """One line of text, trimmed and in NFC; ``low`` to ``high`` characters."""
+
+    default_error_messages = {  # noqa: RUF012
+        "controls": "Must be one line without control characters."
+    }
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> str:
+        text = self._tidy(value)
+        if not _is_line(text):
+            raise self.make_error("controls")
+        return text
+
+
+class Prose(_Text):
+    """Text that may have line breaks and tabs, trimmed and in NFC."""
+
+    default_error_messages = {  # noqa: RUF012
+        "controls": "Must not have control characters other than line breaks and tabs."
+    }
+    pattern = PROSE_PATTERN
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> str:
+        text = self._tidy(value).replace("\r\n", "\n")  # as browsers send line breaks
+        if not _is_prose(text):
+            raise self.make_error("controls")
+        return text
+
+
+class Key(fields.String):
+    """The id of a project or the name of a feature: taken as sent, or refused."""
+
+    default_error_messages = {  # noqa: RUF012
+        "invalid": "Must be a string.",
+        "pattern": f"Use 1 to {MAX_KEY} of A-Z a-z 0-9 _ ~ . - (and not only . or ..).",
+    }
+
+    def __init__(self, **kwargs: Any) -> None:
+        metadata = {
+            "pattern": r"^(?!\.\.?$)[A-Za-z0-9_~.-]+$",
+            "minLength": 1,
+            "maxLength": MAX_KEY,
+        }
+        super().__init__(metadata=metadata | kwargs.pop("metadata", {}), **kwargs)
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> str:
+        text: str = super()._deserialize(value, None, None)
+        if not _is_key(text):
+            raise self.make_error("pattern")
+        return text
+
+
+class KeySet(fields.List[str]):
+    """Many keys; order and repetition do not matter."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(Key(), **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> list[str]:
+        # Thousands at once are usual; going through a field object each is only for finding faults.
+        if not (isinstance(value, list) and all(isinstance(v, str) and _is_key(v) for v in value)):
+            value = super()._deserialize(value, *args, **kwargs)
+        return list(dict.fromkeys(value))
+
+
+class Timestamp(fields.AwareDateTime):
+    """``2026-11-21T09:30:00.000Z`` out; any RFC 3339 time with its zone in."""
+
+    default_error_messages = {  # noqa: RUF012
+        "invalid": "Must be a time with its zone, like 2026-11-21T09:30:00Z."
+    }
+
+    def _serialize(self, value: datetime | None, *_: Any, **__: Any) -> str | None:
+        if value is None:
+            return None
+        return f"{value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> datetime:
+        if not isinstance(value, str) or not re.fullmatch(RFC_3339, value):
+            raise self.make_error("invalid")
+        try:
+            return datetime.fromisoformat(value.upper()).astimezone(UTC)
+        except (ValueError, OverflowError):
+            raise self.make_error("invalid") from None
+
+
+def _length(low: int, high: int) -> validate.Length:
+    error = (
+        f"Must have {low} to {high} characters." if low else f"Must have at most {high} characters."
+    )
+    return validate.Length(min=low or None, max=high, error=error)

@@ -1,0 +1,34 @@
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Model, at_most
+
+
+class EnvironmentType(StrEnum):
+    DEVELOPMENT = "development"
+    TEST = "test"
+    PREPRODUCTION = "preproduction"
+    PRODUCTION = "production"
+
+
+class Environment(Model):
+    __tablename__ = "environments"
+
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    type: Mapped[EnvironmentType]
+    sort_order: Mapped[int]
+    deprecated: Mapped[bool] = mapped_column(default=False)
+
+    __table_args__ = (at_most("name", 100),)
+
+    def snapshot(self) -> dict[str, Any]:
+        """The environment as the event log remembers it."""
+        return {
+            "name": self.name,
+            "type": self.type,
+            "sortOrder": self.sort_order,
+            "deprecated": self.deprecated,
+        }

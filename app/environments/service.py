@@ -1,0 +1,39 @@
+import sqlalchemy as sa
+
+from app.core.actor import Actor
+from app.core.db import db, save
+from app.core.errors import NameExists
+from app.core.paging import Page, page_of
+from app.environments.models import Environment, EnvironmentType
+from app.events import service as events
+from app.events.models import EventType
+
+
+def search(*, limit: int, offset: int) -> Page[Environment]:
+    return page_of(_in_order(), limit=limit, offset=offset)
+
+
+def all_names(*, with_deprecated: bool = True) -> list[str]:
+    """The names in the order that Admins gave them."""
+    query = _in_order().with_only_columns(Environment.name)
+    if not with_deprecated:
+        query = query.where(~Environment.deprecated)
+    return list(db.session.scalars(query))
+
+
+def create(
+    actor: Actor, *, name: str, type: EnvironmentType, sort_order: int | None = None
+) -> Environment:
+    """Add an environment, at the end unless ``sort_order`` says otherwise."""
+    if sort_order is None:
+        last = db.session.scalar(sa.select(sa.func.max(Environment.sort_order)))
+        sort_order = (last or 0) + 1
+    environment = Environment(name=name, type=type, sort_order=sort_order)
+    taken = NameExists(f"An environment named {name!r} already exists.", field="name")
+    save(environment, if_taken=taken)
+    events.record(actor, EventType.ENVIRONMENT_CREATED, data=environment.snapshot())
+    return environment
+
+
+def _in_order() -> sa.Select[tuple[Environment]]:
+    return sa.select(Environment).order_by(Environment.sort_order, Environment.name)

@@ -1,0 +1,72 @@
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import NEVER_REUSE_IDS, Model, enum_of, utcnow
+
+
+class EventType(StrEnum):
+    ENVIRONMENT_CREATED = "environment-created"
+    ENVIRONMENT_UPDATED = "environment-updated"
+    FEATURE_ARCHIVED = "feature-archived"
+    FEATURE_CREATED = "feature-created"
+    FEATURE_DEPENDENCY_ADDED = "feature-dependency-added"
+    FEATURE_DEPENDENCY_REMOVED = "feature-dependency-removed"
+    FEATURE_REVIVED = "feature-revived"
+    FEATURE_TAGS_CHANGED = "feature-tags-changed"
+    FEATURE_UPDATED = "feature-updated"
+    INACTIVE_USERS_DELETED = "inactive-users-deleted"
+    PASSWORD_CHANGED = "password-changed"
+    PROJECT_ACCESS_UPDATED = "project-access-updated"
+    PROJECT_ARCHIVED = "project-archived"
+    PROJECT_CREATED = "project-created"
+    PROJECT_ENVIRONMENTS_UPDATED = "project-environments-updated"
+    PROJECT_REVIVED = "project-revived"
+    PROJECT_UPDATED = "project-updated"
+    SERVICE_ACCOUNT_CREATED = "service-account-created"
+    SERVICE_ACCOUNT_DELETED = "service-account-deleted"
+    SERVICE_ACCOUNT_UPDATED = "service-account-updated"
+    TAG_TYPE_CREATED = "tag-type-created"
+    TAG_TYPE_DELETED = "tag-type-deleted"
+    TAG_TYPE_UPDATED = "tag-type-updated"
+    TOKEN_CREATED = "token-created"
+    TOKEN_REVOKED = "token-revoked"
+    TOKEN_ROTATED = "token-rotated"
+    USER_CREATED = "user-created"
+    USER_DELETED = "user-deleted"
+    USER_RESTORED = "user-restored"
+    USER_UPDATED = "user-updated"
+
+
+class Event(Model):
+    """What happened, in words that outlive the rows it happened to: no foreign keys."""
+
+    __tablename__ = "events"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    # Without a constraint: a new type of event must not need a new table.
+    type: Mapped[EventType] = mapped_column(enum_of(EventType, constrained=False))
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    created_by: Mapped[str] = mapped_column(String(255))
+    created_by_user_id: Mapped[int | None]
+    token_id: Mapped[int | None]
+    ip: Mapped[str | None] = mapped_column(String(45))
+    project: Mapped[str | None] = mapped_column(String(100))
+    feature_name: Mapped[str | None] = mapped_column(String(100))
+    data: Mapped[dict[str, Any] | None]
+    pre_data: Mapped[dict[str, Any] | None]
+    reason: Mapped[str | None] = mapped_column(Text)
+    batch_id: Mapped[str | None] = mapped_column(String(36))
+
+    __table_args__ = (
+        Index(None, "type", "id"),
+        Index(None, "project", "id"),
+        Index(None, "feature_name", "id"),
+        Index(None, "created_by_user_id", "id"),
+        Index(None, "batch_id", "id"),
+        Index(None, "created_at"),
+        NEVER_REUSE_IDS,
+    )

@@ -1,0 +1,61 @@
+"""The only writer of the event log. Services call it in the transaction of the change itself."""
+
+from collections.abc import Iterable
+from typing import Any, TypedDict
+from uuid import uuid4
+
+from app.core.actor import Actor
+from app.core.db import insert_all, utcnow
+from app.events.models import Event, EventType
+
+
+class Story(TypedDict, total=False):
+    """What one event tells beside who, when and from where."""
+
+    project: str | None
+    feature_name: str | None
+    data: dict[str, Any] | None
+    pre_data: dict[str, Any] | None
+
+
+def record(
+    actor: Actor,
+    type: EventType,
+    *,
+    batch_id: str | None = None,
+    project: str | None = None,
+    feature_name: str | None = None,
+    data: dict[str, Any] | None = None,
+    pre_data: dict[str, Any] | None = None,
+) -> None:
+    """Tell one thing that changed. ``pre_data`` and ``data``: the object before and after."""
+    story = Story(project=project, feature_name=feature_name, data=data, pre_data=pre_data)
+    record_all(actor, type, [story], batch_id=batch_id)
+
+
+def record_all(
+    actor: Actor, type: EventType, stories: Iterable[Story], *, batch_id: str | None = None
+) -> None:
+    """Tell of many objects that one act changed, in one statement; ``batch_id`` ties them."""
+    now = utcnow()
+    rows = [
+        {
+            "type": type,
+            "created_at": now,
+            "created_by": actor.username,
+            "created_by_user_id": actor.id,
+            "token_id": actor.token_id,
+            "ip": actor.ip,
+            "project": story.get("project"),
+            "feature_name": story.get("feature_name"),
+            "data": story.get("data"),
+            "pre_data": story.get("pre_data"),
+            "batch_id": batch_id,
+        }
+        for story in stories
+    ]
+    insert_all(rows, Event)
+
+
+def new_batch() -> str:
+    return str(uuid4())

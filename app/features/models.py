@@ -1,0 +1,60 @@
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import NEVER_REUSE_IDS, Model, at_most, utcnow
+
+
+class FeatureType(StrEnum):
+    RELEASE = "release"
+    EXPERIMENT = "experiment"
+    OPERATIONAL = "operational"
+    KILL_SWITCH = "kill-switch"
+    PERMISSION = "permission"
+
+
+class Feature(Model):
+    __tablename__ = "features"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(100), unique=True)
+    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id"))
+    type: Mapped[FeatureType] = mapped_column(default=FeatureType.RELEASE)
+    description: Mapped[str | None] = mapped_column(String(5_000))
+    stale: Mapped[bool] = mapped_column(default=False)
+    impression_data: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    archived_at: Mapped[datetime | None]
+
+    __table_args__ = (
+        Index(None, "project_id", "name"),
+        at_most("name", 100),
+        at_most("description", 5_000),
+        NEVER_REUSE_IDS,
+    )
+
+    def snapshot(self) -> dict[str, Any]:
+        """The feature as the event log remembers it."""
+        return {
+            "name": self.name,
+            "type": self.type,
+            "description": self.description,
+            "stale": self.stale,
+            "impressionData": self.impression_data,
+        }
+
+
+class Dependency(Model):
+    """A child works only while its parent does. The key lets a child have but one parent."""
+
+    __tablename__ = "feature_dependencies"
+
+    child_id: Mapped[int] = mapped_column(
+        ForeignKey("features.id"), primary_key=True, autoincrement=False
+    )
+    parent_id: Mapped[int] = mapped_column(ForeignKey("features.id"), index=True)
+
+    __table_args__ = (CheckConstraint("child_id <> parent_id", name="not_itself"),)

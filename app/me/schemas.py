@@ -1,0 +1,61 @@
+from typing import Any
+
+from marshmallow import fields, post_dump
+
+from app.accounts.schemas import image_path
+from app.core.schemas import Schema, Timestamp
+
+
+class Me(Schema):
+    id = fields.Integer()
+    is_api = fields.Constant(constant=False, data_key="isAPI", metadata={"deprecated": True})
+    name = fields.String(allow_none=True)
+    email = fields.String()
+    username = fields.String(allow_none=True)
+    image_url = fields.Function(image_path, metadata={"type": "string"})
+    login_attempts = fields.Integer()
+    root_role = fields.Integer(attribute="role")
+    seen_at = Timestamp(allow_none=True, attribute="last_sign_in_at")
+    created_at = Timestamp()
+    account_type = fields.Function(
+        lambda account: "User" if account.is_person else "Service Account",
+        metadata={"type": "string", "enum": ["User", "Service Account"]},
+    )
+    scim_id = fields.String()
+
+    @post_dump
+    def _leave_out_missing(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        absent = {key for key in ("email", "scimId") if data[key] is None}
+        return {key: value for key, value in data.items() if key not in absent}
+
+
+class Held(Schema):
+    """A permission that the caller holds, everywhere or in one project."""
+
+    permission = fields.String()
+    project = fields.String()
+
+
+class FeedbackRow(Schema):
+    user_id = fields.Integer()
+    never_show = fields.Boolean()
+    given = Timestamp(allow_none=True)
+    feedback_id = fields.String()
+
+
+class Overview(Schema):
+    user = fields.Nested(Me)
+    permissions = fields.Function(
+        lambda overview: [
+            {"permission": permission}
+            if project is None
+            else {"permission": permission, "project": project}
+            for permission, project in overview.permissions
+        ],
+        metadata={"type": "array"},
+    )
+    feedback = fields.List(fields.Nested(FeedbackRow))
+    splash = fields.Function(
+        lambda overview: dict.fromkeys(overview.splash, True),
+        metadata={"type": "object", "additionalProperties": {"type": "boolean"}},
+    )

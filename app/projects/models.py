@@ -1,0 +1,103 @@
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, String
+from sqlalchemy.orm import Mapped, mapped_column, query_expression, relationship
+
+from app.core.db import Model, at_most, utcnow
+from app.core.permissions import Role
+
+
+class ProjectMode(StrEnum):
+    """open: everybody sees it, Editors work in the one named default. protected: everybody sees
+    it, members change it. private: only members and Admins know of it.
+    """
+
+    OPEN = "open"
+    PROTECTED = "protected"
+    PRIVATE = "private"
+
+
+class Project(Model):
+    __tablename__ = "projects"
+
+    id: Mapped[str] = mapped_column(String(100), primary_key=True)
+    name: Mapped[str] = mapped_column(String(255))
+    description: Mapped[str | None] = mapped_column(String(5_000))
+    mode: Mapped[ProjectMode] = mapped_column(default=ProjectMode.OPEN)
+    default_stickiness: Mapped[str] = mapped_column(String(100), default="default")
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    archived_at: Mapped[datetime | None]
+
+    enabled: Mapped[list["ProjectEnvironment"]] = relationship(
+        order_by="ProjectEnvironment.environment", cascade="all, delete-orphan"
+    )
+    approvals: Mapped[list["Approval"]] = relationship(
+        order_by="Approval.environment", cascade="all, delete-orphan"
+    )
+    feature_count: Mapped[int] = query_expression()
+    """Active features; known on rows of a list only, like ``member_count``."""
+    member_count: Mapped[int] = query_expression()
+
+    __table_args__ = (
+        at_most("id", 100),
+        at_most("name", 255),
+        at_most("description", 5_000),
+        at_most("default_stickiness", 100),
+    )
+
+    @property
+    def environments(self) -> list[str]:
+        return sorted(row.environment for row in self.enabled)
+
+    def snapshot(self) -> dict[str, Any]:
+        """The project as the event log remembers it."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "description": self.description,
+            "mode": self.mode,
+            "defaultStickiness": self.default_stickiness,
+            "environments": self.environments,
+            "changeRequestEnvironments": {
+                row.environment: row.required_approvals for row in self.approvals
+            },
+        }
+
+
+class ProjectEnvironment(Model):
+    """An environment that is enabled for a project."""
+
+    __tablename__ = "project_environments"
+
+    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    environment: Mapped[str] = mapped_column(
+        ForeignKey("environments.name"), primary_key=True, index=True
+    )
+
+
+class Approval(Model):
+    """An environment of a project where changes need approvals; it need not be enabled there."""
+
+    __tablename__ = "project_approvals"
+
+    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    environment: Mapped[str] = mapped_column(
+        ForeignKey("environments.name"), primary_key=True, index=True
+    )
+    required_approvals: Mapped[int]
+
+    __table_args__ = (CheckConstraint("required_approvals BETWEEN 1 AND 10", name="range"),)
+
+
+class Member(Model):
+    """A role that an account holds in a project."""
+
+    __tablename__ = "project_members"
+
+    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), primary_key=True, index=True)
+    role: Mapped[Role] = mapped_column(ForeignKey("roles.id"))
+
+    __table_args__ = (CheckConstraint("role IN (4, 5)", name="project_role"),)

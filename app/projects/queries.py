@@ -1,0 +1,87 @@
+"""Reading projects, as far as the one who asks may know of them."""
+
+from collections.abc import Collection
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import selectinload, with_expression
+
+from app.accounts.models import Account
+from app.core.actor import Actor
+from app.core.db import db
+from app.projects.models import Member, Project, ProjectMode
+
+# Counted here for the list of projects; described in app/features, which builds upon projects.
+_features = sa.table("features", sa.column("project_id"), sa.column("archived_at"))
+
+
+def visible_to(actor: Actor) -> sa.ColumnElement[bool]:
+    """Projects that the actor may know of: a private one only as its member, or as an Admin."""
+    if actor.is_admin:
+        return sa.true()
+    return sa.or_(Project.mode != ProjectMode.PRIVATE, Project.id.in_(list(actor.project_roles)))
+
+
+def hidden_from(actor: Actor) -> sa.Select[tuple[str]]:
+    """The ids of all projects that the actor may not know of."""
+    return sa.select(Project.id).where(~visible_to(actor))
+
+
+def rows(actor: Actor, *, archived: bool) -> sa.Select[Any]:
+    """Projects with their counts, by name."""
+    condition = Project.archived_at.is_not(None) if archived else Project.archived_at.is_(None)
+    return (
+        sa.select(Project)
+        .where(visible_to(actor), condition)
+        .options(
+            with_expression(Project.feature_count, _active_features()),
+            with_expression(Project.member_count, _members()),
+            selectinload(Project.enabled),
+            selectinload(Project.approvals),
+        )
+        .order_by(sa.func.lower(Project.name), Project.id)
+    )
+
+
+def has_active_features(project_id: str) -> bool:
+    query = sa.exists().where(
+        _features.c.project_id == project_id, _features.c.archived_at.is_(None)
+    )
+    return bool(db.session.scalar(sa.select(query)))
+
+
+def members(project_id: str) -> list[tuple[Account, Member]]:
+    query = (
+        sa.select(Account, Member)
+        .join(Member, Member.account_id == Account.id)
+        .where(Member.project_id == project_id, Account.deleted_at.is_(None))
+        .order_by(Member.role, Account.id)
+    )
+    return [(account, member) for account, member in db.session.execute(query)]
+
+
+def living(account_ids: Collection[int]) -> set[int]:
+    """Those of the ids that belong to accounts that exist and are not deleted."""
+    query = sa.select(Account.id).where(Account.id.in_(account_ids), Account.deleted_at.is_(None))
+    return set(db.session.scalars(query))
+
+
+def _active_features() -> sa.ScalarSelect[int]:
+    return (
+        sa.select(sa.func.count())
+        .select_from(_features)
+        .where(_features.c.project_id == Project.id, _features.c.archived_at.is_(None))
+        .correlate(Project)
+        .scalar_subquery()
+    )
+
+
+def _members() -> sa.ScalarSelect[int]:
+    return (
+        sa.select(sa.func.count())
+        .select_from(Member)
+        .join(Account, Account.id == Member.account_id)
+        .where(Member.project_id == Project.id, Account.deleted_at.is_(None))
+        .correlate(Project)
+        .scalar_subquery()
+    )

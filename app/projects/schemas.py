@@ -1,0 +1,135 @@
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate, validates_schema
+
+from app.core.paging import PageQuery
+from app.core.permissions import PROJECT_ROLES, Role
+from app.core.schemas import Ignored, Key, Line, Prose, QueryTruth, Schema, Timestamp, WholeNumber
+from app.projects.models import ProjectMode
+
+MAX_APPROVALS = 10
+
+
+class Approvals(WholeNumber):
+    """How many approvals; a number outside 1 to 10 is taken for the nearer end."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> int:
+        return min(max(super()._deserialize(value, *args, **kwargs), 1), MAX_APPROVALS)
+
+
+def environment_name(**kwargs: Any) -> Line:
+    return Line(high=100, **kwargs)
+
+
+class ApprovalRule(Schema):
+    name = environment_name(required=True)
+    required_approvals = Approvals(
+        load_default=1,
+        metadata={"description": "Clamped to 1..10.", "default": 1},
+    )
+
+
+class _ProjectFields(Schema):
+    name = Line(high=255, required=True)
+    description = Prose(low=0, high=5_000, allow_none=True)
+    mode = fields.Enum(ProjectMode, by_value=True)
+    default_stickiness = Line(high=100)
+    feature_limit = Ignored()
+
+
+class _Environments(Schema):
+    environments = fields.List(
+        environment_name(), validate=validate.Length(min=1, error="Name at least one environment.")
+    )
+    change_request_environments = fields.List(fields.Nested(ApprovalRule))
+
+    @validates_schema(skip_on_field_errors=True)
+    def _refuse_repetition(self, data: dict[str, Any], **_: Any) -> None:
+        names = [rule["name"] for rule in data.get("change_request_environments", ())]
+        twice = {
+            index: {"name": [f"{name!r} stands here more than once."]}
+            for index, name in enumerate(names)
+            if name in names[:index]
+        }
+        if twice:
+            raise ValidationError({"changeRequestEnvironments": twice})
+
+
+class NewProject(_ProjectFields, _Environments):
+    id = Key(required=True)
+
+
+class ProjectChanges(_ProjectFields):
+    """Takes all that reading a project gives; what has an endpoint of its own is ignored."""
+
+    id = fields.String()
+    environments = Ignored()
+    change_request_environments = Ignored()
+    feature_count = Ignored()
+    member_count = Ignored()
+    created_at = Ignored()
+    archived_at = Ignored()
+
+
+class ProjectEnvironments(_Environments):
+    environments = fields.List(
+        environment_name(),
+        required=True,
+        validate=validate.Length(min=1, error="Name at least one environment."),
+    )
+
+
+class ApprovalDetail(Schema):
+    name = fields.String(attribute="environment")
+    required_approvals = fields.Integer()
+
+
+class ProjectDetail(Schema):
+    id = fields.String()
+    name = fields.String()
+    description = fields.String(allow_none=True)
+    feature_limit = fields.Constant(
+        None, metadata={"type": ["integer", "null"], "description": "null: no limit."}
+    )
+    mode = fields.Enum(ProjectMode, by_value=True)
+    default_stickiness = fields.String()
+    environments = fields.List(fields.String())
+    change_request_environments = fields.List(fields.Nested(ApprovalDetail), attribute="approvals")
+
+
+class ProjectRow(ProjectDetail):
+    feature_count = fields.Integer()
+    member_count = fields.Integer()
+    created_at = Timestamp()
+    archived_at = Timestamp(allow_none=True)
+
+
+class ProjectList(Schema):
+    version = fields.Constant(1)
+    projects = fields.List(fields.Nested(ProjectRow), attribute="items")
+    total = fields.Integer()
+
+
+class ProjectQuery(PageQuery):
+    archived = QueryTruth(
+        load_default=False, metadata={"description": "The archived ones instead."}
+    )
+
+
+class ProjectRole(WholeNumber):
+    """The id of a project role."""
+
+    default_error_messages = {  # noqa: RUF012
+        "unknown": "Must be the id of a project role: "
+        + ", ".join(f"{role.value} ({role.title})" for role in PROJECT_ROLES)
+        + "."
+    }
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(metadata={"enum": [role.value for role in PROJECT_ROLES]}, **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Role:
+        number = super()._deserialize(value, *args, **kwargs)
+        if number not in PROJECT_ROLES:
+            raise self.make_error("unknown")
+        return Role(number)

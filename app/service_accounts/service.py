@@ -1,0 +1,121 @@
+"""Accounts of programs: no password, no sign-in, only tokens."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from app.accounts import service as accounts
+from app.accounts.models import Account, AccountKind
+from app.core.actor import COMMAND_LINE, Actor
+from app.core.db import db, save, utcnow
+from app.core.errors import Conflict, Unavailable
+from app.core.permissions import Role
+from app.events import service as events
+from app.events.models import EventType
+from app.tokens import service as tokens
+from app.tokens.models import Token
+from app.tokens.secrets import TokenKind
+from app.tokens.service import IssuedToken
+
+BOOTSTRAP = "bootstrap"
+MAX_DERIVED = 200
+ROUNDS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAccount:
+    account: Account
+    tokens: list[Token]
+
+
+def create(
+    actor: Actor, *, root_role: Role, username: str | None = None, name: str | None = None
+) -> ServiceAccount:
+    """Make a service account; a missing username is derived from the name, or else from the id."""
+    account = Account(kind=AccountKind.SERVICE, role=root_role, name=name)
+    if username is None:
+        _save_under_free_username(account)
+    else:
+        accounts.rename(account, username)
+        save(account, if_taken=accounts.name_taken(username))
+    events.record(actor, EventType.SERVICE_ACCOUNT_CREATED, data=account.snapshot())
+    return ServiceAccount(account, [])
+
+
+def get(account_id: int) -> ServiceAccount:
+    account = accounts.get(account_id, kind=AccountKind.SERVICE)
+    return ServiceAccount(account, tokens.of_accounts([account_id])[account_id])
+
+
+def issue_token(
+    actor: Actor, account_id: int, *, description: str, expires_at: datetime | None = None
+) -> IssuedToken:
+    account = accounts.get(account_id, kind=AccountKind.SERVICE)
+    return tokens.issue(
+        actor,
+        account.id,
+        TokenKind.SERVICE_ACCOUNT,
+        description=description,
+        expires_at=expires_at,
+    )
+
+
+def bootstrap(secret: str) -> bool:
+    """Let an Admin service account hold this token if no Admin has one; whether it was done."""
+    if _admin_has_token():
+        return False
+    account = accounts.with_username(BOOTSTRAP)
+    if account is None:
+        account = create(
+            COMMAND_LINE, root_role=Role.ADMIN, username=BOOTSTRAP, name="Bootstrap"
+        ).account
+    if account.is_person or account.role is not Role.ADMIN:
+        raise Conflict(f"The username {BOOTSTRAP!r} belongs to an account that is no Admin's.")
+    tokens.keep(
+        COMMAND_LINE, account.id, secret, description=f"bootstrap {utcnow():%Y-%m-%d %H:%M:%S}"
+    )
+    return True
+
+
+def _admin_has_token() -> bool:
+    query = sa.exists().where(
+        Token.account_id == Account.id,
+        Token.revoked_at.is_(None),
+        sa.or_(Token.expires_at.is_(None), Token.expires_at > utcnow()),
+        Account.role == Role.ADMIN,
+        Account.deleted_at.is_(None),
+    )
+    return bool(db.session.scalar(sa.select(query)))
+
+
+def _save_under_free_username(account: Account) -> None:
+    slug = _slug(account.name or "")
+    if not slug:
+        save(account)  # which gives it the id that the name is made of
+    base = f"service-{slug}" if slug else f"service-account-{account.id}"
+    for _ in range(ROUNDS):
+        accounts.rename(account, _first_free(base))
+        try:
+            with db.session.begin_nested():
+                save(account)
+        except IntegrityError:
+            continue  # somebody else took it meanwhile; the client named none, so take the next
+        return
+    raise Unavailable
+
+
+def _first_free(base: str) -> str:
+    like_it = Account.username_key.startswith(base, autoescape=True)
+    taken = set(db.session.scalars(sa.select(Account.username_key).where(like_it)))
+    numbered = (base if number == 1 else f"{base}-{number}" for number in count(1))
+    return next(username for username in numbered if username not in taken)
+
+
+def _slug(name: str) -> str:
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:MAX_DERIVED].rstrip("-")

@@ -1,0 +1,52 @@
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import NEVER_REUSE_IDS, Model, at_most
+
+HUES = 8
+SIMPLE = "simple"
+
+
+class TagType(Model):
+    """A kind of tag. ``hue`` is one of the colours that both themes have a shade of, 1 to HUES."""
+
+    __tablename__ = "tag_types"
+
+    name: Mapped[str] = mapped_column(String(50), primary_key=True)
+    description: Mapped[str | None] = mapped_column(String(255))
+    hue: Mapped[int] = mapped_column(default=1)
+
+    __table_args__ = (
+        CheckConstraint(f"hue BETWEEN 1 AND {HUES}", name="hue"),
+        at_most("name", 50),
+        at_most("description", 255),
+    )
+
+    def snapshot(self) -> dict[str, Any]:
+        """The tag type as the event log remembers it."""
+        return {"name": self.name, "description": self.description, "hue": self.hue}
+
+
+class Tag(Model):
+    __tablename__ = "tags"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    type: Mapped[str] = mapped_column(ForeignKey("tag_types.name"))
+    value: Mapped[str] = mapped_column(String(50))
+
+    __table_args__ = (UniqueConstraint("type", "value"), at_most("value", 50), NEVER_REUSE_IDS)
+
+
+class FeatureTag(Model):
+    __tablename__ = "feature_tags"
+
+    feature_id: Mapped[int] = mapped_column(
+        ForeignKey("features.id"), primary_key=True, autoincrement=False
+    )
+    tag_id: Mapped[int] = mapped_column(
+        ForeignKey("tags.id"), primary_key=True, autoincrement=False, index=True
+    )
+
+    __table_args__ = ({"sqlite_with_rowid": False},)

@@ -1,0 +1,41 @@
+from marshmallow import fields
+
+from app.core.schemas import Line, Schema, Timestamp
+
+
+class NewToken(Schema):
+    description = Line(
+        high=255, required=True, metadata={"description": "Unique among the account's tokens."}
+    )
+    expires_at = Timestamp(
+        allow_none=True, metadata={"description": "In the future; null or absent: never."}
+    )
+
+
+class TokenRow(Schema):
+    """A token without its secret, which nobody can be shown a second time."""
+
+    id = fields.Integer()
+    created_at = Timestamp()
+    seen_at = Timestamp(allow_none=True, attribute="last_seen_at")
+    last_seen = Timestamp(
+        dump_only=True,
+        allow_none=True,
+        attribute="last_seen_at",
+        metadata={"description": "The same as seenAt."},
+    )
+    user_id = fields.Integer(attribute="account_id")
+    description = fields.String()
+    expires_at = Timestamp(allow_none=True)
+
+
+class CreatedToken(Schema):
+    """The one answer that has the secret."""
+
+    id = fields.Integer(attribute="token.id")
+    secret = fields.String()
+    created_at = Timestamp(attribute="token.created_at")
+    seen_at = Timestamp(allow_none=True, attribute="token.last_seen_at")
+    user_id = fields.Integer(attribute="token.account_id")
+    description = fields.String(attribute="token.description")
+    expires_at = Timestamp(allow_none=True, attribute="token.expires_at")

@@ -1,0 +1,57 @@
+"""The form of an access token: ``fst_<kind>_<43 base62><6 base62>``.
+
+The 43 are 256 random bits, the 6 are a CRC-32 of all before them, so that a scanner knows a
+leaked token for one and a mistyped one is refused without asking the database.
+"""
+
+import re
+import secrets
+import zlib
+from enum import StrEnum
+from hashlib import sha256
+
+ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+SECRET_LENGTH = 43
+CHECK_LENGTH = 6
+LONGEST = 512
+PREFIX = "fst_"
+
+_shape = re.compile(r"fst_(?:pat|sa)_[0-9A-Za-z]{49}").fullmatch
+
+
+class TokenKind(StrEnum):
+    PERSONAL = "pat"
+    SERVICE_ACCOUNT = "sa"
+
+
+def generate(kind: TokenKind) -> str:
+    number = int.from_bytes(secrets.token_bytes(32))
+    body = f"{PREFIX}{kind}_{_base62(number, SECRET_LENGTH)}"
+    return body + _check(body)
+
+
+def digest(secret: str) -> bytes:
+    """A plain hash is enough: nobody guesses 256 bits, so there is nothing to slow down."""
+    return sha256(secret.encode()).digest()
+
+
+def may_be_one(secret: str) -> bool:
+    """Whether it is worth a look into the database.
+
+    A bootstrap token is the operator's own choice, so text without our prefix may be one.
+    """
+    if secret.startswith(PREFIX):
+        return _shape(secret) is not None and secret.endswith(_check(secret[:-CHECK_LENGTH]))
+    return 0 < len(secret) <= LONGEST
+
+
+def _check(body: str) -> str:
+    return _base62(zlib.crc32(body.encode()), CHECK_LENGTH)
+
+
+def _base62(number: int, length: int) -> str:
+    digits = []
+    for _ in range(length):
+        number, digit = divmod(number, len(ALPHABET))
+        digits.append(ALPHABET[digit])
+    return "".join(reversed(digits))
