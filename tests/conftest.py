@@ -42,7 +42,7 @@ def postgresql_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def instances(
     tmp_path_factory: pytest.TempPathFactory,
-) -> Callable[[str, pytest.FixtureRequest], Flask]:
+) -> Iterator[Callable[[str, pytest.FixtureRequest], Flask]]:
     """One application a database, made when first asked for."""
     made: dict[str, Flask] = {}
 
@@ -55,7 +55,10 @@ def instances(
             made[backend] = new_instance(environ)
         return made[backend]
 
-    return instance
+    yield instance
+    for app in made.values():
+        with app.app_context():
+            db.engine.dispose()
 
 
 @pytest.fixture(params=BACKENDS)

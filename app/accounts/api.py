@@ -4,7 +4,7 @@ from typing import Any
 from flask import Response, current_app, url_for
 
 from app.accounts import inactive, schemas, service
-from app.accounts.models import Account
+from app.accounts.models import Account, AccountKind
 from app.core.actor import current_actor
 from app.core.blueprints import ApiBlueprint, no_body
 from app.core.paging import Page, PageQuery
@@ -23,7 +23,7 @@ bp = ApiBlueprint(
 @bp.response(200, schemas.UserList)
 def index(page: dict[str, int]) -> Page[Account]:
     """List users"""
-    return service.search(**page)
+    return service.search(AccountKind.PERSON, **page)
 
 
 @bp.post("", needs=Permission.ADMIN, refuses=(409,))

@@ -92,4 +92,3 @@ class InactiveUserList(Schema):
     version = fields.Constant(1)
     inactive_users = fields.List(fields.Nested(InactiveUser), attribute="items")
     total = fields.Integer()
-

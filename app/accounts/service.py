@@ -45,7 +45,7 @@ def get(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
     return account
 
 
-def search(*, kind: AccountKind = AccountKind.PERSON, limit: int, offset: int) -> Page[Account]:
+def search(kind: AccountKind, *, limit: int, offset: int) -> Page[Account]:
     query = (
         sa.select(Account)
         .where(Account.kind == kind, Account.deleted_at.is_(None))

@@ -76,6 +76,6 @@ def _checked(schema: type[Schema], given: dict[str, Any]) -> dict[str, Any]:
     try:
         values: dict[str, Any] = schema().load({k: v for k, v in given.items() if v is not None})
     except ValidationError as error:
-        [(option, messages), *_] = error.normalized_messages().items()
+        [(option, messages), *_] = error.messages_dict.items()
         raise click.BadParameter(messages[0], param_hint=f"--{option}") from None
     return values

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import wraps
 from http import HTTPStatus
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import flask_smorest
 from flask import Blueprint, Flask, Request, Response, request
-from marshmallow import ValidationError
+from marshmallow import ValidationError, fields
 from webargs.flaskparser import FlaskParser
 
 from app.core import strict_json
@@ -16,7 +16,7 @@ from app.core.actor import admit
 from app.core.db import transact
 from app.core.errors import Invalid, UnsupportedContentType
 from app.core.permissions import Access, Need, Permission
-from app.core.schemas import Schema, fields
+from app.core.schemas import Schema
 
 View = Callable[..., Any]
 Decorator = Callable[[View], View]
@@ -39,7 +39,7 @@ class Error(Schema):
     )
 
 
-class Api(flask_smorest.Api):
+class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
     """Collects the OpenAPI document; refusals are rendered by ``core/http.py`` alone."""
 
     ERROR_SCHEMA = Error
@@ -93,9 +93,9 @@ class _Routes:
         """Refuse what no view of this kind takes; called when the caller is known."""
 
 
-class _Parser(FlaskParser):  # type: ignore[misc] # webargs is untyped
+class _Parser(FlaskParser):
     DEFAULT_VALIDATION_STATUS = 400
-    DEFAULT_UNKNOWN_BY_LOCATION: ClassVar[dict[str, str | None]] = {}
+    DEFAULT_UNKNOWN_BY_LOCATION: dict[str, str | None] = {}  # noqa: RUF012 - so the schemas decide
 
     def load_json(self, req: Request, schema: Any) -> dict[str, Any]:  # noqa: ARG002
         if req.mimetype != "application/json":
@@ -107,7 +107,7 @@ class _Parser(FlaskParser):  # type: ignore[misc] # webargs is untyped
 
     def handle_error(self, error: ValidationError, *_: Any, **__: Any) -> NoReturn:
         details = []
-        for location, messages in error.normalized_messages().items():
+        for location, messages in error.messages_dict.items():
             start = "" if location == "json" else "?"
             details += [
                 {"path": f"{start}{path if not start else path[1:]}", "message": message}

@@ -240,9 +240,10 @@ def is_unavailable(error: DBAPIError) -> bool:
             sqlite3.SQLITE_CANTOPEN,
         }
     state = _sqlstate(error)
-    gone = error.connection_invalidated or state is None
+    if error.connection_invalidated or state is None:
+        return True
     # 53 resources, 55P03 lock timeout, 57 operator intervention, 25006 read-only, 40 rolled back
-    return gone or state[:2] in {"08", "40", "53", "57"} or state in {"55P03", "25006"}
+    return state[:2] in {"08", "40", "53", "57"} or state in {"55P03", "25006"}
 
 
 def _is_taken(error: IntegrityError) -> bool:

@@ -36,7 +36,7 @@ class Page(Generic[T]):
     total: int
 
 
-def page_of(query: sa.Select[Any], *, limit: int, offset: int) -> Page[Any]:
+def page_of(query: sa.Select[*tuple[Any, ...]], *, limit: int, offset: int) -> Page[Any]:
     """One stretch of ``query``'s rows (objects, where it selects one entity) and their number.
 
     ``query`` must order its rows to the last, or pages would overlap.

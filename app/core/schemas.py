@@ -182,10 +182,10 @@ class KeySet(fields.List[str]):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(Key(), **kwargs)
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> list[str]:
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> list[str | None]:
         # Thousands at once are usual; going through a field object each is only for finding faults.
         if not (isinstance(value, list) and all(isinstance(v, str) and _is_key(v) for v in value)):
-            value = super()._deserialize(value, *args, **kwargs)
+            value = super()._deserialize(value, attr, data, **kwargs)
         return list(dict.fromkeys(value))
 
 

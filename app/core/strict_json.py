@@ -73,8 +73,8 @@ def _too_deep() -> NotStrictJson:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
         raise NotStrictJson(f"The key {twice[:100]!r} stands twice in one object.")
     return found
 

@@ -35,5 +35,5 @@ def create(
     return environment
 
 
-def _in_order() -> sa.Select[tuple[Environment]]:
+def _in_order() -> sa.Select[Environment]:
     return sa.select(Environment).order_by(Environment.sort_order, Environment.name)

@@ -18,7 +18,9 @@ class EventQuery(Schema):
     type = fields.Enum(EventType, by_value=True)
     project = Line(high=100)
     feature = Line(high=100)
-    actor = QueryNumber(metadata={"description": "The id of the account that acted."})
+    account = QueryNumber(
+        data_key="actor", metadata={"description": "The id of the account that acted."}
+    )
     from_ = Timestamp(data_key="from", metadata={"description": "Not before this time."})
     to = Timestamp(metadata={"description": "Before this time."})
     batch = Line(high=36)

@@ -17,7 +17,7 @@ class Filters(TypedDict, total=False):
     type: EventType
     project: str
     feature: str
-    actor: int
+    account: int
     from_: datetime
     to: datetime
     batch: str
@@ -47,7 +47,7 @@ def _conditions(filters: Filters) -> list[sa.ColumnElement[bool]]:
         "type": Event.type.__eq__,
         "project": Event.project.__eq__,
         "feature": Event.feature_name.__eq__,
-        "actor": Event.created_by_user_id.__eq__,
+        "account": Event.created_by_user_id.__eq__,
         "from_": Event.created_at.__ge__,
         "to": Event.created_at.__lt__,
         "batch": Event.batch_id.__eq__,

@@ -50,7 +50,7 @@ def rows(
     type: FeatureType | None = None,
     stale: bool | None = None,
     archived: bool = False,
-) -> sa.Select[tuple[Feature]]:
+) -> sa.Select[Feature]:
     """The project's features that match all that is given, by name."""
     condition = Feature.archived_at.is_not(None) if archived else Feature.archived_at.is_(None)
     query = sa.select(Feature).where(Feature.project_id == project_id, condition)
@@ -110,7 +110,7 @@ def find(project_id: str, names: Iterable[str]) -> dict[str, Found]:
     return found
 
 
-def exist_elsewhere(project_ids: sa.Select[tuple[str]], names: Iterable[str]) -> set[str]:
+def exist_elsewhere(project_ids: sa.Select[str], names: Iterable[str]) -> set[str]:
     """Those of the names that are features of the given projects."""
     found: set[str] = set()
     for chunk in chunks(names):
@@ -150,7 +150,7 @@ def _carries(type: str, value: str) -> sa.ColumnElement[bool]:
     return Feature.id.in_(query)
 
 
-def _grouped(query: sa.Select[Any]) -> dict[int, list[Any]]:
+def _grouped(query: sa.Select[*tuple[Any, ...]]) -> dict[int, list[Any]]:
     groups: dict[int, list[Any]] = {}
     for id, value in db.session.execute(query):
         groups.setdefault(id, []).append(value)

@@ -1,7 +1,6 @@
 """Reading projects, as far as the one who asks may know of them."""
 
 from collections.abc import Collection
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import selectinload, with_expression
@@ -22,12 +21,12 @@ def visible_to(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.or_(Project.mode != ProjectMode.PRIVATE, Project.id.in_(list(actor.project_roles)))
 
 
-def hidden_from(actor: Actor) -> sa.Select[tuple[str]]:
+def hidden_from(actor: Actor) -> sa.Select[str]:
     """The ids of all projects that the actor may not know of."""
     return sa.select(Project.id).where(~visible_to(actor))
 
 
-def rows(actor: Actor, *, archived: bool) -> sa.Select[Any]:
+def rows(actor: Actor, *, archived: bool) -> sa.Select[Project]:
     """Projects with their counts, by name."""
     condition = Project.archived_at.is_not(None) if archived else Project.archived_at.is_(None)
     return (

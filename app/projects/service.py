@@ -189,11 +189,11 @@ def set_members(actor: Actor, project: Project, roles: dict[int, Role]) -> None:
         )
 
 
-def _select(actor: Actor, project_id: str) -> sa.Select[tuple[Project]]:
+def _select(actor: Actor, project_id: str) -> sa.Select[Project]:
     return sa.select(Project).where(Project.id == project_id, queries.visible_to(actor))
 
 
-def _found(query: sa.Select[tuple[Project]], project_id: str) -> Project:
+def _found(query: sa.Select[Project], project_id: str) -> Project:
     project = db.session.scalar(query)
     if project is None:
         raise NotFound(f"There is no project with the id {project_id}.")
