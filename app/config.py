@@ -7,10 +7,15 @@ from importlib.metadata import version
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
 
 DAY_HOURS = 24
 MIN_SECRET = 32
+MAX_PORT = 65_535
+HOST_NAME = r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}"
+PATH = r"(/[A-Za-z0-9_~.-]+)*"
 
 T = TypeVar("T")
 
@@ -68,8 +73,8 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
     settings = Settings(
         home=home,
         database_url=read("DATABASE_URL", _database_url, f"sqlite:///{home / 'flagstaff.db'}"),
-        host=read("HOST", _text, "127.0.0.1"),
-        port=read("PORT", _number(1, 65_535), "4242"),
+        host=read("HOST", _host, "127.0.0.1"),
+        port=read("PORT", _number(1, MAX_PORT), "4242"),
         threads=read("THREADS", _number(1, 64), "4"),
         base_url=read("BASE_URL", _base_url, "http://127.0.0.1:4242"),
         bootstrap_token=read("BOOTSTRAP_TOKEN", _secret, ""),
@@ -136,12 +141,17 @@ def _engine_options(settings: Settings) -> dict[str, Any]:
     return options
 
 
-def _text(_name: str, value: str) -> str:
+def _path(name: str, value: str) -> Path:
+    try:
+        return Path(value).expanduser().absolute()
+    except RuntimeError:  # ~somebody
+        raise WrongSetting(name, value, "a path is allowed; that user has no home") from None
+
+
+def _host(name: str, value: str) -> str:
+    if not _is_ip(value) and not re.fullmatch(HOST_NAME, value):
+        raise WrongSetting(name, value, "an IP address or a host name is allowed")
     return value
-
-
-def _path(_name: str, value: str) -> Path:
-    return Path(value).expanduser().absolute()
 
 
 def _number(low: int, high: int) -> Callable[[str, str], int]:
@@ -166,7 +176,9 @@ def _database_url(name: str, value: str) -> str:
     """Plain ``postgresql://`` is run with psycopg 3."""
     scheme, separator, rest = value.partition("://")
     if scheme in {"postgres", "postgresql", "postgresql+psycopg"} and separator:
-        return f"postgresql+psycopg://{rest}"
+        url = f"postgresql+psycopg://{rest}"
+        if _is_url(url):
+            return url
     if scheme == "sqlite" and len(rest) > 1 and rest.startswith("/") and "?" not in rest:
         # A relative path means: from where the command is run.
         return f"sqlite:///{_path(name, rest[1:])}"
@@ -179,14 +191,17 @@ def _database_url(name: str, value: str) -> str:
 
 
 def _base_url(name: str, value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        raise WrongSetting(name, value, "an address like https://flags.example.org is allowed")
+    match = re.fullmatch(
+        rf"https?://({HOST_NAME}|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{{1,5}}))?{PATH}/?", value
+    )
+    if match is None or not 1 <= int(match["port"] or 1) <= MAX_PORT:
+        found = re.sub(r"//.*@", "//…@", value)  # what stands there may be a password
+        raise WrongSetting(name, found, "an address like https://flags.example.org is allowed")
     return value.rstrip("/")
 
 
 def _prefix(name: str, value: str) -> str:
-    if value and not re.fullmatch(r"(/[A-Za-z0-9_~.-]+)+", value):
+    if value and not re.fullmatch(PATH, value):
         raise WrongSetting(name, value, "a path like /flagstaff is allowed")
     return value
 
@@ -202,17 +217,26 @@ def _secret(name: str, value: str) -> str | None:
 
 
 def _address(name: str, value: str) -> str | None:
-    if not value:
-        return None
+    if value and not _is_ip(value):
+        raise WrongSetting(name, value, "one IP address, that of the proxy, is allowed")
+    return value or None
+
+
+def _is_url(value: str) -> bool:
+    try:
+        make_url(value)
+    except (ArgumentError, ValueError):
+        return False
+    return True
+
+
+def _is_ip(value: str) -> bool:
     try:
         ip_address(value)
     except ValueError:
-        raise WrongSetting(name, value, "one IP address, that of the proxy, is allowed") from None
-    return value
+        return False
+    return True
 
 
 def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    return host == "localhost" or (_is_ip(host) and ip_address(host).is_loopback)

@@ -1,14 +1,15 @@
 from datetime import timedelta
 from typing import Any
 
-from flask import Response, current_app, url_for
+from flask import Response, current_app, jsonify, url_for
 
-from app.accounts import inactive, schemas, service
+from app.accounts import inactive, passwords, schemas, service
 from app.accounts.models import Account, AccountKind
 from app.core.actor import current_actor
 from app.core.blueprints import ApiBlueprint, no_body
 from app.core.paging import Page, PageQuery
 from app.core.permissions import Permission
+from app.core.requests import check_if_match
 
 bp = ApiBlueprint(
     "users",
@@ -19,27 +20,66 @@ bp = ApiBlueprint(
 
 
 @bp.get("", needs=Permission.ADMIN)
-@bp.arguments(PageQuery, location="query")
+@bp.arguments(schemas.UserQuery, location="query")
 @bp.response(200, schemas.UserList)
-def index(page: dict[str, int]) -> Page[Account]:
+def index(query: dict[str, Any]) -> Page[Account]:
     """List users"""
-    return service.search(AccountKind.PERSON, **page)
+    return service.search(AccountKind.PERSON, **query)
 
 
-@bp.post("", needs=Permission.ADMIN, refuses=(409,))
+@bp.post("", needs=Permission.ADMIN, answers_with_secret=True)
 @bp.arguments(schemas.NewUser)
-@bp.response(201, schemas.UserDetail)
-def create(data: dict[str, Any]) -> tuple[Account, dict[str, str]]:
-    """Create a user"""
+@bp.response(201, schemas.CreatedUser)
+def create(data: dict[str, Any]) -> tuple[Response, int, dict[str, str]]:
+    """Create a user
+
+    The answer has a one-time link by which the person sets the password.
+    """
     account = service.create(current_actor, **data)
-    return account, {"Location": url_for(".show", account_id=account.id)}
+    body = schemas.UserDetail().dump(account) | {"inviteLink": _link(account)}
+    return jsonify(body), 201, {"Location": url_for(".show", account_id=account.id)}
 
 
 @bp.get("/<id:account_id>", needs=Permission.ADMIN)
-@bp.response(200, schemas.UserDetail)
+@bp.response(200, schemas.UserDetail, etag=True)
 def show(account_id: int) -> Account:
     """Read a user"""
     return service.get(account_id)
+
+
+@bp.put("/<id:account_id>", needs=Permission.ADMIN, refuses=(409, 412))
+@bp.arguments(schemas.UserChanges)
+@bp.response(200)
+def update(data: dict[str, Any], account_id: int) -> Response:
+    """Update a user
+
+    Fields that are left out stay as they are. The last Admin who can sign in stays one.
+    """
+    account = service.get_for_change(account_id)
+    check_if_match(schemas.UserDetail, account)
+    service.update(current_actor, account, **data)
+    return no_body()
+
+
+@bp.delete("/<id:account_id>", needs=Permission.ADMIN, refuses=(409,))
+@bp.response(200)
+def remove(account_id: int) -> Response:
+    """Delete a user
+
+    Tokens stop at once, username and email are free. Within 30 days the user can be restored.
+    """
+    service.remove(current_actor, service.get_for_change(account_id))
+    return no_body()
+
+
+@bp.post("/<id:account_id>/restore", needs=Permission.ADMIN)
+@bp.response(200, schemas.UserDetail)
+def restore(account_id: int) -> Account:
+    """Restore a user who was deleted in the last 30 days
+
+    Roles return, tokens don't.
+    """
+    return service.restore(current_actor, account_id)
 
 
 @bp.get("/inactive", needs=Permission.ADMIN)
@@ -69,3 +109,8 @@ def remove_inactive(data: dict[str, list[int]]) -> Response:
 
 def _threshold() -> timedelta:
     return timedelta(days=current_app.config["SETTINGS"].inactivity_days)
+
+
+def _link(account: Account) -> str:
+    path = url_for("accounts.set_up", secret=passwords.make_link(account))
+    return f"{current_app.config['SETTINGS'].base_url}{path}"

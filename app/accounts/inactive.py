@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
 from app.core.actor import Actor
-from app.core.db import CHUNK, chunks, db, utcnow
+from app.core.db import CHUNK, MAX_ID, chunks, db, utcnow
 from app.core.paging import Page, page_of
 from app.core.permissions import Role
 from app.events import service as events
@@ -90,9 +90,10 @@ def _last_admin(found: list[Account]) -> dict[int | None, str]:
 def _reasons(ids: set[int], spared: dict[int | None, str]) -> dict[int, str]:
     """Why each of the first ids was left alone; as many as an event should carry."""
     first = sorted(ids)[:CHUNK]
+    possible = [id for id in first if 0 < id <= MAX_ID]
     known = {
         account.id: account
-        for account in db.session.scalars(sa.select(Account).where(Account.id.in_(first)))
+        for account in db.session.scalars(sa.select(Account).where(Account.id.in_(possible)))
     }
     return {id: spared.get(id) or _reason(known.get(id)) for id in first}
 

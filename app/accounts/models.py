@@ -6,7 +6,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, String
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import NEVER_REUSE_IDS, Model, at_most, utcnow
@@ -65,6 +65,10 @@ class Account(Model):
         return self.kind is AccountKind.PERSON
 
     @property
+    def type_title(self) -> str:
+        return "User" if self.is_person else "Service Account"
+
+    @property
     def label(self) -> str:
         """What the account is called in a sentence; it always has one of these."""
         return self.username or self.email or f"account {self.id}"
@@ -87,6 +91,19 @@ class Account(Model):
             "email": self.email,
             "rootRole": int(self.role),
         }
+
+
+class SetupLink(Model):
+    """A one-time link by which a person sets the password; only its digest is known."""
+
+    __tablename__ = "setup_links"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    expires_at: Mapped[datetime]
+
+    __table_args__ = (NEVER_REUSE_IDS,)
 
 
 def key_of(text: str) -> str:

@@ -4,8 +4,9 @@ from urllib.parse import quote
 from marshmallow import fields, post_dump, validate
 
 from app.accounts.models import Account
+from app.core.paging import PageQuery
 from app.core.permissions import ROOT_ROLES, Role
-from app.core.schemas import Line, Schema, Timestamp, WholeNumber
+from app.core.schemas import Ignored, Line, QueryTruth, Schema, Timestamp, WholeNumber
 
 
 class RootRole(WholeNumber):
@@ -41,16 +42,53 @@ def image_path(account: Account) -> str:
     return f"/avatars/{quote(account.initials)}.svg"
 
 
+def email(**kwargs: Any) -> fields.Email:
+    longest = validate.Length(max=254, error="Must have at most 254 characters.")
+    return fields.Email(validate=longest, **kwargs)
+
+
 class NewUser(Schema):
     username = username()
-    email = fields.Email(
-        validate=validate.Length(max=254, error="Must have at most 254 characters.")
-    )
+    email = email()
     name = Line(high=255)
     root_role = RootRole(required=True)
 
 
+class AccountChanges(Schema):
+    """Takes all that reading a user or service account gives; what can't be changed is ignored."""
+
+    username = username(allow_none=True)
+    name = Line(high=255, allow_none=True)
+    root_role = RootRole()
+    id = Ignored()
+    is_api = Ignored(data_key="isAPI")
+    image_url = Ignored()
+    login_attempts = Ignored()
+    email_sent = Ignored()
+    seen_at = Ignored()
+    created_at = Ignored()
+
+
+class UserChanges(AccountChanges):
+    email = email(allow_none=True)
+
+
+class UserQuery(PageQuery):
+    deleted = QueryTruth(
+        load_default=False, metadata={"description": "Those who can be restored instead."}
+    )
+
+
+class PasswordChange(Schema):
+    """What a good password is, the service judges; this bounds the work of doing so."""
+
+    old_password = fields.String(required=True, validate=validate.Length(max=1_024))
+    new_password = fields.String(required=True, validate=validate.Length(max=1_024))
+
+
 class UserDetail(Schema):
+    volatile = frozenset({"seenAt", "loginAttempts"})
+
     id = fields.Integer()
     is_api = fields.Constant(constant=False, data_key="isAPI", metadata={"deprecated": True})
     name = fields.String(allow_none=True)
@@ -66,6 +104,12 @@ class UserDetail(Schema):
     @post_dump
     def _leave_out_missing(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
         return {key: value for key, value in data.items() if key != "email" or value is not None}
+
+
+class CreatedUser(UserDetail):
+    invite_link = fields.String(
+        metadata={"description": "One-time link to set the password, valid for 48 hours."}
+    )
 
 
 class UserList(Schema):

@@ -1,18 +1,31 @@
 """People: who they are and which root role they have."""
 
 from collections.abc import Collection
+from datetime import timedelta
+from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
 
 from app.accounts.models import Account, AccountKind, RoleRow, key_of
 from app.core.actor import Actor
-from app.core.db import db, save, utcnow
-from app.core.errors import Invalid, NameExists, NotFound
+from app.core.db import db, flush, save, utcnow
+from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
 from app.core.permissions import Role
 from app.events import service as events
 from app.events.models import EventType
 from app.tokens import service as tokens
+
+RESTORABLE = timedelta(days=30)
+
+
+class Changes(TypedDict, total=False):
+    """What an update may name. A key left out is left alone; None clears."""
+
+    root_role: Role
+    username: str | None
+    email: str | None
+    name: str | None
 
 
 def create(
@@ -26,7 +39,7 @@ def create(
     """Make a person known. Without a password he can't sign in yet."""
     if username is None and email is None:
         message = "Give a username, an email, or both."
-        raise Invalid.because([{"path": "/username", "message": message}])
+        raise Invalid.at("/username", message)
     account = Account(kind=AccountKind.PERSON, role=root_role, name=name)
     rename(account, username)
     account.email = email
@@ -34,6 +47,68 @@ def create(
     _refuse_taken_email(account)
     save(account, if_taken=name_taken(username))
     events.record(actor, EventType.USER_CREATED, data=account.snapshot())
+    return account
+
+
+def update(actor: Actor, account: Account, **changes: Unpack[Changes]) -> Account:
+    """Change a person or service account that came from ``get_for_change``."""
+    before = account.snapshot()
+    role = changes.get("root_role", account.role)
+    if account.is_person and account.role is Role.ADMIN and role is not Role.ADMIN:
+        _keep_an_admin(account)
+    account.role = role
+    if "name" in changes:
+        account.name = changes["name"]
+    if "username" in changes:
+        rename(account, changes["username"])
+    if "email" in changes:
+        account.email = changes["email"]
+        account.email_key = key_of(account.email) if account.email else None
+        _refuse_taken_email(account)
+    if account.is_person and account.username is None and account.email is None:
+        raise Invalid.at("/username", "A user needs a username, an email, or both.")
+    flush(if_taken=name_taken(account.username))
+    after = account.snapshot()
+    if after != before:
+        type = EventType.USER_UPDATED if account.is_person else EventType.SERVICE_ACCOUNT_UPDATED
+        events.record(actor, type, pre_data=before, data=after)
+    return account
+
+
+def remove(actor: Actor, account: Account) -> None:
+    """Delete a person, who can be restored for a while, or a service account."""
+    if account.id == actor.id:
+        raise Conflict("You can't delete your own account; ask another Admin.")
+    if account.is_person and account.role is Role.ADMIN:
+        _keep_an_admin(account)
+    mark_deleted([account])
+    type = EventType.USER_DELETED if account.is_person else EventType.SERVICE_ACCOUNT_DELETED
+    events.record(actor, type, pre_data=account.snapshot())
+
+
+def restore(actor: Actor, account_id: int) -> Account:
+    """Bring back a person deleted within RESTORABLE, with his roles but not his tokens."""
+    query = sa.select(Account).where(Account.id == account_id, _restorable())
+    account = db.session.scalar(query.with_for_update())
+    if account is None:
+        raise NotFound(
+            f"No user with the id {account_id} was deleted in the last {RESTORABLE.days} days."
+        )
+    account.deleted_at = None
+    rename(account, account.username)
+    account.email_key = key_of(account.email) if account.email else None
+    _refuse_taken_email(account)
+    flush(if_taken=name_taken(account.username))
+    events.record(actor, EventType.USER_RESTORED, data=account.snapshot())
+    return account
+
+
+def get_for_change(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
+    """The account, for this transaction alone to change."""
+    account = get(account_id, kind=kind)
+    db.session.refresh(account, with_for_update=True)
+    if account.deleted_at is not None:
+        raise NotFound(f"There is no account with the id {account_id}.")
     return account
 
 
@@ -45,12 +120,10 @@ def get(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
     return account
 
 
-def search(kind: AccountKind, *, limit: int, offset: int) -> Page[Account]:
-    query = (
-        sa.select(Account)
-        .where(Account.kind == kind, Account.deleted_at.is_(None))
-        .order_by(Account.id)
-    )
+def search(kind: AccountKind, *, limit: int, offset: int, deleted: bool = False) -> Page[Account]:
+    """The accounts of a kind; ``deleted``: instead the people who can still be restored."""
+    condition = _restorable() if deleted else Account.deleted_at.is_(None)
+    query = sa.select(Account).where(Account.kind == kind, condition).order_by(Account.id)
     return page_of(query, limit=limit, offset=offset)
 
 
@@ -95,6 +168,19 @@ def other_admin_can_sign_in(besides: Collection[int]) -> bool:
     return any(id not in besides for id in admins)
 
 
+def _keep_an_admin(account: Account) -> None:
+    if not other_admin_can_sign_in(besides={account.id}):
+        raise Conflict(
+            "This is the last Admin who can sign in. Make somebody else an Admin first, "
+            "and let him set a password."
+        )
+
+
+def _restorable() -> sa.ColumnElement[bool]:
+    since = utcnow() - RESTORABLE
+    return sa.and_(Account.kind == AccountKind.PERSON, Account.deleted_at > since)
+
+
 def _refuse_taken_email(account: Account) -> None:
     """Say which of the two is taken: the constraint alone would only say that one is.
 
@@ -102,6 +188,10 @@ def _refuse_taken_email(account: Account) -> None:
     """
     if account.email_key is None:
         return
-    taken = sa.select(Account.id).where(Account.email_key == account.email_key)
-    if db.session.scalar(taken) is not None:
+    taken = sa.select(Account.id).where(
+        Account.email_key == account.email_key, Account.id.is_distinct_from(account.id)
+    )
+    with db.session.no_autoflush:
+        other = db.session.scalar(taken)
+    if other is not None:
         raise NameExists(f"The email {account.email!r} belongs to another user.", field="email")

@@ -14,7 +14,7 @@ bp = ApiBlueprint(
 )
 
 
-@bp.post("/archive/validate", needs=Permission.DELETE_FEATURE)
+@bp.post("/archive/validate", needs=Permission.DELETE_FEATURE, refuses=(404,))
 @bp.arguments(schemas.FeatureNames)
 @bp.response(200, schemas.ArchiveValidation)
 def validate(data: dict[str, list[str]], project_id: str) -> Plan:
@@ -25,7 +25,19 @@ def validate(data: dict[str, list[str]], project_id: str) -> Plan:
     return service.plan(current_actor, project_id, data["features"])
 
 
-@bp.post("/archive", needs=Permission.DELETE_FEATURE, refuses=(404, 409))
+@bp.post("/archive/plan", needs=Permission.DELETE_FEATURE, refuses=(404,))
+@bp.arguments(schemas.FeatureNames)
+@bp.response(200, schemas.ArchivePlan)
+def plan(data: dict[str, list[str]], project_id: str) -> Plan:
+    """Plan archiving of features
+
+    What would be archived, what stands in the way, which dependencies go, and which names have
+    nothing to archive here. Changes nothing.
+    """
+    return service.plan(current_actor, project_id, data["features"])
+
+
+@bp.post("/archive", needs=Permission.DELETE_FEATURE, refuses=(404,))
 @bp.arguments(schemas.FeatureNames)
 @bp.response(202)
 def archive(data: dict[str, list[str]], project_id: str) -> Response:
@@ -35,3 +47,14 @@ def archive(data: dict[str, list[str]], project_id: str) -> Response:
     """
     service.archive(current_actor, project_id, data["features"])
     return no_body(202)
+
+
+@bp.post("/revive-features", needs=Permission.DELETE_FEATURE, refuses=(404,))
+@bp.arguments(schemas.FeatureNames)
+@bp.response(200, schemas.Revived)
+def revive(data: dict[str, list[str]], project_id: str) -> dict[str, list[str]]:
+    """Revive archived features
+
+    Each regains the parent it had, if that is active and the rules still allow it.
+    """
+    return {"revived": service.revive(current_actor, project_id, data["features"])}

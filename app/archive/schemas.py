@@ -20,3 +20,32 @@ class ArchiveValidation(Schema):
         lambda plan: bool(plan.dropped),
         metadata={"type": "boolean", "description": "Whether dependencies would be deleted."},
     )
+
+
+class ChildAndParent(Schema):
+    child = fields.String()
+    parent = fields.String()
+
+
+class ArchivePlan(Schema):
+    """What the validation sums up in two fields, by name."""
+
+    archivable = fields.Function(
+        lambda plan: sorted(set(plan.ids) - set(plan.blocked)),
+        metadata={"type": "array", "items": {"type": "string"}},
+    )
+    blocked = fields.Dict(
+        keys=fields.String(),
+        values=fields.List(fields.String()),
+        metadata={"description": "Parents, and of each the children that would stay."},
+    )
+    dropped_dependencies = fields.List(fields.Nested(ChildAndParent), attribute="dropped")
+    already_archived = fields.List(fields.String(), attribute="archived")
+    elsewhere = fields.List(
+        fields.String(), metadata={"description": "Features of other projects."}
+    )
+    not_found = fields.List(fields.String(), attribute="unknown", data_key="unknown")
+
+
+class Revived(Schema):
+    revived = fields.List(fields.String())

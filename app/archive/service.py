@@ -16,6 +16,7 @@ from app.features import queries
 from app.features.models import Dependency, Feature
 from app.features.queries import Edge
 from app.projects import service as projects
+from app.projects.queries import visible_projects
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Plan:
 
     ``ids``: the features that are active and would go, by name. ``blocked``: those of them that
     features outside the set depend on, with these children. ``dropped``: the dependencies that
-    would be deleted. ``archived`` and ``unknown``: names with nothing to archive.
+    would be deleted. ``archived``, ``unknown`` and ``elsewhere``: names with nothing to archive
+    here; the last are features of other projects that the actor may know of.
     """
 
     ids: dict[str, int]
@@ -32,21 +34,22 @@ class Plan:
     dropped: list[Edge]
     archived: list[str]
     unknown: list[str]
+    elsewhere: list[str]
 
 
 def plan(actor: Actor, project_id: str, features: Collection[str]) -> Plan:
     """Look at what would happen; nothing is changed."""
     projects.get(actor, project_id)
-    return _plan(project_id, features)
+    return _plan(actor, project_id, features)
 
 
 def archive(actor: Actor, project_id: str, features: Collection[str]) -> Plan:
     """Archive the features, all or none; those that already are stay as they are."""
     projects.get_for_content(actor, project_id)
     queries.lock([found.id for found in queries.find(project_id, features).values()])
-    plan = _plan(project_id, features)  # now that nobody else can change what it says
-    if plan.unknown:
-        raise NotFound(f"Project {project_id} has no such features: {listed(plan.unknown)}.")
+    plan = _plan(actor, project_id, features)  # now that nobody else can change what it says
+    if missing := plan.unknown + plan.elsewhere:
+        raise NotFound(f"Project {project_id} has no such features: {listed(missing)}.")
     if plan.blocked:
         children = {child for children in plan.blocked.values() for child in children}
         raise Conflict(
@@ -71,7 +74,72 @@ def archive(actor: Actor, project_id: str, features: Collection[str]) -> Plan:
     return plan
 
 
-def _plan(project_id: str, features: Collection[str]) -> Plan:
+def revive(actor: Actor, project_id: str, features: Collection[str]) -> list[str]:
+    """Bring archived features back; each regains its parent if that is active and free for it.
+
+    The names that were revived; active ones stay as they are.
+    """
+    projects.get_for_content(actor, project_id)
+    found = queries.find(project_id, features)
+    unknown = set(features) - set(found)
+    if unknown:
+        raise NotFound(f"Project {project_id} has no such features: {listed(unknown)}.")
+    asked = {feature.id for feature in found.values()}
+    remembered = _remembered(asked)
+    queries.lock(asked | set(remembered.values()))
+    archived = {n: f.id for n, f in queries.find(project_id, features).items() if f.is_archived}
+    for chunk in chunks(archived.values()):
+        db.session.execute(sa.update(Feature).where(Feature.id.in_(chunk)).values(archived_at=None))
+    restored = _restore_dependencies({id: remembered.get(id) for id in archived.values()})
+    stories = (
+        Story(
+            project=project_id,
+            feature_name=name,
+            data={"dependencies": [restored[id]] if id in restored else []},
+        )
+        for name, id in sorted(archived.items())
+    )
+    events.record_all(actor, EventType.FEATURE_REVIVED, stories, batch_id=events.new_batch())
+    return sorted(archived)
+
+
+def _remembered(child_ids: Collection[int]) -> dict[int, int]:
+    """The parent that each of the features had when it was archived."""
+    found: dict[int, int] = {}
+    for chunk in chunks(child_ids):
+        query = sa.select(ArchivedDependency).where(ArchivedDependency.child_id.in_(chunk))
+        found |= {row.child_id: row.parent_id for row in db.session.scalars(query)}
+    return found
+
+
+def _restore_dependencies(parents: dict[int, int | None]) -> dict[int, str]:
+    """Tie revived children to their parents again where the rules still allow it.
+
+    The parent's name by the child's id, for those that were tied.
+    """
+    wanted = {child: parent for child, parent in parents.items() if parent is not None}
+    edges = queries.edges({*wanted, *wanted.values()})
+    are_children = {edge.child_id for edge in edges}
+    are_parents = {edge.parent_id for edge in edges}
+    active: dict[int, str] = {}
+    for chunk in chunks(sorted(set(wanted.values()))):
+        query = sa.select(Feature.id, Feature.name).where(
+            Feature.id.in_(chunk), Feature.archived_at.is_(None)
+        )
+        active |= {row.id: row.name for row in db.session.execute(query)}
+    tied = {
+        child: parent
+        for child, parent in wanted.items()
+        if parent in active and parent not in are_children and child not in are_parents
+    }
+    insert_all([{"child_id": c, "parent_id": p} for c, p in tied.items()], Dependency)
+    for chunk in chunks(parents):
+        gone = sa.delete(ArchivedDependency).where(ArchivedDependency.child_id.in_(chunk))
+        db.session.execute(gone)
+    return {child: active[parent] for child, parent in tied.items()}
+
+
+def _plan(actor: Actor, project_id: str, features: Collection[str]) -> Plan:
     found = queries.find(project_id, features)
     ids = {name: feature.id for name, feature in found.items() if not feature.is_archived}
     edges = queries.edges(ids.values())
@@ -80,12 +148,15 @@ def _plan(project_id: str, features: Collection[str]) -> Plan:
     for edge in sorted(edges):
         if edge.parent_id in going and edge.child_id not in going:
             blocked.setdefault(edge.parent, []).append(edge.child)
+    missing = set(features) - set(found)
+    elsewhere = queries.exist_elsewhere(visible_projects(actor), missing)
     return Plan(
         ids=ids,
         blocked={parent: sorted(children) for parent, children in sorted(blocked.items())},
         dropped=sorted(edges, key=lambda edge: edge.child),
         archived=sorted(name for name, feature in found.items() if feature.is_archived),
-        unknown=sorted(set(features) - set(found)),
+        unknown=sorted(missing - elsewhere),
+        elsewhere=sorted(elsewhere),
     )
 
 

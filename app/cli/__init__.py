@@ -3,6 +3,7 @@
 import sys
 
 import click
+from click.exceptions import NoArgsIsHelpError
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.cli import accounts, database, demo, serve
@@ -28,9 +29,14 @@ def main() -> None:
     """Run a command; whatever stops it is one line and a status other than zero."""
     try:
         cli(prog_name="flagstaff", standalone_mode=False)
-    except click.ClickException as error:
+    except NoArgsIsHelpError as error:
         error.show()
         sys.exit(error.exit_code)
+    except click.UsageError as error:
+        hint = f" Try: {error.ctx.command_path} --help" if error.ctx else ""
+        _stop(error.format_message() + hint, error.exit_code)
+    except click.ClickException as error:
+        _stop(error.format_message(), error.exit_code)
     except click.Abort:
         sys.exit(130)
     except DomainError as error:
@@ -41,6 +47,6 @@ def main() -> None:
         _stop(f"The database can't be used: {str(error).splitlines()[0]}")
 
 
-def _stop(message: str) -> None:
-    click.echo(f"flagstaff: {message}", err=True)
-    sys.exit(1)
+def _stop(message: str, status: int = 1) -> None:
+    click.echo(f"flagstaff: {' '.join(message.split())}", err=True)
+    sys.exit(status)

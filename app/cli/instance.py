@@ -15,6 +15,7 @@ from app.core.db import db, unit_of_work
 def application() -> Flask:
     """The application as the environment says, its folder made."""
     settings = from_environment(os.environ)
+    os.umask(0o077)  # the database holds what is nobody else's business on this machine
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     logs.configure(settings.log_format)
     return create_app(settings)

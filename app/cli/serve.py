@@ -1,14 +1,19 @@
+import json
 import signal
 import sys
+from uuid import uuid4
 
 import click
 import waitress
 from flask import Flask
+from waitress.channel import HTTPChannel
+from waitress.task import ErrorTask
 
 from app.cli.instance import application
 from app.config import Settings
 from app.core import migrations
 from app.core.db import db, unit_of_work
+from app.core.http import HEADERS, REFUSALS
 from app.core.logs import LOGGER
 from app.service_accounts import service as service_accounts
 
@@ -24,10 +29,33 @@ def serve() -> None:
     with app.app_context():
         migrations.upgrade(db.engine)
         _bootstrap(settings)
-    server = waitress.create_server(app, **_options(app, settings))
+    HTTPChannel.error_task_class = _ServerRefusal
+    try:
+        server = waitress.create_server(app, **_options(app, settings))
+    except (OSError, ValueError) as error:  # ValueError: the host name is unknown
+        why = getattr(error, "strerror", None) or str(error)
+        raise click.ClickException(f"Can't listen on {_address(settings)}: {why}") from None
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     click.echo(f"Flagstaff listens on {_address(settings)}")
     server.run()
+
+
+class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped
+    """What waitress refuses before the application sees it, in the form of all other refusals."""
+
+    def execute(self) -> None:
+        error, id = self.request.error, str(uuid4())
+        name, _ = REFUSALS.get(error.code, (f"{error.reason.replace(' ', '')}Error", ""))
+        # Only the client is told what was wrong: it may quote a header, and so a token.
+        LOGGER.info("%s refused unread: %s %s", id, error.code, error.reason)
+        message = f"{error.reason}: {error.body}."
+        body = json.dumps({"id": id, "name": name, "message": message}).encode()
+        own = {"Content-Type": "application/json", "Cache-Control": "no-store", "X-Request-Id": id}
+        self.status = f"{error.code} {error.reason}"
+        self.response_headers.extend((HEADERS | own).items())
+        self.set_close_on_finish()
+        self.content_length = len(body)
+        self.write(body)
 
 
 def _bootstrap(settings: Settings) -> None:

@@ -36,6 +36,14 @@ class Actor:
     default_is_open: bool = False
     token_id: int | None = None
     ip: str | None = None
+    reason: str | None = None
+
+    @property
+    def account_id(self) -> int:
+        """The id, of an actor who must have an account: every one but the command line."""
+        if self.id is None:
+            raise TypeError(f"{self.username} has no account")
+        return self.id
 
     @property
     def is_admin(self) -> bool:

@@ -1,21 +1,21 @@
 """The two kinds of blueprint, pages and JSON, alike in what a route must promise."""
 
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from functools import wraps
-from http import HTTPStatus
 from typing import Any, NoReturn
 
 import flask_smorest
-from flask import Blueprint, Flask, Request, Response, request
-from marshmallow import ValidationError, fields
+from flask import Blueprint, Flask, Request, Response, current_app, request
+from flask_smorest.utils import get_appcontext
+from marshmallow import ValidationError
 from webargs.flaskparser import FlaskParser
 
-from app.core import strict_json
+from app.core import idempotency, requests, strict_json
 from app.core.actor import admit
-from app.core.db import transact
+from app.core.db import db, transact
 from app.core.errors import Invalid, UnsupportedContentType
-from app.core.permissions import Access, Need, Permission
+from app.core.openapi import Error, document
+from app.core.permissions import Need
 from app.core.schemas import Schema
 
 View = Callable[..., Any]
@@ -23,20 +23,6 @@ Decorator = Callable[[View], View]
 
 READING = frozenset({"GET", "HEAD"})
 MAX_DETAILS = 1_000
-
-
-class ErrorDetail(Schema):
-    path = fields.String(metadata={"description": "JSON pointer into the request."})
-    message = fields.String(metadata={"description": "What is wrong and how to mend it."})
-
-
-class Error(Schema):
-    id = fields.UUID(metadata={"description": "Also in X-Request-Id and in the server's log."})
-    name = fields.String(metadata={"description": "The kind of error."})
-    message = fields.String(metadata={"description": "What went wrong."})
-    details = fields.List(
-        fields.Nested(ErrorDetail), metadata={"description": "Every problem of a 400."}
-    )
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
@@ -57,7 +43,12 @@ class _Routes:
     """
 
     def route(
-        self, rule: str, *, needs: Need, refuses: tuple[int, ...] = (), **options: Any
+        self,
+        rule: str,
+        *,
+        needs: Need,
+        refuses: tuple[int, ...] = (),
+        **options: Any,
     ) -> Decorator:
         register: Decorator = super().route(rule, **options)  # type: ignore[misc] # a mixin
 
@@ -66,13 +57,12 @@ class _Routes:
             def run(*args: Any, **kwargs: Any) -> Any:
                 def once() -> Any:
                     admit(needs, kwargs.get("project_id"))
-                    self.check_request()
-                    return view(*args, **kwargs)
+                    return self.answer(lambda: view(*args, **kwargs))
 
                 return transact(once, writes=request.method not in READING)
 
             run.needs = needs  # type: ignore[attr-defined] # read by check_every_route_is_guarded
-            _document(run, rule, needs, refuses)
+            document(run, rule, needs, refuses)
             return register(run)
 
         return declare
@@ -89,8 +79,9 @@ class _Routes:
     def delete(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
         return self.route(rule, needs=needs, refuses=refuses, methods=["DELETE"])
 
-    def check_request(self) -> None:
-        """Refuse what no view of this kind takes; called when the caller is known."""
+    def answer(self, view: Callable[[], Any]) -> Any:
+        """Run the view for a caller who is known and admitted."""
+        return view()
 
 
 class _Parser(FlaskParser):
@@ -103,7 +94,7 @@ class _Parser(FlaskParser):
         try:
             return strict_json.loads(req.get_data())
         except strict_json.NotStrictJson as error:
-            raise Invalid.because([{"path": "", "message": str(error)}]) from None
+            raise Invalid.at("", str(error)) from None
 
     def handle_error(self, error: ValidationError, *_: Any, **__: Any) -> NoReturn:
         details = []
@@ -131,16 +122,65 @@ class ApiBlueprint(_Routes, flask_smorest.Blueprint):  # type: ignore[misc] # as
         decorator: Decorator = super().arguments(schema, location=location)
         return decorator
 
-    def response(self, status: int, schema: type[Schema] | None = None) -> Decorator:
-        """Dump what the view returns; without a schema it returns a response of its own."""
-        decorator: Decorator = super().response(status, schema)
-        return decorator
+    def response(
+        self, status: int, schema: type[Schema] | None = None, *, etag: bool = False
+    ) -> Decorator:
+        """Dump what the view returns; without a schema it returns a response of its own.
 
-    def check_request(self) -> None:
-        has_body = bool(request.content_length) or "Transfer-Encoding" in request.headers
-        charset = request.mimetype_params.get("charset", "utf-8").lower()
-        if has_body and (request.mimetype != "application/json" or charset != "utf-8"):
-            raise UnsupportedContentType
+        ``etag``: the answer carries one, to be sent back as If-Match.
+        """
+        dumping: Decorator = super().response(status, schema)
+
+        def decorate(view: View) -> View:
+            dump = dumping(view)
+            if schema is None or not etag:
+                return dump
+
+            @wraps(dump)
+            def tag(*args: Any, **kwargs: Any) -> Response:
+                response: Response = dump(*args, **kwargs)
+                response.set_etag(requests.etag(schema, get_appcontext()["result_dump"]))
+                return response
+
+            return tag
+
+        return decorate
+
+    def post(
+        self,
+        rule: str,
+        *,
+        needs: Need,
+        refuses: tuple[int, ...] = (),
+        answers_with_secret: bool = False,
+    ) -> Decorator:
+        """``answers_with_secret``: the answer is not kept for a repetition of the request."""
+        register = self.route(rule, needs=needs, refuses=(409, *refuses), methods=["POST"])
+
+        def declare(view: View) -> View:
+            view.answers_with_secret = answers_with_secret  # type: ignore[attr-defined] # read below
+            return register(view)
+
+        return declare
+
+    def answer(self, view: Callable[[], Any]) -> Any:
+        """Add what every JSON request may ask for: a reason, a rehearsal, a repetition."""
+        requests.check_content_type()
+        if request.method in READING:
+            return view()
+        rehearsal = requests.is_rehearsal()
+        requests.take_reason()
+        first = requests.claim()
+        if first is not None and first.status is not None:
+            return idempotency.repeat(first)
+        answer = view()
+        if rehearsal:
+            db.session.rollback()
+        elif first is not None:
+            handler = current_app.view_functions[request.endpoint or ""]
+            has_secret = getattr(handler, "answers_with_secret", False)
+            idempotency.keep(first, answer, has_secret=has_secret)
+        return answer
 
 
 def no_body(status: int = 200) -> Response:
@@ -159,34 +199,6 @@ def check_every_route_is_guarded(app: Flask) -> None:
     ]
     if bare:
         raise RuntimeError(f"No `needs` declared for: {', '.join(sorted(bare))}")
-
-
-def openapi_document(app: Flask) -> dict[str, Any]:
-    """What the routes promise, as OpenAPI 3.1."""
-    document: dict[str, Any] = app.extensions["flask-smorest"]["apis"][""]["ext_obj"].spec.to_dict()
-    first = ("openapi", "info", "servers", "security", "tags")
-    return {key: document[key] for key in first if key in document} | document
-
-
-def _document(view: View, rule: str, needs: Need, refuses: tuple[int, ...]) -> None:
-    """Note in the OpenAPI document what the route can answer beside its success."""
-    notes = deepcopy(getattr(view, "_apidoc", {}))
-    statuses = {500, 503, *refuses}
-    if needs is not Access.PUBLIC:
-        statuses |= {401}
-    else:
-        notes.setdefault("manual_doc", {})["security"] = []
-    if isinstance(needs, Permission):
-        statuses |= {403}
-    if "<" in rule:
-        statuses |= {404}
-    parameters = notes.get("arguments", {}).get("parameters", [])
-    if any(parameter["in"] == "json" for parameter in parameters):
-        statuses |= {400, 413, 415}
-    responses = notes.setdefault("response", {}).setdefault("responses", {})
-    for status in sorted(statuses):
-        responses.setdefault(status, [HTTPStatus(status).name])
-    view._apidoc = notes  # type: ignore[attr-defined] # noqa: SLF001 - where flask-smorest looks
 
 
 def _flatten(messages: Any, path: str = "") -> Iterator[tuple[str, str]]:

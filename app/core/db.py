@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import event
-from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -27,8 +27,15 @@ T = TypeVar("T")
 CHUNK = 1_000
 """Values in one IN (…): far below what any supported database refuses."""
 
+MAX_ID = 2**31 - 1
+"""The greatest id a database can hold; PostgreSQL refuses to even compare one with a greater."""
+
 TRIES = 3
 LOCK_SECONDS = 5.0
+
+
+class Again(Exception):
+    """Another transaction came first; begun anew, this one will see what it did."""
 
 
 class UtcDateTime(sa.TypeDecorator[datetime]):
@@ -186,18 +193,18 @@ def _writer_turn(*, writes: bool) -> Iterator[None]:
 
 
 def transact(work: Callable[[], T], *, writes: bool) -> T:
-    """Run ``work`` as one unit of work, again if the database chose it as a deadlock's victim."""
+    """Run ``work`` as one unit of work, anew if another transaction got in its way."""
     for attempt in range(1, TRIES + 1):
         try:
             with unit_of_work(writes=writes):
                 return work()
-        except DBAPIError as error:
-            if not _is_deadlock(error) or attempt == TRIES:
+        except (DBAPIError, Again) as error:
+            if attempt == TRIES or not (isinstance(error, Again) or _is_deadlock(error)):
                 raise
     raise AssertionError  # the loop returns or raises
 
 
-def save(instance: Model, *, if_taken: DomainError | None = None) -> None:
+def save(instance: Model, *, if_taken: DomainError | Again | None = None) -> None:
     """Add and flush: when this returns, defaults are set and constraints have spoken.
 
     Uniqueness is the database's to judge, so no check before can be raced past.
@@ -206,7 +213,7 @@ def save(instance: Model, *, if_taken: DomainError | None = None) -> None:
     flush(if_taken=if_taken)
 
 
-def flush(*, if_taken: DomainError | None = None) -> None:
+def flush(*, if_taken: DomainError | Again | None = None) -> None:
     """Send pending changes to the database; ``if_taken`` is what a unique constraint's no means."""
     try:
         db.session.flush()
@@ -222,8 +229,10 @@ def insert_all(rows: list[dict[str, Any]], model: type[Model]) -> None:
         db.session.execute(sa.insert(model), rows)
 
 
-def insert_if_absent(model: type[Model]) -> sqlite.Insert:
-    """INSERT … ON CONFLICT DO NOTHING; SQLite's and PostgreSQL's words for it are the same."""
+def insert_if_absent(model: type[Model]) -> sqlite.Insert | postgresql.Insert:
+    """INSERT … ON CONFLICT DO NOTHING; the databases agree on the words, SQLAlchemy has two."""
+    if db.engine.dialect.name == "postgresql":
+        return postgresql.insert(model).on_conflict_do_nothing()
     return sqlite.insert(model).on_conflict_do_nothing()
 
 

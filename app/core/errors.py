@@ -35,6 +35,11 @@ class Invalid(DomainError):
         rest = f"; and {len(details) - 3} more" if len(details) > 3 else ""  # noqa: PLR2004 - as shown
         return cls(f"The request is not valid. {shown}{rest}", details=details)
 
+    @classmethod
+    def at(cls, path: str, message: str) -> "Invalid":
+        """One problem, at this JSON pointer."""
+        return cls.because([{"path": path, "message": message}])
+
 
 class NotAuthenticated(DomainError):
     """Missing, unknown, expired and revoked alike: a stranger learns nothing of which."""
@@ -85,6 +90,15 @@ class UnsupportedContentType(DomainError):
         super().__init__(
             "A request with a body needs the header Content-Type: application/json (charset utf-8)."
         )
+
+
+class TooManyRequests(DomainError):
+    status = 429
+    name = "RateLimitError"
+
+    def __init__(self, *, seconds: int) -> None:
+        super().__init__(f"Too many attempts just now; try again in {seconds} s.")
+        self.headers = {"Retry-After": str(seconds)}
 
 
 class Unavailable(DomainError):

@@ -11,8 +11,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter
+from werkzeug.routing import ValidationError as NoSuchAddress
 
-from app.core.db import is_unavailable
+from app.core.db import MAX_ID, is_unavailable
 from app.core.errors import DomainError, Unavailable
 from app.core.logs import LOGGER
 
@@ -52,7 +53,9 @@ class IdConverter(BaseConverter):
     regex = r"[1-9][0-9]{0,15}"
 
     def to_python(self, value: str) -> int:
-        return int(value)
+        if (id := int(value)) > MAX_ID:
+            raise NoSuchAddress
+        return id
 
 
 class _Json(DefaultJSONProvider):

@@ -7,7 +7,7 @@ request alone. What needs a look at the database is the service's to refuse.
 import re
 import unicodedata
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import marshmallow
 from marshmallow import fields, validate
@@ -21,6 +21,7 @@ PROSE_PATTERN = rf"^[^{_UNSEEN}]*$"
 KEY_PATTERN = r"^[A-Za-z0-9_~.-]+$"
 RFC_3339 = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)"
 MAX_INTEGER = 2**53 - 1
+MAX_QUERY_NUMBER = 2**31 - 1
 MAX_KEY = 100
 
 _is_line = re.compile(LINE_PATTERN[:-1] + r"\Z").match
@@ -35,6 +36,9 @@ class Schema(marshmallow.Schema):
         "unknown": "Unknown field.",
         "type": "Must be an object.",
     }
+
+    volatile: ClassVar[frozenset[str]] = frozenset()
+    """What a mere use of the thing changes, and so does not count for its ETag."""
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         if field_obj.data_key is None:
@@ -82,12 +86,19 @@ class WholeNumber(fields.Integer):
 
 
 class QueryNumber(WholeNumber):
-    """A whole number in an address, where everything is text."""
+    """A whole number in an address, where everything is text; none that databases can't count."""
+
+    default_error_messages = {  # noqa: RUF012
+        "too_large": f"Must lie between -{MAX_QUERY_NUMBER} and {MAX_QUERY_NUMBER}."
+    }
 
     def _validated(self, value: Any) -> int:
         if not isinstance(value, str) or not re.fullmatch(r"-?[0-9]{1,16}", value):
             raise self.make_error("invalid")
-        return super()._validated(int(value))
+        number = super()._validated(int(value))
+        if abs(number) > MAX_QUERY_NUMBER:
+            raise self.make_error("too_large")
+        return number
 
 
 class Truth(fields.Boolean):

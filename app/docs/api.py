@@ -3,9 +3,10 @@
 from flask import Response, current_app, jsonify
 
 from app.core import migrations
-from app.core.blueprints import ApiBlueprint, openapi_document
+from app.core.blueprints import ApiBlueprint
 from app.core.db import db
 from app.core.errors import Unavailable
+from app.core.openapi import openapi_document
 from app.core.permissions import Access
 
 bp = ApiBlueprint("service", __name__, description="The service itself.")

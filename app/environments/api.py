@@ -1,6 +1,11 @@
-from app.core.blueprints import ApiBlueprint
+from typing import Any
+
+from flask import Response
+
+from app.core.actor import current_actor
+from app.core.blueprints import ApiBlueprint, no_body
 from app.core.paging import Page, PageQuery
-from app.core.permissions import Access
+from app.core.permissions import Access, Permission
 from app.environments import schemas, service
 from app.environments.models import Environment
 
@@ -18,3 +23,20 @@ bp = ApiBlueprint(
 def index(page: dict[str, int]) -> Page[Environment]:
     """List environments"""
     return service.search(**page)
+
+
+@bp.post("", needs=Permission.ADMIN)
+@bp.arguments(schemas.NewEnvironment)
+@bp.response(201, schemas.EnvironmentRow)
+def create(data: dict[str, Any]) -> Environment:
+    """Create an environment"""
+    return service.create(current_actor, **data)
+
+
+@bp.put("/<key:name>", needs=Permission.ADMIN)
+@bp.arguments(schemas.EnvironmentChanges)
+@bp.response(200)
+def update(data: dict[str, Any], name: str) -> Response:
+    """Update an environment: its type, its place, whether it is deprecated"""
+    service.update(current_actor, service.get_for_change(name), **data)
+    return no_body()

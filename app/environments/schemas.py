@@ -1,7 +1,29 @@
-from marshmallow import fields
+from marshmallow import fields, validate
 
-from app.core.schemas import Schema
+from app.core.schemas import Ignored, Key, Schema, Truth, WholeNumber
 from app.environments.models import EnvironmentType
+
+MAX_ORDER = 9_999
+
+
+class EnvironmentChanges(Schema):
+    """Takes what reading an environment gives; its name can't be changed."""
+
+    name = Ignored()
+    type = fields.Enum(EnvironmentType, by_value=True)
+    sort_order = WholeNumber(
+        validate=validate.Range(0, MAX_ORDER, error=f"Must lie between 0 and {MAX_ORDER}.")
+    )
+    deprecated = Truth()
+
+
+class NewEnvironment(Schema):
+    name = Key(required=True)
+    type = fields.Enum(EnvironmentType, by_value=True, required=True)
+    sort_order = WholeNumber(
+        validate=validate.Range(0, MAX_ORDER, error=f"Must lie between 0 and {MAX_ORDER}."),
+        metadata={"description": "Absent: after all others."},
+    )
 
 
 class EnvironmentRow(Schema):

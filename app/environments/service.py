@@ -1,12 +1,22 @@
+from typing import TypedDict, Unpack
+
 import sqlalchemy as sa
 
 from app.core.actor import Actor
 from app.core.db import db, save
-from app.core.errors import NameExists
+from app.core.errors import NameExists, NotFound
 from app.core.paging import Page, page_of
 from app.environments.models import Environment, EnvironmentType
 from app.events import service as events
 from app.events.models import EventType
+
+
+class Changes(TypedDict, total=False):
+    """What an update may name. A key left out is left alone."""
+
+    type: EnvironmentType
+    sort_order: int
+    deprecated: bool
 
 
 def search(*, limit: int, offset: int) -> Page[Environment]:
@@ -33,6 +43,22 @@ def create(
     save(environment, if_taken=taken)
     events.record(actor, EventType.ENVIRONMENT_CREATED, data=environment.snapshot())
     return environment
+
+
+def get_for_change(name: str) -> Environment:
+    environment = db.session.get(Environment, name, with_for_update=True)
+    if environment is None:
+        raise NotFound(f"There is no environment named {name}.")
+    return environment
+
+
+def update(actor: Actor, environment: Environment, **changes: Unpack[Changes]) -> None:
+    before = environment.snapshot()
+    for key, value in changes.items():
+        setattr(environment, key, value)
+    after = environment.snapshot()
+    if after != before:
+        events.record(actor, EventType.ENVIRONMENT_UPDATED, pre_data=before, data=after)
 
 
 def _in_order() -> sa.Select[Environment]:

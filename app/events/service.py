@@ -50,6 +50,7 @@ def record_all(
             "feature_name": story.get("feature_name"),
             "data": story.get("data"),
             "pre_data": story.get("pre_data"),
+            "reason": actor.reason,
             "batch_id": batch_id,
         }
         for story in stories

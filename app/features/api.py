@@ -4,8 +4,10 @@ from flask import Response, url_for
 
 from app.core.actor import current_actor
 from app.core.blueprints import ApiBlueprint, no_body
+from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
+from app.core.requests import check_if_match
 from app.features import schemas, service, tagging
 from app.features.queries import FeatureView
 
@@ -25,9 +27,9 @@ def index(query: dict[str, Any], project_id: str) -> Page[FeatureView]:
     return service.search(current_actor, project_id, **query)
 
 
-@bp.post("/features", needs=Permission.CREATE_FEATURE, refuses=(409,))
+@bp.post("/features", needs=Permission.CREATE_FEATURE, refuses=(404,))
 @bp.arguments(schemas.NewFeature)
-@bp.response(201, schemas.FeatureRow)
+@bp.response(201, schemas.FeatureRow, etag=True)
 def create(data: dict[str, Any], project_id: str) -> tuple[FeatureView, dict[str, str]]:
     """Create a feature"""
     view = service.create(current_actor, project_id, **data)
@@ -36,17 +38,29 @@ def create(data: dict[str, Any], project_id: str) -> tuple[FeatureView, dict[str
 
 
 @bp.get("/features/<key:name>", needs=Access.SIGNED_IN)
-@bp.response(200, schemas.FeatureRow)
+@bp.response(200, schemas.FeatureRow, etag=True)
 def show(project_id: str, name: str) -> FeatureView:
     """Read a feature"""
     return service.get(current_actor, project_id, name)
 
 
-@bp.post(
-    "/features/<key:name>/dependencies",
-    needs=Permission.UPDATE_FEATURE_DEPENDENCY,
-    refuses=(409,),
-)
+@bp.put("/features/<key:name>", needs=Permission.UPDATE_FEATURE, refuses=(409, 412))
+@bp.arguments(schemas.FeatureChanges)
+@bp.response(200)
+def update(data: dict[str, Any], project_id: str, name: str) -> Response:
+    """Update a feature
+
+    Fields that are left out stay as they are.
+    """
+    if data.pop("name", name) != name:
+        raise Invalid.at("/name", f"The name can't be changed; leave it out or send {name!r}.")
+    view = service.get_for_change(current_actor, project_id, name)
+    check_if_match(schemas.FeatureRow, view)
+    service.update(current_actor, view.feature, **data)
+    return no_body()
+
+
+@bp.post("/features/<key:name>/dependencies", needs=Permission.UPDATE_FEATURE_DEPENDENCY)
 @bp.arguments(schemas.Parent)
 @bp.response(200)
 def add_dependency(data: dict[str, str], project_id: str, name: str) -> Response:

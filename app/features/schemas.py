@@ -3,7 +3,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from app.core.paging import PageQuery
-from app.core.schemas import Key, KeySet, Line, Prose, QueryTruth, Schema, Timestamp, Truth
+from app.core.schemas import Ignored, Key, KeySet, Line, Prose, QueryTruth, Schema, Timestamp, Truth
 from app.features.models import FeatureType
 from app.tags.schemas import TagRef
 from app.tags.service import TagName
@@ -18,6 +18,18 @@ class _FeatureFields(Schema):
 
 class NewFeature(_FeatureFields):
     name = Key(required=True)
+
+
+class FeatureChanges(_FeatureFields):
+    """Takes all that reading a feature gives; what has an endpoint of its own is ignored."""
+
+    name = fields.String()
+    project = Ignored()
+    created_at = Ignored()
+    archived_at = Ignored()
+    tags = Ignored()
+    dependencies = Ignored()
+    children = Ignored()
 
 
 class FeatureTagRow(Schema):
@@ -79,7 +91,7 @@ class _TagChanges(Schema):
     @post_load
     def _name(self, data: dict[str, Any], **_: Any) -> dict[str, list[TagName]]:
         return {
-            part: list(dict.fromkeys(TagName(tag["type"], tag["value"]) for tag in tags))
+            part: [TagName(tag["type"], tag["value"]) for tag in tags]
             for part, tags in data.items()
         }
 
@@ -95,7 +107,7 @@ class Tagging(Schema):
     @validates_schema(skip_on_field_errors=True)
     def _refuse_both(self, data: dict[str, Any], **_: Any) -> None:
         removed = set(data["tags"]["removed_tags"])
-        both = [tag for tag in data["tags"]["added_tags"] if tag in removed]
+        both = removed.intersection(data["tags"]["added_tags"])
         if both:
-            words = ", ".join(f"{tag.type}:{tag.value}" for tag in both)
+            words = ", ".join(f"{tag.type}:{tag.value}" for tag in sorted(both))
             raise ValidationError({"tags": [f"Added and removed at once: {words}."]})

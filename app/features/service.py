@@ -82,6 +82,34 @@ def create(
     return FeatureView(feature, [], [], [])
 
 
+def update(actor: Actor, feature: Feature, **changes: Unpack[Changes]) -> None:
+    """Change a feature that came from ``get_for_change``."""
+    before = feature.snapshot()
+    for key, value in changes.items():
+        setattr(feature, key, value)
+    after = feature.snapshot()
+    if after != before:
+        events.record(
+            actor,
+            EventType.FEATURE_UPDATED,
+            project=feature.project_id,
+            feature_name=feature.name,
+            pre_data=before,
+            data=after,
+        )
+
+
+def get_for_change(actor: Actor, project_id: str, name: str) -> FeatureView:
+    """The feature, for this transaction alone to change; an archived one can't be."""
+    projects.get_for_content(actor, project_id)
+    feature = _find(project_id, name)
+    queries.lock({feature.id})
+    db.session.refresh(feature)
+    if feature.archived_at is not None:
+        raise Conflict(f"{name} is archived; revive it to change it.")
+    return queries.views([feature])[0]
+
+
 def add_dependency(actor: Actor, project_id: str, child_name: str, parent_name: str) -> None:
     """Let the child depend on the parent, in the place of a parent that it had."""
     projects.get_for_content(actor, project_id)

@@ -1,15 +1,94 @@
+from typing import Any
+
+from flask import Response, current_app
+
+from app.accounts import passwords
+from app.accounts.schemas import PasswordChange
 from app.core.actor import current_actor
-from app.core.blueprints import ApiBlueprint
+from app.core.blueprints import ApiBlueprint, no_body
+from app.core.paging import Page, PageQuery
 from app.core.permissions import Access
 from app.me import schemas, service
+from app.me.models import Feedback, Splash
+from app.tokens import schemas as token_schemas
+from app.tokens import service as tokens
+from app.tokens.models import Token
+from app.tokens.secrets import TokenKind
+from app.tokens.service import IssuedToken
 
 bp = ApiBlueprint(
-    "me", __name__, url_prefix="/api/admin/user", description="The calling account itself."
+    "me", __name__, url_prefix="/api/admin", description="The calling account itself."
 )
 
 
-@bp.get("", needs=Access.SIGNED_IN)
+@bp.get("/user", needs=Access.SIGNED_IN)
 @bp.response(200, schemas.Overview)
 def show() -> service.Overview:
     """Get the calling user's details"""
     return service.overview(current_actor)
+
+
+@bp.post("/user/change-password", needs=Access.SIGNED_IN, refuses=(429,))
+@bp.arguments(PasswordChange)
+@bp.response(200)
+def change_password(data: dict[str, str]) -> Response:
+    """Change the calling user's password"""
+    passwords.change(
+        current_actor,
+        service.person(current_actor),
+        old=data["old_password"],
+        new=data["new_password"],
+        shortest=current_app.config["SETTINGS"].password_min,
+    )
+    return no_body()
+
+
+@bp.get("/user/tokens", needs=Access.SIGNED_IN)
+@bp.arguments(PageQuery, location="query")
+@bp.response(200, token_schemas.TokenList)
+def index_tokens(page: dict[str, int]) -> Page[Token]:
+    """List the calling account's tokens"""
+    return tokens.search(current_actor.account_id, **page)
+
+
+@bp.post("/user/tokens", needs=Access.SIGNED_IN, answers_with_secret=True)
+@bp.arguments(token_schemas.NewToken)
+@bp.response(201, token_schemas.CreatedToken)
+def create_token(data: dict[str, Any]) -> IssuedToken:
+    """Create a personal token
+
+    The secret is in this answer and can't be read again.
+    """
+    owner = service.person(current_actor)
+    return tokens.issue(current_actor, owner.id, TokenKind.PERSONAL, **data)
+
+
+@bp.delete("/user/tokens/<id:token_id>", needs=Access.SIGNED_IN)
+@bp.response(200)
+def revoke_token(token_id: int) -> Response:
+    """Revoke one of the calling account's tokens"""
+    tokens.revoke(current_actor, current_actor.account_id, token_id)
+    return no_body()
+
+
+@bp.post("/feedback", needs=Access.SIGNED_IN)
+@bp.arguments(schemas.NewFeedback)
+@bp.response(200, schemas.FeedbackRow)
+def give_feedback(data: dict[str, Any]) -> Feedback:
+    """Answer a questionnaire, or decline it"""
+    return service.give_feedback(current_actor, **data)
+
+
+@bp.put("/feedback/<key:feedback_id>", needs=Access.SIGNED_IN)
+@bp.arguments(schemas.FeedbackChanges)
+@bp.response(200, schemas.FeedbackRow)
+def change_feedback(data: dict[str, Any], feedback_id: str) -> Feedback:
+    """Change an answer; fields that are left out stay as they are"""
+    return service.give_feedback(current_actor, feedback_id, **data)
+
+
+@bp.post("/splash/<key:splash_id>", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.SplashDetail)
+def see_splash(splash_id: str) -> Splash:
+    """Note that a notice was seen"""
+    return service.see_splash(current_actor, splash_id)

@@ -3,7 +3,7 @@ from typing import Any
 from marshmallow import fields, post_dump
 
 from app.accounts.schemas import image_path
-from app.core.schemas import Schema, Timestamp
+from app.core.schemas import Ignored, Key, Schema, Timestamp, Truth
 
 
 class Me(Schema):
@@ -17,9 +17,8 @@ class Me(Schema):
     root_role = fields.Integer(attribute="role")
     seen_at = Timestamp(allow_none=True, attribute="last_sign_in_at")
     created_at = Timestamp()
-    account_type = fields.Function(
-        lambda account: "User" if account.is_person else "Service Account",
-        metadata={"type": "string", "enum": ["User", "Service Account"]},
+    account_type = fields.String(
+        attribute="type_title", metadata={"enum": ["User", "Service Account"]}
     )
     scim_id = fields.String()
 
@@ -59,3 +58,22 @@ class Overview(Schema):
         lambda overview: dict.fromkeys(overview.splash, True),
         metadata={"type": "object", "additionalProperties": {"type": "boolean"}},
     )
+
+
+class FeedbackChanges(Schema):
+    never_show = Truth()
+    given = Timestamp()
+    user_id = Ignored()
+    feedback_id = Ignored()
+
+
+class NewFeedback(Schema):
+    feedback_id = Key(required=True)
+    never_show = Truth()
+    given = Timestamp()
+
+
+class SplashDetail(Schema):
+    user_id = fields.Integer()
+    splash_id = fields.String()
+    seen = fields.Constant(constant=True)

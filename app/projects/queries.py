@@ -21,6 +21,11 @@ def visible_to(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.or_(Project.mode != ProjectMode.PRIVATE, Project.id.in_(list(actor.project_roles)))
 
 
+def visible_projects(actor: Actor) -> sa.Select[str]:
+    """The ids of all projects that the actor may know of."""
+    return sa.select(Project.id).where(visible_to(actor))
+
+
 def hidden_from(actor: Actor) -> sa.Select[str]:
     """The ids of all projects that the actor may not know of."""
     return sa.select(Project.id).where(~visible_to(actor))

@@ -1,6 +1,6 @@
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate, validates_schema
+from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from app.core.paging import PageQuery
 from app.core.permissions import PROJECT_ROLES, Role
@@ -133,3 +133,43 @@ class ProjectRole(WholeNumber):
         if number not in PROJECT_ROLES:
             raise self.make_error("unknown")
         return Role(number)
+
+
+class MemberRef(Schema):
+    id = WholeNumber(required=True, metadata={"description": "The account's id."})
+    role_id = ProjectRole(required=True)
+    username = Ignored()
+    name = Ignored()
+    account_type = Ignored()
+
+
+class AccessChange(Schema):
+    members = fields.List(fields.Nested(MemberRef), required=True)
+
+    @validates_schema(skip_on_field_errors=True)
+    def _refuse_repetition(self, data: dict[str, Any], **_: Any) -> None:
+        ids = [member["id"] for member in data["members"]]
+        twice = {
+            index: {"id": ["This account stands here more than once."]}
+            for index, id in enumerate(ids)
+            if id in ids[:index]
+        }
+        if twice:
+            raise ValidationError({"members": twice})
+
+    @post_load
+    def _by_id(self, data: dict[str, Any], **_: Any) -> dict[str, dict[int, Role]]:
+        return {"members": {member["id"]: member["role_id"] for member in data["members"]}}
+
+
+class MemberRow(Schema):
+    id = fields.Function(lambda row: row[0].id, metadata={"type": "integer"})
+    username = fields.Function(lambda row: row[0].username, metadata={"type": ["string", "null"]})
+    name = fields.Function(lambda row: row[0].name, metadata={"type": ["string", "null"]})
+    account_type = fields.Function(lambda row: row[0].type_title, metadata={"type": "string"})
+    role_id = fields.Function(lambda row: int(row[1].role), metadata={"type": "integer"})
+
+
+class Access(Schema):
+    version = fields.Constant(1)
+    members = fields.List(fields.Nested(MemberRow))

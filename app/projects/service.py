@@ -3,6 +3,7 @@ from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
 
+from app.accounts.models import Account
 from app.core.actor import Actor
 from app.core.db import db, flush, save, utcnow
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
@@ -152,6 +153,11 @@ def revive(actor: Actor, project_id: str) -> Project:
     project.archived_at = None
     events.record(actor, EventType.PROJECT_REVIVED, project=project_id, data=project.snapshot())
     return project
+
+
+def members(actor: Actor, project_id: str) -> list[tuple[Account, Member]]:
+    """The accounts that hold a role in the project, Owners first."""
+    return queries.members(get(actor, project_id).id)
 
 
 def set_members(actor: Actor, project: Project, roles: dict[int, Role]) -> None:

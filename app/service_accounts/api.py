@@ -1,13 +1,20 @@
+from datetime import timedelta
 from typing import Any
 
-from flask import url_for
+from flask import Response, url_for
 
+from app.accounts import service as accounts
 from app.core.actor import current_actor
-from app.core.blueprints import ApiBlueprint
+from app.core.blueprints import ApiBlueprint, no_body
+from app.core.paging import Page, PageQuery
 from app.core.permissions import Permission
+from app.core.requests import check_if_match
 from app.service_accounts import schemas, service
 from app.service_accounts.service import ServiceAccount
 from app.tokens import schemas as token_schemas
+from app.tokens import service as tokens
+from app.tokens.models import Token
+from app.tokens.secrets import TokenKind
 from app.tokens.service import IssuedToken
 
 bp = ApiBlueprint(
@@ -18,9 +25,17 @@ bp = ApiBlueprint(
 )
 
 
-@bp.post("", needs=Permission.ADMIN, refuses=(409,))
+@bp.get("", needs=Permission.ADMIN)
+@bp.arguments(PageQuery, location="query")
+@bp.response(200, schemas.ServiceAccountList)
+def index(page: dict[str, int]) -> Page[ServiceAccount]:
+    """List service accounts"""
+    return service.search(**page)
+
+
+@bp.post("", needs=Permission.ADMIN)
 @bp.arguments(schemas.NewServiceAccount)
-@bp.response(201, schemas.ServiceAccountDetail)
+@bp.response(201, schemas.ServiceAccountDetail, etag=True)
 def create(data: dict[str, Any]) -> tuple[ServiceAccount, dict[str, str]]:
     """Create a service account"""
     created = service.create(current_actor, **data)
@@ -28,13 +43,46 @@ def create(data: dict[str, Any]) -> tuple[ServiceAccount, dict[str, str]]:
 
 
 @bp.get("/<id:account_id>", needs=Permission.ADMIN)
-@bp.response(200, schemas.ServiceAccountDetail)
+@bp.response(200, schemas.ServiceAccountDetail, etag=True)
 def show(account_id: int) -> ServiceAccount:
     """Read a service account"""
     return service.get(account_id)
 
 
-@bp.post("/<id:account_id>/token", needs=Permission.ADMIN, refuses=(404, 409))
+@bp.put("/<id:account_id>", needs=Permission.ADMIN, refuses=(409, 412))
+@bp.arguments(schemas.ServiceAccountChanges)
+@bp.response(200)
+def update(data: dict[str, Any], account_id: int) -> Response:
+    """Update a service account
+
+    Fields that are left out stay as they are.
+    """
+    found = service.get_for_change(account_id)
+    check_if_match(schemas.ServiceAccountDetail, found)
+    accounts.update(current_actor, found.account, **data)
+    return no_body()
+
+
+@bp.delete("/<id:account_id>", needs=Permission.ADMIN, refuses=(409,))
+@bp.response(200)
+def remove(account_id: int) -> Response:
+    """Delete a service account
+
+    Its tokens stop at once, its username is free.
+    """
+    accounts.remove(current_actor, service.get_for_change(account_id).account)
+    return no_body()
+
+
+@bp.get("/<id:account_id>/token", needs=Permission.ADMIN)
+@bp.arguments(PageQuery, location="query")
+@bp.response(200, token_schemas.TokenList)
+def index_tokens(page: dict[str, int], account_id: int) -> Page[Token]:
+    """List the tokens of a service account"""
+    return tokens.search(service.get(account_id).account.id, **page)
+
+
+@bp.post("/<id:account_id>/token", needs=Permission.ADMIN, answers_with_secret=True)
 @bp.arguments(token_schemas.NewToken)
 @bp.response(201, token_schemas.CreatedToken)
 def create_token(data: dict[str, Any], account_id: int) -> IssuedToken:
@@ -43,3 +91,30 @@ def create_token(data: dict[str, Any], account_id: int) -> IssuedToken:
     The secret is in this answer and can't be read again.
     """
     return service.issue_token(current_actor, account_id, **data)
+
+
+@bp.post(
+    "/<id:account_id>/token/<id:token_id>/rotate", needs=Permission.ADMIN, answers_with_secret=True
+)
+@bp.arguments(token_schemas.Rotation)
+@bp.response(201, token_schemas.CreatedToken)
+def rotate_token(data: dict[str, Any], account_id: int, token_id: int) -> IssuedToken:
+    """Replace a token by a new one
+
+    The old one stays valid for the overlap, so that programs can be moved to the new one.
+    """
+    overlap = timedelta(hours=data.pop("overlap_hours"))
+    account = service.get(account_id).account
+    kind = TokenKind.SERVICE_ACCOUNT
+    return tokens.rotate(current_actor, account.id, token_id, kind, overlap=overlap, **data)
+
+
+@bp.delete("/<id:account_id>/token/<id:token_id>", needs=Permission.ADMIN)
+@bp.response(200)
+def revoke_token(account_id: int, token_id: int) -> Response:
+    """Revoke a token of a service account
+
+    It stops at once, in every process.
+    """
+    tokens.revoke(current_actor, service.get(account_id).account.id, token_id)
+    return no_body()

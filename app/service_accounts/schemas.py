@@ -2,8 +2,9 @@ from typing import Any
 
 from marshmallow import fields, post_dump
 
-from app.accounts.schemas import RootRole, image_path, username
-from app.core.schemas import Line, Schema, Timestamp
+from app.accounts.schemas import AccountChanges, RootRole, image_path, username
+from app.core.permissions import ROOT_ROLES
+from app.core.schemas import Ignored, Line, Schema, Timestamp
 from app.tokens.schemas import TokenRow
 
 
@@ -13,7 +14,16 @@ class NewServiceAccount(Schema):
     root_role = RootRole(required=True)
 
 
+class ServiceAccountChanges(AccountChanges):
+    """A username, once there, can be changed but not taken away."""
+
+    username = username()
+    tokens = Ignored()
+
+
 class ServiceAccountDetail(Schema):
+    volatile = frozenset({"tokens"})
+
     id = fields.Integer(attribute="account.id")
     name = fields.String(attribute="account.name")
     username = fields.String(attribute="account.username")
@@ -29,3 +39,19 @@ class ServiceAccountDetail(Schema):
     @post_dump
     def _leave_out_missing(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
         return {key: value for key, value in data.items() if key != "name" or value is not None}
+
+
+class RootRoleRow(Schema):
+    id = fields.Integer(attribute="value")
+    name = fields.String(attribute="title")
+    type = fields.Constant("root")
+
+
+class ServiceAccountList(Schema):
+    version = fields.Constant(1)
+    service_accounts = fields.List(fields.Nested(ServiceAccountDetail), attribute="items")
+    root_roles = fields.Function(
+        lambda _: RootRoleRow().dump(ROOT_ROLES, many=True),
+        metadata={"type": "array", "items": {"type": "object"}},
+    )
+    total = fields.Integer()

@@ -13,10 +13,12 @@ from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
 from app.core.actor import COMMAND_LINE, Actor
 from app.core.db import db, save, utcnow
-from app.core.errors import Conflict, Unavailable
+from app.core.errors import Conflict, Invalid, Unavailable
+from app.core.paging import Page
 from app.core.permissions import Role
 from app.events import service as events
 from app.events.models import EventType
+from app.tokens import secrets
 from app.tokens import service as tokens
 from app.tokens.models import Token
 from app.tokens.secrets import TokenKind
@@ -52,6 +54,18 @@ def get(account_id: int) -> ServiceAccount:
     return ServiceAccount(account, tokens.of_accounts([account_id])[account_id])
 
 
+def search(*, limit: int, offset: int) -> Page[ServiceAccount]:
+    page = accounts.search(AccountKind.SERVICE, limit=limit, offset=offset)
+    held = tokens.of_accounts([account.id for account in page.items])
+    return Page([ServiceAccount(account, held[account.id]) for account in page.items], page.total)
+
+
+def get_for_change(account_id: int) -> ServiceAccount:
+    """The account, for this transaction alone to change."""
+    accounts.get_for_change(account_id, kind=AccountKind.SERVICE)
+    return get(account_id)
+
+
 def issue_token(
     actor: Actor, account_id: int, *, description: str, expires_at: datetime | None = None
 ) -> IssuedToken:
@@ -67,8 +81,13 @@ def issue_token(
 
 def bootstrap(secret: str) -> bool:
     """Let an Admin service account hold this token if no Admin has one; whether it was done."""
-    if _admin_has_token():
-        return False
+    if not secrets.may_be_one(secret):
+        raise Invalid(
+            "The bootstrap token begins like one made here but is none, or is longer than "
+            f"{secrets.LONGEST} characters; choose another."
+        )
+    if _admin_has_token() or tokens.is_known(secret):
+        return False  # a token that was revoked stays revoked
     account = accounts.with_username(BOOTSTRAP)
     if account is None:
         account = create(

@@ -1,7 +1,7 @@
-from marshmallow import fields
+from marshmallow import fields, validate
 
-from app.core.schemas import Line, Schema
-from app.tags.models import SIMPLE
+from app.core.schemas import Ignored, Line, Schema, WholeNumber
+from app.tags.models import HUES, SIMPLE
 
 
 class TagRef(Schema):
@@ -19,6 +19,31 @@ class TagList(Schema):
     version = fields.Constant(1)
     tags = fields.List(fields.Nested(TagRow), attribute="items")
     total = fields.Integer()
+
+
+class TagTypeChanges(Schema):
+    description = Line(low=0, high=255, allow_none=True)
+    hue = WholeNumber(
+        validate=validate.Range(1, HUES, error=f"Must lie between 1 and {HUES}."),
+        metadata={"description": "The number of its colour."},
+    )
+
+
+class NewTagType(TagTypeChanges):
+    name = fields.String(
+        required=True,
+        validate=validate.Regexp(
+            r"[a-z0-9][a-z0-9_-]{0,49}\Z",
+            error="Use 1 to 50 of a-z 0-9 _ - and begin with a letter or digit.",
+        ),
+        metadata={"pattern": "^[a-z0-9][a-z0-9_-]{0,49}$"},
+    )
+
+
+class TagTypeUpdate(TagTypeChanges):
+    """Takes what reading a tag type gives; its name can't be changed."""
+
+    name = Ignored()
 
 
 class TagTypeRow(Schema):

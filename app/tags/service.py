@@ -1,13 +1,24 @@
 """Tags and their types. Putting tags on features is ``app/features/tagging.py``."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import sqlalchemy as sa
 
-from app.core.db import CHUNK, chunks, db, insert_if_absent
+from app.core.actor import Actor
+from app.core.db import CHUNK, chunks, db, insert_if_absent, save
+from app.core.errors import Conflict, NameExists, NotFound
 from app.core.paging import Page, page_of
-from app.tags.models import FeatureTag, Tag, TagType
+from app.events import service as events
+from app.events.models import EventType
+from app.tags.models import SIMPLE, FeatureTag, Tag, TagType
+
+
+class TypeChanges(TypedDict, total=False):
+    """What an update may name. A key left out is left alone; None clears."""
+
+    description: str | None
+    hue: int
 
 
 class TagName(NamedTuple):
@@ -31,6 +42,49 @@ def search(*, limit: int, offset: int) -> Page[Any]:
 
 def search_types(*, limit: int, offset: int) -> Page[TagType]:
     return page_of(sa.select(TagType).order_by(TagType.name), limit=limit, offset=offset)
+
+
+def get_type(name: str) -> TagType:
+    """The tag type, for this transaction alone to change."""
+    tag_type = db.session.get(TagType, name, with_for_update=True)
+    if tag_type is None:
+        raise NotFound(f"There is no tag type named {name!r}.")
+    return tag_type
+
+
+def create_type(
+    actor: Actor, *, name: str, description: str | None = None, hue: int = 1
+) -> TagType:
+    tag_type = TagType(name=name, description=description, hue=hue)
+    taken = NameExists(f"A tag type named {name!r} already exists.", field="name")
+    save(tag_type, if_taken=taken)
+    events.record(actor, EventType.TAG_TYPE_CREATED, data=tag_type.snapshot())
+    return tag_type
+
+
+def update_type(actor: Actor, tag_type: TagType, **changes: Unpack[TypeChanges]) -> None:
+    before = tag_type.snapshot()
+    for key, value in changes.items():
+        setattr(tag_type, key, value)
+    after = tag_type.snapshot()
+    if after != before:
+        events.record(actor, EventType.TAG_TYPE_UPDATED, pre_data=before, data=after)
+
+
+def remove_type(actor: Actor, tag_type: TagType) -> None:
+    """Delete a tag type that no feature carries a tag of; its unused tags go with it."""
+    if tag_type.name == SIMPLE:
+        raise Conflict(f"The tag type {SIMPLE!r} is the one for tags of no other type; it stays.")
+    of_type = sa.select(Tag.id).where(Tag.type == tag_type.name)
+    used = sa.select(sa.func.count()).where(FeatureTag.tag_id.in_(of_type))
+    if count := db.session.scalar(used):
+        raise Conflict(
+            f"Tags of type {tag_type.name!r} are used {count} times; remove them from the "
+            "features first."
+        )
+    db.session.execute(sa.delete(Tag).where(Tag.type == tag_type.name))
+    db.session.delete(tag_type)
+    events.record(actor, EventType.TAG_TYPE_DELETED, pre_data=tag_type.snapshot())
 
 
 def unknown_types(names: set[str]) -> set[str]:

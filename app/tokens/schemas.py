@@ -1,6 +1,6 @@
-from marshmallow import fields
+from marshmallow import fields, validate
 
-from app.core.schemas import Line, Schema, Timestamp
+from app.core.schemas import Line, Schema, Timestamp, WholeNumber
 
 
 class NewToken(Schema):
@@ -9,6 +9,17 @@ class NewToken(Schema):
     )
     expires_at = Timestamp(
         allow_none=True, metadata={"description": "In the future; null or absent: never."}
+    )
+
+
+class Rotation(Schema):
+    overlap_hours = WholeNumber(
+        load_default=24,
+        validate=validate.Range(0, 168, error="Must lie between 0 and 168 (7 days)."),
+        metadata={"description": "How long the old token stays valid; 0 ends it now."},
+    )
+    expires_at = Timestamp(
+        metadata={"description": "Of the new token; absent: valid for as long as the old one was."}
     )
 
 
@@ -27,6 +38,12 @@ class TokenRow(Schema):
     user_id = fields.Integer(attribute="account_id")
     description = fields.String()
     expires_at = Timestamp(allow_none=True)
+
+
+class TokenList(Schema):
+    version = fields.Constant(1)
+    tokens = fields.List(fields.Nested(TokenRow), attribute="items")
+    total = fields.Integer()
 
 
 class CreatedToken(Schema):

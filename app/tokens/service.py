@@ -7,7 +7,8 @@ import sqlalchemy as sa
 
 from app.core.actor import Actor
 from app.core.db import db, save, utcnow
-from app.core.errors import Invalid, NameExists
+from app.core.errors import Invalid, NameExists, NotFound
+from app.core.paging import Page, page_of
 from app.events import service as events
 from app.events.models import EventType
 from app.tokens import secrets
@@ -16,6 +17,7 @@ from app.tokens.secrets import TokenKind
 
 SEEN_PRECISION = timedelta(minutes=1)
 HINT_LENGTH = 4
+KEPT_OF_DESCRIPTION = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ def issue(
     """Make a token for an account that the caller knows to exist."""
     if expires_at is not None and expires_at <= utcnow():
         message = "Must lie in the future."
-        raise Invalid.because([{"path": "/expiresAt", "message": message}])
+        raise Invalid.at("/expiresAt", message)
     return keep(
         actor,
         account_id,
@@ -69,6 +71,56 @@ def keep(
     save(token, if_taken=taken)
     events.record(actor, EventType.TOKEN_CREATED, data=_told(token))
     return IssuedToken(token, secret)
+
+
+def is_known(secret: str) -> bool:
+    """Whether this is a token, or was one until it was revoked or expired."""
+    query = sa.exists().where(Token.digest == secrets.digest(secret))
+    return bool(db.session.scalar(sa.select(query)))
+
+
+def revoke(actor: Actor, account_id: int, token_id: int) -> None:
+    """Stop a token of the account at once."""
+    token = _get(account_id, token_id)
+    token.revoked_at = utcnow()
+    events.record(actor, EventType.TOKEN_REVOKED, pre_data=_told(token))
+
+
+def rotate(
+    actor: Actor,
+    account_id: int,
+    token_id: int,
+    kind: TokenKind,
+    *,
+    overlap: timedelta,
+    expires_at: datetime | None = None,
+) -> IssuedToken:
+    """A new token in the place of one that stays valid for ``overlap``.
+
+    It takes over the description, and a validity as long as the old one's was unless
+    ``expires_at`` says otherwise.
+    """
+    old, now = _get(account_id, token_id), utcnow()
+    description = old.description
+    if expires_at is None and old.expires_at is not None:
+        expires_at = now + (old.expires_at - old.created_at)
+    before = _told(old)
+    old.description = (
+        f"{description[:KEPT_OF_DESCRIPTION]} (until rotation {now:%Y-%m-%d %H:%M:%S.%f})"
+    )
+    if overlap:
+        old.expires_at = min(old.expires_at or now + overlap, now + overlap)
+    else:
+        old.revoked_at = now
+    db.session.flush()
+    events.record(actor, EventType.TOKEN_ROTATED, pre_data=before, data=_told(old))
+    return issue(actor, account_id, kind, description=description, expires_at=expires_at)
+
+
+def search(account_id: int, *, limit: int, offset: int) -> Page[Token]:
+    """The account's tokens that were not revoked, oldest first."""
+    query = sa.select(Token).where(Token.account_id == account_id, Token.revoked_at.is_(None))
+    return page_of(query.order_by(Token.id), limit=limit, offset=offset)
 
 
 def of_accounts(account_ids: list[int]) -> dict[int, list[Token]]:
@@ -108,6 +160,16 @@ def note_use(token_id: int) -> None:
 
 def is_use_worth_noting(last_seen_at: datetime | None) -> bool:
     return last_seen_at is None or last_seen_at < utcnow() - SEEN_PRECISION
+
+
+def _get(account_id: int, token_id: int) -> Token:
+    query = sa.select(Token).where(
+        Token.id == token_id, Token.account_id == account_id, Token.revoked_at.is_(None)
+    )
+    token = db.session.scalar(query.with_for_update())
+    if token is None:
+        raise NotFound(f"This account has no token with the id {token_id}.")
+    return token
 
 
 def _told(token: Token) -> dict[str, object]:

@@ -1,0 +1,135 @@
+"""Passwords of people: what is accepted, how they are kept, and setting the first one by a link.
+
+The rules are NIST SP 800-63B-4: length and a list of bad ones, no rules of composition.
+"""
+
+import secrets
+import threading
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from hashlib import sha256
+
+import sqlalchemy as sa
+from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
+
+from app.accounts.models import Account, SetupLink
+from app.core.actor import Actor
+from app.core.db import db, save, utcnow
+from app.core.errors import Conflict, Invalid, NotFound, TooManyRequests
+from app.events import service as events
+from app.events.models import EventType
+
+LINK_VALID = timedelta(hours=48)
+FEWEST_CHARACTERS = 5
+"""Different ones; below that it is a pattern, not a password."""
+
+COMMON = ("password", "passwort", "motdepasse", "123456789", "qwertyuiop", "letmein", "flagstaff")
+
+# OWASP's second choice: 46 MiB, one pass, one lane. Two at once keep both cores of a small
+# machine busy; more would only make everybody wait, so they are asked to come again.
+_hasher = PasswordHasher(time_cost=1, memory_cost=47_104, parallelism=1)
+_at_once = threading.BoundedSemaphore(2)
+
+
+def change(actor: Actor, account: Account, *, old: str, new: str, shortest: int) -> None:
+    """Set a new password for somebody who knows the old one."""
+    if account.password_hash is None:
+        raise Conflict(
+            "This account has no password to change. An Admin can give you a set-up link; "
+            "service accounts never have one."
+        )
+    if not _matches(account.password_hash, old):
+        raise Invalid.at("/oldPassword", "This is not your present password.")
+    _set(actor, account, new, shortest)
+
+
+def make_link(account: Account) -> str:
+    """The secret of a new one-time link for a password; links made before stop working."""
+    _forget_links(account)
+    secret = secrets.token_urlsafe(32)
+    link = SetupLink(
+        account_id=account.id, digest=_digest(secret), expires_at=utcnow() + LINK_VALID
+    )
+    save(link)
+    return secret
+
+
+def account_of_link(secret: str) -> Account:
+    """Whose password the link may set.
+
+    Raises:
+        NotFound: unknown, used and expired alike.
+
+    """
+    query = (
+        sa.select(Account)
+        .join(SetupLink)
+        .where(
+            SetupLink.digest == _digest(secret),
+            SetupLink.expires_at > utcnow(),
+            Account.deleted_at.is_(None),
+        )
+        .with_for_update(of=SetupLink)
+    )
+    account = db.session.scalar(query)
+    if account is None:
+        raise NotFound("This link is unknown, used or expired. An Admin can make a new one.")
+    return account
+
+
+def set_by_link(actor: Actor, account: Account, *, password: str, shortest: int) -> None:
+    """Set the password of the account that a link named; no link of it works after that."""
+    _set(actor, account, password, shortest)
+    _forget_links(account)
+
+
+def _set(actor: Actor, account: Account, password: str, shortest: int) -> None:
+    """``shortest`` is the operator's least length, in characters."""
+    tidy = unicodedata.normalize("NFKC", password)
+    if fault := _fault(account, tidy, shortest):
+        raise Invalid.at("/newPassword", fault)
+    with _turn():
+        account.password_hash = _hasher.hash(tidy)
+    events.record(actor, EventType.PASSWORD_CHANGED, data={"id": account.id, "name": account.label})
+
+
+def _fault(account: Account, password: str, shortest: int) -> str | None:
+    if len(password) < shortest:
+        return f"Use at least {shortest} characters; a few words make a good password."
+    folded = password.casefold()
+    if len(set(folded)) < FEWEST_CHARACTERS:
+        return "Use more different characters."
+    own = [account.username, account.name, (account.email or "").partition("@")[0]]
+    for word in (*COMMON, *(part.casefold() for part in own if part)):
+        if len(folded.replace(word, "")) < min(shortest, len(folded)) // 2:
+            return "This is easily guessed: it is mostly a common word or your own name."
+    return None
+
+
+def _matches(known: str, password: str) -> bool:
+    with _turn():
+        try:
+            return _hasher.verify(known, unicodedata.normalize("NFKC", password))
+        except VerifyMismatchError:
+            return False
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    if not _at_once.acquire(blocking=False):
+        raise TooManyRequests(seconds=1)
+    try:
+        yield
+    finally:
+        _at_once.release()
+
+
+def _forget_links(account: Account) -> None:
+    db.session.execute(sa.delete(SetupLink).where(SetupLink.account_id == account.id))
+
+
+def _digest(secret: str) -> bytes:
+    return sha256(secret.encode()).digest()
