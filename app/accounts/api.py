@@ -28,7 +28,7 @@ def index(query: dict[str, Any]) -> Page[Account]:
 
 
 @bp.post("", needs=Permission.ADMIN, answers_with_secret=True)
-@bp.arguments(schemas.NewUser)
+@bp.arguments(schemas.NewUser, example={"username": "ada", "rootRole": 2})
 @bp.response(201, schemas.CreatedUser)
 def create(data: dict[str, Any]) -> tuple[Response, int, dict[str, str]]:
     """Create a user
@@ -48,7 +48,7 @@ def show(account_id: int) -> Account:
 
 
 @bp.put("/<id:account_id>", needs=Permission.ADMIN, refuses=(409, 412))
-@bp.arguments(schemas.UserChanges)
+@bp.arguments(schemas.UserChanges, example={"rootRole": 3})
 @bp.response(200)
 def update(data: dict[str, Any], account_id: int) -> Response:
     """Update a user
@@ -95,7 +95,7 @@ def index_inactive(page: dict[str, int]) -> Page[Any]:
 
 
 @bp.post("/inactive/delete", needs=Permission.ADMIN)
-@bp.arguments(schemas.UserIds)
+@bp.arguments(schemas.UserIds, example={"ids": [12, 15]})
 @bp.response(200)
 def remove_inactive(data: dict[str, list[int]]) -> Response:
     """Delete inactive users

@@ -15,7 +15,7 @@ bp = ApiBlueprint(
 
 
 @bp.post("/archive/validate", needs=Permission.DELETE_FEATURE, refuses=(404,))
-@bp.arguments(schemas.FeatureNames)
+@bp.arguments(schemas.FeatureNames, example={"features": ["checkout.new-flow"]})
 @bp.response(200, schemas.ArchiveValidation)
 def validate(data: dict[str, list[str]], project_id: str) -> Plan:
     """Validate archiving of features
@@ -26,7 +26,7 @@ def validate(data: dict[str, list[str]], project_id: str) -> Plan:
 
 
 @bp.post("/archive/plan", needs=Permission.DELETE_FEATURE, refuses=(404,))
-@bp.arguments(schemas.FeatureNames)
+@bp.arguments(schemas.FeatureNames, example={"features": ["checkout.new-flow"]})
 @bp.response(200, schemas.ArchivePlan)
 def plan(data: dict[str, list[str]], project_id: str) -> Plan:
     """Plan archiving of features
@@ -38,7 +38,7 @@ def plan(data: dict[str, list[str]], project_id: str) -> Plan:
 
 
 @bp.post("/archive", needs=Permission.DELETE_FEATURE, refuses=(404,))
-@bp.arguments(schemas.FeatureNames)
+@bp.arguments(schemas.FeatureNames, example={"features": ["checkout.new-flow"]})
 @bp.response(202)
 def archive(data: dict[str, list[str]], project_id: str) -> Response:
     """Archive features
@@ -50,7 +50,7 @@ def archive(data: dict[str, list[str]], project_id: str) -> Response:
 
 
 @bp.post("/revive-features", needs=Permission.DELETE_FEATURE, refuses=(404,))
-@bp.arguments(schemas.FeatureNames)
+@bp.arguments(schemas.FeatureNames, example={"features": ["checkout.new-flow"]})
 @bp.response(200, schemas.Revived)
 def revive(data: dict[str, list[str]], project_id: str) -> dict[str, list[str]]:
     """Revive archived features

@@ -14,9 +14,10 @@ from app.core import idempotency, requests, strict_json
 from app.core.actor import admit
 from app.core.db import db, transact
 from app.core.errors import Invalid, UnsupportedContentType
+from app.core.http import IdConverter, KeyConverter
 from app.core.openapi import Error, document
 from app.core.permissions import Need
-from app.core.schemas import Schema
+from app.core.schemas import KEY_PATTERN, Schema
 
 View = Callable[..., Any]
 Decorator = Callable[[View], View]
@@ -31,6 +32,11 @@ class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
     ERROR_SCHEMA = Error
     DEFAULT_ERROR_RESPONSE_NAME = None
 
+    def __init__(self, app: Flask) -> None:
+        super().__init__(app)
+        self.register_converter(KeyConverter, lambda _: {"type": "string", "pattern": KEY_PATTERN})
+        self.register_converter(IdConverter, lambda _: {"type": "integer", "minimum": 1})
+
     def _register_error_handlers(self) -> None:
         """Leave Flask's handlers alone: this one would answer for the pages too."""
 
@@ -41,6 +47,8 @@ class _Routes:
     ``needs`` has no default: a route without it is a TypeError at import. A ``project_id`` in the
     path makes it the permission in that project.
     """
+
+    url_prefix: str | None
 
     def route(
         self,
@@ -62,7 +70,7 @@ class _Routes:
                 return transact(once, writes=request.method not in READING)
 
             run.needs = needs  # type: ignore[attr-defined] # read by check_every_route_is_guarded
-            document(run, rule, needs, refuses)
+            document(run, f"{self.url_prefix or ''}{rule}", needs, refuses)
             return register(run)
 
         return declare
@@ -117,9 +125,15 @@ class ApiBlueprint(_Routes, flask_smorest.Blueprint):  # type: ignore[misc] # as
     ARGUMENTS_PARSER = _Parser()
     speaks_json = True
 
-    def arguments(self, schema: type[Schema], *, location: str = "json") -> Decorator:
+    def arguments(
+        self,
+        schema: type[Schema],
+        *,
+        location: str = "json",
+        example: dict[str, Any] | None = None,
+    ) -> Decorator:
         """Load the body, or with ``location="query"`` the address, as the first argument."""
-        decorator: Decorator = super().arguments(schema, location=location)
+        decorator: Decorator = super().arguments(schema, location=location, example=example)
         return decorator
 
     def response(

@@ -36,11 +36,12 @@ def openapi_document(app: Flask) -> dict[str, Any]:
 def document(view: Callable[..., Any], rule: str, needs: Need, refuses: tuple[int, ...]) -> None:
     """Note in the OpenAPI document what the route can answer beside its success."""
     notes = deepcopy(getattr(view, "_apidoc", {}))
+    notes.setdefault("manual_doc", {})["x-needs"] = str(needs.value)
     statuses = {500, 503, *refuses}
     if needs is not Access.PUBLIC:
         statuses |= {401}
     else:
-        notes.setdefault("manual_doc", {})["security"] = []
+        notes["manual_doc"]["security"] = []
     if isinstance(needs, Permission):
         statuses |= {403}
     if "<" in rule:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
-from marshmallow import validate
 
 from app.core.db import db
 from app.core.schemas import QueryNumber, Schema
@@ -20,12 +19,12 @@ class PageQuery(Schema):
 
     limit = QueryNumber(
         load_default=DEFAULT_LIMIT,
-        validate=validate.Range(1, MAX_LIMIT, error=f"Must lie between 1 and {MAX_LIMIT}."),
+        low=1,
+        high=MAX_LIMIT,
         metadata={"description": "How many at most."},
     )
     offset = QueryNumber(
         load_default=0,
-        validate=validate.Range(0, error="Must not be negative."),
         metadata={"description": "How many to leave out from the start."},
     )
 

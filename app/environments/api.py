@@ -26,7 +26,7 @@ def index(page: dict[str, int]) -> Page[Environment]:
 
 
 @bp.post("", needs=Permission.ADMIN)
-@bp.arguments(schemas.NewEnvironment)
+@bp.arguments(schemas.NewEnvironment, example={"name": "staging", "type": "preproduction"})
 @bp.response(201, schemas.EnvironmentRow)
 def create(data: dict[str, Any]) -> Environment:
     """Create an environment"""
@@ -34,7 +34,7 @@ def create(data: dict[str, Any]) -> Environment:
 
 
 @bp.put("/<key:name>", needs=Permission.ADMIN)
-@bp.arguments(schemas.EnvironmentChanges)
+@bp.arguments(schemas.EnvironmentChanges, example={"deprecated": True})
 @bp.response(200)
 def update(data: dict[str, Any], name: str) -> Response:
     """Update an environment: its type, its place, whether it is deprecated"""

@@ -1,4 +1,4 @@
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from app.core.schemas import Ignored, Key, Schema, Truth, WholeNumber
 from app.environments.models import EnvironmentType
@@ -12,7 +12,8 @@ class EnvironmentChanges(Schema):
     name = Ignored()
     type = fields.Enum(EnvironmentType, by_value=True)
     sort_order = WholeNumber(
-        validate=validate.Range(0, MAX_ORDER, error=f"Must lie between 0 and {MAX_ORDER}.")
+        low=0,
+        high=MAX_ORDER,
     )
     deprecated = Truth()
 
@@ -21,7 +22,8 @@ class NewEnvironment(Schema):
     name = Key(required=True)
     type = fields.Enum(EnvironmentType, by_value=True, required=True)
     sort_order = WholeNumber(
-        validate=validate.Range(0, MAX_ORDER, error=f"Must lie between 0 and {MAX_ORDER}."),
+        low=0,
+        high=MAX_ORDER,
         metadata={"description": "Absent: after all others."},
     )
 

@@ -1,4 +1,4 @@
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from app.core.paging import DEFAULT_LIMIT, MAX_LIMIT
 from app.core.schemas import Line, QueryNumber, Schema, Timestamp
@@ -8,7 +8,8 @@ from app.events.models import EventType
 class EventQuery(Schema):
     limit = QueryNumber(
         load_default=DEFAULT_LIMIT,
-        validate=validate.Range(1, MAX_LIMIT, error=f"Must lie between 1 and {MAX_LIMIT}."),
+        low=1,
+        high=MAX_LIMIT,
     )
     before = QueryNumber(
         metadata={

@@ -18,6 +18,11 @@ bp = ApiBlueprint(
     description="Feature toggles, what they depend on, and their tags.",
 )
 
+TAGGING_EXAMPLE = {
+    "features": ["checkout.new-flow", "checkout.base"],
+    "tags": {"addedTags": [{"type": "simple", "value": "beta"}], "removedTags": []},
+}
+
 
 @bp.get("/features", needs=Access.SIGNED_IN)
 @bp.arguments(schemas.FeatureQuery, location="query")
@@ -28,7 +33,7 @@ def index(query: dict[str, Any], project_id: str) -> Page[FeatureView]:
 
 
 @bp.post("/features", needs=Permission.CREATE_FEATURE, refuses=(404,))
-@bp.arguments(schemas.NewFeature)
+@bp.arguments(schemas.NewFeature, example={"name": "checkout.new-flow", "type": "release"})
 @bp.response(201, schemas.FeatureRow, etag=True)
 def create(data: dict[str, Any], project_id: str) -> tuple[FeatureView, dict[str, str]]:
     """Create a feature"""
@@ -45,7 +50,7 @@ def show(project_id: str, name: str) -> FeatureView:
 
 
 @bp.put("/features/<key:name>", needs=Permission.UPDATE_FEATURE, refuses=(409, 412))
-@bp.arguments(schemas.FeatureChanges)
+@bp.arguments(schemas.FeatureChanges, example={"stale": True})
 @bp.response(200)
 def update(data: dict[str, Any], project_id: str, name: str) -> Response:
     """Update a feature
@@ -61,7 +66,7 @@ def update(data: dict[str, Any], project_id: str, name: str) -> Response:
 
 
 @bp.post("/features/<key:name>/dependencies", needs=Permission.UPDATE_FEATURE_DEPENDENCY)
-@bp.arguments(schemas.Parent)
+@bp.arguments(schemas.Parent, example={"feature": "checkout.base"})
 @bp.response(200)
 def add_dependency(data: dict[str, str], project_id: str, name: str) -> Response:
     """Let a feature depend on another
@@ -95,7 +100,7 @@ def remove_dependency(project_id: str, name: str, parent: str) -> Response:
 
 
 @bp.put("/tags", needs=Permission.UPDATE_FEATURE, refuses=(404, 409))
-@bp.arguments(schemas.Tagging)
+@bp.arguments(schemas.Tagging, example=TAGGING_EXAMPLE)
 @bp.response(200)
 def change_tags(data: dict[str, Any], project_id: str) -> Response:
     """Add and remove tags on several features

@@ -64,8 +64,11 @@ class FeatureList(Schema):
 class TagFilter(Line):
     """A tag in an address: ``type:value``, or the value alone for a simple one."""
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-        type, colon, name = super()._deserialize(value, *args, **kwargs).partition(":")
+    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        text = super().deserialize(value, *args, **kwargs)
+        if not isinstance(text, str):
+            return text  # absent
+        type, colon, name = text.partition(":")
         return TagName(type, name) if colon else TagName("simple", type)
 
 

@@ -29,7 +29,10 @@ def show() -> service.Overview:
 
 
 @bp.post("/user/change-password", needs=Access.SIGNED_IN, refuses=(429,))
-@bp.arguments(PasswordChange)
+@bp.arguments(
+    PasswordChange,
+    example={"oldPassword": "the present one", "newPassword": "four words that nobody guesses"},
+)
 @bp.response(200)
 def change_password(data: dict[str, str]) -> Response:
     """Change the calling user's password"""
@@ -52,7 +55,7 @@ def index_tokens(page: dict[str, int]) -> Page[Token]:
 
 
 @bp.post("/user/tokens", needs=Access.SIGNED_IN, answers_with_secret=True)
-@bp.arguments(token_schemas.NewToken)
+@bp.arguments(token_schemas.NewToken, example={"description": "my laptop"})
 @bp.response(201, token_schemas.CreatedToken)
 def create_token(data: dict[str, Any]) -> IssuedToken:
     """Create a personal token
@@ -72,7 +75,7 @@ def revoke_token(token_id: int) -> Response:
 
 
 @bp.post("/feedback", needs=Access.SIGNED_IN)
-@bp.arguments(schemas.NewFeedback)
+@bp.arguments(schemas.NewFeedback, example={"feedbackId": "bulk-tags", "neverShow": True})
 @bp.response(200, schemas.FeedbackRow)
 def give_feedback(data: dict[str, Any]) -> Feedback:
     """Answer a questionnaire, or decline it"""
@@ -80,7 +83,7 @@ def give_feedback(data: dict[str, Any]) -> Feedback:
 
 
 @bp.put("/feedback/<key:feedback_id>", needs=Access.SIGNED_IN)
-@bp.arguments(schemas.FeedbackChanges)
+@bp.arguments(schemas.FeedbackChanges, example={"given": "2026-11-21T09:30:00.000Z"})
 @bp.response(200, schemas.FeedbackRow)
 def change_feedback(data: dict[str, Any], feedback_id: str) -> Feedback:
     """Change an answer; fields that are left out stay as they are"""

@@ -28,7 +28,9 @@ def index(query: dict[str, Any]) -> Page[Project]:
 
 
 @bp.post("", needs=Permission.CREATE_PROJECT)
-@bp.arguments(schemas.NewProject)
+@bp.arguments(
+    schemas.NewProject, example={"id": "payments", "name": "Payments", "mode": "protected"}
+)
 @bp.response(201, schemas.ProjectDetail, etag=True)
 def create(data: dict[str, Any]) -> tuple[Project, dict[str, str]]:
     """Create a project
@@ -47,7 +49,7 @@ def show(project_id: str) -> Project:
 
 
 @bp.put("/<key:project_id>", needs=Permission.UPDATE_PROJECT, refuses=(409, 412))
-@bp.arguments(schemas.ProjectChanges)
+@bp.arguments(schemas.ProjectChanges, example={"name": "Payments", "mode": "private"})
 @bp.response(200)
 def update(data: dict[str, Any], project_id: str) -> Response:
     """Update a project
@@ -83,7 +85,7 @@ def revive(project_id: str) -> Response:
 
 
 @bp.put("/<key:project_id>/environments", needs=Permission.UPDATE_PROJECT, refuses=(409, 412))
-@bp.arguments(schemas.ProjectEnvironments)
+@bp.arguments(schemas.ProjectEnvironments, example={"environments": ["development", "production"]})
 @bp.response(200)
 def set_environments(data: dict[str, Any], project_id: str) -> Response:
     """Say which environments a project has, and how many approvals changes need there"""
@@ -101,7 +103,7 @@ def index_members(project_id: str) -> dict[str, Any]:
 
 
 @bp.put("/<key:project_id>/access", needs=Permission.PROJECT_USER_ACCESS_WRITE, refuses=(409,))
-@bp.arguments(schemas.AccessChange)
+@bp.arguments(schemas.AccessChange, example={"members": [{"id": 1, "roleId": 4}]})
 @bp.response(200)
 def set_members(data: dict[str, dict[int, Role]], project_id: str) -> Response:
     """Say who the members of a project are

@@ -34,7 +34,7 @@ def index(page: dict[str, int]) -> Page[ServiceAccount]:
 
 
 @bp.post("", needs=Permission.ADMIN)
-@bp.arguments(schemas.NewServiceAccount)
+@bp.arguments(schemas.NewServiceAccount, example={"name": "CI", "rootRole": 2})
 @bp.response(201, schemas.ServiceAccountDetail, etag=True)
 def create(data: dict[str, Any]) -> tuple[ServiceAccount, dict[str, str]]:
     """Create a service account"""
@@ -50,7 +50,7 @@ def show(account_id: int) -> ServiceAccount:
 
 
 @bp.put("/<id:account_id>", needs=Permission.ADMIN, refuses=(409, 412))
-@bp.arguments(schemas.ServiceAccountChanges)
+@bp.arguments(schemas.ServiceAccountChanges, example={"rootRole": 3})
 @bp.response(200)
 def update(data: dict[str, Any], account_id: int) -> Response:
     """Update a service account
@@ -83,7 +83,7 @@ def index_tokens(page: dict[str, int], account_id: int) -> Page[Token]:
 
 
 @bp.post("/<id:account_id>/token", needs=Permission.ADMIN, answers_with_secret=True)
-@bp.arguments(token_schemas.NewToken)
+@bp.arguments(token_schemas.NewToken, example={"description": "build server"})
 @bp.response(201, token_schemas.CreatedToken)
 def create_token(data: dict[str, Any], account_id: int) -> IssuedToken:
     """Create a token for a service account
@@ -96,7 +96,7 @@ def create_token(data: dict[str, Any], account_id: int) -> IssuedToken:
 @bp.post(
     "/<id:account_id>/token/<id:token_id>/rotate", needs=Permission.ADMIN, answers_with_secret=True
 )
-@bp.arguments(token_schemas.Rotation)
+@bp.arguments(token_schemas.Rotation, example={"overlapHours": 24})
 @bp.response(201, token_schemas.CreatedToken)
 def rotate_token(data: dict[str, Any], account_id: int, token_id: int) -> IssuedToken:
     """Replace a token by a new one

@@ -31,7 +31,7 @@ def index_types(page: dict[str, int]) -> Page[TagType]:
 
 
 @bp.post("/tag-types", needs=Permission.CREATE_TAG_TYPE)
-@bp.arguments(schemas.NewTagType)
+@bp.arguments(schemas.NewTagType, example={"name": "team", "hue": 2})
 @bp.response(201, schemas.TagTypeRow)
 def create_type(data: dict[str, Any]) -> TagType:
     """Create a tag type"""
@@ -39,7 +39,7 @@ def create_type(data: dict[str, Any]) -> TagType:
 
 
 @bp.put("/tag-types/<key:name>", needs=Permission.UPDATE_TAG_TYPE)
-@bp.arguments(schemas.TagTypeUpdate)
+@bp.arguments(schemas.TagTypeUpdate, example={"description": "Who looks after it"})
 @bp.response(200)
 def update_type(data: dict[str, Any], name: str) -> Response:
     """Update a tag type"""

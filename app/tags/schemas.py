@@ -24,7 +24,8 @@ class TagList(Schema):
 class TagTypeChanges(Schema):
     description = Line(low=0, high=255, allow_none=True)
     hue = WholeNumber(
-        validate=validate.Range(1, HUES, error=f"Must lie between 1 and {HUES}."),
+        low=1,
+        high=HUES,
         metadata={"description": "The number of its colour."},
     )
 

@@ -1,4 +1,4 @@
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from app.core.schemas import Line, Schema, Timestamp, WholeNumber
 
@@ -15,7 +15,8 @@ class NewToken(Schema):
 class Rotation(Schema):
     overlap_hours = WholeNumber(
         load_default=24,
-        validate=validate.Range(0, 168, error="Must lie between 0 and 168 (7 days)."),
+        low=0,
+        high=168,
         metadata={"description": "How long the old token stays valid; 0 ends it now."},
     )
     expires_at = Timestamp(
