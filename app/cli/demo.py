@@ -20,13 +20,11 @@ from app.archive import service as archive
 from app.cli import demo_data as data
 from app.cli.instance import change
 from app.core.actor import COMMAND_LINE
-from app.core.db import db, save, utcnow
+from app.core.db import db, utcnow
 from app.core.errors import Conflict
 from app.core.permissions import DEFAULT_PROJECT, Role
 from app.environments import service as environments
 from app.environments.models import EnvironmentType
-from app.events import service as events
-from app.events.models import EventType
 from app.features import service as features
 from app.features import tagging
 from app.features.models import Dependency, Feature
@@ -34,7 +32,7 @@ from app.projects import service as projects
 from app.projects.models import Project
 from app.service_accounts import service as service_accounts
 from app.tags import service as tags
-from app.tags.models import Tag, TagType
+from app.tags.models import Tag
 from app.tags.service import TagName
 from app.tokens import service as tokens
 from app.tokens.secrets import TokenKind
@@ -137,9 +135,7 @@ def _words() -> None:
         environments.create(COMMAND_LINE, name=STAGING, type=EnvironmentType.PREPRODUCTION)
     for name in sorted(tags.unknown_types(set(data.TAG_TYPES))):
         description, hue = data.TAG_TYPES[name]
-        made = TagType(name=name, description=description, hue=hue)
-        save(made)
-        events.record(COMMAND_LINE, EventType.TAG_TYPE_CREATED, data=made.snapshot())
+        tags.create_type(COMMAND_LINE, name=name, description=description, hue=hue)
 
 
 def _project(chance: Random, plan: data.Plan, people: list[Account]) -> None:

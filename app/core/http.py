@@ -11,9 +11,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter
-from werkzeug.routing import ValidationError as NoSuchAddress
 
-from app.core.db import MAX_ID, is_unavailable
+from app.core.db import is_unavailable
 from app.core.errors import DomainError, Unavailable
 from app.core.logs import LOGGER
 
@@ -48,14 +47,12 @@ class KeyConverter(BaseConverter):
 
 
 class IdConverter(BaseConverter):
-    """A database id in a path."""
+    """A database id in a path; nine digits are within every database's integers."""
 
-    regex = r"[1-9][0-9]{0,15}"
+    regex = r"[1-9][0-9]{0,8}"
 
     def to_python(self, value: str) -> int:
-        if (id := int(value)) > MAX_ID:
-            raise NoSuchAddress
-        return id
+        return int(value)
 
 
 class _Json(DefaultJSONProvider):

@@ -7,7 +7,7 @@ from sqlalchemy.orm import selectinload, with_expression
 
 from app.accounts.models import Account
 from app.core.actor import Actor
-from app.core.db import db
+from app.core.db import MAX_ID, db
 from app.projects.models import Member, Project, ProjectMode
 
 # Counted here for the list of projects; described in app/features, which builds upon projects.
@@ -66,7 +66,8 @@ def members(project_id: str) -> list[tuple[Account, Member]]:
 
 def living(account_ids: Collection[int]) -> set[int]:
     """Those of the ids that belong to accounts that exist and are not deleted."""
-    query = sa.select(Account.id).where(Account.id.in_(account_ids), Account.deleted_at.is_(None))
+    possible = [id for id in account_ids if 0 < id <= MAX_ID]
+    query = sa.select(Account.id).where(Account.id.in_(possible), Account.deleted_at.is_(None))
     return set(db.session.scalars(query))
 
 

@@ -89,7 +89,7 @@ class ProjectDetail(Schema):
     name = fields.String()
     description = fields.String(allow_none=True)
     feature_limit = fields.Constant(
-        None, metadata={"type": ["integer", "null"], "description": "null: no limit."}
+        None, metadata={"type": "integer", "description": "null: no limit."}
     )
     mode = fields.Enum(ProjectMode, by_value=True)
     default_stickiness = fields.String()

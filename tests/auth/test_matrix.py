@@ -1,0 +1,262 @@
+"""Every route and method against every kind of caller, from one table written by hand."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.core.db import db, unit_of_work, utcnow
+from app.tokens import secrets
+from app.tokens.models import Token
+from tests.clients import ApiClient
+from tests.people import People
+
+PUBLIC, TOKEN = "everybody", "whoever has a token"
+PROJECT = "/api/admin/projects/<key:project_id>"
+PARENTS = PROJECT + "/features/<key:name>/dependencies"
+ROBOTS = "/api/admin/service-account"
+
+NEEDS = {
+    ("GET", "/"): PUBLIC,
+    ("GET", "/health"): PUBLIC,
+    ("GET", "/ready"): PUBLIC,
+    ("GET", "/static/<path:filename>"): PUBLIC,
+    ("GET", "/avatars/<string(maxlength=2):initials>.svg"): PUBLIC,
+    ("GET", "/set-up/<secret>"): PUBLIC,
+    ("POST", "/set-up/<secret>"): PUBLIC,
+    ("GET", "/api/openapi.json"): PUBLIC,
+    ("GET", "/api/admin/user"): TOKEN,
+    ("GET", "/api/admin/user/tokens"): TOKEN,
+    ("POST", "/api/admin/user/tokens"): TOKEN,
+    ("DELETE", "/api/admin/user/tokens/<id:token_id>"): TOKEN,
+    ("POST", "/api/admin/user/change-password"): TOKEN,
+    ("POST", "/api/admin/feedback"): TOKEN,
+    ("PUT", "/api/admin/feedback/<key:feedback_id>"): TOKEN,
+    ("POST", "/api/admin/splash/<key:splash_id>"): TOKEN,
+    ("GET", ROBOTS): "ADMIN",
+    ("POST", ROBOTS): "ADMIN",
+    ("GET", ROBOTS + "/<id:account_id>"): "ADMIN",
+    ("PUT", ROBOTS + "/<id:account_id>"): "ADMIN",
+    ("DELETE", ROBOTS + "/<id:account_id>"): "ADMIN",
+    ("GET", ROBOTS + "/<id:account_id>/token"): "ADMIN",
+    ("POST", ROBOTS + "/<id:account_id>/token"): "ADMIN",
+    ("DELETE", ROBOTS + "/<id:account_id>/token/<id:token_id>"): "ADMIN",
+    ("POST", ROBOTS + "/<id:account_id>/token/<id:token_id>/rotate"): "ADMIN",
+    ("GET", "/api/admin/user-admin"): "ADMIN",
+    ("POST", "/api/admin/user-admin"): "ADMIN",
+    ("GET", "/api/admin/user-admin/<id:account_id>"): "ADMIN",
+    ("PUT", "/api/admin/user-admin/<id:account_id>"): "ADMIN",
+    ("DELETE", "/api/admin/user-admin/<id:account_id>"): "ADMIN",
+    ("POST", "/api/admin/user-admin/<id:account_id>/restore"): "ADMIN",
+    ("GET", "/api/admin/user-admin/inactive"): "ADMIN",
+    ("POST", "/api/admin/user-admin/inactive/delete"): "ADMIN",
+    ("GET", "/api/admin/projects"): TOKEN,
+    ("POST", "/api/admin/projects"): "CREATE_PROJECT",
+    ("GET", PROJECT): TOKEN,
+    ("PUT", PROJECT): "UPDATE_PROJECT",
+    ("DELETE", PROJECT): "DELETE_PROJECT",
+    ("POST", PROJECT + "/revive"): "DELETE_PROJECT",
+    ("GET", PROJECT + "/access"): TOKEN,
+    ("PUT", PROJECT + "/access"): "PROJECT_USER_ACCESS_WRITE",
+    ("PUT", PROJECT + "/environments"): "UPDATE_PROJECT",
+    ("GET", PROJECT + "/features"): TOKEN,
+    ("POST", PROJECT + "/features"): "CREATE_FEATURE",
+    ("GET", PROJECT + "/features/<key:name>"): TOKEN,
+    ("PUT", PROJECT + "/features/<key:name>"): "UPDATE_FEATURE",
+    ("POST", PARENTS): "UPDATE_FEATURE_DEPENDENCY",
+    ("DELETE", PARENTS): "UPDATE_FEATURE_DEPENDENCY",
+    ("DELETE", PARENTS + "/<key:parent>"): "UPDATE_FEATURE_DEPENDENCY",
+    ("PUT", PROJECT + "/tags"): "UPDATE_FEATURE",
+    ("POST", PROJECT + "/archive/validate"): "DELETE_FEATURE",
+    ("POST", PROJECT + "/archive/plan"): "DELETE_FEATURE",
+    ("POST", PROJECT + "/archive"): "DELETE_FEATURE",
+    ("POST", PROJECT + "/revive-features"): "DELETE_FEATURE",
+    ("GET", "/api/admin/tags"): TOKEN,
+    ("GET", "/api/admin/tag-types"): TOKEN,
+    ("POST", "/api/admin/tag-types"): "CREATE_TAG_TYPE",
+    ("PUT", "/api/admin/tag-types/<key:name>"): "UPDATE_TAG_TYPE",
+    ("DELETE", "/api/admin/tag-types/<key:name>"): "DELETE_TAG_TYPE",
+    ("GET", "/api/admin/environments"): TOKEN,
+    ("POST", "/api/admin/environments"): "ADMIN",
+    ("PUT", "/api/admin/environments/<key:name>"): "ADMIN",
+    ("GET", "/api/admin/events"): "READ_LOGS",
+}
+
+ON_FEATURES = {"CREATE_FEATURE", "UPDATE_FEATURE", "UPDATE_FEATURE_DEPENDENCY", "DELETE_FEATURE"}
+ON_PROJECT = ON_FEATURES | {"UPDATE_PROJECT", "DELETE_PROJECT", "PROJECT_USER_ACCESS_WRITE"}
+OF_EDITOR = {"CREATE_PROJECT", "CREATE_TAG_TYPE", "UPDATE_TAG_TYPE", "DELETE_TAG_TYPE", "READ_LOGS"}
+ANYWHERE = {"Admin": ON_PROJECT | OF_EDITOR | {"ADMIN"}, "Editor": OF_EDITOR, "Viewer": set()}
+IN_PROJECT = {"Owner": ON_PROJECT, "Member": ON_FEATURES}
+
+# What stands in a path, beside ids: things of the project "web".
+FILLED = {
+    "project_id": "web",
+    "name": "child",
+    "child": "child",
+    "parent": "parent",
+    "filename": "css/plain.css",
+    "initials": "AB",
+}
+STRANGERS = ("none", "malformed", "unknown", "expired", "revoked")
+
+
+@dataclass(frozen=True)
+class Caller:
+    """A client, and by which roles it is to be judged; without a role it is nobody."""
+
+    client: ApiClient
+    role: str | None = None
+    projects: dict[str, str] = field(default_factory=dict)
+
+    def may(self, needs: str, project: str | None) -> bool:
+        if needs == PUBLIC:
+            return True
+        if self.role is None:
+            return False
+        if needs == TOKEN or needs in ANYWHERE[self.role]:
+            return True
+        return project is not None and needs in IN_PROJECT.get(self.projects.get(project), ())
+
+
+@pytest.fixture
+def callers(app: Flask, people: People) -> dict[str, Caller]:
+    with_role = {
+        f"{kind} {role}": Caller(
+            ApiClient(app, people.token(make(f"{kind}-{role}", role=role))), role
+        )
+        for kind, make in (("person", people.person), ("service account", people.service_account))
+        for role in ANYWHERE
+    }
+    admin = with_role["person Admin"].client
+    for id in ("web", "other"):
+        admin.ok("POST", "/projects", {"id": id, "name": id})
+    for name in ("parent", "child"):
+        admin.ok("POST", "/projects/web/features", {"name": name})
+    admin.ok("POST", "/projects/web/features/child/dependencies", {"feature": "parent"})
+    with_project_role = {
+        f"{role} of {project}": Caller(
+            people.member(f"{role}-{project}", project, role), "Viewer", {project: role}
+        )
+        for role in IN_PROJECT
+        for project in ("web", "other")
+    }
+    strangers = {name: Caller(client) for name, client in unwelcome(app, people).items()}
+    return strangers | with_role | with_project_role
+
+
+def unwelcome(app: Flask, people: People) -> dict[str, ApiClient]:
+    """Clients that nobody should listen to; the last two were an Admin's once."""
+    ended = people.person("ended", role="Admin")
+    expired, revoked = people.token(ended, "expired"), people.token(ended, "revoked")
+    with app.app_context(), unit_of_work(writes=True):
+        for token in db.session.scalars(sa.select(Token).where(Token.account_id == ended)):
+            past = utcnow() - timedelta(seconds=1)
+            setattr(token, f"{token.description}_at".replace("expired", "expires"), past)
+    unknown = secrets.generate(secrets.TokenKind.PERSONAL)
+    tokens = (None, "fst_pat_nonsense", unknown, expired, revoked)
+    return dict(zip(STRANGERS, (ApiClient(app, token) for token in tokens), strict=True))
+
+
+def routes(app: Flask) -> set[tuple[str, str]]:
+    return {
+        (method, rule.rule)
+        for rule in app.url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+    }
+
+
+def bystander(people: People, name: str) -> dict[str, int]:
+    """An account that is nobody's own, and its token, for the numbers in a path."""
+    make = people.service_account if ROBOTS in name else people.person
+    account_id = make(name)
+    people.token(account_id)
+    with people.app.app_context():
+        token_id = db.session.scalars(sa.select(Token.id).where(Token.account_id == account_id))
+        return {"account_id": account_id, "token_id": token_id.one()}
+
+
+def path_of(rule: str, **ids: int) -> str:
+    """A path of that rule; what is not named here or in FILLED is of no importance."""
+
+    def fill(match: re.Match[str]) -> str:
+        converter, name = match.groups()
+        return str(ids.get(name, 1)) if converter == "id" else FILLED.get(name, "something")
+
+    return re.sub(r"<(?:(\w+)(?:\(.*?\))?:)?(\w+)>", fill, rule)
+
+
+def call(client: ApiClient, method: str, path: str) -> TestResponse:
+    """An empty object as the body: most routes answer 400 to whoever may call them."""
+    body = {} if method in {"POST", "PUT"} else None
+    return client.request(method, f"http://localhost{path}", json=body, buffered=True)
+
+
+def test_the_table_has_every_route(app):
+    missing = sorted(routes(app) - NEEDS.keys())
+    assert not missing, "NEEDS lacks\n" + "\n".join(map(str, missing))
+    gone = sorted(NEEDS.keys() - routes(app))
+    assert not gone, "the application lacks\n" + "\n".join(map(str, gone))
+
+
+def test_every_path_that_is_tried_leads_to_its_route(app):
+    router = app.url_map.bind("localhost")
+    for method, rule in NEEDS:
+        found, _ = router.match(path_of(rule), method, return_rule=True)
+        assert found.rule == rule
+
+
+def test_every_caller_gets_what_the_table_says(app, people, callers):
+    wrong = []
+    for (method, rule), needs in sorted(NEEDS.items()):
+        path = path_of(rule, **bystander(people, f"{method} {rule}"))
+        for name, caller in callers.items():
+            answer = call(caller.client, method, path)
+            allowed = caller.may(needs, "web" if rule.startswith(PROJECT) else None)
+            if not as_expected(answer, needs, allowed=allowed, known=caller.role is not None):
+                wrong.append(f"{name}: {method} {path} -> {answer.status} (needs {needs})")
+    assert wrong == []
+
+
+def as_expected(answer: TestResponse, needs: str, *, allowed: bool, known: bool) -> bool:
+    if allowed:
+        return answer.status_code < 500 and answer.status_code not in {401, 403, 405}
+    if not known:
+        return answer.status_code == 401 and answer.json["name"] == "AuthenticationRequired"
+    return answer.status_code == 403 and f"the permission {needs}" in answer.json["message"]
+
+
+def test_to_ask_for_the_head_alone_needs_the_same(app, callers):
+    for (method, rule), needs in NEEDS.items():
+        if method == "GET":
+            answer = call(callers["none"].client, "HEAD", path_of(rule))
+            assert answer.status_code not in {404, 405} or "secret" in rule, rule
+            assert (answer.status_code == 401) is (needs != PUBLIC), rule
+
+
+OUTSIDERS = ("person Viewer", "person Editor", "service account Editor", "Owner of other", "none")
+
+
+def test_a_private_project_answers_like_an_unknown_one_everywhere(callers):
+    in_project = sorted((method, rule) for method, rule in NEEDS if rule.startswith(PROJECT))
+    asked = [
+        (callers[name].client, method, path_of(rule).replace("/web", "/hidden"))
+        for name in OUTSIDERS
+        for method, rule in in_project
+    ]
+    unknown = [told(call(*question)) for question in asked]
+    admin = callers["person Admin"].client
+    admin.ok("POST", "/projects", {"id": "hidden", "name": "Hidden", "mode": "private"})
+    admin.ok("POST", "/projects/hidden/features", {"name": "something"})
+    for question, before in zip(asked, unknown, strict=True):
+        assert told(call(*question)) == before, question[1:]
+        assert before[0] in {401, 403, 404}, question[1:]
+
+
+def told(answer: TestResponse) -> tuple[object, ...]:
+    """All that an answer tells: what differs from request to request is left out."""
+    headers = [(k, v) for k, v in answer.headers if k not in {"X-Request-Id", "Date"}]
+    return answer.status_code, headers, [kv for kv in answer.json.items() if kv[0] != "id"]

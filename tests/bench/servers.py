@@ -1,0 +1,67 @@
+"""Starting and ending a server: a process of its own on a free loopback port."""
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPConnection
+from pathlib import Path
+from subprocess import DEVNULL, Popen
+
+FLAGSTAFF = ("-c", "from app.cli import main; main()", "serve")
+BARE_FLASK = ("-m", "tests.bench.bare")
+PATIENCE = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that answers; ``started_in``: seconds from the start of its process until then."""
+
+    port: int
+    process: Popen[bytes]
+    started_in: float
+
+    def resident(self) -> float:
+        """Its memory in MB of 10^6 bytes; NaN where the system has no ``/proc``."""
+        with suppress(OSError):
+            status = Path(f"/proc/{self.process.pid}/status").read_text()
+            return int(status.partition("VmRSS:")[2].split()[0]) * 1024 / 1e6
+        return float("nan")
+
+
+@contextmanager
+def running(program: tuple[str, ...], path: str, **settings: str) -> Iterator[Server]:
+    """The program, once ``path`` answers; nothing of the caller's own settings reaches it."""
+    port = _free_port()
+    own = {"PORT": str(port), "THREADS": "4"} | settings
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("FLAGSTAFF_")}
+    environ |= {f"FLAGSTAFF_{name}": value for name, value in own.items()}
+    start = time.perf_counter()
+    process = Popen([sys.executable, *program], env=environ, stdout=DEVNULL)
+    try:
+        while not _answers(port, path):
+            if process.poll() is not None or time.perf_counter() - start > PATIENCE:
+                raise RuntimeError(f"the server did not start: {' '.join(program)}")
+            time.sleep(0.005)
+        yield Server(port, process, time.perf_counter() - start)
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def _answers(port: int, path: str) -> bool:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection, suppress(OSError):
+        connection.request("GET", path)
+        return connection.getresponse().status == HTTPStatus.OK
+    return False
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

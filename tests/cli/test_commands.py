@@ -1,0 +1,209 @@
+"""The command ``flagstaff`` from outside: what it does, and how it says that it can't."""
+
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import click
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.cli import cli
+from app.core import migrations
+from app.core.db import db
+from app.tokens.models import Token
+from tests.cli.conftest import Machine
+from tests.clients import ApiClient
+from tests.conftest import new_instance
+from tests.people import People
+
+NEWEST = migrations.known()[-1]
+
+
+@pytest.fixture
+def instance(machine: Machine) -> Iterator[Flask]:
+    """The application on the machine's database."""
+    machine.home.mkdir()
+    app = new_instance({"FLAGSTAFF_HOME": str(machine.home)})
+    yield app
+    with app.app_context():
+        db.engine.dispose()
+
+
+def every_command(
+    group: click.Group = cli, path: tuple[str, ...] = ()
+) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, command in sorted(group.commands.items()):
+        if isinstance(command, click.Group):
+            yield from every_command(command, (*path, name))
+        else:
+            yield (*path, name)
+
+
+@pytest.mark.parametrize("words", list(every_command()), ids=" ".join)
+def test_every_command_explains_itself(machine, words):
+    said = machine.ok(*words, "--help")
+    usage, _, about, *_ = said.splitlines()
+    assert usage.startswith(" ".join(("Usage: flagstaff", *words, "[OPTIONS]")))
+    assert about.startswith("  ")
+    assert not machine.home.exists()
+
+
+def test_the_short_option_explains_the_same(machine):
+    assert machine.ok("db", "-h") == machine.ok("db", "--help")
+
+
+def test_it_tells_its_version(machine):
+    assert machine.ok("--version") == "flagstaff, version 0.1.0"
+
+
+@pytest.mark.parametrize("words", [(), ("user",), ("token",), ("db",)], ids=" ".join)
+def test_a_group_alone_shows_its_help_and_fails(machine, words):
+    done = machine.run(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Usage: flagstaff")
+
+
+def test_user_create_makes_a_person(machine, instance):
+    said = machine.ok(
+        *("user", "create", "--username", "ada", "--email", "ada@example.org"),
+        *("--name", "Ada Lindqvist", "--role", "editor"),
+    )
+    assert said == "Created ada with the id 1 as Editor."
+    admin = ApiClient(instance, People(instance).token(People(instance).person("a", role="Admin")))
+    user = admin.ok("GET", "/user-admin/1")
+    assert (user["username"], user["email"], user["name"], user["rootRole"]) == (
+        "ada",
+        "ada@example.org",
+        "Ada Lindqvist",
+        2,
+    )
+    [event] = admin.ok("GET", "/events?type=user-created")["events"][1:]
+    assert (event["createdBy"], event["createdByUserId"]) == ("flagstaff (command line)", None)
+
+
+def test_a_person_needs_no_more_than_an_email_and_is_a_viewer(machine):
+    said = machine.ok("user", "create", "--email", "ada@example.org")
+    assert said == "Created ada@example.org with the id 1 as Viewer."
+
+
+def test_a_token_that_was_printed_works(machine, instance):
+    machine.ok("user", "create", "--username", "ada", "--role", "Admin")
+    secret = machine.ok("token", "create", "ADA", "--description", "first")
+    assert secret.startswith("fst_pat_")
+    user = ApiClient(instance, secret).ok("GET", "/user")
+    assert user["user"]["username"] == "ada"
+    assert user["permissions"] == [{"permission": "ADMIN"}]
+
+
+def test_a_token_of_a_service_account_is_of_that_kind(machine, instance):
+    People(instance).service_account("robot", role="Editor")
+    secret = machine.ok("token", "create", "robot", "--description", "first", "--days", "30")
+    assert secret.startswith("fst_sa_")
+    account = ApiClient(instance, secret).ok("GET", "/user")["user"]
+    assert account["accountType"] == "Service Account"
+    with instance.app_context():
+        token = db.session.scalars(sa.select(Token)).one()
+        left = token.expires_at - datetime.now(UTC)
+    assert timedelta(days=29, hours=23) < left <= timedelta(days=30)
+
+
+def test_db_upgrade_and_current(machine):
+    machine.home.mkdir()
+    assert machine.ok("db", "current") == f"empty (needs {NEWEST}; run: flagstaff db upgrade)"
+    assert machine.ok("db", "upgrade") == f"empty -> {NEWEST}"
+    assert machine.ok("db", "current") == f"{NEWEST} (up to date)"
+    assert machine.ok("db", "upgrade") == f"{NEWEST} -> {NEWEST}"
+
+
+def test_a_database_of_a_newer_version_is_left_alone(machine):
+    machine.ok("db", "upgrade")
+    file = machine.home / "flagstaff.db"
+    connection = sqlite3.connect(file)
+    with connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    for words in (("db", "upgrade"), ("user", "create", "--username", "ada"), ("serve",)):
+        assert machine.refused(*words) == (
+            f"The database is at revision 9999, this version of Flagstaff knows up to {NEWEST}. "
+            "Install the version that made it, or a newer one."
+        )
+    connection = sqlite3.connect(file)
+    assert connection.execute("SELECT count(*) FROM accounts").fetchone() == (0,)
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("nonsense", "No such command 'nonsense'. Try: flagstaff --help"),
+        ("--nonsense", "No such option '--nonsense'. Try: flagstaff --help"),
+        ("db nonsense", "No such command 'nonsense'. Try: flagstaff db --help"),
+        ("user create", "Give a username, an email, or both."),
+        ("user create --username", "Option '--username' requires an argument."),
+        ("user create --username a --role Owner", "'Owner' is not one of 'admin', 'editor'"),
+        ("user create --email a", "Invalid value for --email: Not a valid email address."),
+        (f"user create --username {'a' * 256}", "--username: Must have 1 to 255 characters."),
+        ("token create", "Missing argument 'USERNAME'."),
+        ("token create ada", "Missing option '--description'."),
+        ("token create ada --description x", "There is no account with the username 'ada'."),
+        ("token create ada --description x --days 0", "0 is not in the range 1<=x<=3650."),
+        ("serve now", "Got unexpected extra argument (now)"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(machine, words, line):
+    assert line in machine.refused(*words.split(" "))
+
+
+def test_what_is_taken_is_refused(machine):
+    machine.ok("user", "create", "--username", "ada", "--email", "ada@example.org")
+    machine.ok("token", "create", "ada", "--description", "first")
+    for words, line in (
+        (("user", "create", "--username", "ADA"), "The username 'ADA' is taken; choose another."),
+        (
+            ("user", "create", "--email", "Ada@example.org"),
+            "The email 'Ada@example.org' belongs to another user.",
+        ),
+        (
+            ("token", "create", "ada", "--description", "first"),
+            "This account already has a token described 'first'.",
+        ),
+    ):
+        assert machine.refused(*words) == line
+
+
+@pytest.mark.parametrize("words", ["serve", "demo", "db current", "db upgrade", "user create"])
+def test_a_wrong_setting_stops_every_command(machine, words):
+    assert machine.refused(*words.split(), PORT="http") == (
+        "FLAGSTAFF_PORT is 'http'; a whole number from 1 to 65535 is allowed."
+    )
+    assert not machine.home.exists()
+
+
+def test_a_database_that_is_none_is_named_so(machine, tmp_path):
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear Sir or Madam, this is not a database.")
+    said = machine.refused("db", "upgrade", DATABASE_URL=f"sqlite:///{file}")
+    assert said.startswith("The database can't be used: ")
+    assert "file is not a database" in said
+    assert file.read_text() == "Dear Sir or Madam, this is not a database."
+
+
+def test_a_database_that_does_not_answer_is_named_so_without_its_password(machine):
+    url = "postgresql://somebody:correct-horse@127.0.0.1:1/flags"
+    said = machine.refused("db", "upgrade", DATABASE_URL=url)
+    assert said.startswith("The database can't be used: ")
+    assert "correct-horse" not in said
+
+
+def test_a_home_that_is_a_file_is_named_so(machine):
+    machine.home.write_text("")
+    assert str(machine.home) in machine.refused("db", "upgrade")
+
+
+def test_what_it_makes_is_for_its_user_alone(machine):
+    machine.ok("db", "upgrade")
+    found = [machine.home, *machine.home.iterdir()]
+    assert [path.name for path in found if path.stat().st_mode & 0o077] == []

@@ -1,0 +1,104 @@
+"""Rules about the code that no linter knows."""
+
+import ast
+import dataclasses
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app import create_app
+from app.config import Settings, from_environment
+
+ROOT = Path(__file__).resolve().parents[2]
+APP = ROOT / "app"
+XML_NAMESPACES = {"www.w3.org"}
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Flask:
+    """The application as it is built, without a database."""
+    home = tmp_path_factory.mktemp("home")
+    return create_app(from_environment({"FLAGSTAFF_HOME": str(home)}))
+
+
+def attributes(path: Path) -> Iterator[ast.Attribute]:
+    tree = ast.parse(path.read_text("utf-8"))
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+
+
+def test_only_the_unit_of_work_commits():
+    commits = {
+        str(path.relative_to(APP))
+        for path in APP.rglob("*.py")
+        for node in attributes(path)
+        if node.attr == "commit"
+    }
+    assert commits == {"core/db.py"}
+
+
+def test_no_face_talks_to_the_database_itself():
+    faces = [path for path in APP.rglob("*.py") if path.stem in {"api", "pages"}]
+    assert len(faces) > 10
+    talking = {
+        str(path.relative_to(APP))
+        for path in faces
+        for node in attributes(path)
+        if node.attr == "session" and isinstance(node.value, ast.Name) and node.value.id == "db"
+    }
+    assert talking == set()
+
+
+def test_every_template_compiles(application):
+    names = application.jinja_env.list_templates()
+    assert "errors/error.html" in names
+    for name in names:
+        application.jinja_env.get_template(name)
+
+
+def test_nothing_is_fetched_from_elsewhere():
+    files = [
+        path
+        for folder in (ROOT / "templates", ROOT / "static")
+        for path in folder.rglob("*")
+        if path.suffix in {".html", ".svg", ".css", ".js", ".txt", ".webmanifest"}
+    ]
+    assert {path.suffix for path in files} >= {".html", ".svg", ".css"}
+    hosts = {
+        (host.lower(), str(path.relative_to(ROOT)))
+        for path in files
+        for host in re.findall(
+            r"""(?:https?:|["'(=]\s*)//([^\s/"'()<>]+)""", path.read_text("utf-8"), re.IGNORECASE
+        )
+    }
+    assert {(host, path) for host, path in hosts if host not in XML_NAMESPACES} == set()
+
+
+def test_every_view_says_what_it_needs(application):
+    views = {name: view for name, view in application.view_functions.items() if name != "static"}
+    assert [name for name, view in views.items() if not hasattr(view, "needs")] == []
+
+
+def test_the_openapi_document_has_every_json_route_and_no_other(application):
+    routed = {
+        (method.lower(), re.sub(r"<(?:[^<>:]+:)?(\w+)>", r"{\1}", rule.rule))
+        for rule in application.url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+        if rule.rule.startswith("/api/")
+    }
+    paths = application.test_client().get("/api/openapi.json").json["paths"]
+    documented = {
+        (method, path)
+        for path, operations in paths.items()
+        for method in operations.keys() & {"get", "post", "put", "patch", "delete"}
+        if path.startswith("/api/")
+    }
+    assert documented == routed
+
+
+def test_the_readme_names_every_setting():
+    readme = (ROOT / "README.md").read_text("utf-8")
+    names = [f"FLAGSTAFF_{field.name.upper()}" for field in dataclasses.fields(Settings)]
+    assert [name for name in names if not re.search(rf"\b{name}\b", readme)] == []
