@@ -52,6 +52,10 @@ class Settings:
     password_min: int
     log_format: str
 
+    def address(self, path: str) -> str:
+        """The address of a path of ours, as people reach it."""
+        return f"{self.base_url}{self.url_prefix}{path}"
+
     @property
     def listens_on_loopback(self) -> bool:
         return _is_loopback(self.host)

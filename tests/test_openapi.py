@@ -76,7 +76,6 @@ def test_the_server_keeps_every_promise_of_its_description(role, tmp_path: Path)
                 "run",
                 f"{base}/api/openapi.json",
                 f"--header=Authorization: {token}",
-                "--checks=all",
                 "--mode=all",
                 f"--max-examples={EXAMPLES}",
                 "--phases=coverage,fuzzing",

@@ -90,6 +90,24 @@ def test_tagging_the_same_features_in_any_order_never_breaks(admin):
     assert tags_as_told(admin) == tags_as_they_are(admin)
 
 
+def test_new_tags_in_any_order_are_created_once(admin):
+    names = [f"f{number}" for number in range(16)]
+    make_features(admin, *names)
+    chance = random.Random(20_260_102)
+    for letter in "abcd":
+        values = [f"{letter}{number}" for number in range(40)]
+        answers = at_once(add_tags(admin, name, chance.sample(values, 40)) for name in names)
+        assert statuses(answers) == {200: 16}, [a.text for a in answers if a.status_code != 200]
+    tags = admin.ok("GET", "/tags?limit=1000")["tags"]
+    assert [tag["used"] for tag in tags] == [16] * 160
+
+
+def add_tags(client, name, values):
+    added = [{"value": value} for value in values]
+    body = {"features": [name], "tags": {"addedTags": added, "removedTags": []}}
+    return lambda: client.put("/projects/default/tags", body)
+
+
 def tag_randomly(client, names, seed):
     chance = random.Random(seed)
     values = [f"t{number}" for number in range(8)]

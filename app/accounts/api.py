@@ -112,5 +112,5 @@ def _threshold() -> timedelta:
 
 
 def _link(account: Account) -> str:
-    path = url_for("accounts.set_up", secret=passwords.make_link(account))
-    return f"{current_app.config['SETTINGS'].base_url}{path}"
+    address: str = current_app.config["SETTINGS"].address(passwords.make_link(account))
+    return address

@@ -47,14 +47,14 @@ def change(actor: Actor, account: Account, *, old: str, new: str, shortest: int)
 
 
 def make_link(account: Account) -> str:
-    """The secret of a new one-time link for a password; links made before stop working."""
+    """The path of a new one-time link for a password; links made before stop working."""
     _forget_links(account)
     secret = secrets.token_urlsafe(32)
     link = SetupLink(
         account_id=account.id, digest=_digest(secret), expires_at=utcnow() + LINK_VALID
     )
     save(link)
-    return secret
+    return f"/set-up/{secret}"
 
 
 def account_of_link(secret: str) -> Account:

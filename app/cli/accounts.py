@@ -4,18 +4,21 @@ from typing import Any
 import click
 from marshmallow import ValidationError
 
+from app.accounts import passwords
 from app.accounts import service as accounts
+from app.accounts.models import Account, AccountKind
 from app.accounts.schemas import NewUser
 from app.cli.instance import change
 from app.core.actor import COMMAND_LINE
 from app.core.db import utcnow
-from app.core.errors import NotFound
+from app.core.errors import Conflict, NotFound
 from app.core.permissions import ROOT_ROLES
 from app.core.schemas import Schema
 from app.tokens import service as tokens
 from app.tokens.schemas import NewToken
 from app.tokens.secrets import TokenKind
 
+ALL = 1_000_000
 ROLES = {role.title: role for role in ROOT_ROLES}
 
 
@@ -36,12 +39,37 @@ def user() -> None:
     help="The root role.",
 )
 def create_user(username: str | None, email: str | None, name: str | None, role: str) -> None:
-    """Create a person."""
+    """Create a person and print the one-time link to set the password."""
     given = {"username": username, "email": email, "name": name}
     values = _checked(NewUser, given | {"rootRole": ROLES[role].value})
-    with change():
+    with change() as settings:
         account = accounts.create(COMMAND_LINE, **values)
-        click.echo(f"Created {account.label} with the id {account.id} as {role}.")
+        link = settings.address(passwords.make_link(account))
+    click.echo(f"Created {account.label} with the id {account.id} as {role}.")
+    click.echo(f"Link to set the password, once, within 48 hours: {link}")
+
+
+@user.command("list")
+def list_users() -> None:
+    """List people: id, role, last sign-in, name to sign in with."""
+    with change():
+        page = accounts.search(AccountKind.PERSON, limit=ALL, offset=0)
+        for account in page.items:
+            seen = account.last_sign_in_at
+            when = f"{seen:%Y-%m-%d}" if seen else "never"
+            click.echo(f"{account.id:>6}  {account.role.title:<6}  {when:<10}  {account.label}")
+
+
+@user.command("reset-password")
+@click.argument("username")
+def reset_password(username: str) -> None:
+    """Print a one-time link by which the person USERNAME sets a new password."""
+    with change() as settings:
+        account = _account(username)
+        if not account.is_person:
+            raise Conflict(f"{username!r} is a service account, which has no password.")
+        link = settings.address(passwords.make_link(account))
+    click.echo(link)
 
 
 @click.group()
@@ -57,9 +85,7 @@ def create_token(username: str, description: str, days: int | None) -> None:
     """Create a token for the person or service account USERNAME and print its secret, once."""
     values = _checked(NewToken, {"description": description})
     with change():
-        account = accounts.with_username(username)
-        if account is None:
-            raise NotFound(f"There is no account with the username {username!r}.")
+        account = _account(username)
         issued = tokens.issue(
             COMMAND_LINE,
             account.id,
@@ -69,6 +95,13 @@ def create_token(username: str, description: str, days: int | None) -> None:
         )
         secret = issued.secret
     click.echo(secret)  # after the commit: what is printed exists
+
+
+def _account(username: str) -> Account:
+    account = accounts.with_username(username)
+    if account is None:
+        raise NotFound(f"There is no account with the username {username!r}.")
+    return account
 
 
 def _checked(schema: type[Schema], given: dict[str, Any]) -> dict[str, Any]:

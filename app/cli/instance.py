@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from flask import Flask
 
 from app import create_app
-from app.config import from_environment
+from app.config import Settings, from_environment
 from app.core import logs, migrations
 from app.core.db import db, unit_of_work
 
@@ -22,9 +22,10 @@ def application() -> Flask:
 
 
 @contextmanager
-def change() -> Iterator[None]:
-    """One unit of work on a migrated database."""
-    with application().app_context():
+def change() -> Iterator[Settings]:
+    """One unit of work on a migrated database, and the settings it runs with."""
+    app = application()
+    with app.app_context():
         migrations.upgrade(db.engine)
         with unit_of_work(writes=True):
-            yield
+            yield app.config["SETTINGS"]

@@ -63,12 +63,15 @@ def repeat(first: FirstAnswer) -> Response:
             "revoke that token and make another one if the answer was lost."
         )
     headers = {"Location": first.location, "ETag": first.etag, "Idempotent-Replay": "true"}
-    return Response(
+    answer = Response(
         first.body,
         status=first.status,
         headers={name: value for name, value in headers.items() if value is not None},
-        mimetype="application/json" if first.body else None,
+        mimetype="application/json",
     )
+    if not first.body:
+        del answer.headers["Content-Type"]  # zero bytes have no type, as in the first answer
+    return answer
 
 
 def keep(first: FirstAnswer, answer: Response, *, has_secret: bool) -> None:

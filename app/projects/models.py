@@ -51,6 +51,10 @@ class Project(Model):
     def environments(self) -> list[str]:
         return sorted(row.environment for row in self.enabled)
 
+    @property
+    def change_request_environments(self) -> list["Approval"]:
+        return sorted(self.approvals, key=lambda row: row.environment)
+
     def snapshot(self) -> dict[str, Any]:
         """The project as the event log remembers it."""
         return {

@@ -94,7 +94,7 @@ class ProjectDetail(Schema):
     mode = fields.Enum(ProjectMode, by_value=True)
     default_stickiness = fields.String()
     environments = fields.List(fields.String())
-    change_request_environments = fields.List(fields.Nested(ApprovalDetail), attribute="approvals")
+    change_request_environments = fields.List(fields.Nested(ApprovalDetail))
 
 
 class ProjectRow(ProjectDetail):

@@ -28,6 +28,7 @@ NEEDS = {
     ("GET", "/avatars/<string(maxlength=2):initials>.svg"): PUBLIC,
     ("GET", "/set-up/<secret>"): PUBLIC,
     ("POST", "/set-up/<secret>"): PUBLIC,
+    ("GET", "/api/"): PUBLIC,
     ("GET", "/api/openapi.json"): PUBLIC,
     ("GET", "/api/admin/user"): TOKEN,
     ("GET", "/api/admin/user/tokens"): TOKEN,

@@ -71,7 +71,9 @@ def test_user_create_makes_a_person(machine, instance):
         *("user", "create", "--username", "ada", "--email", "ada@example.org"),
         *("--name", "Ada Lindqvist", "--role", "editor"),
     )
-    assert said == "Created ada with the id 1 as Editor."
+    first, link = said.splitlines()
+    assert first == "Created ada with the id 1 as Editor."
+    assert instance.test_client().get(link.rpartition(" ")[2]).status_code == 200
     admin = ApiClient(instance, People(instance).token(People(instance).person("a", role="Admin")))
     user = admin.ok("GET", "/user-admin/1")
     assert (user["username"], user["email"], user["name"], user["rootRole"]) == (
@@ -86,7 +88,7 @@ def test_user_create_makes_a_person(machine, instance):
 
 def test_a_person_needs_no_more_than_an_email_and_is_a_viewer(machine):
     said = machine.ok("user", "create", "--email", "ada@example.org")
-    assert said == "Created ada@example.org with the id 1 as Viewer."
+    assert said.startswith("Created ada@example.org with the id 1 as Viewer.\n")
 
 
 def test_a_token_that_was_printed_works(machine, instance):
@@ -207,3 +209,26 @@ def test_what_it_makes_is_for_its_user_alone(machine):
     machine.ok("db", "upgrade")
     found = [machine.home, *machine.home.iterdir()]
     assert [path.name for path in found if path.stat().st_mode & 0o077] == []
+
+
+def test_user_list_names_everybody(machine, instance):
+    People(instance).person("ada", role="Admin", away_days=3)
+    People(instance).person("kim")
+    ada, kim = machine.ok("user", "list").splitlines()
+    seen = datetime.now(UTC) - timedelta(days=3)
+    assert ada.split() == ["1", "Admin", f"{seen:%Y-%m-%d}", "ada"]
+    assert kim.split() == ["2", "Viewer", "never", "kim"]
+
+
+def test_reset_password_gives_a_link_that_works_once(machine, instance):
+    People(instance).person("ada")
+    link = machine.ok("user", "reset-password", "ada")
+    browser = instance.test_client()
+    password = {"password": "four words nobody guesses"}
+    assert "has a password now" in browser.post(link, data=password).text
+    assert browser.post(link, data=password).status_code == 404
+
+
+def test_a_service_account_has_no_password_to_reset(machine, instance):
+    People(instance).service_account("ci")
+    assert "service account" in machine.refused("user", "reset-password", "ci")

@@ -193,6 +193,15 @@ def test_environments_given_twice_collapse(admin):
     assert admin.ok("POST", PATH, body)["environments"] == ["production"]
 
 
+def test_the_order_of_environments_does_not_matter(admin):
+    names = ["production", "development"]
+    rules = [{"name": name, "requiredApprovals": 2} for name in names]
+    body = SHOP | {"environments": names, "changeRequestEnvironments": rules}
+    created = admin.ok("POST", PATH, body)
+    assert created["environments"] == sorted(names)
+    assert admin.ok("GET", f"{PATH}/shop") == created
+
+
 def test_each_unknown_environment_is_named_and_nothing_is_made(admin):
     answer = admin.post(PATH, SHOP | {"environments": ["mars", "production", "venus"]})
     problems = problems_of(answer)

@@ -1,0 +1,128 @@
+"""Two people with the same thing before them: neither undoes the other's work unseen."""
+
+import pytest
+
+from tests.clients import ApiClient, error_of
+from tests.test_races import at_once, statuses
+
+# What has an ETag: its path, and two changes of it.
+THINGS = {
+    "project": ("/projects/default", {"name": "One"}, {"name": "Two"}),
+    "feature": ("/projects/default/features/cart", {"stale": True}, {"type": "experiment"}),
+    "service account": ("/service-account/{robot}", {"name": "One"}, {"name": "Two"}),
+    "user": ("/user-admin/{grace}", {"name": "One"}, {"name": "Two"}),
+}
+
+
+@pytest.fixture
+def ids(admin, people):
+    admin.ok("POST", "/projects/default/features", {"name": "cart"})
+    return {"robot": people.service_account("robot"), "grace": people.person("grace")}
+
+
+@pytest.fixture(params=THINGS)
+def thing(request, ids):
+    path, one, two = THINGS[request.param]
+    return path.format_map(ids), one, two
+
+
+def etag(client, path):
+    return client.get(path).headers["ETag"]
+
+
+def change(client, path, body, if_match):
+    return client.put(path, body, headers={"If-Match": if_match})
+
+
+def events(client):
+    return client.ok("GET", "/events")["total"]
+
+
+def test_the_etag_is_strong_and_stays_until_something_changes(admin, thing):
+    path, one, _ = thing
+    before = etag(admin, path)
+    assert before.startswith('"')
+    assert etag(admin, path) == before
+    admin.ok("PUT", path, one)
+    assert etag(admin, path) != before
+
+
+def test_what_was_seen_can_be_changed(admin, thing):
+    path, one, two = thing
+    assert change(admin, path, one, etag(admin, path)).status_code == 200
+    assert change(admin, path, two, etag(admin, path)).status_code == 200
+
+
+def test_what_has_changed_since_is_left_alone(admin, thing):
+    path, one, two = thing
+    seen = etag(admin, path)
+    admin.ok("PUT", path, one)
+    before = admin.ok("GET", path), events(admin)
+    assert error_of(change(admin, path, two, seen)) == (412, "PreconditionFailedError")
+    assert (admin.ok("GET", path), events(admin)) == before
+
+
+@pytest.mark.parametrize("if_match", ["*", '"other", {}', '{}, "other"'])
+def test_these_match_too(admin, thing, if_match):
+    path, one, _ = thing
+    assert change(admin, path, one, if_match.format(etag(admin, path))).status_code == 200
+
+
+@pytest.mark.parametrize("if_match", ["", '""', '"other"', "garbage", '"', ",,,", "W/{}"])
+def test_nothing_else_matches(admin, thing, if_match):
+    path, one, _ = thing
+    seen, before = etag(admin, path), admin.ok("GET", path)
+    answer = change(admin, path, one, if_match.format(seen))
+    assert error_of(answer) == (412, "PreconditionFailedError")
+    assert admin.ok("GET", path) == before
+
+
+def test_of_two_at_once_who_saw_the_same_one_is_told(admin, thing):
+    path, one, two = thing
+    first = {key: admin.ok("GET", path).get(key) for key in one | two}
+    for _ in range(5):
+        seen = etag(admin, path)
+        answers = at_once(
+            lambda body=body, seen=seen: change(admin, path, body, seen) for body in (one, two)
+        )
+        assert statuses(answers) == {200: 1, 412: 1}
+        admin.ok("PUT", path, first)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/projects", {"id": "new", "name": "New"}),
+        ("/service-account", {"name": "New", "rootRole": 3}),
+        ("/projects/default/features", {"name": "new"}),
+    ],
+)
+def test_the_answer_that_creates_has_the_etag_of_reading(admin, path, body):
+    answer = admin.post(path, body)
+    assert answer.headers["ETag"] == etag(admin, answer.headers["Location"])
+
+
+def test_the_use_of_a_token_is_no_change_of_the_account(app, admin, people, ids):
+    for id, path in ((ids["robot"], "/service-account"), (ids["grace"], "/user-admin")):
+        client = ApiClient(app, people.token(id))
+        seen = etag(admin, f"{path}/{id}")
+        client.ok("GET", "/user")
+        assert etag(admin, f"{path}/{id}") == seen
+    [token] = admin.ok("GET", f"/service-account/{ids['robot']}")["tokens"]
+    assert token["seenAt"] is not None
+
+
+def test_the_environments_of_a_project_belong_to_its_etag(admin):
+    path, body = "/projects/default/environments", {"environments": ["production"]}
+    seen = etag(admin, "/projects/default")
+    assert change(admin, path, body, seen).status_code == 200
+    assert error_of(change(admin, path, body, seen)) == (412, "PreconditionFailedError")
+
+
+def test_the_tags_of_a_feature_belong_to_its_etag(admin, ids):
+    path = "/projects/default/features/cart"
+    seen = etag(admin, path)
+    tags = {"addedTags": [{"value": "red"}], "removedTags": []}
+    admin.ok("PUT", "/projects/default/tags", {"features": ["cart"], "tags": tags})
+    answer = change(admin, path, {"stale": True}, seen)
+    assert error_of(answer) == (412, "PreconditionFailedError")
