@@ -21,6 +21,7 @@ check: .venv/test
 
 bench: .venv/test
 	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench.growth
 
 # The exact versions and hashes of everything that is installed, made anew from pyproject.toml.
 pins: .venv/bin/python

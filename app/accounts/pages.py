@@ -33,16 +33,18 @@ def set_up(secret: str) -> str:
     """
     account = passwords.account_of_link(secret)
     fault = None
+    shortest = current_app.config["SETTINGS"].password_min
     if request.method == "POST":
         password = request.form.get("password", "")
         actor = Actor(
             id=account.id, username=account.label, role=account.role, ip=request.remote_addr
         )
-        shortest = current_app.config["SETTINGS"].password_min
         try:
             passwords.set_by_link(actor, account, password=password, shortest=shortest)
         except Invalid as error:
             fault = error.details[0]["message"] if error.details else error.message
         else:
             return render_template("accounts/set_up_done.html", account=account)
-    return render_template("accounts/set_up.html", account=account, fault=fault)
+    return render_template(
+        "accounts/set_up.html", account=account, fault=fault, shortest=shortest
+    )

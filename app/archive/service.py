@@ -132,6 +132,8 @@ def _restore_dependencies(parents: dict[int, int | None]) -> dict[int, str]:
         for child, parent in wanted.items()
         if parent in active and parent not in are_children and child not in are_parents
     }
+    # Those who come back together may have been tied at different times, one upon the other.
+    tied = {child: parent for child, parent in tied.items() if parent not in tied}
     insert_all([{"child_id": c, "parent_id": p} for c, p in tied.items()], Dependency)
     for chunk in chunks(parents):
         gone = sa.delete(ArchivedDependency).where(ArchivedDependency.child_id.in_(chunk))

@@ -234,7 +234,7 @@ def test_an_admin_may_go_when_another_can_sign_in(admin, settle):
 
 def test_twenty_demotions_at_once_leave_an_admin(admin, settle):
     ids = [settle(f"admin{number}", root_role=1)[0] for number in range(20)]
-    answers = at_once(lambda id=id: admin.put(f"{PATH}/{id}", {"rootRole": 3}) for id in ids)
+    answers = at_once(lambda path=f"{PATH}/{id}": admin.put(path, {"rootRole": 3}) for id in ids)
     assert statuses(answers) == {200: 19, 409: 1}
     assert [read(admin, id)["rootRole"] for id in ids].count(1) == 1
 

@@ -1,0 +1,126 @@
+"""Environments: made, put in order, deprecated."""
+
+import pytest
+
+from tests.clients import error_of, problems_of
+
+PATH = "/environments"
+STAGING = {"name": "staging", "type": "preproduction"}
+
+
+def rows(client):
+    return client.ok("GET", PATH)["environments"]
+
+
+def names(client):
+    return [row["name"] for row in rows(client)]
+
+
+def told(client, type):
+    events = client.ok("GET", f"/events?type={type}")["events"]
+    return [(event["preData"], event["data"]) for event in events]
+
+
+def test_a_new_one_comes_last_and_is_told(admin):
+    answer = admin.post(PATH, STAGING)
+    made = STAGING | {"sortOrder": 3, "deprecated": False}
+    assert (answer.status_code, answer.json) == (201, made)
+    assert rows(admin)[-1] == made
+    assert told(admin, "environment-created") == [(None, made)]
+
+
+def test_a_new_one_may_come_first(admin):
+    admin.ok("POST", PATH, STAGING | {"sortOrder": 0})
+    assert names(admin) == ["staging", "development", "production"]
+
+
+@pytest.mark.parametrize("type", ["development", "test", "preproduction", "production"])
+def test_each_type_is_taken(admin, type):
+    assert admin.ok("POST", PATH, STAGING | {"type": type})["type"] == type
+
+
+def test_a_name_is_given_once(admin):
+    answer = admin.post(PATH, {"name": "production", "type": "test"})
+    assert error_of(answer) == (409, "NameExistsError")
+    assert {row["name"]: row["type"] for row in rows(admin)}["production"] == "production"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"name": "a b"},
+        {"name": ""},
+        {"name": ".."},
+        {"name": "n" * 101},
+        {"type": "x"},
+        {"type": None},
+        {"sortOrder": -1},
+        {"sortOrder": 10_000},
+        {"sortOrder": "1"},
+        {"color": "red"},
+    ],
+)
+def test_what_does_not_fit_is_refused(admin, bad):
+    answer = admin.post(PATH, STAGING | bad)
+    assert list(problems_of(answer)) == [f"/{field}" for field in bad]
+    assert len(rows(admin)) == 2
+
+
+@pytest.mark.parametrize("change", [{"type": "test"}, {"sortOrder": 7}, {"deprecated": True}])
+def test_a_field_that_is_named_changes_and_no_other(admin, change):
+    before = rows(admin)[-1]
+    answer = admin.put(f"{PATH}/production", change)
+    assert (answer.status_code, answer.data) == (200, b"")
+    assert rows(admin)[-1] == before | change
+    assert told(admin, "environment-updated") == [(before, before | change)]
+
+
+def test_what_was_read_can_be_sent_back_and_tells_nothing(admin):
+    admin.ok("PUT", f"{PATH}/production", rows(admin)[-1])
+    assert told(admin, "environment-updated") == []
+
+
+def test_a_new_order_is_the_order_of_the_list(admin):
+    admin.ok("PUT", f"{PATH}/production", {"sortOrder": 0})
+    assert names(admin) == ["production", "development"]
+
+
+def test_new_projects_do_without_deprecated_ones_unless_they_name_them(admin):
+    before = admin.ok("GET", "/projects/default")["environments"]
+    admin.ok("PUT", f"{PATH}/production", {"deprecated": True})
+    made = admin.ok("POST", "/projects", {"id": "one", "name": "One"})
+    assert made["environments"] == ["development"]
+    body = {"id": "two", "name": "Two", "environments": ["production"]}
+    assert admin.ok("POST", "/projects", body)["environments"] == ["production"]
+    assert admin.ok("GET", "/projects/default")["environments"] == before
+
+
+def test_one_that_came_back_is_used_again(admin):
+    for deprecated in (True, False):
+        admin.ok("PUT", f"{PATH}/production", {"deprecated": deprecated})
+    made = admin.ok("POST", "/projects", {"id": "one", "name": "One"})
+    assert made["environments"] == ["development", "production"]
+
+
+@pytest.mark.parametrize("bad", [{"deprecated": "true"}, {"sortOrder": 1.5}, {"type": "x"}])
+def test_a_change_that_does_not_fit_is_refused(admin, bad):
+    before = rows(admin)
+    answer = admin.put(f"{PATH}/production", bad)
+    assert list(problems_of(answer)) == [f"/{field}" for field in bad]
+    assert rows(admin) == before
+
+
+def test_the_place_that_is_given_can_be_sent_back(admin):
+    admin.ok("PUT", f"{PATH}/production", {"sortOrder": 9_999})
+    made = admin.ok("POST", PATH, STAGING)
+    admin.ok("PUT", f"{PATH}/staging", made)
+    assert names(admin)[0] == "development"
+
+
+def test_an_unknown_one_is_not_found(admin):
+    assert error_of(admin.put(f"{PATH}/nope", {"sortOrder": 1})) == (404, "NotFoundError")
+
+
+def test_only_admins_change_them(editor):
+    for answer in (editor.post(PATH, STAGING), editor.put(f"{PATH}/production", {"sortOrder": 5})):
+        assert error_of(answer) == (403, "NoAccessError")
