@@ -6,6 +6,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Model, at_most
 
+MAX_ORDER = 9_999
+
 
 class EnvironmentType(StrEnum):
     DEVELOPMENT = "development"

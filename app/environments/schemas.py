@@ -1,9 +1,7 @@
 from marshmallow import fields
 
 from app.core.schemas import Ignored, Key, Schema, Truth, WholeNumber
-from app.environments.models import EnvironmentType
-
-MAX_ORDER = 9_999
+from app.environments.models import MAX_ORDER, EnvironmentType
 
 
 class EnvironmentChanges(Schema):

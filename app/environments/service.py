@@ -6,7 +6,7 @@ from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import NameExists, NotFound
 from app.core.paging import Page, page_of
-from app.environments.models import Environment, EnvironmentType
+from app.environments.models import MAX_ORDER, Environment, EnvironmentType
 from app.events import service as events
 from app.events.models import EventType
 
@@ -37,7 +37,7 @@ def create(
     """Add an environment, at the end unless ``sort_order`` says otherwise."""
     if sort_order is None:
         last = db.session.scalar(sa.select(sa.func.max(Environment.sort_order)))
-        sort_order = (last or 0) + 1
+        sort_order = min((last or 0) + 1, MAX_ORDER)
     environment = Environment(name=name, type=type, sort_order=sort_order)
     taken = NameExists(f"An environment named {name!r} already exists.", field="name")
     save(environment, if_taken=taken)

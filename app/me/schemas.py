@@ -62,7 +62,7 @@ class Overview(Schema):
 
 class FeedbackChanges(Schema):
     never_show = Truth()
-    given = Timestamp()
+    given = Timestamp(allow_none=True)
     user_id = Ignored()
     feedback_id = Ignored()
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
 
@@ -11,6 +12,13 @@ from app.core.db import Again, db, save
 from app.core.errors import Conflict
 from app.core.permissions import Permission
 from app.me.models import Feedback, Splash
+
+
+class Answer(TypedDict, total=False):
+    """What an answer may name. A key left out is left alone; None clears."""
+
+    never_show: bool
+    given: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +48,14 @@ def person(actor: Actor) -> Account:
     return account
 
 
-def give_feedback(
-    actor: Actor, feedback_id: str, *, never_show: bool | None = None, given: datetime | None = None
-) -> Feedback:
-    """Remember an answer to a questionnaire; a field that is None stays as it was."""
+def give_feedback(actor: Actor, feedback_id: str, **answer: Unpack[Answer]) -> Feedback:
+    """Remember an answer to a questionnaire."""
     feedback = db.session.get(Feedback, (actor.id, feedback_id))
     if feedback is None:
         feedback = Feedback(user_id=actor.id, feedback_id=feedback_id)
         save(feedback, if_taken=Again())
-    if never_show is not None:
-        feedback.never_show = never_show
-    if given is not None:
-        feedback.given = given
+    for key, value in answer.items():
+        setattr(feedback, key, value)
     return feedback
 
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import selectinload, with_expression
 
 from app.accounts.models import Account
 from app.core.actor import Actor
-from app.core.db import MAX_ID, db
+from app.core.db import MAX_ID, chunks, db
 from app.projects.models import Member, Project, ProjectMode
 
 # Counted here for the list of projects; described in app/features, which builds upon projects.
@@ -67,8 +67,11 @@ def members(project_id: str) -> list[tuple[Account, Member]]:
 def living(account_ids: Collection[int]) -> set[int]:
     """Those of the ids that belong to accounts that exist and are not deleted."""
     possible = [id for id in account_ids if 0 < id <= MAX_ID]
-    query = sa.select(Account.id).where(Account.id.in_(possible), Account.deleted_at.is_(None))
-    return set(db.session.scalars(query))
+    found: set[int] = set()
+    for chunk in chunks(possible):
+        query = sa.select(Account.id).where(Account.id.in_(chunk), Account.deleted_at.is_(None))
+        found.update(db.session.scalars(query))
+    return found
 
 
 def _active_features() -> sa.ScalarSelect[int]:

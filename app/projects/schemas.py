@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, TypeVar
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
@@ -6,6 +6,8 @@ from app.core.paging import PageQuery
 from app.core.permissions import PROJECT_ROLES, Role
 from app.core.schemas import Ignored, Key, Line, Prose, QueryTruth, Schema, Timestamp, WholeNumber
 from app.projects.models import ProjectMode
+
+T = TypeVar("T")
 
 MAX_APPROVALS = 10
 
@@ -19,6 +21,16 @@ class Approvals(WholeNumber):
 
 def environment_name(**kwargs: Any) -> Line:
     return Line(high=100, **kwargs)
+
+
+def repeated(values: list[T]) -> list[tuple[int, T]]:
+    """The values that stood there before, each with its place."""
+    first: dict[T, int] = {}
+    return [
+        (index, value)
+        for index, value in enumerate(values)
+        if first.setdefault(value, index) != index
+    ]
 
 
 class ApprovalRule(Schema):
@@ -48,8 +60,7 @@ class _Environments(Schema):
         names = [rule["name"] for rule in data.get("change_request_environments", ())]
         twice = {
             index: {"name": [f"{name!r} stands here more than once."]}
-            for index, name in enumerate(names)
-            if name in names[:index]
+            for index, name in repeated(names)
         }
         if twice:
             raise ValidationError({"changeRequestEnvironments": twice})
@@ -151,8 +162,7 @@ class AccessChange(Schema):
         ids = [member["id"] for member in data["members"]]
         twice = {
             index: {"id": ["This account stands here more than once."]}
-            for index, id in enumerate(ids)
-            if id in ids[:index]
+            for index, _id in repeated(ids)
         }
         if twice:
             raise ValidationError({"members": twice})

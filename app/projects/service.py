@@ -165,10 +165,10 @@ def set_members(actor: Actor, project: Project, roles: dict[int, Role]) -> None:
     present = {account.id: member for account, member in queries.members(project.id)}
     unknown = sorted(set(roles) - queries.living(roles.keys()))
     if unknown:
-        ids = list(roles)
+        places = {id: place for place, id in enumerate(roles)}
         raise Invalid.because(
             [
-                {"path": f"/members/{ids.index(id)}/id", "message": f"There is no account {id}."}
+                {"path": f"/members/{places[id]}/id", "message": f"There is no account {id}."}
                 for id in unknown
             ]
         )

@@ -213,11 +213,11 @@ def test_members_that_do_not_fit_are_refused(admin, team, body, problem):
     assert list(problems_of(admin.put(ACCESS, body))) == [problem]
 
 
-def test_many_members_are_set_in_reasonable_time(admin, team):
+def test_more_members_than_one_statement_can_name_are_no_server_error(admin, team):
     olga, *_ = team
-    many = ((id, 5) for id in range(1_000, 41_000))
+    many = ((id, 5) for id in range(1_000, 67_000))
     answer = admin.put(ACCESS, members((olga, 4), *many))
-    assert len(problems_of(answer)) == 1_000
+    assert len(problems_of(answer)) == 66_000
 
 
 def test_a_member_does_not_make_others_members(people, team):
