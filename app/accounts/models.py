@@ -19,6 +19,11 @@ class AccountKind(StrEnum):
     PERSON = "person"
     SERVICE = "service"
 
+    @property
+    def account_type(self) -> str:
+        """How clients are told of it."""
+        return "User" if self is AccountKind.PERSON else "Service Account"
+
 
 class RoleRow(Model):
     """A role as the database knows it, so that grants can refer to it; see core/permissions.py."""
@@ -65,22 +70,9 @@ class Account(Model):
         return self.kind is AccountKind.PERSON
 
     @property
-    def type_title(self) -> str:
-        return "User" if self.is_person else "Service Account"
-
-    @property
     def label(self) -> str:
         """What the account is called in a sentence; it always has one of these."""
         return self.username or self.email or f"account {self.id}"
-
-    @property
-    def initials(self) -> str:
-        words = [word for word in (self.name or self.label).split() if word[0].isalnum()]
-        return (
-            "".join(word[0] for word in (words[0], words[-1])[: len(words)]).upper()
-            if words
-            else "?"
-        )
 
     def snapshot(self) -> dict[str, Any]:
         """The account as the event log remembers it."""

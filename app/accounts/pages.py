@@ -45,6 +45,4 @@ def set_up(secret: str) -> str:
             fault = error.details[0]["message"] if error.details else error.message
         else:
             return render_template("accounts/set_up_done.html", account=account)
-    return render_template(
-        "accounts/set_up.html", account=account, fault=fault, shortest=shortest
-    )
+    return render_template("accounts/set_up.html", account=account, fault=fault, shortest=shortest)

@@ -3,7 +3,6 @@ from urllib.parse import quote
 
 from marshmallow import fields, post_dump, validate
 
-from app.accounts.models import Account
 from app.core.paging import PageQuery
 from app.core.permissions import ROOT_ROLES, Role
 from app.core.schemas import Ignored, Line, QueryTruth, Schema, Timestamp, WholeNumber
@@ -37,9 +36,11 @@ def username(**kwargs: Any) -> Line:
     )
 
 
-def image_path(account: Account) -> str:
+def image_path(account: Any) -> str:
     """A picture from this server, made of the initials alone: its address tells nothing else."""
-    return f"/avatars/{quote(account.initials)}.svg"
+    words = (account.name or account.username or account.email or "").split()
+    initials = [word[0].upper() for word in words if word[0].isalnum()]
+    return f"/avatars/{quote(''.join(initials[:1] + initials[1:][-1:]) or '?')}.svg"
 
 
 def email(**kwargs: Any) -> fields.Email:

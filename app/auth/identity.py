@@ -8,7 +8,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.models import Account
 from app.core.actor import Actor, identify_with
-from app.core.db import db, unit_of_work, utcnow
+from app.core.db import rows, unit_of_work, utcnow
 from app.core.errors import DomainError, NotAuthenticated
 from app.core.logs import LOGGER
 from app.core.permissions import DEFAULT_PROJECT
@@ -59,18 +59,17 @@ def identify() -> Actor:
     secret = _bearer.sub("", request.headers.get("Authorization", ""), count=1).strip()
     if not secrets.may_be_one(secret):
         raise NotAuthenticated
-    asked = {"digest": secrets.digest(secret), "now": utcnow()}
-    rows = db.session.execute(_caller, asked).all()
-    if not rows:
+    found = rows(_caller, digest=secrets.digest(secret), now=utcnow())
+    if not found:
         raise NotAuthenticated
-    caller = rows[0]
+    caller = found[0]
     if tokens.is_use_worth_noting(caller.last_seen_at):
         g.used_token = caller.token_id
     return Actor(
         id=caller.id,
         username=caller.username,
         role=caller.role,
-        project_roles={row.project_id: row.project_role for row in rows if row.project_id},
+        project_roles={row.project_id: row.project_role for row in found if row.project_id},
         default_is_open=caller.default_mode is ProjectMode.OPEN,
         token_id=caller.token_id,
         ip=request.remote_addr,

@@ -1,3 +1,4 @@
+import gc
 import json
 import signal
 import sys
@@ -37,6 +38,8 @@ def serve() -> None:
         raise click.ClickException(f"Can't listen on {_address(settings)}: {why}") from None
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     click.echo(f"Flagstaff listens on {_address(settings)}")
+    gc.collect()
+    gc.freeze()  # what is there now stays; looking through it again would slow large requests
     server.run()
 
 

@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -153,7 +153,10 @@ def _on_sqlite_connect(connection: sqlite3.Connection, _record: ConnectionPoolEn
 
 def _on_sqlite_begin(connection: sa.Connection) -> None:
     # A transaction that begins as a reader and then writes would lose against any other writer.
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if _writing.get() else "BEGIN")
+    if _writing.get():
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # which may find the database locked
+    else:
+        connection.connection.cursor().execute("BEGIN")  # which does not look at it yet
 
 
 @contextmanager
@@ -204,6 +207,14 @@ def transact(work: Callable[[], T], *, writes: bool) -> T:
     raise AssertionError  # the loop returns or raises
 
 
+def rows(statement: sa.Select[*tuple[Any, ...]], **parameters: Any) -> Sequence[Any]:
+    """All rows of a statement that was built once, read past the ORM: a third of the time.
+
+    For what every request asks; columns only, since no objects are made.
+    """
+    return db.session.connection().execute(statement, parameters).all()
+
+
 def save(instance: Model, *, if_taken: DomainError | Again | None = None) -> None:
     """Add and flush: when this returns, defaults are set and constraints have spoken.
 
@@ -224,9 +235,13 @@ def flush(*, if_taken: DomainError | Again | None = None) -> None:
 
 
 def insert_all(rows: list[dict[str, Any]], model: type[Model]) -> None:
-    """Insert plain rows in bulk, without making objects of them."""
+    """Insert plain rows in bulk, past the ORM; every row must name the same columns."""
     if rows:
-        db.session.execute(sa.insert(model), rows)
+        db.session.connection().execute(sa.insert(_table_of(model)), rows)
+
+
+def _table_of(model: type[Model]) -> sa.Table:
+    return Model.metadata.tables[model.__tablename__]
 
 
 def insert_if_absent(model: type[Model]) -> sqlite.Insert | postgresql.Insert:

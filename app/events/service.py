@@ -37,25 +37,18 @@ def record_all(
     actor: Actor, type: EventType, stories: Iterable[Story], *, batch_id: str | None = None
 ) -> None:
     """Tell of many objects that one act changed, in one statement; ``batch_id`` ties them."""
-    now = utcnow()
-    rows = [
-        {
-            "type": type,
-            "created_at": now,
-            "created_by": actor.username,
-            "created_by_user_id": actor.id,
-            "token_id": actor.token_id,
-            "ip": actor.ip,
-            "project": story.get("project"),
-            "feature_name": story.get("feature_name"),
-            "data": story.get("data"),
-            "pre_data": story.get("pre_data"),
-            "reason": actor.reason,
-            "batch_id": batch_id,
-        }
-        for story in stories
-    ]
-    insert_all(rows, Event)
+    common = {
+        "type": type,
+        "created_at": utcnow(),
+        "created_by": actor.username,
+        "created_by_user_id": actor.id,
+        "token_id": actor.token_id,
+        "ip": actor.ip,
+        "reason": actor.reason,
+        "batch_id": batch_id,
+    }
+    untold = Story(project=None, feature_name=None, data=None, pre_data=None)
+    insert_all([{**common, **untold, **story} for story in stories], Event)
 
 
 def new_batch() -> str:

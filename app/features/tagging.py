@@ -1,7 +1,9 @@
 """Tags on several features at once: the whole request or nothing of it."""
 
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import cache
 
 import sqlalchemy as sa
 
@@ -44,13 +46,13 @@ def change(
         raise NotFound(f"Project {project_id} has no such features: {listed(missing)}.")
     names = {feature.id: name for name, feature in found.items()}
     queries.lock(names)
-    changes: dict[str, Change] = {}
+    changes: defaultdict[str, Change] = defaultdict(Change)
     new = {id: tag for tag, id in tags.ensure(added).items()}
     for feature_id, tag_id in _add(names, new):
-        changes.setdefault(names[feature_id], Change()).added.append(new[tag_id])
+        changes[names[feature_id]].added.append(new[tag_id])
     old = {id: tag for tag, id in tags.ids_of(set(removed)).items()}
     for feature_id, tag_id in _remove(names, old):
-        changes.setdefault(names[feature_id], Change()).removed.append(old[tag_id])
+        changes[names[feature_id]].removed.append(old[tag_id])
     _tell(actor, project_id, changes)
     return changes
 
@@ -106,16 +108,16 @@ def _remove(features: Collection[int], old: Collection[int]) -> list[tuple[int, 
 
 
 def _tell(actor: Actor, project_id: str, changes: dict[str, Change]) -> None:
+    @cache  # most features of a request change alike
+    def told(changed: tuple[TagName, ...]) -> list[dict[str, str]]:
+        return [{"type": tag.type, "value": tag.value} for tag in sorted(changed)]
+
     stories = (
         Story(
             project=project_id,
             feature_name=name,
-            data={"added": _told(change.added), "removed": _told(change.removed)},
+            data={"added": told(tuple(change.added)), "removed": told(tuple(change.removed))},
         )
         for name, change in sorted(changes.items())
     )
     events.record_all(actor, EventType.FEATURE_TAGS_CHANGED, stories, batch_id=events.new_batch())
-
-
-def _told(changed: list[TagName]) -> list[dict[str, str]]:
-    return [{"type": tag.type, "value": tag.value} for tag in sorted(changed)]

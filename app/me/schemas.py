@@ -18,7 +18,7 @@ class Me(Schema):
     seen_at = Timestamp(allow_none=True, attribute="last_sign_in_at")
     created_at = Timestamp()
     account_type = fields.String(
-        attribute="type_title", metadata={"enum": ["User", "Service Account"]}
+        attribute="kind.account_type", metadata={"enum": ["User", "Service Account"]}
     )
     scim_id = fields.String()
 

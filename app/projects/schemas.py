@@ -176,7 +176,9 @@ class MemberRow(Schema):
     id = fields.Function(lambda row: row[0].id, metadata={"type": "integer"})
     username = fields.Function(lambda row: row[0].username, metadata={"type": ["string", "null"]})
     name = fields.Function(lambda row: row[0].name, metadata={"type": ["string", "null"]})
-    account_type = fields.Function(lambda row: row[0].type_title, metadata={"type": "string"})
+    account_type = fields.Function(
+        lambda row: row[0].kind.account_type, metadata={"type": "string"}
+    )
     role_id = fields.Function(lambda row: int(row[1].role), metadata={"type": "integer"})
 
 
