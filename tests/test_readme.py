@@ -13,7 +13,9 @@ TOKEN = "token-of-the-readme-test-0123456789abcdef"
 
 
 def test_the_script_prints_what_stands_below_it(tmp_path: Path):
-    script, printed = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL).groups()
+    script, printed = re.search(
+        r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL
+    ).groups()
     with running(FLAGSTAFF, "/ready", HOME=str(tmp_path), BOOTSTRAP_TOKEN=TOKEN) as server:
         address = {"FLAGSTAFF_URL": f"http://127.0.0.1:{server.port}", "FLAGSTAFF_TOKEN": TOKEN}
         done = subprocess.run(

@@ -61,14 +61,16 @@ def update(data: dict[str, Any], account_id: int) -> Response:
     return no_body()
 
 
-@bp.delete("/<id:account_id>", needs=Permission.ADMIN, refuses=(409,))
+@bp.delete("/<id:account_id>", needs=Permission.ADMIN, refuses=(409, 412))
 @bp.response(200)
 def remove(account_id: int) -> Response:
     """Delete a user
 
     Tokens stop at once, username and email are free. Within 30 days the user can be restored.
     """
-    service.remove(current_actor, service.get_for_change(account_id))
+    account = service.get_for_change(account_id)
+    check_if_match(schemas.UserDetail, account)
+    service.remove(current_actor, account)
     return no_body()
 
 

@@ -6,9 +6,9 @@ from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
 
-from app.accounts.models import Account, AccountKind, RoleRow, key_of
+from app.accounts.models import Account, AccountKind, RoleRow, SetupLink, key_of
 from app.core.actor import Actor
-from app.core.db import db, flush, save, utcnow
+from app.core.db import chunks, db, flush, save, utcnow
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
 from app.core.permissions import Role
@@ -142,11 +142,14 @@ def name_taken(username: str | None) -> NameExists:
 
 
 def mark_deleted(accounts: list[Account]) -> None:
-    """End these accounts: tokens stop, username and email are free, the rows are kept."""
+    """End these accounts: tokens and links stop, names are free, the rows are kept."""
     for account in accounts:
         account.deleted_at = utcnow()
         account.username_key = account.email_key = None
-    tokens.revoke_all([account.id for account in accounts])
+    ids = [account.id for account in accounts]
+    tokens.revoke_all(ids)
+    for chunk in chunks(ids):
+        db.session.execute(sa.delete(SetupLink).where(SetupLink.account_id.in_(chunk)))
 
 
 def other_admin_can_sign_in(besides: Collection[int]) -> bool:

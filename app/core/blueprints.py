@@ -23,7 +23,6 @@ View = Callable[..., Any]
 Decorator = Callable[[View], View]
 
 READING = frozenset({"GET", "HEAD"})
-MAX_DETAILS = 1_000
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
@@ -112,7 +111,7 @@ class _Parser(FlaskParser):
                 {"path": f"{start}{path if not start else path[1:]}", "message": message}
                 for path, message in _flatten(messages)
             ]
-        raise Invalid.because(details[:MAX_DETAILS])
+        raise Invalid.because(details)
 
 
 class PageBlueprint(_Routes, Blueprint):  # type: ignore[misc] # route() asks for more

@@ -7,6 +7,7 @@ Detail = dict[str, str]
 """``{"path": JSON pointer into the request, "message": what is wrong and how to mend it}``"""
 
 NAMES_SHOWN = 20
+MAX_DETAILS = 1_000
 
 
 class DomainError(Exception):
@@ -30,10 +31,11 @@ class Invalid(DomainError):
 
     @classmethod
     def because(cls, details: list[Detail]) -> "Invalid":
-        """Sum the problems up in one message, the first few in words."""
+        """Sum the problems up in one message, the first few in words; keep MAX_DETAILS of them."""
         shown = "; ".join(f"{d['path'] or 'body'}: {d['message']}" for d in details[:3])
         rest = f"; and {len(details) - 3} more" if len(details) > 3 else ""  # noqa: PLR2004 - as shown
-        return cls(f"The request is not valid. {shown}{rest}", details=details)
+        message = f"The request is not valid. {shown}{rest}"
+        return cls(message, details=details[:MAX_DETAILS])
 
     @classmethod
     def at(cls, path: str, message: str) -> "Invalid":

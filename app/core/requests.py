@@ -19,8 +19,10 @@ ETAG_LENGTH = 32
 
 def check_content_type() -> None:
     has_body = bool(request.content_length) or "Transfer-Encoding" in request.headers
+    if not has_body:
+        return
     charset = request.mimetype_params.get("charset", "utf-8").lower()
-    if has_body and (request.mimetype != "application/json" or charset != "utf-8"):
+    if request.mimetype != "application/json" or charset != "utf-8":
         raise UnsupportedContentType
 
 

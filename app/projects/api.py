@@ -65,14 +65,16 @@ def update(data: dict[str, Any], project_id: str) -> Response:
     return no_body()
 
 
-@bp.delete("/<key:project_id>", needs=Permission.DELETE_PROJECT, refuses=(409,))
+@bp.delete("/<key:project_id>", needs=Permission.DELETE_PROJECT, refuses=(409, 412))
 @bp.response(200)
 def archive(project_id: str) -> Response:
     """Archive a project
 
     Refused while it has active features. Its id stays taken, and it can be revived.
     """
-    service.archive(current_actor, service.get_for_change(current_actor, project_id))
+    project = service.get_for_change(current_actor, project_id)
+    check_if_match(schemas.ProjectDetail, project)
+    service.archive(current_actor, project)
     return no_body()
 
 

@@ -63,14 +63,16 @@ def update(data: dict[str, Any], account_id: int) -> Response:
     return no_body()
 
 
-@bp.delete("/<id:account_id>", needs=Permission.ADMIN, refuses=(409,))
+@bp.delete("/<id:account_id>", needs=Permission.ADMIN, refuses=(409, 412))
 @bp.response(200)
 def remove(account_id: int) -> Response:
     """Delete a service account
 
     Its tokens stop at once, its username is free.
     """
-    accounts.remove(current_actor, service.get_for_change(account_id).account)
+    found = service.get_for_change(account_id)
+    check_if_match(schemas.ServiceAccountDetail, found)
+    accounts.remove(current_actor, found.account)
     return no_body()
 
 

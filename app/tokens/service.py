@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from app.core.actor import Actor
-from app.core.db import db, save, utcnow
+from app.core.db import chunks, db, save, utcnow
 from app.core.errors import Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
 from app.events import service as events
@@ -138,11 +138,9 @@ def of_accounts(account_ids: list[int]) -> dict[int, list[Token]]:
 
 def revoke_all(account_ids: list[int]) -> None:
     """Stop every token of these accounts at once."""
-    db.session.execute(
-        sa.update(Token)
-        .where(Token.account_id.in_(account_ids), Token.revoked_at.is_(None))
-        .values(revoked_at=utcnow())
-    )
+    for chunk in chunks(account_ids):
+        live = sa.and_(Token.account_id.in_(chunk), Token.revoked_at.is_(None))
+        db.session.execute(sa.update(Token).where(live).values(revoked_at=utcnow()))
 
 
 def note_use(token_id: int) -> None:

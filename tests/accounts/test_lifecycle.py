@@ -350,3 +350,11 @@ def test_who_has_no_password_can_not_change_it(app, people, viewer):
     robot = ApiClient(app, people.token(people.service_account("robot")))
     for client in (viewer, robot):
         assert error_of(change_password(client)) == (409, "ConflictError")
+
+
+def test_a_link_does_not_outlive_the_deletion_of_its_account(admin, stranger):
+    made = admin.ok("POST", "/user-admin", {"username": "grace", "rootRole": 3})
+    admin.ok("DELETE", f"/user-admin/{made['id']}")
+    admin.ok("POST", f"/user-admin/{made['id']}/restore")
+    link = made["inviteLink"].removeprefix("http://127.0.0.1:4242")
+    assert stranger.app.test_client().get(link).status_code == 404

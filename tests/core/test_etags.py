@@ -126,3 +126,16 @@ def test_the_tags_of_a_feature_belong_to_its_etag(admin, ids):
     admin.ok("PUT", "/projects/default/tags", {"features": ["cart"], "tags": tags})
     answer = change(admin, path, {"stale": True}, seen)
     assert error_of(answer) == (412, "PreconditionFailedError")
+
+
+@pytest.mark.parametrize(
+    "path", ["/projects/web", "/service-account/{robot}", "/user-admin/{grace}"]
+)
+def test_what_has_changed_since_is_not_deleted(admin, ids, path):
+    admin.ok("POST", "/projects", {"id": "web", "name": "Web"})
+    path = path.format_map(ids)
+    seen = etag(admin, path)
+    admin.ok("PUT", path, {"name": "Changed"})
+    refused = admin.delete(path, headers={"If-Match": seen})
+    assert error_of(refused) == (412, "PreconditionFailedError")
+    assert admin.delete(path, headers={"If-Match": etag(admin, path)}).status_code == 200
