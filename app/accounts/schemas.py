@@ -4,28 +4,12 @@ from urllib.parse import quote
 from marshmallow import fields, post_dump, validate
 
 from app.core.paging import PageQuery
-from app.core.permissions import ROOT_ROLES, Role
-from app.core.schemas import Ignored, Line, QueryTruth, Schema, Timestamp, WholeNumber
+from app.core.permissions import ROOT_ROLES
+from app.core.schemas import Ignored, Line, QueryTruth, RoleId, Schema, Timestamp, WholeNumber
 
 
-class RootRole(WholeNumber):
-    """The id of a root role."""
-
-    default_error_messages = {  # noqa: RUF012
-        "unknown": "Must be the id of a root role: "
-        + ", ".join(f"{role.value} ({role.title})" for role in ROOT_ROLES)
-        + "."
-    }
-
-    def __init__(self, **kwargs: Any) -> None:
-        ids = [role.value for role in ROOT_ROLES]
-        super().__init__(metadata={"enum": ids, "description": "Root role id."}, **kwargs)
-
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Role:
-        number = super()._deserialize(value, *args, **kwargs)
-        if number not in ROOT_ROLES:
-            raise self.make_error("unknown")
-        return Role(number)
+def root_role(**kwargs: Any) -> RoleId:
+    return RoleId(ROOT_ROLES, kind="root", **kwargs)
 
 
 def username(**kwargs: Any) -> Line:
@@ -52,7 +36,7 @@ class NewUser(Schema):
     username = username()
     email = email()
     name = Line(high=255)
-    root_role = RootRole(required=True)
+    root_role = root_role(required=True)
 
 
 class AccountChanges(Schema):
@@ -60,7 +44,7 @@ class AccountChanges(Schema):
 
     username = username(allow_none=True)
     name = Line(high=255, allow_none=True)
-    root_role = RootRole()
+    root_role = root_role()
     id = Ignored()
     is_api = Ignored(data_key="isAPI")
     image_url = Ignored()

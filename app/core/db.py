@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from app.core import faults
 from app.core.errors import DomainError, Unavailable
 from app.core.permissions import Role
 
@@ -55,7 +56,7 @@ class UtcDateTime(sa.TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value else None
 
 
-class RoleId(sa.TypeDecorator[Role]):
+class RoleColumn(sa.TypeDecorator[Role]):
     impl = sa.SmallInteger
     cache_ok = True
 
@@ -90,7 +91,7 @@ class Model(DeclarativeBase):
     type_annotation_map = {  # noqa: RUF012 - read by SQLAlchemy as it stands
         datetime: UtcDateTime,
         dict[str, Any]: sa.JSON(none_as_null=True),
-        Role: RoleId,
+        Role: RoleColumn,
         StrEnum: enum_of(StrEnum),
     }
 
@@ -202,7 +203,7 @@ def transact(work: Callable[[], T], *, writes: bool) -> T:
             with unit_of_work(writes=writes):
                 return work()
         except (DBAPIError, Again) as error:
-            if attempt == TRIES or not (isinstance(error, Again) or _is_deadlock(error)):
+            if attempt == TRIES or not (isinstance(error, Again) or faults.is_deadlock(error)):
                 raise
     raise AssertionError  # the loop returns or raises
 
@@ -229,7 +230,7 @@ def flush(*, if_taken: DomainError | Again | None = None) -> None:
     try:
         db.session.flush()
     except IntegrityError as error:
-        if if_taken is None or not _is_taken(error):
+        if if_taken is None or not faults.is_taken(error):
             raise
         raise if_taken from error
 
@@ -249,40 +250,3 @@ def insert_if_absent(model: type[Model]) -> sqlite.Insert | postgresql.Insert:
     if db.engine.dialect.name == "postgresql":
         return postgresql.insert(model).on_conflict_do_nothing()
     return sqlite.insert(model).on_conflict_do_nothing()
-
-
-def is_unavailable(error: DBAPIError) -> bool:
-    """Whether the database is locked, full, read-only or gone: not our fault, and may pass."""
-    if isinstance(error.orig, sqlite3.Error):
-        # The low byte is the primary code; the rest says which kind of it.
-        return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in {
-            sqlite3.SQLITE_BUSY,
-            sqlite3.SQLITE_LOCKED,
-            sqlite3.SQLITE_READONLY,
-            sqlite3.SQLITE_IOERR,
-            sqlite3.SQLITE_FULL,
-            sqlite3.SQLITE_CANTOPEN,
-        }
-    state = _sqlstate(error)
-    if error.connection_invalidated or state is None:
-        return True
-    # 53 resources, 55P03 lock timeout, 57 operator intervention, 25006 read-only, 40 rolled back
-    return state[:2] in {"08", "40", "53", "57"} or state in {"55P03", "25006"}
-
-
-def _is_taken(error: IntegrityError) -> bool:
-    if isinstance(error.orig, sqlite3.Error):
-        return error.orig.sqlite_errorcode in {
-            sqlite3.SQLITE_CONSTRAINT_UNIQUE,
-            sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
-        }
-    return _sqlstate(error) == "23505"
-
-
-def _is_deadlock(error: DBAPIError) -> bool:
-    return _sqlstate(error) in {"40001", "40P01"}
-
-
-def _sqlstate(error: DBAPIError) -> str | None:
-    """PostgreSQL's five-character code; see its manual, appendix A."""
-    return getattr(error.orig, "sqlstate", None)

@@ -12,8 +12,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter
 
-from app.core.db import is_unavailable
 from app.core.errors import DomainError, Unavailable
+from app.core.faults import is_unavailable
 from app.core.logs import LOGGER
 
 HEADERS = {

@@ -6,11 +6,14 @@ request alone. What needs a look at the database is the service's to refuse.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 import marshmallow
 from marshmallow import fields, validate
+
+from app.core.permissions import Role
 
 # Controls, line and paragraph separators, and the marks that turn text around on a screen.
 _UNSEEN = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
@@ -88,6 +91,24 @@ class WholeNumber(fields.Integer):
         if not self.low <= value <= self.high:
             raise self.make_error("range", low=self.low, high=self.high)
         return int(value)
+
+
+class RoleId(WholeNumber):
+    """The id of one of ``roles``."""
+
+    default_error_messages = {"unknown": "Must be the id of a {kind} role: {known}."}  # noqa: RUF012
+
+    def __init__(self, roles: Sequence[Role], *, kind: str, **kwargs: Any) -> None:
+        metadata = {"enum": [role.value for role in roles], "description": f"{kind} role id."}
+        super().__init__(metadata=metadata, **kwargs)
+        self.roles, self.kind = roles, kind
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Role:
+        number = super()._deserialize(value, *args, **kwargs)
+        if number not in self.roles:
+            known = ", ".join(f"{role.value} ({role.title})" for role in self.roles)
+            raise self.make_error("unknown", kind=self.kind, known=known)
+        return Role(number)
 
 
 class QueryNumber(WholeNumber):

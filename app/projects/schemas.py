@@ -4,7 +4,17 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 
 from app.core.paging import PageQuery
 from app.core.permissions import PROJECT_ROLES, Role
-from app.core.schemas import Ignored, Key, Line, Prose, QueryTruth, Schema, Timestamp, WholeNumber
+from app.core.schemas import (
+    Ignored,
+    Key,
+    Line,
+    Prose,
+    QueryTruth,
+    RoleId,
+    Schema,
+    Timestamp,
+    WholeNumber,
+)
 from app.projects.models import ProjectMode
 
 T = TypeVar("T")
@@ -127,28 +137,9 @@ class ProjectQuery(PageQuery):
     )
 
 
-class ProjectRole(WholeNumber):
-    """The id of a project role."""
-
-    default_error_messages = {  # noqa: RUF012
-        "unknown": "Must be the id of a project role: "
-        + ", ".join(f"{role.value} ({role.title})" for role in PROJECT_ROLES)
-        + "."
-    }
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(metadata={"enum": [role.value for role in PROJECT_ROLES]}, **kwargs)
-
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Role:
-        number = super()._deserialize(value, *args, **kwargs)
-        if number not in PROJECT_ROLES:
-            raise self.make_error("unknown")
-        return Role(number)
-
-
 class MemberRef(Schema):
     id = WholeNumber(required=True, metadata={"description": "The account's id."})
-    role_id = ProjectRole(required=True)
+    role_id = RoleId(PROJECT_ROLES, kind="project", required=True)
     username = Ignored()
     name = Ignored()
     account_type = Ignored()

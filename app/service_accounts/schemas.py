@@ -2,7 +2,7 @@ from typing import Any
 
 from marshmallow import fields, post_dump
 
-from app.accounts.schemas import AccountChanges, RootRole, image_path, username
+from app.accounts.schemas import AccountChanges, image_path, root_role, username
 from app.core.permissions import ROOT_ROLES
 from app.core.schemas import Ignored, Line, Schema, Timestamp
 from app.tokens.schemas import TokenRow
@@ -11,7 +11,7 @@ from app.tokens.schemas import TokenRow
 class NewServiceAccount(Schema):
     username = username()
     name = Line(high=255)
-    root_role = RootRole(required=True)
+    root_role = root_role(required=True)
 
 
 class ServiceAccountChanges(AccountChanges):
