@@ -3,7 +3,7 @@ from urllib.parse import quote
 
 from marshmallow import fields, post_dump, validate
 
-from app.core.paging import PageQuery
+from app.core.paging import PageQuery, Sort
 from app.core.permissions import ROOT_ROLES
 from app.core.schemas import Ignored, Line, QueryTruth, RoleId, Schema, Timestamp, WholeNumber
 
@@ -59,6 +59,7 @@ class UserChanges(AccountChanges):
 
 
 class UserQuery(PageQuery):
+    sort = Sort("id", "username", "name", "createdAt", "seenAt")
     deleted = QueryTruth(
         load_default=False, metadata={"description": "Those who can be restored instead."}
     )

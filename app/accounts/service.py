@@ -10,7 +10,7 @@ from app.accounts.models import Account, AccountKind, RoleRow, SetupLink, key_of
 from app.core.actor import Actor
 from app.core.db import chunks, db, flush, save, utcnow
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
-from app.core.paging import Page, page_of
+from app.core.paging import Page, page_of, sorted_by
 from app.core.permissions import Role
 from app.events import service as events
 from app.events.models import EventType
@@ -120,10 +120,25 @@ def get(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
     return account
 
 
-def search(kind: AccountKind, *, limit: int, offset: int, deleted: bool = False) -> Page[Account]:
+def search(
+    kind: AccountKind,
+    *,
+    limit: int,
+    offset: int,
+    deleted: bool = False,
+    sort: str | None = None,
+) -> Page[Account]:
     """The accounts of a kind; ``deleted``: instead the people who can still be restored."""
     condition = _restorable() if deleted else Account.deleted_at.is_(None)
-    query = sa.select(Account).where(Account.kind == kind, condition).order_by(Account.id)
+    columns = {
+        "id": Account.id,
+        "username": Account.username_key,
+        "name": sa.func.lower(Account.name),
+        "createdAt": Account.created_at,
+        "seenAt": Account.last_sign_in_at,
+    }
+    query = sa.select(Account).where(Account.kind == kind, condition)
+    query = query.order_by(*sorted_by(sort, columns), Account.id)
     return page_of(query, limit=limit, offset=offset)
 
 

@@ -1,9 +1,11 @@
 """Lists by limit and offset, with the total."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
+from marshmallow import fields, validate
 
 from app.core.db import db
 from app.core.schemas import QueryNumber, Schema
@@ -27,6 +29,27 @@ class PageQuery(Schema):
         load_default=0,
         metadata={"description": "How many to leave out from the start."},
     )
+
+
+class Sort(fields.String):
+    """One of ``names`` to sort by; with a minus before it, in descending order."""
+
+    def __init__(self, *names: str) -> None:
+        allowed = [sign + name for name in names for sign in ("", "-")]
+        super().__init__(
+            validate=validate.OneOf(allowed, error=f"Must be one of: {', '.join(allowed)}."),
+            metadata={"description": "What to sort by; a minus before it turns the order round."},
+        )
+
+
+def sorted_by(
+    sort: str | None, columns: Mapping[str, sa.SQLColumnExpression[Any]]
+) -> list[sa.ColumnElement[Any]]:
+    """What ``sort`` means for ORDER BY, before the list's own order; rows without a value last."""
+    if sort is None:
+        return []
+    column = columns[sort.removeprefix("-")]
+    return [(column.desc() if sort.startswith("-") else column.asc()).nulls_last()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
 from app.core.db import chunks, db
+from app.core.paging import sorted_by
 from app.features.models import Dependency, Feature, FeatureType
 from app.tags.models import FeatureTag, Tag
 
@@ -50,8 +51,9 @@ def rows(
     type: FeatureType | None = None,
     stale: bool | None = None,
     archived: bool = False,
+    sort: str | None = None,
 ) -> sa.Select[Feature]:
-    """The project's features that match all that is given, by name."""
+    """The project's features that match all that is given, by name unless ``sort`` differs."""
     condition = Feature.archived_at.is_not(None) if archived else Feature.archived_at.is_(None)
     query = sa.select(Feature).where(Feature.project_id == project_id, condition)
     if text is not None:
@@ -69,7 +71,8 @@ def rows(
         query = query.where(Feature.type == type)
     if stale is not None:
         query = query.where(Feature.stale == stale)
-    return query.order_by(Feature.name)
+    columns = {"name": Feature.name, "type": Feature.type, "createdAt": Feature.created_at}
+    return query.order_by(*sorted_by(sort, columns), Feature.name)
 
 
 def views(features: list[Feature]) -> list[FeatureView]:

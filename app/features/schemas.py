@@ -2,7 +2,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
-from app.core.paging import PageQuery
+from app.core.paging import PageQuery, Sort
 from app.core.schemas import Ignored, Key, KeySet, Line, Prose, QueryTruth, Schema, Timestamp, Truth
 from app.features.models import FeatureType
 from app.tags.schemas import TagRef
@@ -73,6 +73,7 @@ class TagFilter(Line):
 
 
 class FeatureQuery(PageQuery):
+    sort = Sort("name", "type", "createdAt")
     text = Line(high=100, metadata={"description": "Part of the name or the description."})
     tag = TagFilter(high=101, metadata={"description": "Carries this tag (type:value)."})
     without_tag = TagFilter(high=101, metadata={"description": "Does not carry this tag."})

@@ -32,6 +32,7 @@ class Filters(TypedDict, total=False):
     type: FeatureType
     stale: bool
     archived: bool
+    sort: str
 
 
 def search(

@@ -8,6 +8,7 @@ from sqlalchemy.orm import selectinload, with_expression
 from app.accounts.models import Account
 from app.core.actor import Actor
 from app.core.db import MAX_ID, chunks, db
+from app.core.paging import sorted_by
 from app.projects.models import Member, Project, ProjectMode
 
 # Counted here for the list of projects; described in app/features, which builds upon projects.
@@ -31,19 +32,27 @@ def hidden_from(actor: Actor) -> sa.Select[str]:
     return sa.select(Project.id).where(~visible_to(actor))
 
 
-def rows(actor: Actor, *, archived: bool) -> sa.Select[Project]:
-    """Projects with their counts, by name."""
+def rows(actor: Actor, *, archived: bool, sort: str | None = None) -> sa.Select[Project]:
+    """Projects with their counts, by name unless ``sort`` says otherwise."""
+    features, members = _active_features(), _members()
+    columns = {
+        "id": Project.id,
+        "name": sa.func.lower(Project.name),
+        "createdAt": Project.created_at,
+        "featureCount": features,
+        "memberCount": members,
+    }
     condition = Project.archived_at.is_not(None) if archived else Project.archived_at.is_(None)
     return (
         sa.select(Project)
         .where(visible_to(actor), condition)
         .options(
-            with_expression(Project.feature_count, _active_features()),
-            with_expression(Project.member_count, _members()),
+            with_expression(Project.feature_count, features),
+            with_expression(Project.member_count, members),
             selectinload(Project.enabled),
             selectinload(Project.approvals),
         )
-        .order_by(sa.func.lower(Project.name), Project.id)
+        .order_by(*sorted_by(sort, columns), sa.func.lower(Project.name), Project.id)
     )
 
 

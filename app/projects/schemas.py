@@ -2,7 +2,7 @@ from typing import Any, TypeVar
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
-from app.core.paging import PageQuery
+from app.core.paging import PageQuery, Sort
 from app.core.permissions import PROJECT_ROLES, Role
 from app.core.schemas import (
     Ignored,
@@ -132,6 +132,7 @@ class ProjectList(Schema):
 
 
 class ProjectQuery(PageQuery):
+    sort = Sort("id", "name", "createdAt", "featureCount", "memberCount")
     archived = QueryTruth(
         load_default=False, metadata={"description": "The archived ones instead."}
     )

@@ -30,8 +30,10 @@ class Changes(TypedDict, total=False):
     default_stickiness: str
 
 
-def search(actor: Actor, *, archived: bool, limit: int, offset: int) -> Page[Project]:
-    return page_of(queries.rows(actor, archived=archived), limit=limit, offset=offset)
+def search(
+    actor: Actor, *, archived: bool, limit: int, offset: int, sort: str | None = None
+) -> Page[Project]:
+    return page_of(queries.rows(actor, archived=archived, sort=sort), limit=limit, offset=offset)
 
 
 def get(actor: Actor, project_id: str) -> Project:

@@ -26,11 +26,11 @@ bp = ApiBlueprint(
 
 
 @bp.get("", needs=Permission.ADMIN)
-@bp.arguments(PageQuery, location="query")
+@bp.arguments(schemas.ServiceAccountQuery, location="query")
 @bp.response(200, schemas.ServiceAccountList)
-def index(page: dict[str, int]) -> Page[ServiceAccount]:
+def index(query: dict[str, Any]) -> Page[ServiceAccount]:
     """List service accounts"""
-    return service.search(**page)
+    return service.search(**query)
 
 
 @bp.post("", needs=Permission.ADMIN)

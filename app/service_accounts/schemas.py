@@ -3,6 +3,7 @@ from typing import Any
 from marshmallow import fields, post_dump
 
 from app.accounts.schemas import AccountChanges, image_path, root_role, username
+from app.core.paging import PageQuery, Sort
 from app.core.permissions import ROOT_ROLES
 from app.core.schemas import Ignored, Line, Schema, Timestamp
 from app.tokens.schemas import TokenRow
@@ -39,6 +40,10 @@ class ServiceAccountDetail(Schema):
     @post_dump
     def _leave_out_missing(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
         return {key: value for key, value in data.items() if key != "name" or value is not None}
+
+
+class ServiceAccountQuery(PageQuery):
+    sort = Sort("id", "username", "name", "createdAt")
 
 
 class RootRoleRow(Schema):

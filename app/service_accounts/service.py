@@ -54,8 +54,8 @@ def get(account_id: int) -> ServiceAccount:
     return ServiceAccount(account, tokens.of_accounts([account_id])[account_id])
 
 
-def search(*, limit: int, offset: int) -> Page[ServiceAccount]:
-    page = accounts.search(AccountKind.SERVICE, limit=limit, offset=offset)
+def search(*, limit: int, offset: int, sort: str | None = None) -> Page[ServiceAccount]:
+    page = accounts.search(AccountKind.SERVICE, limit=limit, offset=offset, sort=sort)
     held = tokens.of_accounts([account.id for account in page.items])
     return Page([ServiceAccount(account, held[account.id]) for account in page.items], page.total)
 

@@ -15,11 +15,11 @@ bp = ApiBlueprint(
 
 
 @bp.get("/tags", needs=Access.SIGNED_IN)
-@bp.arguments(PageQuery, location="query")
+@bp.arguments(schemas.TagQuery, location="query")
 @bp.response(200, schemas.TagList)
-def index(page: dict[str, int]) -> Page[Any]:
+def index(query: dict[str, Any]) -> Page[Any]:
     """List tags"""
-    return service.search(**page)
+    return service.search(**query)
 
 
 @bp.get("/tag-types", needs=Access.SIGNED_IN)

@@ -1,5 +1,6 @@
 from marshmallow import fields, validate
 
+from app.core.paging import PageQuery, Sort
 from app.core.schemas import Ignored, Line, Schema, WholeNumber
 from app.tags.models import HUES, SIMPLE
 
@@ -7,6 +8,10 @@ from app.tags.models import HUES, SIMPLE
 class TagRef(Schema):
     value = Line(high=50, required=True)
     type = Line(high=50, load_default=SIMPLE, metadata={"default": SIMPLE})
+
+
+class TagQuery(PageQuery):
+    sort = Sort("type", "value", "used")
 
 
 class TagRow(Schema):

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app.core.actor import Actor
 from app.core.db import CHUNK, chunks, db, insert_if_absent, save
 from app.core.errors import Conflict, NameExists, NotFound
-from app.core.paging import Page, page_of
+from app.core.paging import Page, page_of, sorted_by
 from app.events import service as events
 from app.events.models import EventType
 from app.tags.models import SIMPLE, FeatureTag, Tag, TagType
@@ -28,14 +28,15 @@ class TagName(NamedTuple):
     value: str
 
 
-def search(*, limit: int, offset: int) -> Page[Any]:
+def search(*, limit: int, offset: int, sort: str | None = None) -> Page[Any]:
     """Rows of (type, value, number of features that carry it, archived ones included)."""
-    used = sa.func.count(FeatureTag.feature_id).label("used")
+    used = sa.func.count(FeatureTag.feature_id)
+    columns = {"type": Tag.type, "value": sa.func.lower(Tag.value), "used": used}
     query = (
-        sa.select(Tag.type, Tag.value, used)
+        sa.select(Tag.type, Tag.value, used.label("used"))
         .outerjoin(FeatureTag, FeatureTag.tag_id == Tag.id)
         .group_by(Tag.id, Tag.type, Tag.value)
-        .order_by(Tag.type, Tag.value)
+        .order_by(*sorted_by(sort, columns), Tag.type, Tag.value)
     )
     return page_of(query, limit=limit, offset=offset)
 
