@@ -7,8 +7,9 @@ from app.accounts import api as accounts_api
 from app.accounts import pages as accounts_pages
 from app.archive import api as archive_api
 from app.auth import identity
+from app.auth import pages as auth_pages
 from app.config import Settings
-from app.core import blueprints, db, files, http
+from app.core import assets, blueprints, db, files, http, templating
 from app.docs import api as docs_api
 from app.docs import pages as docs_pages
 from app.environments import api as environments_api
@@ -31,7 +32,7 @@ APIS = (
     event_log_api.bp,
     docs_api.bp,
 )
-PAGES = (accounts_pages.bp, docs_pages.bp)
+PAGES = (auth_pages.bp, accounts_pages.bp, docs_pages.bp)
 
 
 def create_app(settings: Settings) -> Flask:
@@ -40,7 +41,10 @@ def create_app(settings: Settings) -> Flask:
     app.config.from_mapping(config.for_flask(settings))
     db.init_app(app)
     http.init_app(app)
+    assets.init_app(app)
+    templating.init_app(app)
     identity.init_app(app)
+    auth_pages.init_app(app)
     api = blueprints.Api(app)
     for face in APIS:
         api.register_blueprint(face)

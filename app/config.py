@@ -1,7 +1,10 @@
 """Every setting, read from the environment once and strictly: a wrong value stops the start."""
 
+import os
 import re
+import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from ipaddress import ip_address
@@ -57,6 +60,10 @@ class Settings:
         return f"{self.base_url}{self.url_prefix}{path}"
 
     @property
+    def is_https(self) -> bool:
+        return self.base_url.startswith("https:")
+
+    @property
     def listens_on_loopback(self) -> bool:
         return _is_loopback(self.host)
 
@@ -105,6 +112,15 @@ def for_flask(settings: Settings) -> dict[str, Any]:
     """The settings in the words of Flask and its extensions."""
     return {
         "SETTINGS": settings,
+        "SECRET_KEY": settings.secret_key or _kept_secret_key(settings.home),
+        "SESSION_COOKIE_NAME": _cookie_name(settings),
+        "SESSION_COOKIE_PATH": settings.url_prefix or "/",
+        "SESSION_COOKIE_SECURE": settings.is_https,
+        "SESSION_COOKIE_HTTPONLY": True,
+        "SESSION_COOKIE_SAMESITE": "Lax",
+        "WTF_CSRF_CHECK_DEFAULT": False,  # core/pages.py checks, and no page can forget it
+        "WTF_CSRF_TIME_LIMIT": None,  # it lasts as long as the session
+        "WTF_CSRF_SSL_STRICT": False,  # core/pages.py looks at where a form came from
         "MAX_CONTENT_LENGTH": settings.max_request_bytes,
         "SQLALCHEMY_DATABASE_URI": settings.database_url,
         "SQLALCHEMY_ENGINE_OPTIONS": _engine_options(settings),
@@ -127,6 +143,26 @@ def for_flask(settings: Settings) -> dict[str, Any]:
             },
         },
     }
+
+
+def _kept_secret_key(home: Path) -> str:
+    """The key in the home folder, which the first process to need it makes."""
+    file = home / "secret_key"
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    while not file.exists():
+        made = home / f".secret_key.{secrets.token_hex(8)}"
+        handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as out:
+            out.write(secrets.token_urlsafe(48))
+        with suppress(FileExistsError):  # whole or not at all, and only if nobody else was first
+            file.hardlink_to(made)
+        made.unlink()
+    return file.read_text("ascii").strip()
+
+
+def _cookie_name(settings: Settings) -> str:
+    """Browsers take a __Host- cookie over https and for the whole host alone."""
+    return "__Host-flagstaff" if settings.is_https and not settings.url_prefix else "flagstaff"
 
 
 def _engine_options(settings: Settings) -> dict[str, Any]:

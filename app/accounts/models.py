@@ -13,6 +13,7 @@ from app.core.db import NEVER_REUSE_IDS, Model, at_most, utcnow
 from app.core.permissions import Role
 
 KEY_LENGTH = 255
+LONGEST_PASSWORD = 1_024
 
 
 class AccountKind(StrEnum):

@@ -9,18 +9,20 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import cache
 from hashlib import sha256
 
 import sqlalchemy as sa
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
-from app.accounts.models import Account, SetupLink
+from app.accounts.models import LONGEST_PASSWORD, Account, SetupLink
 from app.core.actor import Actor
 from app.core.db import db, save, utcnow
 from app.core.errors import Conflict, Invalid, NotFound, TooManyRequests
 from app.events import service as events
 from app.events.models import EventType
+from app.sessions import service as sessions
 
 LINK_VALID = timedelta(hours=48)
 FEWEST_CHARACTERS = 5
@@ -86,6 +88,21 @@ def set_by_link(actor: Actor, account: Account, *, password: str, shortest: int)
     _forget_links(account)
 
 
+def set_first(actor: Actor, account: Account, *, password: str, shortest: int) -> None:
+    """Set the password of an account that has just been made."""
+    _set(actor, account, password, shortest)
+
+
+def fits(known: str | None, password: str) -> bool:
+    """Whether the password is the one whose hash is ``known``.
+
+    With None the work is the same: how long it takes must not tell whether an account exists.
+    """
+    if len(password) > LONGEST_PASSWORD:
+        return False
+    return _matches(known or _of_nobody(), password) and known is not None
+
+
 def _set(actor: Actor, account: Account, password: str, shortest: int) -> None:
     """``shortest`` is the operator's least length, in characters."""
     tidy = unicodedata.normalize("NFKC", password)
@@ -93,10 +110,13 @@ def _set(actor: Actor, account: Account, password: str, shortest: int) -> None:
         raise Invalid.at("/newPassword", fault)
     with _turn():
         account.password_hash = _hasher.hash(tidy)
+    sessions.close_all([account.id], but=actor.session_id)
     events.record(actor, EventType.PASSWORD_CHANGED, data={"id": account.id, "name": account.label})
 
 
 def _fault(account: Account, password: str, shortest: int) -> str | None:
+    if len(password) > LONGEST_PASSWORD:
+        return f"Use at most {LONGEST_PASSWORD} characters."
     if len(password) < shortest:
         return f"Use at least {shortest} characters; a few words make a good password."
     folded = password.casefold()
@@ -115,6 +135,11 @@ def _matches(known: str, password: str) -> bool:
             return _hasher.verify(known, unicodedata.normalize("NFKC", password))
         except VerifyMismatchError:
             return False
+
+
+@cache
+def _of_nobody() -> str:
+    return _hasher.hash(secrets.token_urlsafe())
 
 
 @contextmanager

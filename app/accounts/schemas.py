@@ -3,6 +3,7 @@ from urllib.parse import quote
 
 from marshmallow import fields, post_dump, validate
 
+from app.accounts.models import LONGEST_PASSWORD
 from app.core.paging import PageQuery, Sort
 from app.core.permissions import ROOT_ROLES
 from app.core.schemas import Ignored, Line, QueryTruth, RoleId, Schema, Timestamp, WholeNumber
@@ -68,8 +69,8 @@ class UserQuery(PageQuery):
 class PasswordChange(Schema):
     """What a good password is, the service judges; this bounds the work of doing so."""
 
-    old_password = fields.String(required=True, validate=validate.Length(max=1_024))
-    new_password = fields.String(required=True, validate=validate.Length(max=1_024))
+    old_password = fields.String(required=True, validate=validate.Length(max=LONGEST_PASSWORD))
+    new_password = fields.String(required=True, validate=validate.Length(max=LONGEST_PASSWORD))
 
 
 class UserDetail(Schema):

@@ -14,6 +14,7 @@ from app.core.paging import Page, page_of, sorted_by
 from app.core.permissions import Role
 from app.events import service as events
 from app.events.models import EventType
+from app.sessions import service as sessions
 from app.tokens import service as tokens
 
 RESTORABLE = timedelta(days=30)
@@ -157,12 +158,13 @@ def name_taken(username: str | None) -> NameExists:
 
 
 def mark_deleted(accounts: list[Account]) -> None:
-    """End these accounts: tokens and links stop, names are free, the rows are kept."""
+    """End these accounts: tokens, sessions and links stop, names are free, the rows are kept."""
     for account in accounts:
         account.deleted_at = utcnow()
         account.username_key = account.email_key = None
     ids = [account.id for account in accounts]
     tokens.revoke_all(ids)
+    sessions.close_all(ids)
     for chunk in chunks(ids):
         db.session.execute(sa.delete(SetupLink).where(SetupLink.account_id.in_(chunk)))
 

@@ -1,38 +1,49 @@
-"""Who is calling the API: from the token in the Authorization header, in one statement."""
+"""Who is there: a program by the token in its request, a person by the session of his browser.
+
+Each in one statement, and in one way only: the API takes no cookie, the pages take no token.
+"""
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
 
 import sqlalchemy as sa
-from flask import Flask, g, request
+from flask import Flask, current_app, g, request, session
+from flask_login import LoginManager, UserMixin, current_user, login_user
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.models import Account
-from app.core.actor import Actor, identify_with
+from app.core import pages
+from app.core.actor import Actor
 from app.core.db import rows, unit_of_work, utcnow
 from app.core.errors import DomainError, NotAuthenticated
 from app.core.logs import LOGGER
+from app.core.pages import Browsers, SignInNeeded
 from app.core.permissions import DEFAULT_PROJECT
 from app.projects.models import Member, Project, ProjectMode
+from app.sessions import service as sessions
+from app.sessions.models import Session
 from app.tokens import secrets
 from app.tokens import service as tokens
 from app.tokens.models import Token
 
 _bearer = re.compile(r"\Abearer +", re.IGNORECASE)
 
-_caller = (
-    sa.select(
-        Account.id,
-        sa.func.coalesce(Account.username, Account.email).label("username"),
-        Account.role,
-        Token.id.label("token_id"),
-        Token.last_seen_at,
-        Member.project_id,
-        Member.role.label("project_role"),
-        sa.select(Project.mode)
-        .where(Project.id == DEFAULT_PROJECT)
-        .scalar_subquery()
-        .label("default_mode"),
-    )
+_account = (
+    Account.id,
+    sa.func.coalesce(Account.username, Account.email).label("username"),
+    Account.name,
+    Account.role,
+    Member.project_id,
+    Member.role.label("project_role"),
+    sa.select(Project.mode)
+    .where(Project.id == DEFAULT_PROJECT)
+    .scalar_subquery()
+    .label("default_mode"),
+)
+_by_token = (
+    sa.select(*_account, Token.id.label("token_id"), Token.last_seen_at)
     .join(Token, Token.account_id == Account.id)
     .outerjoin(Member, Member.account_id == Account.id)
     .where(
@@ -42,14 +53,40 @@ _caller = (
         Account.deleted_at.is_(None),
     )
 )
+_by_session = (
+    sa.select(
+        *_account,
+        Session.id.label("session_id"),
+        Session.last_used_at,
+        Session.created_at.label("begun_at"),
+    )
+    .join(Session, Session.account_id == Account.id)
+    .outerjoin(Member, Member.account_id == Account.id)
+    .where(Session.digest == sa.bindparam("digest"), Account.deleted_at.is_(None))
+)
+
+
+class SignedIn(UserMixin):  # type: ignore[misc] # untyped
+    """The person of a session, as Flask-Login knows him: by the session's secret."""
+
+    def __init__(self, secret: str, actor: Actor | None = None) -> None:
+        self.secret = secret
+        self.actor = actor
+
+    def get_id(self) -> str:
+        return self.secret
 
 
 def init_app(app: Flask) -> None:
-    identify_with(app, identify)
+    logins = LoginManager(app, add_context_processor=False)
+    logins.session_protection = None  # the row of the session is what protects it
+    logins.user_loader(_load)
+    app.extensions["flagstaff.identify"] = by_token
+    pages.init_app(app, Browsers(by_session, _keep_form, _kept_form))
     app.teardown_request(_note_use)
 
 
-def identify() -> Actor:
+def by_token() -> Actor:
     """The actor whose token came along.
 
     Raises:
@@ -59,30 +96,91 @@ def identify() -> Actor:
     secret = _bearer.sub("", request.headers.get("Authorization", ""), count=1).strip()
     if not secrets.may_be_one(secret):
         raise NotAuthenticated
-    found = rows(_caller, digest=secrets.digest(secret), now=utcnow())
+    found = rows(_by_token, digest=secrets.digest(secret), now=utcnow())
     if not found:
         raise NotAuthenticated
+    if tokens.is_use_worth_noting(found[0].last_seen_at):
+        g.used_token = found[0].token_id
+    return replace(_actor(found), token_id=found[0].token_id)
+
+
+def by_session() -> Actor:
+    """The actor who is signed in with this browser.
+
+    Raises:
+        SignInNeeded: when nobody is.
+
+    """
+    if not current_user.is_authenticated:
+        raise SignInNeeded
+    actor: Actor = current_user.actor
+    return actor
+
+
+def begin(secret: str) -> None:
+    """Let the browser have a session; nothing that it knew before is worth anything after."""
+    session.clear()
+    login_user(SignedIn(secret))
+
+
+def end() -> None:
+    """End the browser's session here, so that a copy of its cookie is worth nothing."""
+    sessions.close(_secret())
+    session.clear()
+
+
+def _load(secret: str) -> SignedIn | None:
+    found = rows(_by_session, digest=sessions.digest(secret))
+    if not found:
+        return None
+    row = found[0]
+    hours = current_app.config["SETTINGS"].session_hours
+    if sessions.is_over(row.begun_at, row.last_used_at, idle_hours=hours):
+        g.ended_session = secret  # or it would live again when the clock is set back
+        return None
+    if sessions.is_use_worth_noting(row.last_used_at):
+        g.used_session = row.session_id
+    return SignedIn(secret, replace(_actor(found), session_id=row.session_id))
+
+
+def _actor(found: Sequence[Any]) -> Actor:
     caller = found[0]
-    if tokens.is_use_worth_noting(caller.last_seen_at):
-        g.used_token = caller.token_id
     return Actor(
         id=caller.id,
         username=caller.username,
+        name=caller.name,
         role=caller.role,
         project_roles={row.project_id: row.project_role for row in found if row.project_id},
         default_is_open=caller.default_mode is ProjectMode.OPEN,
-        token_id=caller.token_id,
         ip=request.remote_addr,
     )
 
 
+def _secret() -> str:
+    return cast(str, session.get("_user_id", ""))
+
+
+def _keep_form(fields: dict[str, list[str]]) -> int:
+    return sessions.keep_form(_secret(), fields)
+
+
+def _kept_form(number: int) -> dict[str, list[str]] | None:
+    return sessions.kept_form(cast(Actor, g.actor), number)
+
+
 def _note_use(_error: BaseException | None) -> None:
     """After the answer, in a transaction of its own: no request waits or fails for it."""
-    token_id = g.pop("used_token", None)
-    if token_id is None:
+    used_token, used_session = g.pop("used_token", None), g.pop("used_session", None)
+    ended_session = g.pop("ended_session", None)
+    if used_token is None and used_session is None and ended_session is None:
         return
     try:
         with unit_of_work(writes=True):
-            tokens.note_use(token_id)
+            if used_token is not None:
+                tokens.note_use(used_token)
+            if used_session is not None:
+                sessions.note_use(used_session)
+            if ended_session is not None:
+                sessions.close(ended_session)
     except (DomainError, SQLAlchemyError) as error:
-        LOGGER.warning("the use of token %s was not noted: %s", token_id, error)
+        LOGGER.warning("the use of a token or session was not noted: %s", error)

@@ -10,6 +10,7 @@ from flask import Flask
 from waitress.channel import HTTPChannel
 from waitress.task import ErrorTask
 
+from app.auth import first_admin
 from app.cli.instance import application
 from app.config import Settings
 from app.core import migrations
@@ -30,6 +31,7 @@ def serve() -> None:
     with app.app_context():
         migrations.upgrade(db.engine)
         _bootstrap(settings)
+        link = _first_admin_link(settings)
     HTTPChannel.error_task_class = _ServerRefusal
     try:
         server = waitress.create_server(app, **_options(app, settings))
@@ -38,6 +40,8 @@ def serve() -> None:
         raise click.ClickException(f"Can't listen on {_address(settings)}: {why}") from None
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     click.echo(f"Flagstaff listens on {_address(settings)}")
+    if link is not None:
+        click.echo(f"Nobody has an account yet. Make the first Admin, within 24 hours: {link}")
     gc.collect()
     gc.freeze()  # what is there now stays; looking through it again would slow large requests
     server.run()
@@ -68,6 +72,12 @@ def _bootstrap(settings: Settings) -> None:
         made = service_accounts.bootstrap(settings.bootstrap_token)
     if made:
         LOGGER.info("the service account 'bootstrap' (Admin) holds the bootstrap token")
+
+
+def _first_admin_link(settings: Settings) -> str | None:
+    with unit_of_work(writes=True):
+        path = first_admin.make_link()
+    return settings.address(path) if path else None
 
 
 def _options(app: Flask, settings: Settings) -> dict[str, object]:

@@ -1,10 +1,10 @@
 """Who acts in a request, what he may do, and how a request finds out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from flask import Flask, current_app, g
+from flask import g
 from werkzeug.local import LocalProxy
 
 from app.core.errors import NoAccess
@@ -13,7 +13,6 @@ from app.core.permissions import (
     EDITOR_ON_DEFAULT,
     GRANTS,
     ON_PROJECTS,
-    Access,
     Need,
     Permission,
     Role,
@@ -26,7 +25,8 @@ class Actor:
     """A person or service account as this request knows it, or the command line.
 
     ``project_roles`` maps project ids to the role held there. ``default_is_open`` says whether
-    the project ``default`` is in mode open, where Editors work without being members.
+    the project ``default`` is in mode open, where Editors work without being members. ``name`` is
+    what the person is called on pages.
     """
 
     id: int | None
@@ -35,6 +35,8 @@ class Actor:
     project_roles: Mapping[str, Role] = field(default_factory=dict)
     default_is_open: bool = False
     token_id: int | None = None
+    session_id: int | None = None
+    name: str | None = None
     ip: str | None = None
     reason: str | None = None
 
@@ -80,19 +82,10 @@ COMMAND_LINE = Actor(id=None, username="flagstaff (command line)", role=Role.ADM
 
 current_actor = cast(Actor, LocalProxy(lambda: g.actor))
 
-Identify = Callable[[], Actor]
 
-
-def identify_with(app: Flask, identify: Identify) -> None:
-    """Let ``identify`` name each API request's actor; it raises NotAuthenticated if it can't."""
-    app.extensions["flagstaff.identify"] = identify
-
-
-def admit(needs: Need, project: str | None) -> None:
-    """Identify the caller and refuse him unless he may do what the route needs."""
-    if needs is Access.PUBLIC:
-        return
-    g.actor = actor = current_app.extensions["flagstaff.identify"]()
+def admit(actor: Actor, needs: Need, project: str | None) -> None:
+    """Let the actor act in this request, unless he may not do what the route needs."""
+    g.actor = actor
     if isinstance(needs, Permission) and not actor.may(needs, project):
         # The same words whether the project exists or not: a 403 tells nothing about that.
         where = f" in project {project}" if project is not None else ""

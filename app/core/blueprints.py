@@ -1,22 +1,22 @@
-"""The two kinds of blueprint, pages and JSON, alike in what a route must promise."""
+"""What every route promises, and the blueprints of the JSON API; those of pages: core/pages.py."""
 
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, NoReturn
 
 import flask_smorest
-from flask import Blueprint, Flask, Request, Response, current_app, request
+from flask import Flask, Request, Response, current_app, request
 from flask_smorest.utils import get_appcontext
 from marshmallow import ValidationError
 from webargs.flaskparser import FlaskParser
 
 from app.core import idempotency, requests, strict_json
-from app.core.actor import admit
+from app.core.actor import Actor, admit
 from app.core.db import db, transact
 from app.core.errors import Invalid, UnsupportedContentType
 from app.core.http import IdConverter, KeyConverter
 from app.core.openapi import Error, document
-from app.core.permissions import Need
+from app.core.permissions import Access, Need
 from app.core.schemas import KEY_PATTERN, Schema
 
 View = Callable[..., Any]
@@ -40,14 +40,19 @@ class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
         """Leave Flask's handlers alone: this one would answer for the pages too."""
 
 
-class _Routes:
+class Routes:
     """A route says who may call it, and is one unit of work.
 
     ``needs`` has no default: a route without it is a TypeError at import. A ``project_id`` in the
-    path makes it the permission in that project.
+    path makes it the permission in that project. ``in_steps``: the view itself calls ``transact``,
+    since it does what takes long between two of its units of work.
     """
 
     url_prefix: str | None
+
+    def identify(self) -> Actor:
+        """Who calls; a refusal if nobody who is known."""
+        raise NotImplementedError
 
     def route(
         self,
@@ -55,6 +60,7 @@ class _Routes:
         *,
         needs: Need,
         refuses: tuple[int, ...] = (),
+        in_steps: bool = False,
         **options: Any,
     ) -> Decorator:
         register: Decorator = super().route(rule, **options)  # type: ignore[misc] # a mixin
@@ -63,9 +69,12 @@ class _Routes:
             @wraps(view)
             def run(*args: Any, **kwargs: Any) -> Any:
                 def once() -> Any:
-                    admit(needs, kwargs.get("project_id"))
+                    if needs is not Access.PUBLIC:
+                        admit(self.identify(), needs, kwargs.get("project_id"))
                     return self.answer(lambda: view(*args, **kwargs))
 
+                if in_steps:
+                    return once()
                 return transact(once, writes=request.method not in READING)
 
             run.needs = needs  # type: ignore[attr-defined] # read by check_every_route_is_guarded
@@ -114,11 +123,12 @@ class _Parser(FlaskParser):
         raise Invalid.because(details)
 
 
-class PageBlueprint(_Routes, Blueprint):  # type: ignore[misc] # route() asks for more
-    """HTML pages."""
+class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # route() asks for more
+    def identify(self) -> Actor:
+        """Who calls, by the token that came along; ``app/auth`` knows it."""
+        actor: Actor = current_app.extensions["flagstaff.identify"]()
+        return actor
 
-
-class ApiBlueprint(_Routes, flask_smorest.Blueprint):  # type: ignore[misc] # as above, and untyped
     """JSON under /api; arguments and responses go through marshmallow."""
 
     ARGUMENTS_PARSER = _Parser()

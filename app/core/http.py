@@ -1,5 +1,6 @@
 """What every answer has in common: its headers, its JSON, its refusals and its id."""
 
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
@@ -12,6 +13,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter
 
+from app.core.db import unit_of_work
 from app.core.errors import DomainError, Unavailable
 from app.core.faults import is_unavailable
 from app.core.logs import LOGGER
@@ -36,6 +38,18 @@ REFUSALS = {
     404: ("NotFoundError", "There is nothing at this address."),
     405: ("MethodNotAllowedError", "This address does not take that method; see the header Allow."),
     413: ("PayloadTooLargeError", "The request is larger than this server takes ({limit} bytes)."),
+}
+PAGE_TITLES = {
+    400: "This was not accepted",
+    403: "You may not do this",
+    404: "There is nothing here",
+    405: "This address is not for that",
+    409: "Not as things stand",
+    412: "Somebody else was quicker",
+    413: "This is too much at once",
+    429: "Too many attempts",
+    500: "Something went wrong",
+    503: "The database is not available",
 }
 INTERNAL = "Something went wrong here. Nothing was changed. The server's log has this id."
 
@@ -148,9 +162,22 @@ def _answer(
         if details is not None:
             error["details"] = details
         return jsonify(error), status, headers or {}
-    title = HTTPStatus(status).phrase
-    # The page asks neither the database nor the router: either may be what has failed.
-    page = render_template(
-        "errors/error.html", status=status, title=title, message=message, id=request_id()
+    return _page(status, name, message), status, headers or {}
+
+
+def _page(status: int, name: str, message: str) -> str:
+    """A refusal for people: in the shell, if somebody is signed in and it can be found out."""
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR and "actor" not in g:
+        with suppress(Exception), unit_of_work(writes=False):
+            g.actor = current_app.extensions["flagstaff.browsers"].identify()
+    title = PAGE_TITLES.get(status, HTTPStatus(status).phrase)
+    return render_template(
+        "errors/error.html",
+        status=status,
+        name=name,
+        title=title,
+        message=message,
+        id=request_id(),
+        # Neither the database nor the router is asked for the page: either may be what has failed.
+        layout="layouts/base.html" if status < 500 and "actor" in g else "layouts/gate.html",  # noqa: PLR2004
     )
-    return page, status, headers or {}

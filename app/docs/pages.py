@@ -2,22 +2,17 @@ from typing import Any
 
 from flask import current_app, json, render_template
 
-from app.core.blueprints import PageBlueprint
 from app.core.openapi import openapi_document
+from app.core.pages import PageBlueprint, recognise
 from app.core.permissions import Access
 
-bp = PageBlueprint("home", __name__)
-
-
-@bp.get("/", needs=Access.PUBLIC)
-def index() -> str:
-    """What this is, and where its API is described."""
-    return render_template("home/index.html")
+bp = PageBlueprint("docs", __name__)
 
 
 @bp.get("/api/", needs=Access.PUBLIC)
 def api() -> str:
     """The description of the API for people: all on one page, made here, without a script."""
+    recognise()
     document = openapi_document(current_app)
     areas = [
         (tag, [o for o in _operations(document) if tag["name"] in o["tags"]])

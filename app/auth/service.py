@@ -1,0 +1,212 @@
+"""Signing in with a password: throttled before it costs anything, alike for unknown names.
+
+What counts as one network: the first 24 bits of an IPv4 address, the first 64 of an IPv6 one.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from ipaddress import ip_address, ip_network
+
+import sqlalchemy as sa
+
+from app.accounts import passwords
+from app.accounts.models import Account, AccountKind, key_of
+from app.auth.models import SignIn, Throttle
+from app.core.db import db, insert_if_absent, save, transact, utcnow
+from app.core.errors import TooManyRequests
+from app.sessions import service as sessions
+from app.sessions.service import Browser
+
+HISTORY = timedelta(days=400)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """``free`` failures without delay, then 2, 4, 8 … seconds up to ``longest``."""
+
+    free: int
+    longest: timedelta
+
+    def wait(self, throttle: Throttle, now: datetime) -> timedelta:
+        """How long until the next attempt, at most zero for none."""
+        beyond = throttle.failures - self.free
+        if beyond < 0:
+            return timedelta()
+        delay = min(timedelta(seconds=2 ** min(beyond + 1, 20)), self.longest)
+        since = max(now - throttle.counted_at, timedelta())  # clocks may be set back
+        return delay - since
+
+
+FORGOTTEN = timedelta(hours=1)
+"""After so long without a failure, counting begins anew."""
+
+FROM_NETWORK = Limit(20, timedelta(minutes=5))
+NAME_FROM_NETWORK = Limit(5, timedelta(minutes=5))
+NAME = Limit(50, timedelta(minutes=2))
+"""Bounds what many networks together can try; those that the person came from before are free."""
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """A session that has begun, and what its person should know of before."""
+
+    account: Account
+    secret: str
+    last_at: datetime | None
+    last_ip: str | None
+    failed_since: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    account_id: int
+    password_hash: str
+
+
+def sign_in(name: str, password: str, browser: Browser) -> Welcome | None:
+    """Begin a session for whom name (or e-mail) and password fit; None if they don't.
+
+    Three units of work: nobody waits for the database while a password is hashed between them.
+
+    Raises:
+        TooManyRequests: for whom there were too many failures, right or not.
+
+    """
+    network = network_of(browser.ip)
+
+    def look() -> _Candidate | None:
+        candidate = _candidate(name)
+        _count(_limits(name, network, candidate), utcnow())
+        return candidate
+
+    candidate = transact(look, writes=True)
+    try:
+        fits = passwords.fits(candidate.password_hash if candidate else None, password)
+    except TooManyRequests:
+        transact(lambda: _forgive(name, network), writes=True)
+        raise
+
+    def conclude() -> Welcome | None:
+        account = _still_there(candidate)
+        if account is None:
+            return None
+        if not fits:
+            account.login_attempts += 1
+        welcome = _welcome(account, browser) if fits else None
+        save(SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=fits))
+        if fits:
+            _forgive(name, network)
+        return welcome
+
+    return transact(conclude, writes=True)
+
+
+def begin_session(account: Account, browser: Browser) -> str:
+    """Sign somebody in who has proved himself otherwise; the secret of the session."""
+    network = network_of(browser.ip)
+    save(SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=True))
+    return _welcome(account, browser).secret
+
+
+def network_of(ip: str | None) -> str:
+    if ip is None:
+        return "unknown"
+    try:
+        address = ip_address(ip.partition("%")[0])
+    except ValueError:
+        return "unknown"
+    return str(ip_network((address, 24 if address.version == 4 else 64), strict=False))  # noqa: PLR2004
+
+
+def _welcome(account: Account, browser: Browser) -> Welcome:
+    last = db.session.execute(
+        sa.select(SignIn.at, SignIn.ip)
+        .where(SignIn.account_id == account.id, SignIn.succeeded)
+        .order_by(SignIn.id.desc())
+        .limit(1)
+    ).first()
+    failed, account.login_attempts = account.login_attempts, 0
+    account.last_sign_in_at = utcnow()
+    secret = sessions.open(account.id, browser)
+    forgotten = SignIn.at < utcnow() - HISTORY
+    db.session.execute(sa.delete(SignIn).where(SignIn.account_id == account.id, forgotten))
+    at, ip = (last.at, last.ip) if last else (None, None)
+    return Welcome(account, secret, at, ip, failed)
+
+
+def _candidate(name: str) -> _Candidate | None:
+    """The person whom the name means: by username first, then by e-mail."""
+    key = key_of(name.strip())
+    query = (
+        sa.select(Account.id, Account.password_hash)
+        .where(
+            sa.or_(Account.username_key == key, Account.email_key == key),
+            Account.kind == AccountKind.PERSON,
+            Account.password_hash.is_not(None),
+            Account.deleted_at.is_(None),
+        )
+        .order_by((Account.username_key == key).desc())
+        .limit(1)
+    )
+    found = db.session.execute(query).first()
+    return _Candidate(found.id, found.password_hash) if found else None
+
+
+def _still_there(candidate: _Candidate | None) -> Account | None:
+    """The account, unless it was deleted or got another password while hashing."""
+    if candidate is None:
+        return None
+    query = sa.select(Account).where(
+        Account.id == candidate.account_id,
+        Account.deleted_at.is_(None),
+        Account.password_hash == candidate.password_hash,
+    )
+    return db.session.scalar(query.with_for_update())
+
+
+def _limits(name: str, network: str, candidate: _Candidate | None) -> dict[str, Limit]:
+    keys = _keys(name, network)
+    limits = dict(zip(keys, (FROM_NETWORK, NAME_FROM_NETWORK, NAME), strict=True))
+    if candidate is not None and _came_from_before(candidate.account_id, network):
+        del limits[keys[-1]]
+    return limits
+
+
+def _keys(name: str, network: str) -> tuple[str, str, str]:
+    of_name = sha256(key_of(name.strip()).encode()).hexdigest()[:32]
+    return f"network {network}", f"{of_name} from {network}", of_name
+
+
+def _came_from_before(account_id: int, network: str) -> bool:
+    query = sa.exists().where(
+        SignIn.account_id == account_id, SignIn.network == network, SignIn.succeeded
+    )
+    return bool(db.session.scalar(sa.select(query)))
+
+
+def _count(limits: dict[str, Limit], now: datetime) -> None:
+    """Take an attempt for a failure until it is known to be none; refuse it if it is too early."""
+    db.session.execute(sa.delete(Throttle).where(Throttle.counted_at < now - FORGOTTEN))
+    keys = sorted(limits)  # in one order for all, or two could wait for each other
+    fresh = [{"key": key, "failures": 0, "counted_at": now} for key in keys]
+    db.session.execute(insert_if_absent(Throttle), fresh)
+    query = sa.select(Throttle).where(Throttle.key.in_(keys)).order_by(Throttle.key)
+    throttles = list(db.session.scalars(query.with_for_update()))
+    wait = max(limits[throttle.key].wait(throttle, now) for throttle in throttles)
+    if wait > timedelta():
+        raise TooManyRequests(seconds=int(wait.total_seconds()) + 1)
+    for throttle in throttles:
+        throttle.failures += 1
+        throttle.counted_at = now
+
+
+def _forgive(name: str, network: str) -> None:
+    """It was no failure: forget those of the name from here, and this one elsewhere."""
+    from_network, pair, of_name = _keys(name, network)
+    db.session.execute(sa.delete(Throttle).where(Throttle.key == pair))
+    db.session.execute(
+        sa.update(Throttle)
+        .where(Throttle.key.in_([from_network, of_name]), Throttle.failures > 0)
+        .values(failures=Throttle.failures - 1)
+    )

@@ -1,0 +1,191 @@
+"""HTML forms whose rules are a marshmallow schema: the one that the JSON API uses."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, TypeVar
+
+from flask import g, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_wtf import FlaskForm
+from markupsafe import Markup
+from marshmallow import ValidationError, fields, validate
+from wtforms import Field, SelectMultipleField, StringField
+
+from app.core.db import db
+from app.core.errors import DomainError
+from app.core.requests import MAX_REASON
+from app.core.schemas import Line, Schema, Truth, WholeNumber
+
+T = TypeVar("T")
+
+_is_number = re.compile(r"\s*-?[0-9]{1,16}\s*").fullmatch
+
+
+class SchemaForm(FlaskForm):
+    """WTForms draws and parses, ``schema`` decides; the blueprint has checked the CSRF token.
+
+    After a successful ``validate()`` the loaded data is in ``values``. A field named ``reason``
+    goes to the actor, for the events.
+    """
+
+    schema: ClassVar[type[Schema]]
+
+    class Meta(FlaskForm.Meta):
+        csrf = False
+
+        def render_field(self, field: Field, render_kw: dict[str, Any]) -> Markup:
+            """Tie every input to its help and its errors for those who hear the page."""
+            notes = [f"{field.id}-help"] if field.description else []
+            if field.errors:
+                notes.append(f"{field.id}-error")
+                render_kw["aria-invalid"] = "true"
+            if notes:
+                render_kw["aria-describedby"] = " ".join(notes)
+            html: Markup = super().render_field(field, render_kw)
+            return html
+
+    def __init__(self, *, data: Mapping[str, Any] | None = None, empty: bool = False) -> None:
+        """``data``: what the fields begin with; ``empty``: what was sent is for another form."""
+        sent = request.form if request.method == "POST" else g.get("kept_form")
+        if empty:
+            sent = None
+        super().__init__(formdata=sent, data=data)
+        self.values: dict[str, Any] = {}
+        self.rules = {n: f for n, f in self.schema().load_fields.items() if n in self}
+        for name, rule in self.rules.items():
+            _tell_browser(self[name], rule)
+        if "reason" in self:
+            _tell_browser(self.reason, _REASON)
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        if not super().validate(extra_validators):
+            return False
+        try:
+            self.values = self.schema().load(self.payload())
+        except ValidationError as error:
+            self.show(_flattened(error.messages_dict))
+        if "reason" in self:
+            self._take_reason()
+        return not self.errors
+
+    def payload(self) -> dict[str, Any]:
+        """What a JSON client would send: a blank is null where that is allowed."""
+        return {
+            rule.data_key or name: value
+            for name, rule in self.rules.items()
+            if (value := _as_json(self[name], rule)) is not None or rule.allow_none
+        }
+
+    def refuse(self, error: DomainError) -> None:
+        """Show a refusal of the domain where the user can mend it."""
+        if error.details:
+            self.show((d["path"].strip("/"), d["message"]) for d in error.details)
+        else:
+            self.show([(error.field or "", error.message)])
+
+    def show(self, problems: Iterable[tuple[str, str]]) -> None:
+        """Put each message at the field that its path begins with, the rest on top of the page."""
+        for path, message in problems:
+            field = self.field_at(path)
+            errors = self.form_errors if field is None else field.errors
+            if message not in errors:
+                # WTForms makes tuples of what has no errors yet.
+                if field is not None:
+                    field.errors = [*errors, message]
+                else:
+                    self.form_errors.append(message)
+
+    def field_at(self, path: str) -> Field | None:
+        """The field for a problem at this path into the JSON, without its leading slash."""
+        key = path.partition("/")[0]
+        names = {rule.data_key: name for name, rule in self.rules.items()}
+        name = names.get(key, key)
+        return self[name] if name in self else None  # noqa: SIM401 - a form is no dict
+
+    @property
+    def problems(self) -> list[tuple[str, str]]:
+        """All that is wrong, as (id of the input or "", words) for the summary."""
+        found = [("", message) for message in self.form_errors]
+        for field in self:
+            found += [(field.id, f"{field.label.text}: {error}") for error in field.errors]
+        return found
+
+    def _take_reason(self) -> None:
+        try:
+            reason = _REASON.deserialize(self.reason.data or "")
+        except ValidationError as error:
+            self.show([("reason", str(message)) for message in error.messages])
+        else:
+            g.actor = replace(g.actor, reason=reason or None)
+
+
+_REASON = Line(low=0, high=MAX_REASON)
+
+
+class ReasonField(StringField):
+    """Why something is done; it stands in the event log."""
+
+    def __init__(self, label: str = "Reason", **kwargs: Any) -> None:
+        super().__init__(label, description="Stands in the event log.", **kwargs)
+
+
+class Checkboxes(SelectMultipleField):
+    """Several of many; whether each is one of the known, the schema or the service says."""
+
+    def pre_validate(self, form: Any) -> None:
+        """Leave it to the schema."""
+
+
+def attempt(form: SchemaForm, command: Callable[[], T]) -> T | None:
+    """Run ``command`` if ``form`` was sent and is valid; else None, with the form knowing why.
+
+    A refusal undoes whatever the command had begun.
+    """
+    if not form.validate_on_submit():
+        return None
+    try:
+        return command()
+    except DomainError as error:
+        if error.status >= 500 or error.status == 404:  # noqa: PLR2004 - not for the form to mend
+            raise
+        db.session.rollback()
+        form.refuse(error)
+        return None
+
+
+def show_form(template: str, form: SchemaForm, **context: Any) -> ResponseReturnValue:
+    """The page of a form: 400 if it was sent and refused."""
+    return render_template(template, form=form, **context), 400 if form.problems else 200
+
+
+def _as_json(field: Field, rule: fields.Field[Any]) -> Any:
+    value = field.data
+    if isinstance(value, str):
+        blank = not value.strip()
+        if blank and rule.allow_none:
+            return None
+        if isinstance(rule, WholeNumber):
+            return int(value) if _is_number(value) else None if blank else value
+        if blank and isinstance(rule, fields.Enum | Truth):
+            return None
+    return value
+
+
+def _flattened(messages: Any, path: str = "") -> list[tuple[str, str]]:
+    """{"tags": {0: ["No."]}} -> [("tags/0", "No.")]"""
+    if not isinstance(messages, dict):
+        return [(path, str(message)) for message in messages]
+    return [
+        problem
+        for key, found in messages.items()
+        for problem in _flattened(found, path if key == "_schema" else f"{path}/{key}".lstrip("/"))
+    ]
+
+
+def _tell_browser(field: Field, rule: fields.Field[Any]) -> None:
+    """Let the browser know what the schema will check."""
+    field.flags.required = rule.required or None
+    for validator in rule.validators:
+        if isinstance(validator, validate.Length) and validator.max:
+            field.flags.maxlength = validator.max

@@ -1,0 +1,202 @@
+"""What HTML pages have in common: who may send them a form, and where a form leads."""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Flask, current_app, g, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError, CSRFProtect
+from marshmallow import ValidationError
+from werkzeug.datastructures import MultiDict
+from werkzeug.exceptions import HTTPException
+from werkzeug.utils import redirect
+from werkzeug.wrappers import Response
+
+from app.core.actor import Actor
+from app.core.blueprints import READING, Routes
+from app.core.errors import DomainError, Invalid
+from app.core.schemas import MAX_QUERY_NUMBER, Schema
+
+Fields = dict[str, list[str]]
+"""The values of a form as sent, by the name of the field."""
+
+CSRF_FIELD = "csrf_token"
+_is_ours = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*").fullmatch
+_csrf = CSRFProtect()
+
+
+class SignInNeeded(DomainError):
+    """Nobody is signed in with this browser, or no longer."""
+
+    status = 401
+    name = "AuthenticationRequired"
+
+    def __init__(self) -> None:
+        super().__init__("Sign in to go on.")
+
+
+class ForeignForm(DomainError):
+    """A page of somebody else had the browser send this."""
+
+    name = "ForeignFormError"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This form was not sent from a page of this portal, so it was not accepted. "
+            "Nothing was changed."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Browsers:
+    """How pages know who is there; ``app/auth`` knows it.
+
+    ``keep`` puts away what was typed and returns a number, for which ``kept`` gives it back.
+    """
+
+    identify: Callable[[], Actor]
+    keep: Callable[[Fields], int]
+    kept: Callable[[int], Fields | None]
+
+
+def init_app(app: Flask, browsers: Browsers) -> None:
+    app.extensions["flagstaff.browsers"] = browsers
+    _csrf.init_app(app)
+
+
+class PageBlueprint(Routes, Blueprint):  # type: ignore[misc] # route() asks for more
+    """HTML pages. A form that comes from elsewhere, or from another sign-in, is not accepted."""
+
+    def identify(self) -> Actor:
+        actor: Actor = _browsers().identify()
+        return actor
+
+    def answer(self, view: Callable[[], Any]) -> Any:
+        if request.method in READING:
+            _take_kept_form()
+            return view()
+        refuse_foreign()
+        try:
+            _csrf.protect()
+        except CSRFError:
+            if "actor" not in g:
+                raise Invalid(
+                    "This form was open for too long, or your browser refuses cookies. "
+                    "Nothing was changed; open the page again."
+                ) from None
+            return _keep_and_refuse()
+        return view()
+
+
+def recognise() -> None:
+    """Let a page that is open to everybody know who is there, if anybody."""
+    with suppress(SignInNeeded):
+        g.actor = _browsers().identify()
+
+
+def refuse_foreign() -> None:
+    """Refuse what another site had the browser send; old browsers say less, then Origin decides."""
+    site = request.headers.get("Sec-Fetch-Site")
+    origin = request.headers.get("Origin")
+    if site is not None and site not in {"same-origin", "none"}:
+        raise ForeignForm
+    if origin is not None and origin not in _own_origins():
+        raise ForeignForm
+
+
+def typed_fields() -> Fields:
+    """What was typed, without what is secret."""
+    return {
+        name: values
+        for name, values in request.form.lists()
+        if name != CSRF_FIELD and "password" not in name.lower()
+    }
+
+
+def way_back() -> str:
+    """Where the form that was sent was opened: here, or at the page it was sent from."""
+    here = request.full_path.rstrip("?")
+    if _takes_get(request.path):
+        return here
+    came_from = urlsplit(request.referrer or "")
+    root = request.script_root
+    path = came_from.path.removeprefix(root) if came_from.path.startswith(root) else ""
+    return own_path(f"{path}?{came_from.query}" if came_from.query else path)
+
+
+def own_path(target: str | None, *, otherwise: str = "/") -> str:
+    """``target`` if it is a path of this server and of nobody else, below the prefix."""
+    return target if target and _is_ours(target) else otherwise
+
+
+def go_to(path: str) -> Response:
+    """Lead on to a path of ours, below the prefix."""
+    return redirect(request.script_root + path, 303)
+
+
+def see(endpoint: str, **values: Any) -> Response:
+    """Lead on to a page after a form was accepted."""
+    return redirect(url_for(endpoint, **values), 303)
+
+
+def with_kept(path: str, kept: int) -> str:
+    """The address of the form at ``path``, filled in with what was kept."""
+    return f"{path}{'&' if '?' in path else '?'}kept={kept}"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a page's address asks for: the values that hold, and what is wrong with the rest."""
+
+    values: dict[str, Any]
+    given: dict[str, str]
+    faults: dict[str, str]
+
+
+def read_query(schema: type[Schema]) -> Query:
+    """The part of the address that ``schema`` knows. What can't be used is named, not obeyed."""
+    rules = schema().load_fields.values()
+    known = {rule.data_key for rule in rules}
+    given = {k: v.strip() for k, v in request.args.items() if k in known and v.strip()}
+    faults: dict[str, str] = {}
+    try:
+        values = schema().load(given)
+    except ValidationError as error:
+        faults = {name: str(found[0]) for name, found in error.messages_dict.items()}
+        values = schema().load({k: v for k, v in given.items() if k not in faults})
+    return Query(values, given, faults)
+
+
+def _browsers() -> Browsers:
+    found: Browsers = current_app.extensions["flagstaff.browsers"]
+    return found
+
+
+def _own_origins() -> set[str]:
+    base = urlsplit(current_app.config["SETTINGS"].base_url)
+    return {request.host_url.rstrip("/"), f"{base.scheme}://{base.netloc}"}
+
+
+def _takes_get(path: str) -> bool:
+    adapter = current_app.create_url_adapter(request)
+    try:
+        return adapter is not None and bool(adapter.match(path, method="GET"))
+    except HTTPException:
+        return False
+
+
+def _take_kept_form() -> None:
+    number = request.args.get("kept", "")
+    if "actor" in g and number.isascii() and number.isdigit() and int(number) <= MAX_QUERY_NUMBER:
+        kept = _browsers().kept(int(number))
+        if kept is not None:
+            g.kept_form = MultiDict(kept)
+
+
+def _keep_and_refuse() -> ResponseReturnValue:
+    back = with_kept(way_back(), _browsers().keep(typed_fields()))
+    return render_template("errors/expired_form.html", back=request.script_root + back), 400

@@ -1,0 +1,38 @@
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, LargeBinary, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import NEVER_REUSE_IDS, Model, at_most, utcnow
+
+
+class Session(Model):
+    """A browser that a person signed in with; only a digest of what its cookie holds is known."""
+
+    __tablename__ = "sessions"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    last_used_at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
+    ip: Mapped[str | None] = mapped_column(String(45))
+    user_agent: Mapped[str | None] = mapped_column(String(255))
+
+    __table_args__ = (at_most("user_agent", 255), NEVER_REUSE_IDS)
+
+
+class KeptForm(Model):
+    """What somebody had typed when his session turned out to have ended."""
+
+    __tablename__ = "kept_forms"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    session_id: Mapped[int] = mapped_column(
+        ForeignKey("sessions.id", ondelete="CASCADE"), index=True
+    )
+    fields: Mapped[dict[str, Any]]
+    """The values by the name of the field."""
+
+    __table_args__ = (NEVER_REUSE_IDS,)

@@ -1,0 +1,107 @@
+"""Sessions of browsers: kept here, so that what is ended here is ended."""
+
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+import sqlalchemy as sa
+
+from app.core.actor import Actor
+from app.core.db import chunks, db, save, utcnow
+from app.sessions.models import KeptForm, Session
+
+LONGEST = timedelta(days=30)
+USE_PRECISION = timedelta(minutes=1)
+CLOCK_SKEW = timedelta(minutes=5)
+"""By so much the clocks of several machines may differ."""
+
+USER_AGENT_LENGTH = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """What a session is opened for; unused for ``idle_hours``, it is over."""
+
+    ip: str | None
+    user_agent: str
+    idle_hours: int
+
+
+def open(account_id: int, browser: Browser) -> str:
+    """Begin a session; the secret that its cookie holds. Sessions that are over are forgotten."""
+    now = utcnow()
+    over = sa.or_(
+        Session.last_used_at < now - timedelta(hours=browser.idle_hours),
+        Session.created_at < now - LONGEST,
+    )
+    db.session.execute(sa.delete(Session).where(over))
+    secret = secrets.token_urlsafe(32)
+    session = Session(
+        account_id=account_id,
+        digest=digest(secret),
+        ip=browser.ip,
+        user_agent=browser.user_agent[:USER_AGENT_LENGTH],
+    )
+    save(session)
+    return secret
+
+
+def is_over(begun_at: datetime, last_used_at: datetime, *, idle_hours: int) -> bool:
+    """Whether a session was unused for ``idle_hours``, or began longer than LONGEST ago.
+
+    A clock that was set back makes none live longer: a session from the future is over.
+    """
+    now = utcnow()
+    return (
+        now - last_used_at > timedelta(hours=idle_hours)
+        or now - begun_at > LONGEST
+        or begun_at - now > CLOCK_SKEW
+    )
+
+
+def close(secret: str) -> None:
+    """End the session that has this secret, if there is one."""
+    db.session.execute(sa.delete(Session).where(Session.digest == digest(secret)))
+
+
+def close_all(account_ids: Collection[int], *, but: int | None = None) -> None:
+    """End every session of these accounts, except the one with the id ``but``."""
+    for chunk in chunks(account_ids):
+        of_theirs = sa.delete(Session).where(Session.account_id.in_(chunk))
+        db.session.execute(of_theirs.where(Session.id.is_distinct_from(but)))
+
+
+def note_use(session_id: int) -> None:
+    """Remember that a session was used, at most once a minute."""
+    now = utcnow()
+    db.session.execute(
+        sa.update(Session)
+        .where(Session.id == session_id, Session.last_used_at < now - USE_PRECISION)
+        .values(last_used_at=now)
+    )
+
+
+def is_use_worth_noting(last_used_at: datetime) -> bool:
+    return last_used_at < utcnow() - USE_PRECISION
+
+
+def keep_form(secret: str, fields: dict[str, list[str]]) -> int:
+    """Keep what was typed for the session with this secret; the number to ask for it by."""
+    session = db.session.scalars(sa.select(Session).where(Session.digest == digest(secret))).one()
+    kept = KeptForm(session_id=session.id, fields=fields)
+    save(kept)
+    return kept.id
+
+
+def kept_form(actor: Actor, id: int) -> dict[str, list[str]] | None:
+    """What was kept under this number for the actor's own session."""
+    query = sa.select(KeptForm.fields).where(
+        KeptForm.id == id, KeptForm.session_id == actor.session_id
+    )
+    return db.session.scalar(query)
+
+
+def digest(secret: str) -> bytes:
+    return sha256(secret.encode()).digest()

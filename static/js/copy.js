@@ -1,0 +1,11 @@
+// A button that copies the text beside it, where the browser lets us: then it is shown.
+for (const button of document.querySelectorAll("[data-copy]")) {
+  const source = button.closest("[data-copy-from], figure").querySelector("code");
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(source.textContent);
+    const words = button.lastChild;
+    words.textContent = "Copied";
+    setTimeout(() => { words.textContent = "Copy"; }, 2000);
+  });
+}

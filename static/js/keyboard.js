@@ -1,0 +1,10 @@
+// "/" goes to the filter of the page, unless somebody is typing.
+const filter = document.querySelector("[data-filter], form[role=search] input[type=search]");
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, textarea, select, [contenteditable]");
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || typing || !filter) return;
+  event.preventDefault();
+  filter.focus();
+  filter.select();
+});
