@@ -17,6 +17,7 @@ from app.event_log import api as event_log_api
 from app.features import api as features_api
 from app.me import api as me_api
 from app.projects import api as projects_api
+from app.projects import pages as projects_pages
 from app.service_accounts import api as service_accounts_api
 from app.tags import api as tags_api
 
@@ -32,7 +33,7 @@ APIS = (
     event_log_api.bp,
     docs_api.bp,
 )
-PAGES = (auth_pages.bp, accounts_pages.bp, docs_pages.bp)
+PAGES = (auth_pages.bp, accounts_pages.bp, projects_pages.bp, docs_pages.bp)
 
 
 def create_app(settings: Settings) -> Flask:

@@ -75,6 +75,11 @@ class Account(Model):
         """What the account is called in a sentence; it always has one of these."""
         return self.username or self.email or f"account {self.id}"
 
+    @property
+    def called(self) -> str:
+        """What people call it, where there is room for a name."""
+        return self.name or self.label
+
     def snapshot(self) -> dict[str, Any]:
         """The account as the event log remembers it."""
         return {

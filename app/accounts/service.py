@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from app.accounts.models import Account, AccountKind, RoleRow, SetupLink, key_of
 from app.core.actor import Actor
-from app.core.db import chunks, db, flush, save, utcnow
+from app.core.db import CHUNK, chunks, db, flush, save, utcnow
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of, sorted_by
 from app.core.permissions import Role
@@ -18,6 +18,7 @@ from app.sessions import service as sessions
 from app.tokens import service as tokens
 
 RESTORABLE = timedelta(days=30)
+CANDIDATES = 500
 
 
 class Changes(TypedDict, total=False):
@@ -146,6 +147,26 @@ def search(
 def with_username(username: str) -> Account | None:
     """The account of that username, whether a person's or a service account's."""
     return db.session.scalar(sa.select(Account).where(Account.username_key == key_of(username)))
+
+
+def named(name: str) -> Account | None:
+    """The living account that somebody means by a username, or else by an e-mail address."""
+    key = key_of(name)
+    query = (
+        sa.select(Account)
+        .where(sa.or_(Account.username_key == key, Account.email_key == key))
+        .order_by((Account.username_key == key).desc())
+        .limit(1)
+    )
+    return db.session.scalar(query)
+
+
+def candidates(besides: Collection[int]) -> list[Account]:
+    """Some of the living accounts, to choose from by name."""
+    query = sa.select(Account).where(
+        Account.deleted_at.is_(None), Account.id.not_in(list(besides)[:CHUNK])
+    )
+    return list(db.session.scalars(query.order_by(Account.username_key).limit(CANDIDATES)))
 
 
 def rename(account: Account, username: str | None) -> None:

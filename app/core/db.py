@@ -121,6 +121,16 @@ def at_most(column: str, length: int) -> sa.CheckConstraint:
     return sa.CheckConstraint(f"length({column}) <= {length}", name=f"{column}_length")
 
 
+def contains(text: str, *columns: sa.SQLColumnExpression[str | None]) -> sa.ColumnElement[bool]:
+    """Whether one of the columns has the text in it, whatever its case.
+
+    SQLite folds the case of ASCII letters only.
+    """
+    return sa.or_(
+        *(sa.func.lower(column).contains(text.lower(), autoescape=True) for column in columns)
+    )
+
+
 def utcnow() -> datetime:
     """Now, in the precision that the API shows: what is compared is what was read."""
     now = datetime.now(UTC)

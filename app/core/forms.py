@@ -48,9 +48,8 @@ class SchemaForm(FlaskForm):
     def __init__(self, *, data: Mapping[str, Any] | None = None, empty: bool = False) -> None:
         """``data``: what the fields begin with; ``empty``: what was sent is for another form."""
         sent = request.form if request.method == "POST" else g.get("kept_form")
-        if empty:
-            sent = None
-        super().__init__(formdata=sent, data=data)
+        self.sent = None if empty else sent
+        super().__init__(formdata=self.sent, data=data)
         self.values: dict[str, Any] = {}
         self.rules = {n: f for n, f in self.schema().load_fields.items() if n in self}
         for name, rule in self.rules.items():
@@ -110,6 +109,16 @@ class SchemaForm(FlaskForm):
         for field in self:
             found += [(field.id, f"{field.label.text}: {error}") for error in field.errors]
         return found
+
+    @property
+    def carried(self) -> list[tuple[str, str]]:
+        """What stands in the fields, for the hidden ones of a page that comes in between."""
+        return [
+            (field.name, str(value))
+            for field in self
+            for value in (field.data if isinstance(field.data, list) else [field.data])
+            if value not in {None, False}
+        ]
 
     def _take_reason(self) -> None:
         try:

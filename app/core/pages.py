@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from flask import Blueprint, Flask, current_app, g, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -155,6 +155,11 @@ class Query:
     values: dict[str, Any]
     given: dict[str, str]
     faults: dict[str, str]
+
+    def as_path(self, path: str) -> str:
+        """The API's ``path`` with what was asked for."""
+        asked = {name: value for name, value in self.given.items() if name not in self.faults}
+        return f"{path}?{urlencode(asked)}" if asked else path
 
 
 def read_query(schema: type[Schema]) -> Query:

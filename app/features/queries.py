@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
-from app.core.db import chunks, db
+from app.core.db import chunks, contains, db
 from app.core.paging import sorted_by
 from app.features.models import Dependency, Feature, FeatureType
 from app.tags.models import FeatureTag, Tag
@@ -57,12 +57,7 @@ def rows(
     condition = Feature.archived_at.is_not(None) if archived else Feature.archived_at.is_(None)
     query = sa.select(Feature).where(Feature.project_id == project_id, condition)
     if text is not None:
-        # Names are ASCII; in descriptions SQLite folds the case of ASCII letters only.
-        found = [
-            sa.func.lower(column).contains(text.lower(), autoescape=True)
-            for column in (Feature.name, Feature.description)
-        ]
-        query = query.where(sa.or_(*found))
+        query = query.where(contains(text, Feature.name, Feature.description))
     if tag is not None:
         query = query.where(_carries(*tag))
     if without_tag is not None:

@@ -19,6 +19,13 @@ class ProjectMode(StrEnum):
     PRIVATE = "private"
 
 
+class Membership(StrEnum):
+    """What a list of projects can be narrowed to."""
+
+    MINE = "mine"
+    OWNERLESS = "ownerless"
+
+
 class Project(Model):
     __tablename__ = "projects"
 
@@ -39,6 +46,8 @@ class Project(Model):
     feature_count: Mapped[int] = query_expression()
     """Active features; known on rows of a list only, like ``member_count``."""
     member_count: Mapped[int] = query_expression()
+    changed_at: Mapped[datetime | None] = query_expression()
+    """The time of its last event; as above."""
 
     __table_args__ = (
         at_most("id", 100),

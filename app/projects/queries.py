@@ -1,18 +1,35 @@
 """Reading projects, as far as the one who asks may know of them."""
 
 from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import selectinload, with_expression
 
-from app.accounts.models import Account
+from app.accounts.models import Account, AccountKind
 from app.core.actor import Actor
-from app.core.db import MAX_ID, chunks, db
+from app.core.db import MAX_ID, chunks, contains, db
 from app.core.paging import sorted_by
-from app.projects.models import Member, Project, ProjectMode
+from app.core.permissions import Role
+from app.events.models import Event, EventType
+from app.projects.models import Member, Membership, Project, ProjectEnvironment, ProjectMode
 
 # Counted here for the list of projects; described in app/features, which builds upon projects.
 _features = sa.table("features", sa.column("project_id"), sa.column("archived_at"))
+
+
+class HeadCount(NamedTuple):
+    """People and service accounts in all; the members and Admins; these and all Editors."""
+
+    people: int
+    service_accounts: int
+    insiders: int
+    insiders_and_editors: int
+
+    @property
+    def everybody(self) -> int:
+        return self.people + self.service_accounts
 
 
 def visible_to(actor: Actor) -> sa.ColumnElement[bool]:
@@ -32,28 +49,113 @@ def hidden_from(actor: Actor) -> sa.Select[str]:
     return sa.select(Project.id).where(~visible_to(actor))
 
 
-def rows(actor: Actor, *, archived: bool, sort: str | None = None) -> sa.Select[Project]:
-    """Projects with their counts, by name unless ``sort`` says otherwise."""
-    features, members = _active_features(), _members()
+def rows(
+    actor: Actor,
+    *,
+    archived: bool,
+    text: str | None = None,
+    mode: ProjectMode | None = None,
+    membership: Membership | None = None,
+    sort: str | None = None,
+) -> sa.Select[Project]:
+    """Projects that match all that is given with their counts, by name unless ``sort`` differs."""
+    features, members, changed = _active_features(), _members(), _last_change()
     columns = {
         "id": Project.id,
         "name": sa.func.lower(Project.name),
         "createdAt": Project.created_at,
         "featureCount": features,
         "memberCount": members,
+        "changedAt": changed,
     }
     condition = Project.archived_at.is_not(None) if archived else Project.archived_at.is_(None)
+    query = counted(actor).where(condition)
+    if text is not None:
+        query = query.where(contains(text, Project.id, Project.name))
+    if mode is not None:
+        query = query.where(Project.mode == mode)
+    if membership is Membership.MINE:
+        query = query.where(Project.id.in_(list(actor.project_roles)))
+    if membership is Membership.OWNERLESS:
+        query = query.where(Project.id.not_in(_with_owner()))
+    order = (*sorted_by(sort, columns), sa.func.lower(Project.name), Project.id)
+    return query.options(selectinload(Project.enabled), selectinload(Project.approvals)).order_by(
+        *order
+    )
+
+
+def counted(actor: Actor) -> sa.Select[Project]:
+    """The projects that the actor may know of, each with its counts and its last change."""
     return (
         sa.select(Project)
-        .where(visible_to(actor), condition)
+        .where(visible_to(actor))
         .options(
-            with_expression(Project.feature_count, features),
-            with_expression(Project.member_count, members),
-            selectinload(Project.enabled),
-            selectinload(Project.approvals),
+            with_expression(Project.feature_count, _active_features()),
+            with_expression(Project.member_count, _members()),
+            with_expression(Project.changed_at, _last_change()),
         )
-        .order_by(*sorted_by(sort, columns), sa.func.lower(Project.name), Project.id)
     )
+
+
+def owners(project_ids: Collection[str]) -> dict[str, list[Account]]:
+    """The Owners of each project that has some, in the order in which their accounts were made."""
+    query = (
+        sa.select(Member.project_id, Account)
+        .join(Account, Account.id == Member.account_id)
+        .where(
+            Member.project_id.in_(project_ids),
+            Member.role == Role.OWNER,
+            Account.deleted_at.is_(None),
+        )
+        .order_by(Account.id)
+    )
+    found: dict[str, list[Account]] = {}
+    for project_id, account in db.session.execute(query):
+        found.setdefault(project_id, []).append(account)
+    return found
+
+
+def last_event(project_id: str) -> Event | None:
+    query = sa.select(Event).where(Event.project == project_id).order_by(Event.id.desc()).limit(1)
+    return db.session.scalar(query)
+
+
+def first_event(project_id: str) -> Event | None:
+    """What tells who made the project; None for the one that every instance begins with."""
+    made = sa.and_(Event.project == project_id, Event.type == EventType.PROJECT_CREATED)
+    return db.session.scalar(sa.select(Event).where(made).order_by(Event.id).limit(1))
+
+
+def head_count(project_id: str | None, creator: int | None = None) -> HeadCount:
+    """How many there are in all, and how many of them would know of a private project.
+
+    Without ``project_id``: of one that ``creator`` is about to make.
+    """
+    inside: sa.ColumnElement[bool] = Account.id == creator
+    if project_id is not None:
+        members = sa.select(Member.account_id).where(Member.project_id == project_id)
+        inside = Account.id.in_(members)
+    query = sa.select(
+        Account.kind,
+        sa.func.count(),
+        sa.func.count().filter(sa.or_(inside, Account.role == Role.ADMIN)),
+        sa.func.count().filter(sa.or_(inside, Account.role.in_([Role.ADMIN, Role.EDITOR]))),
+    ).where(Account.deleted_at.is_(None))
+    found = {kind: counts for kind, *counts in db.session.execute(query.group_by(Account.kind))}
+    people = found.get(AccountKind.PERSON, [0, 0, 0])
+    service = found.get(AccountKind.SERVICE, [0, 0, 0])
+    return HeadCount(people[0], service[0], people[1] + service[1], people[2] + service[2])
+
+
+def environment_use() -> dict[str, int]:
+    """In how many projects that are not archived each environment is enabled."""
+    query = (
+        sa.select(ProjectEnvironment.environment, sa.func.count().label("projects"))
+        .join(Project, Project.id == ProjectEnvironment.project_id)
+        .where(Project.archived_at.is_(None))
+        .group_by(ProjectEnvironment.environment)
+    )
+    return {row.environment: row.projects for row in db.session.execute(query)}
 
 
 def has_active_features(project_id: str) -> bool:
@@ -81,6 +183,25 @@ def living(account_ids: Collection[int]) -> set[int]:
         query = sa.select(Account.id).where(Account.id.in_(chunk), Account.deleted_at.is_(None))
         found.update(db.session.scalars(query))
     return found
+
+
+def _last_change() -> sa.ScalarSelect[datetime]:
+    return (
+        sa.select(Event.created_at)
+        .where(Event.project == Project.id)
+        .order_by(Event.id.desc())
+        .limit(1)
+        .correlate(Project)
+        .scalar_subquery()
+    )
+
+
+def _with_owner() -> sa.Select[str]:
+    return (
+        sa.select(Member.project_id)
+        .join(Account, Account.id == Member.account_id)
+        .where(Member.role == Role.OWNER, Account.deleted_at.is_(None))
+    )
 
 
 def _active_features() -> sa.ScalarSelect[int]:

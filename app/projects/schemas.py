@@ -15,7 +15,7 @@ from app.core.schemas import (
     Timestamp,
     WholeNumber,
 )
-from app.projects.models import ProjectMode
+from app.projects.models import Membership, ProjectMode
 
 T = TypeVar("T")
 
@@ -92,6 +92,10 @@ class ProjectChanges(_ProjectFields):
     archived_at = Ignored()
 
 
+class ProjectSettings(_ProjectFields, _Environments):
+    """All that the page of a project's settings sends at once."""
+
+
 class ProjectEnvironments(_Environments):
     environments = fields.List(
         environment_name(),
@@ -132,7 +136,14 @@ class ProjectList(Schema):
 
 
 class ProjectQuery(PageQuery):
-    sort = Sort("id", "name", "createdAt", "featureCount", "memberCount")
+    sort = Sort("id", "name", "createdAt", "changedAt", "featureCount", "memberCount")
+    text = Line(high=100, metadata={"description": "Part of the name or the id."})
+    mode = fields.Enum(ProjectMode, by_value=True)
+    membership = fields.Enum(
+        Membership,
+        by_value=True,
+        metadata={"description": "Those that the caller is a member of, or without an Owner."},
+    )
     archived = QueryTruth(
         load_default=False, metadata={"description": "The archived ones instead."}
     )

@@ -1,4 +1,5 @@
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
@@ -8,12 +9,19 @@ from app.core.actor import Actor
 from app.core.db import db, flush, save, utcnow
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
-from app.core.permissions import Role
+from app.core.permissions import DEFAULT_PROJECT, Role
 from app.environments import service as known_environments
 from app.events import service as events
-from app.events.models import EventType
+from app.events.models import Event, EventType
 from app.projects import queries
-from app.projects.models import Approval, Member, Project, ProjectEnvironment, ProjectMode
+from app.projects.models import (
+    Approval,
+    Member,
+    Membership,
+    Project,
+    ProjectEnvironment,
+    ProjectMode,
+)
 
 
 class ApprovalRule(TypedDict):
@@ -30,10 +38,68 @@ class Changes(TypedDict, total=False):
     default_stickiness: str
 
 
+class Filters(TypedDict, total=False):
+    """What the list of projects can be narrowed by, and sorted."""
+
+    text: str
+    mode: ProjectMode
+    membership: Membership
+    sort: str
+
+
 def search(
-    actor: Actor, *, archived: bool, limit: int, offset: int, sort: str | None = None
+    actor: Actor, *, archived: bool, limit: int, offset: int, **filters: Unpack[Filters]
 ) -> Page[Project]:
-    return page_of(queries.rows(actor, archived=archived, sort=sort), limit=limit, offset=offset)
+    return page_of(queries.rows(actor, archived=archived, **filters), limit=limit, offset=offset)
+
+
+def owners(page: Page[Project]) -> dict[str, list[Account]]:
+    """The Owners of each project of a list."""
+    return queries.owners([project.id for project in page.items])
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A project with what stands at the head of each of its pages."""
+
+    project: Project
+    feature_count: int
+    member_count: int
+    owners: list[Account]
+    changed: Event | None
+
+
+def overview(actor: Actor, project_id: str) -> Overview:
+    query = queries.counted(actor).where(Project.id == project_id)
+    query = query.execution_options(populate_existing=True)
+    project = _found(query, project_id)
+    return Overview(
+        project,
+        project.feature_count,
+        project.member_count,
+        queries.owners([project_id]).get(project_id, []),
+        queries.last_event(project_id),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How many accounts see a project, and how many change something in it."""
+
+    see: int
+    change: int
+
+
+def reaches(actor: Actor, project_id: str | None = None) -> dict[ProjectMode, Reach]:
+    """What each mode would mean in numbers of today; for a new project without an id."""
+    count = queries.head_count(project_id, actor.id)
+    is_default = project_id == DEFAULT_PROJECT
+    editors_too = count.insiders_and_editors if is_default else count.insiders
+    return {
+        ProjectMode.OPEN: Reach(count.everybody, editors_too),
+        ProjectMode.PROTECTED: Reach(count.everybody, count.insiders),
+        ProjectMode.PRIVATE: Reach(count.insiders, count.insiders),
+    }
 
 
 def get(actor: Actor, project_id: str) -> Project:
@@ -160,6 +226,16 @@ def revive(actor: Actor, project_id: str) -> Project:
 def members(actor: Actor, project_id: str) -> list[tuple[Account, Member]]:
     """The accounts that hold a role in the project, Owners first."""
     return queries.members(get(actor, project_id).id)
+
+
+def roles(actor: Actor, project_id: str) -> dict[int, Role]:
+    """The role of each member, by the account's id."""
+    return {account.id: member.role for account, member in members(actor, project_id)}
+
+
+def environment_use() -> dict[str, int]:
+    """In how many projects each environment is enabled; only those that are."""
+    return queries.environment_use()
 
 
 def set_members(actor: Actor, project: Project, roles: dict[int, Role]) -> None:
