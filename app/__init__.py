@@ -15,6 +15,8 @@ from app.docs import pages as docs_pages
 from app.environments import api as environments_api
 from app.event_log import api as event_log_api
 from app.features import api as features_api
+from app.features import pages as features_pages
+from app.features import picker
 from app.me import api as me_api
 from app.projects import api as projects_api
 from app.projects import pages as projects_pages
@@ -33,7 +35,14 @@ APIS = (
     event_log_api.bp,
     docs_api.bp,
 )
-PAGES = (auth_pages.bp, accounts_pages.bp, projects_pages.bp, docs_pages.bp)
+PAGES = (
+    auth_pages.bp,
+    accounts_pages.bp,
+    projects_pages.bp,
+    features_pages.bp,
+    picker.bp,
+    docs_pages.bp,
+)
 
 
 def create_app(settings: Settings) -> Flask:

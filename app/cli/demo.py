@@ -33,7 +33,7 @@ from app.projects.models import Project
 from app.service_accounts import service as service_accounts
 from app.tags import service as tags
 from app.tags.models import Tag
-from app.tags.service import TagName
+from app.tags.models import TagName
 from app.tokens import service as tokens
 from app.tokens.secrets import TokenKind
 

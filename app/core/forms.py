@@ -139,6 +139,14 @@ class ReasonField(StringField):
         super().__init__(label, description="Stands in the event log.", **kwargs)
 
 
+class ReasonForm(SchemaForm):
+    """The last step of what was reviewed: nothing but why."""
+
+    schema = Schema
+
+    reason = ReasonField()
+
+
 class Checkboxes(SelectMultipleField):
     """Several of many; whether each is one of the known, the schema or the service says."""
 
@@ -156,8 +164,8 @@ def attempt(form: SchemaForm, command: Callable[[], T]) -> T | None:
     try:
         return command()
     except DomainError as error:
-        if error.status >= 500 or error.status == 404:  # noqa: PLR2004 - not for the form to mend
-            raise
+        if error.status >= 500 or (error.status == 404 and error.field is None):  # noqa: PLR2004
+            raise  # nothing that the form could mend
         db.session.rollback()
         form.refuse(error)
         return None

@@ -29,7 +29,7 @@ MAX_KEY = 100
 # but an argument on the command line can.
 _is_line = re.compile(f"(?:(?![\\ud800-\\udfff]){_IN_LINE})*").fullmatch
 _is_prose = re.compile(f"(?:(?![\\ud800-\\udfff]){_IN_PROSE})*").fullmatch
-_is_key = re.compile(rf"(?!\.\.?\Z){KEY_PATTERN[1:-2]}{{1,{MAX_KEY}}}\Z").match
+is_key = re.compile(rf"(?!\.\.?\Z){KEY_PATTERN[1:-2]}{{1,{MAX_KEY}}}\Z").match
 
 
 class Schema(marshmallow.Schema):
@@ -206,7 +206,7 @@ class Key(fields.String):
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> str:
         text: str = super()._deserialize(value, None, None)
-        if not _is_key(text):
+        if not is_key(text):
             raise self.make_error("pattern")
         return text
 
@@ -219,7 +219,7 @@ class KeySet(fields.List[str]):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> list[str | None]:
         # Thousands at once are usual; going through a field object each is only for finding faults.
-        if not (isinstance(value, list) and all(isinstance(v, str) and _is_key(v) for v in value)):
+        if not (isinstance(value, list) and all(isinstance(v, str) and is_key(v) for v in value)):
             value = super()._deserialize(value, attr, data, **kwargs)
         return list(dict.fromkeys(value))
 

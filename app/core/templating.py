@@ -20,6 +20,7 @@ def init_app(app: Flask) -> None:
     env = app.jinja_env
     env.trim_blocks = env.lstrip_blocks = True
     env.filters |= {
+        "age": age,
         "ago": ago,
         "moment": moment,
         "breakable": breakable,
@@ -45,6 +46,18 @@ def init_app(app: Flask) -> None:
 def ago(at: datetime) -> Markup:
     """``3 hours ago`` as a <time> whose title has the moment itself."""
     return _time(at, _relative(at, utcnow()))
+
+
+def age(since: datetime) -> Markup:
+    """``12 days``, ``5 months``, ``2 years``, as a <time>."""
+    days = (utcnow() - since).days
+    steps = (
+        (1, "today"),
+        (60, counted(days, "day")),
+        (730, counted(days // 30, "month")),
+    )
+    words = next((words for limit, words in steps if days < limit), counted(days // 365, "year"))
+    return _time(since, words)
 
 
 def moment(at: datetime) -> Markup:

@@ -1,11 +1,13 @@
-"""The only writer of the event log. Services call it in the transaction of the change itself."""
+"""The only writer of the event log, in the transaction of the change itself."""
 
 from collections.abc import Iterable
 from typing import Any, TypedDict
 from uuid import uuid4
 
+import sqlalchemy as sa
+
 from app.core.actor import Actor
-from app.core.db import insert_all, utcnow
+from app.core.db import db, insert_all, utcnow
 from app.events.models import Event, EventType
 
 
@@ -49,6 +51,14 @@ def record_all(
     }
     untold = Story(project=None, feature_name=None, data=None, pre_data=None)
     insert_all([{**common, **untold, **story} for story in stories], Event)
+
+
+def of_batch(batch_id: str, type: EventType, project: str) -> list[Event]:
+    """What one act told of a project, in the order it was told."""
+    query = sa.select(Event).where(
+        Event.batch_id == batch_id, Event.type == type, Event.project == project
+    )
+    return list(db.session.scalars(query.order_by(Event.id)))
 
 
 def new_batch() -> str:

@@ -2,7 +2,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, String
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import NEVER_REUSE_IDS, Model, at_most, utcnow
@@ -58,3 +58,17 @@ class Dependency(Model):
     parent_id: Mapped[int] = mapped_column(ForeignKey("features.id"), index=True)
 
     __table_args__ = (CheckConstraint("child_id <> parent_id", name="not_itself"),)
+
+
+class Selection(Model):
+    """Names that somebody chose in a project, so that pages about them have an address.
+
+    The id is a digest of the project and the names: the same choice has the same address.
+    """
+
+    __tablename__ = "selections"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id"))
+    names: Mapped[list[str]] = mapped_column(JSON(none_as_null=True))
+    used_at: Mapped[datetime] = mapped_column(default=utcnow, index=True)

@@ -1,5 +1,6 @@
 """Reading features, always within one project."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -8,9 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
 from app.core.db import chunks, contains, db
-from app.core.paging import sorted_by
+from app.core.paging import page_of, sorted_by
 from app.features.models import Dependency, Feature, FeatureType
-from app.tags.models import FeatureTag, Tag
+from app.tags.models import FeatureTag, Tag, TagName
 
 Parent = aliased(Feature, name="parent")
 Child = aliased(Feature, name="child")
@@ -105,6 +106,64 @@ def find(project_id: str, names: Iterable[str]) -> dict[str, Found]:
         )
         for name, id, archived_at in db.session.execute(query):
             found[name] = Found(id, archived_at is not None)
+    return found
+
+
+def tag_counts(ids: Collection[int]) -> dict[int, int]:
+    """On how many of the features each tag is, by the tag's id; only those that are on some."""
+    counts: Counter[int] = Counter()
+    for chunk in chunks(ids):
+        query = (
+            sa.select(FeatureTag.tag_id, sa.func.count())
+            .where(FeatureTag.feature_id.in_(chunk))
+            .group_by(FeatureTag.tag_id)
+        )
+        for tag_id, count in db.session.execute(query):
+            counts[tag_id] += count
+    return counts
+
+
+def palette(*, text: str | None, type: str | None, limit: int) -> tuple[list[Any], int]:
+    """Rows of (id, type, value, used) of tags that match, by type, and the number of all."""
+    query = (
+        sa.select(Tag.id, Tag.type, Tag.value, sa.func.count(FeatureTag.feature_id).label("used"))
+        .outerjoin(FeatureTag, FeatureTag.tag_id == Tag.id)
+        .group_by(Tag.id, Tag.type, Tag.value)
+        .order_by(Tag.type, Tag.value)
+    )
+    if text is not None:
+        query = query.where(contains(text, Tag.value, Tag.type + ":" + Tag.value))
+    if type is not None:
+        query = query.where(Tag.type == type)
+    found = page_of(query, limit=limit, offset=0)
+    return found.items, found.total
+
+
+def tags_in(project_id: str, limit: int) -> list[TagName]:
+    """Tags that features of the project carry, most used first."""
+    query = (
+        sa.select(Tag.type, Tag.value)
+        .join(FeatureTag, FeatureTag.tag_id == Tag.id)
+        .join(Feature, Feature.id == FeatureTag.feature_id)
+        .where(Feature.project_id == project_id)
+        .group_by(Tag.type, Tag.value)
+        .order_by(sa.func.count().desc(), Tag.type, Tag.value)
+        .limit(limit)
+    )
+    return [TagName(*row) for row in db.session.execute(query)]
+
+
+def tags_of(ids: Collection[int]) -> dict[int, set[TagName]]:
+    """The tags of each of the features, by its id."""
+    found: dict[int, set[TagName]] = {id: set() for id in ids}
+    for chunk in chunks(ids):
+        query = (
+            sa.select(FeatureTag.feature_id, Tag.type, Tag.value)
+            .join(Tag)
+            .where(FeatureTag.feature_id.in_(chunk))
+        )
+        for feature_id, type, value in db.session.execute(query):
+            found[feature_id].add(TagName(type, value))
     return found
 
 

@@ -5,8 +5,8 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 from app.core.paging import PageQuery, Sort
 from app.core.schemas import Ignored, Key, KeySet, Line, Prose, QueryTruth, Schema, Timestamp, Truth
 from app.features.models import FeatureType
+from app.tags.models import TagName
 from app.tags.schemas import TagRef
-from app.tags.service import TagName
 
 
 class _FeatureFields(Schema):
@@ -18,6 +18,12 @@ class _FeatureFields(Schema):
 
 class NewFeature(_FeatureFields):
     name = Key(required=True)
+
+
+class FeatureSettings(_FeatureFields):
+    """All that the page of a feature sends at once."""
+
+    parent = Key(allow_none=True)
 
 
 class FeatureChanges(_FeatureFields):
@@ -113,5 +119,5 @@ class Tagging(Schema):
         removed = set(data["tags"]["removed_tags"])
         both = removed.intersection(data["tags"]["added_tags"])
         if both:
-            words = ", ".join(f"{tag.type}:{tag.value}" for tag in sorted(both))
+            words = ", ".join(str(tag) for tag in sorted(both))
             raise ValidationError({"tags": [f"Added and removed at once: {words}."]})

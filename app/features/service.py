@@ -12,6 +12,7 @@ from app.features import queries
 from app.features.models import Dependency, Feature, FeatureType
 from app.features.queries import FeatureView
 from app.projects import service as projects
+from app.tags.models import TagName
 
 
 class Changes(TypedDict, total=False):
@@ -41,6 +42,31 @@ def search(
     project = projects.get(actor, project_id)
     page = page_of(queries.rows(project.id, **filters), limit=limit, offset=offset)
     return Page(queries.views(page.items), page.total)
+
+
+def names(actor: Actor, project_id: str, **filters: Unpack[Filters]) -> list[str]:
+    """The names of all features that match."""
+    project = projects.get(actor, project_id)
+    query = queries.rows(project.id, **filters).with_only_columns(Feature.name)
+    return list(db.session.scalars(query))
+
+
+def archived_count(actor: Actor, project_id: str) -> int:
+    project = projects.get(actor, project_id)
+    query = queries.rows(project.id, archived=True).order_by(None)
+    return page_of(query, limit=0, offset=0).total
+
+
+def possible_parents(project_id: str, limit: int) -> list[str]:
+    """Active features of the project that are no children themselves."""
+    children = sa.select(Dependency.child_id)
+    query = queries.rows(project_id).where(Feature.id.not_in(children))
+    return list(db.session.scalars(query.with_only_columns(Feature.name).limit(limit)))
+
+
+def used_tags(project_id: str, limit: int) -> list[TagName]:
+    """Tags that features of the project carry, most used first."""
+    return queries.tags_in(project_id, limit)
 
 
 def get(actor: Actor, project_id: str, name: str) -> FeatureView:
@@ -114,7 +140,8 @@ def get_for_change(actor: Actor, project_id: str, name: str) -> FeatureView:
 def add_dependency(actor: Actor, project_id: str, child_name: str, parent_name: str) -> None:
     """Let the child depend on the parent, in the place of a parent that it had."""
     projects.get_for_content(actor, project_id)
-    child, parent = _find(project_id, child_name), _find(project_id, parent_name)
+    child = _find(project_id, child_name)
+    parent = _find(project_id, parent_name, field="parent")
     if child.id == parent.id:
         raise Conflict(f"{child_name} can't depend on itself.")
     queries.lock({child.id, parent.id})
@@ -155,11 +182,12 @@ def remove_dependencies(
         _tell_dependency(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, parent.name)
 
 
-def _find(project_id: str, name: str) -> Feature:
+def _find(project_id: str, name: str, *, field: str | None = None) -> Feature:
     query = sa.select(Feature).where(Feature.project_id == project_id, Feature.name == name)
     feature = db.session.scalar(query)
     if feature is None:
-        raise NotFound(f"There is no feature named {name} in project {project_id}.")
+        message = f"There is no feature named {name} in project {project_id}."
+        raise NotFound(message, field=field)
     return feature
 
 

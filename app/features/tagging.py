@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -17,16 +18,49 @@ from app.features import queries
 from app.features.models import Feature
 from app.projects import service as projects
 from app.tags import service as tags
-from app.tags.models import FeatureTag, Tag
-from app.tags.service import TagName
+from app.tags.models import FeatureTag, Tag, TagName
+
+Facts = list[list[Any]]
+"""[feature, [tags added], [tags removed]] of each feature that changes, in plain words."""
 
 
 @dataclass(slots=True)
 class Change:
-    """What really changed on one feature."""
+    """What really changes on one feature."""
 
     added: list[TagName] = field(default_factory=list)
     removed: list[TagName] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The same for several features: tags to put on and tags to take off."""
+
+    features: Collection[str]
+    added: Collection[TagName]
+    removed: Collection[TagName]
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What an edit would do to each of its features, and the tags that each would have then."""
+
+    changes: dict[str, Change]
+    afterwards: dict[str, list[TagName]]
+    new_tags: list[TagName]
+
+    @property
+    def changing(self) -> list[str]:
+        return [name for name, change in self.changes.items() if change.added or change.removed]
+
+    @property
+    def facts(self) -> Facts:
+        """Every feature that changes, and how."""
+        return [
+            [name, [str(tag) for tag in change.added], [str(tag) for tag in change.removed]]
+            for name in self.changing
+            for change in [self.changes[name]]
+        ]
 
 
 def change(
@@ -38,23 +72,94 @@ def change(
     removed: Collection[TagName],
 ) -> dict[str, Change]:
     """Put tags on all these features and take others off; the real changes by feature name."""
-    _refuse_unknown_types(added, removed)
+    return apply(actor, project_id, [Edit(features, added, removed)])[1]
+
+
+def apply(
+    actor: Actor, project_id: str, edits: Collection[Edit], *, shown: Facts | None = None
+) -> tuple[str, dict[str, Change]]:
+    """Do several edits as one act: the id of its batch, and the real changes by feature name.
+
+    With ``shown``, the facts of an outlook, exactly these changes are made or none.
+    """
+    names = _lock(actor, project_id, edits)
+    if shown is not None and shown != outlook(actor, project_id, edits).facts:
+        raise Conflict(
+            "What this would do has changed since you saw it, so nothing was done. The changes "
+            "are marked; look again."
+        )
+    changes: defaultdict[str, Change] = defaultdict(Change)
+    for edit in edits:
+        wanted = set(edit.features)
+        ids = [id for id, name in names.items() if name in wanted]
+        new = {id: tag for tag, id in tags.ensure(edit.added).items()}
+        for feature_id, tag_id in _add(ids, new):
+            changes[names[feature_id]].added.append(new[tag_id])
+        old = {id: tag for tag, id in tags.ids_of(set(edit.removed)).items()}
+        for feature_id, tag_id in _remove(ids, old):
+            changes[names[feature_id]].removed.append(old[tag_id])
+    batch_id = events.new_batch()
+    _tell(actor, project_id, changes, batch_id)
+    return batch_id, changes
+
+
+def outlook(actor: Actor, project_id: str, edits: Collection[Edit]) -> Outlook:
+    """Look at what ``apply`` would do; nothing is changed."""
+    for edit in edits:
+        _refuse_unknown_types(edit.added, edit.removed)
+    projects.get(actor, project_id)
+    wanted = {name for edit in edits for name in edit.features}
+    found = queries.find(project_id, wanted)
+    present = queries.tags_of([feature.id for feature in found.values()])
+    changes = {name: Change() for name in sorted(found)}
+    after = {name: set(present[found[name].id]) for name in changes}
+    for edit in edits:
+        for name in set(edit.features) & set(found):
+            changes[name].added += sorted(set(edit.added) - after[name])
+            changes[name].removed += sorted(set(edit.removed) & after[name])
+            after[name] = (after[name] | set(edit.added)) - set(edit.removed)
+    added = {tag for edit in edits for tag in edit.added}
+    return Outlook(
+        changes,
+        {name: sorted(tags_then) for name, tags_then in after.items()},
+        sorted(added - set(tags.ids_of(added))),
+    )
+
+
+def reversal(actor: Actor, project_id: str, batch_id: str) -> list[Edit]:
+    """The edits that take back what a batch did.
+
+    Raises:
+        NotFound: when the batch changed no tags in this project.
+
+    """
+    projects.get(actor, project_id)
+    alike: defaultdict[tuple[tuple[TagName, ...], tuple[TagName, ...]], list[str]]
+    alike = defaultdict(list)
+    for event in events.of_batch(batch_id, EventType.FEATURE_TAGS_CHANGED, project_id):
+        data = event.data or {}
+        added, removed = (
+            tuple(TagName(tag["type"], tag["value"]) for tag in data.get(part, ()))
+            for part in ("added", "removed")
+        )
+        alike[removed, added].append(event.feature_name or "")
+    if not alike:
+        raise NotFound("There is no such change of tags in this project.")
+    return [Edit(names, added, removed) for (added, removed), names in alike.items()]
+
+
+def _lock(actor: Actor, project_id: str, edits: Collection[Edit]) -> dict[int, str]:
+    """All features of the edits, for this transaction alone to change; their names by id."""
+    for edit in edits:
+        _refuse_unknown_types(edit.added, edit.removed)
     projects.get_for_content(actor, project_id)
-    found = queries.find(project_id, features)
-    missing = set(features) - set(found)
-    if missing:
+    wanted = {name for edit in edits for name in edit.features}
+    found = queries.find(project_id, wanted)
+    if missing := wanted - set(found):
         raise NotFound(f"Project {project_id} has no such features: {listed(missing)}.")
     names = {feature.id: name for name, feature in found.items()}
     queries.lock(names)
-    changes: defaultdict[str, Change] = defaultdict(Change)
-    new = {id: tag for tag, id in tags.ensure(added).items()}
-    for feature_id, tag_id in _add(names, new):
-        changes[names[feature_id]].added.append(new[tag_id])
-    old = {id: tag for tag, id in tags.ids_of(set(removed)).items()}
-    for feature_id, tag_id in _remove(names, old):
-        changes[names[feature_id]].removed.append(old[tag_id])
-    _tell(actor, project_id, changes)
-    return changes
+    return names
 
 
 def _refuse_unknown_types(added: Collection[TagName], removed: Collection[TagName]) -> None:
@@ -107,7 +212,7 @@ def _remove(features: Collection[int], old: Collection[int]) -> list[tuple[int, 
     return pairs
 
 
-def _tell(actor: Actor, project_id: str, changes: dict[str, Change]) -> None:
+def _tell(actor: Actor, project_id: str, changes: dict[str, Change], batch_id: str) -> None:
     @cache  # most features of a request change alike
     def told(changed: tuple[TagName, ...]) -> list[dict[str, str]]:
         return [{"type": tag.type, "value": tag.value} for tag in sorted(changed)]
@@ -120,4 +225,4 @@ def _tell(actor: Actor, project_id: str, changes: dict[str, Change]) -> None:
         )
         for name, change in sorted(changes.items())
     )
-    events.record_all(actor, EventType.FEATURE_TAGS_CHANGED, stories, batch_id=events.new_batch())
+    events.record_all(actor, EventType.FEATURE_TAGS_CHANGED, stories, batch_id=batch_id)

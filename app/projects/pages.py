@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response
 from app.accounts import service as accounts
 from app.core import plans
 from app.core.actor import current_actor
+from app.core.conflicts import in_words, sides
 from app.core.forms import attempt, show_form
 from app.core.pages import PageBlueprint, read_query, see
 from app.core.permissions import PROJECT_ROLES, Access, Permission
@@ -186,15 +187,10 @@ def _conflict_page(
     form: ProjectForm, project_id: str, seen: Settings, present: Settings
 ) -> ResponseReturnValue:
     """Original, theirs and mine side by side; where only one side changed it, that is chosen."""
-    rows = [
-        (part, WORDS[part], _words(seen[part]), _words(theirs), _words(mine), mine != seen[part])
-        for part in WORDS
-        if (theirs := present[part]) != (mine := form.settings[part])
-    ]
     page = render_template(
         "projects/conflict.html",
         overview=service.overview(current_actor, project_id),
-        rows=rows,
+        rows=sides(WORDS, seen, present, form.settings),
         seen=plans.seal(current_actor, f"settings of {project_id}", present),
         carried=form.carried,
     )
@@ -255,12 +251,4 @@ def _losses(project: Project, wanted: Settings) -> Iterator[str]:
 def _differences(before: Settings, after: Settings) -> Iterator[tuple[str, str, str]]:
     for part, label in WORDS.items():
         if before[part] != after[part]:
-            yield label, _words(before[part]), _words(after[part])
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, dict):
-        value = [f"{name}: {number}" for name, number in sorted(value.items())]
-    if isinstance(value, list):
-        value = ", ".join(value)
-    return str(value) or "nothing"
+            yield label, in_words(before[part]), in_words(after[part])

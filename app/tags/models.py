@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import CheckConstraint, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
@@ -7,6 +7,16 @@ from app.core.db import NEVER_REUSE_IDS, Model, at_most
 
 HUES = 8
 SIMPLE = "simple"
+
+
+class TagName(NamedTuple):
+    """A tag as people and clients name it."""
+
+    type: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.type}:{self.value}"
 
 
 class TagType(Model):

@@ -1,7 +1,7 @@
 """Tags and their types. Putting tags on features is ``app/features/tagging.py``."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 
@@ -11,7 +11,7 @@ from app.core.errors import Conflict, NameExists, NotFound
 from app.core.paging import Page, page_of, sorted_by
 from app.events import service as events
 from app.events.models import EventType
-from app.tags.models import SIMPLE, FeatureTag, Tag, TagType
+from app.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
 
 
 class TypeChanges(TypedDict, total=False):
@@ -19,13 +19,6 @@ class TypeChanges(TypedDict, total=False):
 
     description: str | None
     hue: int
-
-
-class TagName(NamedTuple):
-    """A tag as clients name it."""
-
-    type: str
-    value: str
 
 
 def search(*, limit: int, offset: int, sort: str | None = None) -> Page[Any]:
@@ -86,6 +79,11 @@ def remove_type(actor: Actor, tag_type: TagType) -> None:
     db.session.execute(sa.delete(Tag).where(Tag.type == tag_type.name))
     db.session.delete(tag_type)
     events.record(actor, EventType.TAG_TYPE_DELETED, pre_data=tag_type.snapshot())
+
+
+def types() -> list[TagType]:
+    """All tag types by name."""
+    return list(db.session.scalars(sa.select(TagType).order_by(TagType.name)))
 
 
 def unknown_types(names: set[str]) -> set[str]:
