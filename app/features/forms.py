@@ -6,7 +6,10 @@ from app.core.forms import ReasonField, SchemaForm
 from app.features import schemas
 from app.features.models import FeatureType
 from app.features.queries import FeatureView
+from app.features.tagging import Edit
 from app.tags.schemas import TagRef
+
+SHOWN_IN_BODY = 20
 
 TYPES = {
     FeatureType.RELEASE: "Release: hides unfinished work",
@@ -69,7 +72,7 @@ class NewTagForm(SchemaForm):
 
     schema = TagRef
 
-    type = StringField("Type")
+    type = StringField("Type", name="new_type", id="new-type")
     value = StringField("Value")
 
 
@@ -81,4 +84,16 @@ def settings_of(view: FeatureView) -> dict[str, Any]:
         "stale": view.feature.stale,
         "impression_data": view.feature.impression_data,
         "parent": view.dependencies[0] if view.dependencies else "",
+    }
+
+
+def tagging_body(names: list[str], edit: Edit) -> dict[str, Any]:
+    """The edit as the API takes it, its features cut where nobody reads on."""
+    shown = [*names[:SHOWN_IN_BODY], "…"] if len(names) > SHOWN_IN_BODY else names
+    return {
+        "features": shown,
+        "tags": {
+            "addedTags": [tag._asdict() for tag in edit.added],
+            "removedTags": [tag._asdict() for tag in edit.removed],
+        },
     }

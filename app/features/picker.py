@@ -18,13 +18,13 @@ from app.core.forms import ReasonForm, attempt, show_form
 from app.core.pages import PageBlueprint, see
 from app.core.permissions import Permission
 from app.features import queries, selections, tagging
-from app.features.forms import NewTagForm
+from app.features.forms import NewTagForm, tagging_body
 from app.features.pages import hues
 from app.features.selections import Chosen
 from app.features.tagging import Change, Edit, Facts
 from app.projects import service as projects
 from app.tags import service as tags
-from app.tags.models import TagName
+from app.tags.models import SIMPLE, TagName
 from app.tags.schemas import TagRef
 
 bp = PageBlueprint("picker", __name__, url_prefix="/projects/<key:project_id>/tags")
@@ -146,6 +146,8 @@ def _picker_page(
         near=near,
         alike=_alike(near) if near else [],
         edit=_edit(chosen, ways),
+        tagging_body=tagging_body,
+        new_type=form.type.data or type or SIMPLE,
     )
 
 
@@ -165,6 +167,7 @@ def _review_page(
         [edit],
         known,
         chosen=chosen,
+        tagging_body=tagging_body,
         back=url_for(".choose", project_id=project_id, **back),
     )
 

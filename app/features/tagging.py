@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core.actor import Actor
 from app.core.db import chunks, db, insert_if_absent
-from app.core.errors import Invalid, NotFound, listed
+from app.core.errors import Conflict, Invalid, NotFound, listed
 from app.events import service as events
 from app.events.models import EventType
 from app.events.service import Story
