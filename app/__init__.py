@@ -6,6 +6,7 @@ from app import config
 from app.accounts import api as accounts_api
 from app.accounts import pages as accounts_pages
 from app.archive import api as archive_api
+from app.archive import pages as archive_pages
 from app.auth import identity
 from app.auth import pages as auth_pages
 from app.config import Settings
@@ -41,6 +42,7 @@ PAGES = (
     projects_pages.bp,
     features_pages.bp,
     picker.bp,
+    archive_pages.bp,
     docs_pages.bp,
 )
 

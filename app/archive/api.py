@@ -57,4 +57,4 @@ def revive(data: dict[str, list[str]], project_id: str) -> dict[str, list[str]]:
 
     Each regains the parent it had, if that is active and the rules still allow it.
     """
-    return {"revived": service.revive(current_actor, project_id, data["features"])}
+    return {"revived": service.revive(current_actor, project_id, data["features"]).names}

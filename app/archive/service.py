@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -36,6 +37,33 @@ class Plan:
     unknown: list[str]
     elsewhere: list[str]
 
+    @property
+    def archivable(self) -> list[str]:
+        """Those that nothing stands in the way of, by name."""
+        return sorted(self.ids.keys() - self.blocked.keys())
+
+    @property
+    def loosened(self) -> list[Edge]:
+        """The dependencies that go because their child does."""
+        return [edge for edge in self.dropped if edge.child in self.ids]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All that a review page shows, in plain words."""
+        return {
+            "archive": self.archivable,
+            "blocked": self.blocked,
+            "loosened": [[edge.child, edge.parent] for edge in self.loosened],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Revived:
+    """The names that came back, and the parents that some of them have again."""
+
+    names: list[str]
+    parents: dict[str, str]
+
 
 def plan(actor: Actor, project_id: str, features: Collection[str]) -> Plan:
     """Look at what would happen; nothing is changed."""
@@ -43,11 +71,25 @@ def plan(actor: Actor, project_id: str, features: Collection[str]) -> Plan:
     return _plan(actor, project_id, features)
 
 
-def archive(actor: Actor, project_id: str, features: Collection[str]) -> Plan:
-    """Archive the features, all or none; those that already are stay as they are."""
+def archive(
+    actor: Actor,
+    project_id: str,
+    features: Collection[str],
+    *,
+    shown: dict[str, Any] | None = None,
+) -> str:
+    """Archive the features, all or none; those that already are stay as they are.
+
+    With ``shown``, the facts of a plan, exactly that is done or nothing. The id of the batch.
+    """
     projects.get_for_content(actor, project_id)
     queries.lock([found.id for found in queries.find(project_id, features).values()])
     plan = _plan(actor, project_id, features)  # now that nobody else can change what it says
+    if shown is not None and shown != plan.facts:
+        raise Conflict(
+            "What archiving would do has changed since you saw it, so nothing was done. The "
+            "changes are marked; look again."
+        )
     if missing := plan.unknown + plan.elsewhere:
         raise NotFound(f"Project {project_id} has no such features: {listed(missing)}.")
     if plan.blocked:
@@ -70,14 +112,29 @@ def archive(actor: Actor, project_id: str, features: Collection[str]) -> Plan:
         )
         for name in sorted(plan.ids)
     )
-    events.record_all(actor, EventType.FEATURE_ARCHIVED, stories, batch_id=events.new_batch())
-    return plan
+    batch_id = events.new_batch()
+    events.record_all(actor, EventType.FEATURE_ARCHIVED, stories, batch_id=batch_id)
+    return batch_id
 
 
-def revive(actor: Actor, project_id: str, features: Collection[str]) -> list[str]:
+def archived_in(actor: Actor, project_id: str, batch_id: str) -> list[str]:
+    """The features that were archived in one act.
+
+    Raises:
+        NotFound: when it archived none in this project.
+
+    """
+    projects.get(actor, project_id)
+    told = events.of_batch(batch_id, EventType.FEATURE_ARCHIVED, project_id)
+    if not told:
+        raise NotFound("There is no such archiving in this project.")
+    return sorted(event.feature_name or "" for event in told)
+
+
+def revive(actor: Actor, project_id: str, features: Collection[str]) -> Revived:
     """Bring archived features back; each regains its parent if that is active and free for it.
 
-    The names that were revived; active ones stay as they are.
+    Active ones stay as they are.
     """
     projects.get_for_content(actor, project_id)
     found = queries.find(project_id, features)
@@ -100,7 +157,9 @@ def revive(actor: Actor, project_id: str, features: Collection[str]) -> list[str
         for name, id in sorted(archived.items())
     )
     events.record_all(actor, EventType.FEATURE_REVIVED, stories, batch_id=events.new_batch())
-    return sorted(archived)
+    return Revived(
+        sorted(archived), {n: restored[id] for n, id in archived.items() if id in restored}
+    )
 
 
 def _remembered(child_ids: Collection[int]) -> dict[int, int]:

@@ -32,8 +32,7 @@ from app.projects import service as projects
 from app.projects.models import Project
 from app.service_accounts import service as service_accounts
 from app.tags import service as tags
-from app.tags.models import Tag
-from app.tags.models import TagName
+from app.tags.models import Tag, TagName
 from app.tokens import service as tokens
 from app.tokens.secrets import TokenKind
 

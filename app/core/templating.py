@@ -71,9 +71,9 @@ def breakable(name: str) -> Markup:
     return Markup(text.replace(".", ".<wbr>").replace("_", "_<wbr>"))  # noqa: S704 - escaped above
 
 
-def spoken(names: Iterable[str], shown: int = SHOWN) -> str:
+def spoken(names: Iterable[object], shown: int = SHOWN) -> str:
     """``a, b and 3 more``."""
-    known = list(names)
+    known = [str(name) for name in names]
     if len(known) > shown + 1:
         known = [*known[:shown], f"{len(known) - shown:,} more"]
     return " and ".join(filter(None, (", ".join(known[:-1]), *known[-1:])))

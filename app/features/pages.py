@@ -8,7 +8,7 @@ from app.core import plans
 from app.core.actor import current_actor
 from app.core.conflicts import sides
 from app.core.forms import attempt, show_form
-from app.core.pages import PageBlueprint, Query, read_query, see
+from app.core.pages import PageBlueprint, read_query, see
 from app.core.permissions import Access, Permission
 from app.features import schemas, selections, service
 from app.features.forms import TYPES, FeatureForm, NewFeatureForm, settings_of
@@ -112,7 +112,7 @@ def select(project_id: str) -> Response:
     else:
         names = sent.getlist("feature") + selections.pasted(sent.get("names", ""))
         if "all" in sent:
-            names += service.names(current_actor, project_id, **_filters(read_query_of_list()))
+            names += service.names(current_actor, project_id, **filters_of_list())
         if not names:
             flash("Choose at least one feature first; nothing was changed.", "warn")
             return see(".index", project_id=project_id)
@@ -126,13 +126,10 @@ def hues() -> dict[str, int]:
     return {type.name: type.hue for type in tags.types()}
 
 
-def read_query_of_list() -> Query:
+def filters_of_list() -> dict[str, Any]:
     """What the list was narrowed to, which stands in the address that its form is sent to."""
-    return read_query(schemas.FeatureQuery)
-
-
-def _filters(query: Query) -> dict[str, Any]:
-    return {k: v for k, v in query.values.items() if k not in {"limit", "offset", "sort"}}
+    values = read_query(schemas.FeatureQuery).values
+    return {k: v for k, v in values.items() if k not in {"limit", "offset", "sort"}}
 
 
 def _save(project_id: str, view: FeatureView, form: FeatureForm) -> FeatureView:

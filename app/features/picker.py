@@ -192,6 +192,9 @@ def _outlook_page(
 ) -> ResponseReturnValue:
     """``known``: what was shown before, when it was not done because it does not hold any more."""
     outlook = tagging.outlook(current_actor, project_id, edits)
+    changed_since = _changed_since(known, outlook.facts)
+    listed = [*outlook.changes][:SHOWN]
+    listed += sorted(changed_since & outlook.changes.keys() - set(listed))
     page = render_template(
         template,
         form=form,
@@ -199,10 +202,11 @@ def _outlook_page(
         outlook=outlook,
         edits=edits,
         asked=sum(len(e.features) * (len(e.added) + len(e.removed)) for e in edits),
-        changed_since=_changed_since(known, outlook.facts),
+        changed_since=changed_since,
+        listed=listed,
+        rest=sorted(outlook.changes.keys() - set(listed)),
         plan=plans.seal(current_actor, _subject(project_id), outlook.facts),
         hues=hues(),
-        most=SHOWN,
         **context,
     )
     outdated = known is not None and known != outlook.facts
