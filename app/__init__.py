@@ -13,6 +13,7 @@ from app.config import Settings
 from app.core import assets, blueprints, db, files, http, templating
 from app.docs import api as docs_api
 from app.docs import pages as docs_pages
+from app.docs import styleguide
 from app.environments import api as environments_api
 from app.event_log import api as event_log_api
 from app.features import api as features_api
@@ -62,5 +63,7 @@ def create_app(settings: Settings) -> Flask:
         api.register_blueprint(face)
     for page in PAGES:
         app.register_blueprint(page)
+    if app.debug:
+        app.register_blueprint(styleguide.bp)
     blueprints.check_every_route_is_guarded(app)
     return app
