@@ -17,6 +17,7 @@ from app import create_app
 from app.config import from_environment
 from app.core import migrations
 from app.core.db import Model, db
+from tests.browser import Browser
 from tests.clients import ApiClient
 from tests.people import People
 
@@ -96,6 +97,19 @@ def viewer(people: People) -> ApiClient:
 def stranger(app: Flask) -> ApiClient:
     """A client without a token."""
     return ApiClient(app, token=None)
+
+
+@pytest.fixture
+def browser(app: Flask, people: People) -> Browser:
+    """A browser in which an Admin is signed in."""
+    people.person("boss", role="Admin")
+    return Browser(app).sign_in("boss")
+
+
+@pytest.fixture
+def visitor(app: Flask) -> Browser:
+    """A browser in which nobody is signed in."""
+    return Browser(app)
 
 
 def new_instance(environ: dict[str, str]) -> Flask:

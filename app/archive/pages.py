@@ -77,13 +77,14 @@ def revive(project_id: str) -> Response:
         if "all" in request.form:
             names += features.names(current_actor, project_id, **filters_of_list())
     revived = service.revive(current_actor, project_id, names)
+    if not revived.names:
+        flash("Choose at least one archived feature first; nothing was changed.", "warn")
+        return see("feature_pages.index", project_id=project_id, archived="true")
     words = f"{counted(len(revived.names), 'feature')} revived."
     if revived.parents:
         again = counted(len(revived.parents), "depends", "depend")
         words += f" {again} on the same parent again."
-    flash(
-        words if revived.names else "Choose at least one archived feature; nothing changed.", "ok"
-    )
+    flash(words, "ok")
     return see("feature_pages.index", project_id=project_id)
 
 

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf import FlaskForm
 from markupsafe import Markup
 from marshmallow import ValidationError, fields, validate
-from wtforms import Field, SelectMultipleField, StringField
+from wtforms import Field, SelectField, StringField
 
 from app.core.db import db
 from app.core.errors import DomainError
@@ -54,6 +54,8 @@ class SchemaForm(FlaskForm):
         self.rules = {n: f for n, f in self.schema().load_fields.items() if n in self}
         for name, rule in self.rules.items():
             _tell_browser(self[name], rule)
+            if isinstance(self[name], SelectField):
+                self[name].validate_choice = False  # what may be chosen, the schema says
         if "reason" in self:
             _tell_browser(self.reason, _REASON)
 
@@ -147,13 +149,6 @@ class ReasonForm(SchemaForm):
     reason = ReasonField()
 
 
-class Checkboxes(SelectMultipleField):
-    """Several of many; whether each is one of the known, the schema or the service says."""
-
-    def pre_validate(self, form: Any) -> None:
-        """Leave it to the schema."""
-
-
 def attempt(form: SchemaForm, command: Callable[[], T]) -> T | None:
     """Run ``command`` if ``form`` was sent and is valid; else None, with the form knowing why.
 
@@ -202,7 +197,7 @@ def _flattened(messages: Any, path: str = "") -> list[tuple[str, str]]:
 
 def _tell_browser(field: Field, rule: fields.Field[Any]) -> None:
     """Let the browser know what the schema will check."""
-    field.flags.required = rule.required or None
+    field.flags.required = rule.required
     for validator in rule.validators:
         if isinstance(validator, validate.Length) and validator.max:
             field.flags.maxlength = validator.max

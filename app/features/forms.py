@@ -1,6 +1,6 @@
 from typing import Any
 
-from wtforms import BooleanField, SelectField, StringField, TextAreaField
+from wtforms import BooleanField, SelectChoice, SelectField, StringField, TextAreaField
 
 from app.core.forms import ReasonField, SchemaForm
 from app.features import schemas
@@ -21,7 +21,9 @@ TYPES = {
 
 
 class _FeatureForm(SchemaForm):
-    type = SelectField("Type", choices=[(type.value, words) for type, words in TYPES.items()])
+    type = SelectField(
+        "Type", choices=[SelectChoice(type.value, words) for type, words in TYPES.items()]
+    )
     description = TextAreaField("Description", description="What it switches, and who to ask.")
     impression_data = BooleanField("Impression data: programs tell each time they ask for it")
 

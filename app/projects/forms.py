@@ -2,9 +2,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from wtforms import RadioField, SelectField, StringField, TextAreaField
+from wtforms import RadioField, SelectField, SelectMultipleField, StringField, TextAreaField
 
-from app.core.forms import Checkboxes, ReasonField, SchemaForm
+from app.core.forms import ReasonField, SchemaForm
 from app.core.permissions import PROJECT_ROLES, Role
 from app.core.schemas import MAX_KEY
 from app.environments.models import Environment
@@ -33,7 +33,7 @@ class _ProjectForm(SchemaForm):
         "Default stickiness",
         description="What keeps a person in the same group of a gradual rollout.",
     )
-    environments = Checkboxes("Environments and approvals")
+    environments = SelectMultipleField("Environments and approvals")
 
     def __init__(self, known: list[Environment], data: dict[str, Any]) -> None:
         super().__init__(data=data)
@@ -124,7 +124,7 @@ class NewProjectForm(_ProjectForm):
         usual = [environment.name for environment in known if not environment.deprecated]
         data = {"mode": "open", "default_stickiness": "default", "environments": usual}
         super().__init__(known, data)
-        self.id.flags.required = None
+        self.id.flags.required = False
 
     def payload(self) -> dict[str, Any]:
         sent = super().payload()
@@ -165,7 +165,7 @@ class MembersForm(SchemaForm):
 
     schema = schemas.AccessChange
 
-    add = StringField("Add somebody", description="A user name, or an e-mail address.")
+    add = StringField("User name or e-mail")
     add_role = SelectField("As", choices=[str(role.value) for role in PROJECT_ROLES])
     reason = ReasonField()
 

@@ -57,10 +57,9 @@ def new() -> ResponseReturnValue:
     """Create a project."""
     form = NewProjectForm(known_environments.every())
     if project := attempt(form, lambda: service.create(current_actor, **form.values)):
-        flash(
-            " ".join([f"Project {project.name} created; you are its Owner.", *form.clamped]), "ok"
-        )
-        return see(".settings", project_id=project.id)
+        words = f"Project {project.name} created; you are its Owner."
+        flash(" ".join([words, *form.clamped]), "ok")
+        return see("feature_pages.index", project_id=project.id)
     return show_form("projects/new.html", form, **_choices())
 
 
