@@ -15,6 +15,7 @@ from app.docs import api as docs_api
 from app.docs import pages as docs_pages
 from app.docs import styleguide
 from app.environments import api as environments_api
+from app.environments import pages as environments_pages
 from app.event_log import api as event_log_api
 from app.features import api as features_api
 from app.features import pages as features_pages
@@ -24,6 +25,7 @@ from app.projects import api as projects_api
 from app.projects import pages as projects_pages
 from app.service_accounts import api as service_accounts_api
 from app.tags import api as tags_api
+from app.tags import pages as tags_pages
 
 APIS = (
     me_api.bp,
@@ -44,6 +46,8 @@ PAGES = (
     features_pages.bp,
     picker.bp,
     archive_pages.bp,
+    tags_pages.bp,
+    environments_pages.bp,
     docs_pages.bp,
 )
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 from flask import g, render_template, request
-from flask.typing import ResponseReturnValue
 from flask_wtf import FlaskForm
 from markupsafe import Markup
 from marshmallow import ValidationError, fields, validate
@@ -166,7 +165,7 @@ def attempt(form: SchemaForm, command: Callable[[], T]) -> T | None:
         return None
 
 
-def show_form(template: str, form: SchemaForm, **context: Any) -> ResponseReturnValue:
+def show_form(template: str, form: SchemaForm, **context: Any) -> tuple[str, int]:
     """The page of a form: 400 if it was sent and refused."""
     return render_template(template, form=form, **context), 400 if form.problems else 200
 

@@ -10,6 +10,10 @@ from app.environments.models import MAX_ORDER, Environment, EnvironmentType
 from app.events import service as events
 from app.events.models import EventType
 
+# Counted here for the list of environments; described in app/projects, which builds upon them.
+_enabled = sa.table("project_environments", sa.column("project_id"), sa.column("environment"))
+_projects = sa.table("projects", sa.column("id"), sa.column("archived_at"))
+
 
 class Changes(TypedDict, total=False):
     """What an update may name. A key left out is left alone."""
@@ -51,7 +55,23 @@ def create(
 
 
 def get_for_change(name: str) -> Environment:
-    environment = db.session.get(Environment, name, with_for_update=True)
+    """The environment, for this transaction alone to change."""
+    return get(name, for_change=True)
+
+
+def project_counts() -> dict[str, int]:
+    """In how many active projects each environment is enabled; only those that are in some."""
+    query = (
+        sa.select(_enabled.c.environment, sa.func.count().label("projects"))
+        .join(_projects, _projects.c.id == _enabled.c.project_id)
+        .where(_projects.c.archived_at.is_(None))
+        .group_by(_enabled.c.environment)
+    )
+    return {row.environment: row.projects for row in db.session.execute(query)}
+
+
+def get(name: str, *, for_change: bool = False) -> Environment:
+    environment = db.session.get(Environment, name, with_for_update=for_change)
     if environment is None:
         raise NotFound(f"There is no environment named {name}.")
     return environment

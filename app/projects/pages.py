@@ -224,7 +224,7 @@ def _choices(project_id: str | None = None) -> dict[str, Any]:
     """What the form of a project offers, with its figures of today."""
     return {
         "environments": known_environments.every(),
-        "use": service.environment_use(),
+        "use": known_environments.project_counts(),
         "reaches": service.reaches(current_actor, project_id),
     }
 

@@ -13,7 +13,7 @@ from app.core.db import MAX_ID, chunks, contains, db
 from app.core.paging import sorted_by
 from app.core.permissions import Role
 from app.events.models import Event, EventType
-from app.projects.models import Member, Membership, Project, ProjectEnvironment, ProjectMode
+from app.projects.models import Member, Membership, Project, ProjectMode
 
 # Counted here for the list of projects; described in app/features, which builds upon projects.
 _features = sa.table("features", sa.column("project_id"), sa.column("archived_at"))
@@ -145,17 +145,6 @@ def head_count(project_id: str | None, creator: int | None = None) -> HeadCount:
     people = found.get(AccountKind.PERSON, [0, 0, 0])
     service = found.get(AccountKind.SERVICE, [0, 0, 0])
     return HeadCount(people[0], service[0], people[1] + service[1], people[2] + service[2])
-
-
-def environment_use() -> dict[str, int]:
-    """In how many projects that are not archived each environment is enabled."""
-    query = (
-        sa.select(ProjectEnvironment.environment, sa.func.count().label("projects"))
-        .join(Project, Project.id == ProjectEnvironment.project_id)
-        .where(Project.archived_at.is_(None))
-        .group_by(ProjectEnvironment.environment)
-    )
-    return {row.environment: row.projects for row in db.session.execute(query)}
 
 
 def has_active_features(project_id: str) -> bool:

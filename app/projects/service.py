@@ -233,11 +233,6 @@ def roles(actor: Actor, project_id: str) -> dict[int, Role]:
     return {account.id: member.role for account, member in members(actor, project_id)}
 
 
-def environment_use() -> dict[str, int]:
-    """In how many projects each environment is enabled; only those that are."""
-    return queries.environment_use()
-
-
 def set_members(actor: Actor, project: Project, roles: dict[int, Role]) -> None:
     """Let exactly these accounts be members, each with its role; one Owner must remain."""
     present = {account.id: member for account, member in queries.members(project.id)}

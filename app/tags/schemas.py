@@ -1,7 +1,7 @@
 from marshmallow import fields, validate
 
 from app.core.paging import PageQuery, Sort
-from app.core.schemas import Ignored, Line, Schema, WholeNumber
+from app.core.schemas import Ignored, Line, QueryTruth, Schema, WholeNumber
 from app.tags.models import HUES, SIMPLE
 
 
@@ -12,6 +12,9 @@ class TagRef(Schema):
 
 class TagQuery(PageQuery):
     sort = Sort("type", "value", "used")
+    text = Line(high=100, metadata={"description": "Part of the value."})
+    type = Line(high=50, metadata={"description": "Only tags of this type."})
+    unused = QueryTruth(metadata={"description": "Only those on no feature, or the rest."})
 
 
 class TagRow(Schema):

@@ -1,12 +1,13 @@
 """Tags and their types. Putting tags on features is ``app/features/tagging.py``."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 
 from app.core.actor import Actor
-from app.core.db import CHUNK, chunks, db, insert_if_absent, save
+from app.core.db import CHUNK, chunks, contains, db, insert_if_absent, save
 from app.core.errors import Conflict, NameExists, NotFound
 from app.core.paging import Page, page_of, sorted_by
 from app.events import service as events
@@ -21,7 +22,16 @@ class TypeChanges(TypedDict, total=False):
     hue: int
 
 
-def search(*, limit: int, offset: int, sort: str | None = None) -> Page[Any]:
+class Filters(TypedDict, total=False):
+    """What the list of tags can be narrowed by, and sorted."""
+
+    text: str
+    type: str
+    unused: bool
+    sort: str
+
+
+def search(*, limit: int, offset: int, **filters: Unpack[Filters]) -> Page[Any]:
     """Rows of (type, value, number of features that carry it, archived ones included)."""
     used = sa.func.count(FeatureTag.feature_id)
     columns = {"type": Tag.type, "value": sa.func.lower(Tag.value), "used": used}
@@ -29,8 +39,14 @@ def search(*, limit: int, offset: int, sort: str | None = None) -> Page[Any]:
         sa.select(Tag.type, Tag.value, used.label("used"))
         .outerjoin(FeatureTag, FeatureTag.tag_id == Tag.id)
         .group_by(Tag.id, Tag.type, Tag.value)
-        .order_by(*sorted_by(sort, columns), Tag.type, Tag.value)
+        .order_by(*sorted_by(filters.get("sort"), columns), Tag.type, Tag.value)
     )
+    if "text" in filters:
+        query = query.where(contains(filters["text"], Tag.value))
+    if "type" in filters:
+        query = query.where(Tag.type == filters["type"])
+    if "unused" in filters:
+        query = query.having(used == 0 if filters["unused"] else used > 0)
     return page_of(query, limit=limit, offset=offset)
 
 
@@ -38,9 +54,9 @@ def search_types(*, limit: int, offset: int) -> Page[TagType]:
     return page_of(sa.select(TagType).order_by(TagType.name), limit=limit, offset=offset)
 
 
-def get_type(name: str) -> TagType:
-    """The tag type, for this transaction alone to change."""
-    tag_type = db.session.get(TagType, name, with_for_update=True)
+def get_type(name: str, *, for_change: bool = True) -> TagType:
+    """The tag type, for this transaction alone to change unless it is only looked at."""
+    tag_type = db.session.get(TagType, name, with_for_update=for_change)
     if tag_type is None:
         raise NotFound(f"There is no tag type named {name!r}.")
     return tag_type
@@ -63,6 +79,33 @@ def update_type(actor: Actor, tag_type: TagType, **changes: Unpack[TypeChanges])
     after = tag_type.snapshot()
     if after != before:
         events.record(actor, EventType.TAG_TYPE_UPDATED, pre_data=before, data=after)
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What stands in the way of deleting a tag type, and what would go with it."""
+
+    uses: int
+    unused: list[str]
+
+
+def remains(name: str) -> Remains:
+    rows = db.session.execute(
+        sa.select(Tag.value, sa.func.count(FeatureTag.feature_id))
+        .outerjoin(FeatureTag, FeatureTag.tag_id == Tag.id)
+        .where(Tag.type == name)
+        .group_by(Tag.id, Tag.value)
+        .order_by(Tag.value)
+    ).all()
+    return Remains(
+        uses=sum(used for _, used in rows), unused=[value for value, used in rows if not used]
+    )
+
+
+def type_uses() -> dict[str, int]:
+    """How many tags of each type there are, of those that have some."""
+    query = sa.select(Tag.type, sa.func.count().label("tags")).group_by(Tag.type)
+    return {row.type: row.tags for row in db.session.execute(query)}
 
 
 def remove_type(actor: Actor, tag_type: TagType) -> None:

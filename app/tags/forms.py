@@ -1,0 +1,30 @@
+from wtforms import RadioField, StringField
+
+from app.core.forms import ReasonField, SchemaForm
+from app.tags import schemas
+from app.tags.models import HUES, TagType
+
+
+class _TagTypeFields(SchemaForm):
+    description = StringField("Description", description="What tags of this type say.")
+    hue = RadioField("Colour", choices=[str(hue) for hue in range(1, HUES + 1)])
+    reason = ReasonField()
+
+
+class TagTypeForm(_TagTypeFields):
+    schema = schemas.TagTypeUpdate
+
+
+class NewTagTypeForm(_TagTypeFields):
+    schema = schemas.NewTagType
+
+    name = StringField(
+        "Name",
+        description="Stands before the colon of each of its tags, so it can’t be changed later. "
+        "Small letters, digits, _ and -",
+    )
+
+
+def settings_of(tag_type: TagType) -> dict[str, str]:
+    """The tag type in the words of the form."""
+    return {"description": tag_type.description or "", "hue": str(tag_type.hue)}

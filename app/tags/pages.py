@@ -1,0 +1,102 @@
+from flask import flash, render_template, request
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.core import plans
+from app.core.actor import current_actor
+from app.core.conflicts import sides
+from app.core.forms import attempt, show_form
+from app.core.pages import PageBlueprint, read_query, see
+from app.core.permissions import Access, Permission
+from app.tags import schemas, service
+from app.tags.forms import NewTagTypeForm, TagTypeForm, settings_of
+from app.tags.models import HUES, SIMPLE
+
+bp = PageBlueprint("tag_pages", __name__, url_prefix="/tags")
+
+WORDS = {"description": "Description", "hue": "Colour"}
+
+
+@bp.get("", needs=Access.SIGNED_IN)
+def index() -> str:
+    """All tags by type, with their use."""
+    query = read_query(schemas.TagQuery)
+    return render_template(
+        "tags/index.html",
+        query=query,
+        page=service.search(**query.values),
+        types={type.name: type for type in service.types()},
+        counts=service.type_uses(),
+    )
+
+
+@bp.route("/types/new", methods=["GET", "POST"], needs=Permission.CREATE_TAG_TYPE)
+def new_type() -> ResponseReturnValue:
+    """Create a tag type."""
+    form = NewTagTypeForm(data={"hue": "1"})
+    if made := attempt(form, lambda: service.create_type(current_actor, **form.values)):
+        flash(f"Tag type {made.name} created.", "ok")
+        return see(".index")
+    return show_form("tags/new_type.html", form, hues=range(1, HUES + 1))
+
+
+@bp.get("/types/<key:name>", needs=Access.SIGNED_IN)
+def show_type(name: str) -> ResponseReturnValue:
+    """A tag type, with a form for those who may change it."""
+    data = settings_of(service.get_type(name, for_change=False))
+    return _type_page(name, TagTypeForm(data=data), data)
+
+
+@bp.post("/types/<key:name>", needs=Permission.UPDATE_TAG_TYPE)
+def update_type(name: str) -> ResponseReturnValue:
+    """Save, unless somebody else was quicker: then say what he changed."""
+    tag_type = service.get_type(name)
+    present = settings_of(tag_type)
+    form = TagTypeForm(data=present)
+    seen = plans.opened(current_actor, f"tag type {name}", request.form.get("seen", ""))
+    if seen != present:
+        return _type_page(name, form, present, seen)
+
+    def save() -> bool:
+        service.update_type(current_actor, tag_type, **form.values)
+        return True
+
+    if attempt(form, save):
+        flash(f"Tag type {name} saved.", "ok")
+        return see(".index")
+    return _type_page(name, form, present)
+
+
+@bp.get("/types/<key:name>/delete", needs=Permission.DELETE_TAG_TYPE)
+def review_removal(name: str) -> str:
+    """What deleting a tag type would do, or why it can't be done."""
+    return render_template(
+        "tags/delete_type.html",
+        type=service.get_type(name, for_change=False),
+        remains=service.remains(name),
+        is_simple=name == SIMPLE,
+    )
+
+
+@bp.post("/types/<key:name>/delete", needs=Permission.DELETE_TAG_TYPE)
+def remove_type(name: str) -> Response:
+    """Delete a tag type that no feature carries a tag of."""
+    service.remove_type(current_actor, service.get_type(name))
+    flash(f"Tag type {name} deleted.", "ok")
+    return see(".index")
+
+
+def _type_page(
+    name: str, form: TagTypeForm, present: dict[str, str], seen: dict[str, str] | None = None
+) -> ResponseReturnValue:
+    """``seen``: the tag type as it was when a form was opened that came too late."""
+    page, status = show_form(
+        "tags/edit_type.html",
+        form,
+        type=service.get_type(name, for_change=False),
+        hues=range(1, HUES + 1),
+        remains=service.remains(name),
+        changed=sides(WORDS, seen, seen, present) if seen else [],
+        seen=plans.seal(current_actor, f"tag type {name}", present),
+    )
+    return page, 409 if seen else status

@@ -1,0 +1,115 @@
+"""The pages of tags and their types, in a browser without a script."""
+
+import pytest
+from flask import Flask
+
+from tests.browser import Browser, Page
+from tests.clients import ApiClient
+from tests.people import People
+
+
+@pytest.fixture
+def tagged(admin: ApiClient) -> None:
+    """Three tags of two types; simple:beta is on two features, team:unused on none."""
+    admin.ok("POST", "/tag-types", json={"name": "team", "description": "Who answers", "hue": 4})
+    for name in ("a", "b"):
+        admin.ok("POST", "/projects/default/features", json={"name": name})
+    for added, removed in (
+        ([{"value": "beta"}, {"type": "team", "value": "pay"}], []),
+        ([{"type": "team", "value": "unused"}], [{"type": "team", "value": "pay"}]),
+        ([], [{"type": "team", "value": "unused"}]),
+    ):
+        tags = {"addedTags": added, "removedTags": removed}
+        admin.ok("PUT", "/projects/default/tags", json={"features": ["a", "b"], "tags": tags})
+
+
+def rows(page: Page) -> list[str]:
+    return [row.text for row in page.root.all("tbody")[1].all("tr")]
+
+
+def test_tags_are_listed_with_their_use(browser: Browser, tagged: None):
+    page = browser.get("/tags")
+    assert rows(page) == [
+        "simple:beta simple 2",
+        "team:pay team unused",
+        "team:unused team unused",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "number"),
+    [("?text=PAY", 1), ("?type=team", 2), ("?unused=true", 2), ("?unused=false", 1)],
+)
+def test_tags_are_found_by_value_type_and_use_on_both_faces(browser, admin, tagged, query, number):
+    assert len(rows(browser.get(f"/tags{query}"))) == number
+    assert admin.ok("GET", f"/tags{query}")["total"] == number
+
+
+def test_an_instance_without_tags_says_where_they_come_from(browser: Browser):
+    assert browser.get("/tags").has("No tag yet")
+    assert browser.get("/tags?text=x").has("No tag matches")
+
+
+def test_a_tag_type_is_created_and_changed(browser: Browser, admin: ApiClient):
+    page = browser.get("/tags/types/new")
+    typed = {"name": "risk", "description": "How bad", "hue": "3", "reason": "new rules"}
+    page = browser.submit(page, typed, button="Create the tag type")
+    assert browser.follow(page).messages == ["Tag type risk created."]
+    page = browser.submit(browser.get("/tags/types/risk"), {"description": ""}, button="Save")
+    assert browser.follow(page).messages == ["Tag type risk saved."]
+    types = admin.ok("GET", "/tag-types")["tagTypes"]
+    assert {"name": "risk", "description": None, "hue": 3} in types
+    event = admin.ok("GET", "/events?type=tag-type-created")["events"][0]
+    assert event["reason"] == "new rules"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"name": "No Spaces"}, {"name": "x" * 51}, {"name": "ok", "hue": 9}, {"name": "-a"}],
+)
+def test_form_and_json_refuse_a_tag_type_in_the_same_words(browser, admin, bad):
+    refusal = admin.post("/tag-types", json=bad)
+    page = browser.post("/tags/types/new", {"hue": "1", **bad})
+    assert (refusal.status_code, page.status) == (400, 400)
+    for detail in refusal.json["details"]:
+        assert any(detail["message"] in error for error in page.errors)
+
+
+def test_of_two_who_change_a_tag_type_the_second_is_told(browser, admin, tagged):
+    mine = browser.get("/tags/types/team")
+    admin.ok("PUT", "/tag-types/team", json={"description": "theirs"})
+    page = browser.submit(mine, {"description": "mine"}, button="Save")
+    assert page.status == 409
+    assert page.has("Description from “Who answers” to “theirs”")
+    assert page.fields()["description"] == "mine"
+    browser.follow(browser.submit(page, button="Save"))
+    types = admin.ok("GET", "/tag-types")["tagTypes"]
+    assert {"name": "team", "description": "mine", "hue": 4} in types
+
+
+def test_deleting_a_type_names_what_goes_with_it(browser, admin, tagged):
+    page = browser.get("/tags/types/team/delete")
+    assert page.has("2 unused tags of it go with it")
+    assert page.has("team:unused")
+    page = browser.submit(page, button="Delete the tag type team")
+    assert browser.follow(page).messages == ["Tag type team deleted."]
+    assert admin.ok("GET", "/tags?type=team")["total"] == 0
+
+
+def test_a_type_in_use_and_the_simple_one_can_not_be_deleted(browser, admin, tagged):
+    assert browser.get("/tags/types/simple/delete").has("It stays.")
+    tags = {"addedTags": [{"type": "team", "value": "pay"}], "removedTags": []}
+    admin.ok("PUT", "/projects/default/tags", json={"features": ["a"], "tags": tags})
+    page = browser.get("/tags/types/team/delete")
+    assert page.has("features carry tags of it, 1 time in all")
+    assert browser.post("/tags/types/team/delete").status == 409
+
+
+def test_who_may_only_look_sees_why(app: Flask, people: People, tagged: None):
+    people.person("looker")
+    browser = Browser(app).sign_in("looker")
+    assert browser.get("/tags").has("Needs CREATE_TAG_TYPE; an Admin can grant it.")
+    assert browser.get("/tags/types/team").has("Needs UPDATE_TAG_TYPE")
+    assert browser.get("/tags/types/new").status == 403
+    assert browser.post("/tags/types/team", {"description": "x"}).status == 403
+    assert browser.get("/tags/types/unknown").status == 404
