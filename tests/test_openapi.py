@@ -49,10 +49,9 @@ def test_every_body_has_an_example_that_the_server_would_take(document, admin):
                 assert answer.status_code in {200, 201, 202, 404, 409}, (path, answer.text)
 
 
-def test_the_page_shows_every_operation_without_a_script(document, stranger):
+def test_the_page_shows_every_operation(document, stranger):
     page = stranger.get("/api/")
     assert page.status_code == 200
-    assert "<script" not in page.text
     for path in document["paths"]:
         assert path in page.text
 

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from http.client import HTTPConnection
 from pathlib import Path
 from subprocess import DEVNULL, Popen
+from typing import IO
 
 FLAGSTAFF = ("-c", "from app.cli import main; main()", "serve")
 BARE_FLASK = ("-m", "tests.bench.bare")
@@ -34,14 +35,19 @@ class Server:
 
 
 @contextmanager
-def running(program: tuple[str, ...], path: str, **settings: str) -> Iterator[Server]:
-    """The program, once ``path`` answers; nothing of the caller's own settings reaches it."""
+def running(
+    program: tuple[str, ...], path: str, *, out: int | IO[bytes] = DEVNULL, **settings: str
+) -> Iterator[Server]:
+    """The program, once ``path`` answers; nothing of the caller's own settings reaches it.
+
+    ``out``: where its standard output goes.
+    """
     port = _free_port()
     own = {"PORT": str(port), "THREADS": "4"} | settings
     environ = {k: v for k, v in os.environ.items() if not k.startswith("FLAGSTAFF_")}
     environ |= {f"FLAGSTAFF_{name}": value for name, value in own.items()}
     start = time.perf_counter()
-    process = Popen([sys.executable, *program], env=environ, stdout=DEVNULL)
+    process = Popen([sys.executable, *program], env=environ, stdout=out)
     try:
         while not _answers(port, path):
             if process.poll() is not None or time.perf_counter() - start > PATIENCE:

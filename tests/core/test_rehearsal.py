@@ -1,12 +1,14 @@
 """What every write may be asked for: a rehearsal, a reason, a repetition."""
 
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
 
 import pytest
 import sqlalchemy as sa
 import time_machine
 
 from app.core.db import Model, db
+from tests.browser import Browser
 from tests.clients import ApiClient, error_of, problems_of
 from tests.test_races import at_once, statuses
 
@@ -63,7 +65,8 @@ LOOKING = {"archive.validate", "archive.plan"}
 def root(app, admin, people):
     """An Admin with a password; only this one and nobody else writes in these tests."""
     created = admin.ok("POST", "/user-admin", {"username": "root", "rootRole": 1})
-    admin.ok("POST", created["inviteLink"], data={"password": PASSWORD})
+    path = urlsplit(created["inviteLink"]).path
+    assert Browser(app).post(path, {"new_password": PASSWORD}).status == 303
     return ApiClient(app, people.token(created["id"]))
 
 

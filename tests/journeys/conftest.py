@@ -1,0 +1,51 @@
+"""A real browser, and a real server for it."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.journeys.instance import QUIET, Instance, furnished
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium")
+    if path is None and "CI" not in os.environ:
+        pytest.skip("the browser journeys need Chromium; on Debian: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    with furnished(tmp_path_factory.mktemp("home")) as instance:
+        yield instance
+
+
+@pytest.fixture(params=["scripts", "no-scripts"])
+def scripts(request: pytest.FixtureRequest) -> bool:
+    """Whether the browser runs JavaScript."""
+    return request.param == "scripts"
+
+
+@pytest.fixture
+def context(browser: Browser, instance: Instance) -> Iterator[BrowserContext]:
+    """A window of an Admin."""
+    with instance.context(browser) as context:
+        yield context
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"

@@ -1,0 +1,158 @@
+"""A Flagstaff to walk about in: a real server on SQLite, with the demo's organisation in it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+from playwright.sync_api import Browser, BrowserContext
+
+from tests.bench.servers import FLAGSTAFF, running
+
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+PASSWORD = "four words that nobody guesses"
+ADMIN, COLLEAGUE, VIEWER = "ada.lindqvist", "tomas.herrera", "vera.lind"
+CHECKOUT = "/projects/checkout"
+PARTS = ("banner", "basket", "coupons", "delivery", "footer", "gift-note", "header", "invoice")
+CHANGES = ("ab-test", "cache", "redesign", "v2", "rate-limit", "staff-only", "off", "early-access")
+
+
+class Instance:
+    """A server with its files; ``token`` is that of a colleague who is an Admin too."""
+
+    def __init__(self, address: str, home: Path, token: str) -> None:
+        self.address = address
+        self.home = home
+        self.token = token
+        self._numbers = count(1)
+        self._cookies: dict[str, Any] = {}
+
+    def api(self, method: str, path: str, body: Any = None) -> Any:
+        """What the API answers, which must not refuse."""
+        request = Request(  # noqa: S310 - our own server
+            f"{self.address}/api/admin{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": self.token, "Content-Type": "application/json"},
+        )
+        with urlopen(request, timeout=30) as answer:
+            text = answer.read()
+        return json.loads(text) if text else None
+
+    def project(self, features: int = 0, *, name: str = "Night shop", **about: Any) -> str:
+        """The id of a new project with so many features."""
+        number = next(self._numbers)
+        id = name.lower().replace(" ", "-") + (f"-{number}" if number > 1 else "")
+        self.api("POST", "/projects", {"id": id, "name": name, **about})
+        for feature in names(features):
+            self.api("POST", f"/projects/{id}/features", {"name": feature})
+        return id
+
+    def tag(self, project: str, tag: str, *features: str) -> None:
+        self._change_tags(project, features, added=[tag])
+
+    def untag(self, project: str, tag: str, *features: str) -> None:
+        self._change_tags(project, features, removed=[tag])
+
+    def tie(self, project: str, child: str, parent: str) -> None:
+        path = f"/projects/{project}/features/{child}/dependencies"
+        self.api("POST", path, {"feature": parent})
+
+    def tags(self, project: str, feature: str) -> set[str]:
+        row = self.api("GET", f"/projects/{project}/features/{feature}")
+        return {f"{tag['type']}:{tag['value']}" for tag in row["tags"]}
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """The demo's features of the project Checkout."""
+        rows: list[dict[str, Any]] = self.api("GET", f"{CHECKOUT}/features?limit=1000")["features"]
+        return rows
+
+    @property
+    def parent(self) -> str:
+        return next(row["name"] for row in self.rows if row["children"])
+
+    @property
+    def child(self) -> str:
+        return next(row["name"] for row in self.rows if row["dependencies"])
+
+    def link(self, username: str) -> str:
+        """The path of a link by which somebody sets a new password."""
+        return "/set-up/" + command(self.home, "user", "reset-password", username).split("/")[-1]
+
+    def context(
+        self, browser: Browser, who: str | None = ADMIN, **options: Any
+    ) -> BrowserContext:
+        """A browser window of somebody who is signed in (None: nobody)."""
+        if who is not None and who not in self._cookies:
+            with browser.new_context(base_url=self.address) as context:
+                page = context.new_page()
+                page.goto(self.link(who))
+                page.get_by_label("New password").fill(PASSWORD)
+                page.get_by_role("button", name="Set the password").click()
+                page.wait_for_url("**/projects")
+                self._cookies[who] = context.storage_state()
+        state = self._cookies[who] if who else None
+        return browser.new_context(base_url=self.address, storage_state=state, **options)
+
+    def _change_tags(
+        self,
+        project: str,
+        features: tuple[str, ...],
+        added: list[str] | None = None,
+        removed: list[str] | None = None,
+    ) -> None:
+        tags = {"addedTags": _as_json(added), "removedTags": _as_json(removed)}
+        self.api("PUT", f"/projects/{project}/tags", {"features": features, "tags": tags})
+
+
+def names(number: int) -> list[str]:
+    """So many names of features, sorted."""
+    made = [f"shop.{part}.{change}" for part in PARTS for change in CHANGES]
+    return sorted(made[:number])
+
+
+@contextmanager
+def furnished(home: Path) -> Iterator[Instance]:
+    """A server with the demo's organisation, one Viewer without a project, and some leftovers."""
+    command(home, "demo")
+    command(home, "user", "create", "--username", VIEWER, "--name", "Vera Lind")
+    token = command(home, "token", "create", COLLEAGUE, "--description", "to prepare")
+    with running(FLAGSTAFF, "/ready", HOME=str(home)) as server:
+        instance = Instance(f"http://127.0.0.1:{server.port}", home, token)
+        instance.api("POST", "/projects", {"id": "empty", "name": "Empty"})
+        instance.api("POST", "/projects", {"id": "retired", "name": "Retired"})
+        instance.api("DELETE", "/projects/retired")
+        yield instance
+
+
+def command(home: Path, *words: str) -> str:
+    """What the command ``flagstaff`` prints."""
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("FLAGSTAFF_")}
+    done = subprocess.run(
+        [sys.executable, *FLAGSTAFF[:-1], *words],
+        env=environ | {"FLAGSTAFF_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def _as_json(tags: list[str] | None) -> list[dict[str, str]]:
+    pairs = (tag.split(":") for tag in tags or [])
+    return [{"type": type, "value": value} for type, value in pairs]

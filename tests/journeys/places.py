@@ -1,0 +1,444 @@
+"""Every page and every state of a page that a person can meet, each with the way to it."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from playwright.sync_api import Page
+
+from tests.journeys.instance import ADMIN, CHECKOUT, PASSWORD, VIEWER, Instance, names
+
+Way = Callable[[Page, Instance], None]
+
+
+@dataclass(frozen=True)
+class Place:
+    """``heading``: what its h1 begins with, to know that one is there."""
+
+    name: str
+    heading: str
+    way: Way
+    who: str | None = ADMIN
+
+
+PLACES: dict[str, Place] = {}
+
+
+def place(heading: str, who: str | None = ADMIN) -> Callable[[Way], Way]:
+    def note(way: Way) -> Way:
+        name = way.__name__.replace("_", "-")
+        PLACES[name] = Place(name, heading, way, who)
+        return way
+
+    return note
+
+
+def _at(path: str) -> Way:
+    return lambda page, _: page.goto(path)
+
+
+for name, path, heading in (
+    ("projects", "/projects", "Projects"),
+    ("projects-sorted", "/projects?sort=-featureCount&membership=mine", "Projects"),
+    ("projects-none-match", "/projects?text=nothing-like-it&mode=open", "Projects"),
+    ("projects-wrong-filter", "/projects?mode=secret&limit=0", "Projects"),
+    ("projects-archived", "/projects?archived=true", "Archived projects"),
+    ("project-new", "/projects/new", "New project"),
+    ("features", CHECKOUT, "Checkout"),
+    ("features-all-chosen", f"{CHECKOUT}?limit=20&all=1", "Checkout"),
+    ("features-page-2", f"{CHECKOUT}?limit=20&offset=20", "Checkout"),
+    ("features-filtered", f"{CHECKOUT}?tag=risk:high&stale=false&sort=createdAt", "Checkout"),
+    ("features-none-match", f"{CHECKOUT}?text=nothing-like-it", "Checkout"),
+    ("features-archived", f"{CHECKOUT}?archived=true", "Checkout"),
+    ("features-archived-none", "/projects/empty?archived=true", "Empty"),
+    ("features-none", "/projects/empty", "Empty"),
+    ("features-of-an-archived-project", "/projects/retired", "Retired"),
+    ("feature-new", f"{CHECKOUT}/features/new", "New feature"),
+    ("members", f"{CHECKOUT}/members", "Checkout"),
+    ("members-none", "/projects/default/members", "Default"),
+    ("settings", f"{CHECKOUT}/settings", "Checkout"),
+    ("settings-of-an-archived-project", "/projects/retired/settings", "Retired"),
+    ("paste", f"{CHECKOUT}/paste", "Paste a list"),
+    ("tags", "/tags", "Tags"),
+    ("tags-none-match", "/tags?text=nothing-like-it", "Tags"),
+    ("tag-type-new", "/tags/types/new", "New tag type"),
+    ("tag-type", "/tags/types/team", "Tag type team"),
+    ("tag-type-delete-used", "/tags/types/team/delete", "Delete tag type team"),
+    ("tag-type-delete-simple", "/tags/types/simple/delete", "Delete tag type simple"),
+    ("environments", "/environments", "Environments"),
+    ("environment-new", "/environments/new", "New environment"),
+    ("environment", "/environments/production", "Environment production"),
+    ("api", "/api/", ""),
+    ("not-found", "/no-such-page", "There is nothing here"),
+    ("not-found-project", "/projects/no-such-project", "There is nothing here"),
+):
+    PLACES[name] = Place(name, heading, _at(path))
+
+for name, path, heading in (
+    ("viewer-projects", "/projects", "Projects"),
+    ("viewer-features", CHECKOUT, "Checkout"),
+    ("viewer-members", f"{CHECKOUT}/members", "Checkout"),
+    ("viewer-settings", f"{CHECKOUT}/settings", "Checkout"),
+    ("viewer-tags", "/tags", "Tags"),
+    ("viewer-tag-type", "/tags/types/team", "Tag type team"),
+    ("viewer-environments", "/environments", "Environments"),
+    ("viewer-environment", "/environments/production", "Environment production"),
+    ("viewer-forbidden", f"{CHECKOUT}/paste", "You may not do this"),
+    ("viewer-forbidden-project", "/projects/new", "You may not do this"),
+):
+    PLACES[name] = Place(name, heading, _at(path), VIEWER)
+
+for name, path, heading in (
+    ("sign-in", "/sign-in", "Sign in"),
+    ("sign-in-first", "/projects/checkout", "Sign in"),
+    ("stranger-api", "/api/", ""),
+    ("stranger-not-found", "/no-such-page", "There is nothing here"),
+    ("stranger-no-link", "/set-up/no-such-link", "There is nothing here"),
+):
+    PLACES[name] = Place(name, heading, _at(path), None)
+
+
+@place("Sign in", None)
+def sign_in_refused(page: Page, _: Instance) -> None:
+    page.goto("/sign-in")
+    page.get_by_label("User name or e-mail").fill("nobody")
+    page.get_by_label("Password", exact=True).fill("not the right one")
+    press(page, "Sign in")
+
+
+@place("Sign in", None)
+def signed_out(page: Page, instance: Instance) -> None:
+    page.goto(instance.link("jonas.weber"))
+    page.get_by_label("New password").fill(PASSWORD)
+    press(page, "Set the password")
+    press(page, "Sign out")
+
+
+@place("Sign in")
+def session_ended(page: Page, _: Instance) -> None:
+    page.goto("/projects/new")
+    page.get_by_label("Name").fill("Night shop")
+    page.context.clear_cookies()
+    press(page, "Create the project")
+
+
+@place("This form had expired")
+def form_expired(page: Page, _: Instance) -> None:
+    page.goto("/projects/new")
+    page.evaluate("document.querySelector('main [name=csrf_token]').value = 'of another sign-in'")
+    press(page, "Create the project")
+
+
+@place("Set your password", None)
+def set_up(page: Page, instance: Instance) -> None:
+    page.goto(instance.link("priya.raman"))
+
+
+@place("Set your password", None)
+def set_up_refused(page: Page, instance: Instance) -> None:
+    set_up(page, instance)
+    page.get_by_label("New password").fill("short")
+    press(page, "Set the password")
+
+
+@place("New project")
+def project_new_refused(page: Page, _: Instance) -> None:
+    page.goto("/projects/new")
+    page.get_by_label("Id").fill("not an id")
+    page.get_by_label("Approvals in production").fill("many")
+    page.get_by_label("Default stickiness").fill("")
+    press(page, "Create the project")
+
+
+@place("Checkout")
+def settings_refused(page: Page, _: Instance) -> None:
+    page.goto(f"{CHECKOUT}/settings")
+    page.get_by_label("Name").fill("")
+    for box in page.locator("[name=environments]:visible").all():
+        box.uncheck()
+    press(page, "Save")
+
+
+@place("Review the settings")
+def settings_review(page: Page, _: Instance) -> None:
+    page.goto(f"{CHECKOUT}/settings")
+    page.get_by_role("radio", name="Private").check()
+    page.get_by_label("Approvals in production").fill("1")
+    page.get_by_label("Description").fill("From the basket to the order, for members only.")
+    press(page, "Save")
+
+
+@place("Two changes of")
+def settings_conflict(page: Page, instance: Instance) -> None:
+    id = instance.project()
+    page.goto(f"/projects/{id}/settings")
+    theirs = {"name": "Night market", "description": "Open from ten to six.", "mode": "open"}
+    instance.api("PUT", f"/projects/{id}", theirs)
+    page.get_by_label("Name").fill("All-night shop")
+    press(page, "Save")
+
+
+@place("Checkout")
+def members_refused(page: Page, _: Instance) -> None:
+    page.goto(f"{CHECKOUT}/members")
+    page.get_by_label("User name or e-mail").fill("no.such.person")
+    press(page, "Save members")
+
+
+@place("Night shop")
+def members_conflict(page: Page, instance: Instance) -> None:
+    id = instance.project()
+    page.goto(f"/projects/{id}/members")
+    members = instance.api("GET", f"{CHECKOUT}/access")["members"]
+    rows = [{"id": member["id"], "roleId": member["roleId"]} for member in members]
+    instance.api("PUT", f"/projects/{id}/access", {"members": rows})
+    page.get_by_label("User name or e-mail").fill("vera.lind")
+    press(page, "Save members")
+
+
+@place("New feature")
+def feature_new_refused(page: Page, _: Instance) -> None:
+    page.goto(f"{CHECKOUT}/features/new")
+    page.get_by_label("Name").fill("not a name")
+    press(page, "Create the feature")
+
+
+@place("New feature")
+def feature_new_another(page: Page, instance: Instance) -> None:
+    page.goto(f"/projects/{instance.project()}/features/new")
+    page.get_by_label("Name").fill("shop.basket.v2")
+    press(page, "Create, and then another")
+
+
+@place("checkout.")
+def feature_parent(page: Page, instance: Instance) -> None:
+    page.goto(f"{CHECKOUT}/features/{instance.parent}")
+
+
+@place("checkout.")
+def feature_child(page: Page, instance: Instance) -> None:
+    page.goto(f"{CHECKOUT}/features/{instance.child}")
+
+
+@place("checkout.", VIEWER)
+def viewer_feature(page: Page, instance: Instance) -> None:
+    feature_child(page, instance)
+
+
+@place("checkout.")
+def feature_archived(page: Page, _: Instance) -> None:
+    page.goto(f"{CHECKOUT}?archived=true")
+    page.locator("tbody th a").first.click()
+
+
+@place("checkout.")
+def feature_refused(page: Page, instance: Instance) -> None:
+    feature_child(page, instance)
+    page.get_by_label("Depends on").fill("no.such.feature")
+    press(page, "Save")
+
+
+@place("shop.")
+def feature_conflict(page: Page, instance: Instance) -> None:
+    id = instance.project(2)
+    [name, other] = names(2)
+    page.goto(f"/projects/{id}/features/{name}")
+    theirs = {"description": "Shows the banner in two wordings.", "stale": True}
+    instance.api("PUT", f"/projects/{id}/features/{name}", theirs)
+    page.get_by_label("Description").fill("Compares two banners by what people do next.")
+    page.get_by_label("Depends on").fill(other)
+    press(page, "Save")
+
+
+@place("Edit tags of 12")
+def picker(page: Page, instance: Instance) -> None:
+    paste(page, [row["name"] for row in instance.rows[:12]], "Edit tags")
+
+
+@place("Edit tags of 1 feature")
+def picker_left_out(page: Page, instance: Instance) -> None:
+    elsewhere = instance.api("GET", "/projects/catalogue/features?limit=1")["features"]
+    archived = instance.api("GET", f"{CHECKOUT}/features?limit=1&archived=true")["features"]
+    known = [row["name"] for row in [*elsewhere, *archived]]
+    paste(page, [*known, "checkout.basket.v9", "checkout.no-such-thing"], "Edit tags")
+
+
+@place("Edit tags of 0")
+def picker_nothing(page: Page, _: Instance) -> None:
+    paste(page, ["no.such.feature"], "Edit tags")
+
+
+@place("Edit tags of 12")
+def picker_none_match(page: Page, instance: Instance) -> None:
+    picker(page, instance)
+    page.goto(f"{page.url}&text=nothing-like-it&add=risk:low&remove=simple:seo")
+
+
+@place("Edit tags of 12")
+def picker_near(page: Page, instance: Instance) -> None:
+    picker(page, instance)
+    new_tag(page, "team", "Baskets")
+
+
+@place("Edit tags of 12")
+def picker_new_refused(page: Page, instance: Instance) -> None:
+    picker(page, instance)
+    new_tag(page, "team", "x")
+
+
+@place("Review the tags of 12")
+def tags_review(page: Page, instance: Instance) -> None:
+    picker(page, instance)
+    new_tag(page, "simple", "winter-sale")
+    choose(page, "risk:low", "Add to all")
+    choose(page, "team:basket", "Remove from all")
+    press(page, "Review")
+
+
+@place("Review the tags of 12")
+def tags_review_outdated(page: Page, instance: Instance) -> None:
+    id = instance.project(12)
+    _review(page, instance, id)
+    instance.untag(id, "team:basket", names(12)[0])
+    page.locator("main form button.button--primary").last.click()
+
+
+@place("Tags of 12 features changed")
+def tags_done(page: Page, instance: Instance) -> None:
+    _review(page, instance, instance.project(12))
+    page.locator("main form button.button--primary").last.click()
+
+
+@place("Take a change of tags back")
+def tags_take_back(page: Page, instance: Instance) -> None:
+    tags_done(page, instance)
+    page.get_by_role("link", name="Take it back").click()
+
+
+@place("What archiving would do")
+def archive_blocked(page: Page, instance: Instance) -> None:
+    rows = instance.rows
+    alone = [row["name"] for row in rows if not row["children"]]
+    parents = [row["name"] for row in rows if row["children"]]
+    archived = instance.api("GET", f"{CHECKOUT}/features?limit=1&archived=true")["features"]
+    rest = [archived[0]["name"], alone[3] + "x", "no.such.feature"]
+    paste(page, [*parents, *alone[:9], *rest], "Archive…")
+
+
+@place("What archiving would do")
+def archive_free(page: Page, instance: Instance) -> None:
+    tied = [row["name"] for row in instance.rows if row["children"] or row["dependencies"]]
+    paste(page, tied, "Archive…")
+
+
+@place("What archiving would do")
+def archive_nothing(page: Page, _: Instance) -> None:
+    paste(page, ["no.such.feature", "another.one"], "Archive…")
+
+
+@place("What archiving would do")
+def archive_outdated(page: Page, instance: Instance) -> None:
+    id = _tied_project(instance)
+    page.goto(f"/projects/{id}")
+    _choose_rows(page, names(4)[:3])
+    press(page, "Archive…")
+    instance.tie(id, child=names(4)[3], parent=names(4)[1])
+    page.locator("main form button.button--primary").last.click()
+
+
+@place("3 features archived")
+def archive_done(page: Page, instance: Instance) -> None:
+    page.goto(f"/projects/{_tied_project(instance)}")
+    _choose_rows(page, names(4)[:3])
+    press(page, "Archive…")
+    page.locator("main form button.button--primary").last.click()
+
+
+@place("Delete tag type")
+def tag_type_delete(page: Page, instance: Instance) -> None:
+    name = f"season-{len(instance.api('GET', '/tag-types')['tagTypes'])}"
+    instance.api("POST", "/tag-types", {"name": name})
+    [id, feature] = [instance.project(1), *names(1)]
+    instance.tag(id, f"{name}:winter", feature)
+    instance.untag(id, f"{name}:winter", feature)
+    page.goto(f"/tags/types/{name}/delete")
+
+
+@place("New tag type")
+def tag_type_refused(page: Page, _: Instance) -> None:
+    page.goto("/tags/types/new")
+    page.get_by_label("Name").fill("Not A Name")
+    press(page, "Create the tag type")
+
+
+@place("Tag type")
+def tag_type_overtaken(page: Page, instance: Instance) -> None:
+    name = f"period-{len(instance.api('GET', '/tag-types')['tagTypes'])}"
+    instance.api("POST", "/tag-types", {"name": name, "description": "When"})
+    page.goto(f"/tags/types/{name}")
+    instance.api("PUT", f"/tag-types/{name}", {"description": "When it was asked for", "hue": 4})
+    page.get_by_label("Description").fill("The quarter of the year")
+    press(page, "Save")
+
+
+@place("New environment")
+def environment_refused(page: Page, _: Instance) -> None:
+    page.goto("/environments/new")
+    page.get_by_label("Name").fill("not a name")
+    page.get_by_label("order").fill("first")
+    press(page, "Create the environment")
+
+
+@place("Environment")
+def environment_overtaken(page: Page, instance: Instance) -> None:
+    number = len(instance.api("GET", "/environments")["environments"])
+    name = f"load-test-{number}"
+    instance.api("POST", "/environments", {"name": name, "type": "test"})
+    page.goto(f"/environments/{name}")
+    instance.api("PUT", f"/environments/{name}", {"deprecated": True})
+    press(page, "Save")
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).first.click()
+
+
+def paste(page: Page, features: list[str], then: str, project: str = CHECKOUT) -> None:
+    page.goto(f"{project}/paste")
+    page.get_by_label("Feature names").fill("\n".join(features))
+    press(page, then)
+
+
+def new_tag(page: Page, type: str, value: str) -> None:
+    page.locator("#new-type").select_option(type)
+    page.get_by_label("Value").fill(value)
+    press(page, "Add to the list")
+
+
+def choose(page: Page, tag: str, way: str) -> None:
+    """The radio of a tag, pressed as one does: on its words."""
+    group = page.get_by_role("group", name=tag, exact=True)
+    group.locator("label", has_text=re.compile(f"{way}$")).click()
+
+
+def _choose_rows(page: Page, features: list[str]) -> None:
+    for name in features:
+        page.get_by_label(f"Select {name}", exact=True).check()
+
+
+def _review(page: Page, instance: Instance, project: str) -> None:
+    """The review of one tag more, one less, and a new one, on all features."""
+    some = names(12)
+    instance.tag(project, "risk:low", *some[:5])
+    instance.tag(project, "team:basket", *some[:7])
+    paste(page, some, "Edit tags", f"/projects/{project}")
+    new_tag(page, "simple", "night-only")
+    choose(page, "risk:low", "Add to all")
+    choose(page, "team:basket", "Remove from all")
+    press(page, "Review")
+
+
+def _tied_project(instance: Instance) -> str:
+    id = instance.project(4)
+    instance.tie(id, child=names(4)[0], parent=names(4)[1])
+    return id
