@@ -149,10 +149,9 @@ class Page:
 
     def form(self, which: int | str = 0) -> Element:
         """A form of the content: by its number, or by the end of its action or a button of it."""
-        forms = self.root.all("main")[0].all("form")
         if isinstance(which, int):
-            return forms[which]
-        for form in forms:
+            return self.root.all("main")[0].all("form")[which]
+        for form in self.root.all("form"):
             buttons = {button.text for button in form.all("button")}
             if form.attrs.get("action", self.path).endswith(which) or which in buttons:
                 return form

@@ -111,9 +111,10 @@ def by_session() -> Actor:
         SignInNeeded: when nobody is.
 
     """
-    if not current_user.is_authenticated:
+    # Without an actor: one whose session begins with this very request.
+    actor: Actor | None = current_user.actor if current_user.is_authenticated else None
+    if actor is None:
         raise SignInNeeded
-    actor: Actor = current_user.actor
     return actor
 
 

@@ -9,7 +9,7 @@ from app.config import Settings
 from app.core import pages
 from app.core.actor import Actor
 from app.core.db import transact
-from app.core.errors import Invalid, TooManyRequests
+from app.core.errors import TooManyRequests
 from app.core.forms import SchemaForm, attempt, show_form
 from app.core.pages import Fields, PageBlueprint, SignInNeeded, go_to, own_path
 from app.core.permissions import Access
@@ -122,15 +122,12 @@ def _sign_in_page(form: SchemaForm, target: str, kept: Fields | None = None) -> 
 
 
 def _kept_fields() -> Fields | None:
-    """What had been typed before, as the sign-in page carried it."""
-    sent = request.form.get("kept")
-    if not sent:
-        return None
+    """What had been typed before, as the sign-in page carried it; None if it is not as made."""
     try:
-        fields = json.loads(sent)
+        fields = json.loads(request.form.get("kept", ""))
         return {str(name): [str(value) for value in values] for name, values in fields.items()}
     except (ValueError, AttributeError, TypeError):
-        raise Invalid("This form is damaged; open the page again.") from None
+        return None
 
 
 def _with_what_was_typed(target: str, secret: str) -> str:

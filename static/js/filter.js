@@ -1,9 +1,9 @@
 // Rows that don't have the typed words are hidden while one types; Enter asks the server.
 const filter = document.querySelector("[data-filter]");
-const table = document.getElementById(filter.dataset.filter);
+const table = document.getElementById(filter?.dataset.filter);
 const told = document.querySelector("[data-told]");
 
-filter.addEventListener("input", () => {
+if (table) filter.addEventListener("input", () => {
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;
   for (const group of table.tBodies) {

@@ -12,22 +12,21 @@ from werkzeug.test import TestResponse
 from app.core.db import db, unit_of_work, utcnow
 from app.tokens import secrets
 from app.tokens.models import Token
+from tests.browser import Browser, Page
 from tests.clients import ApiClient
 from tests.people import People
 
-PUBLIC, TOKEN = "everybody", "whoever has a token"
+PUBLIC, TOKEN, SESSION = "everybody", "whoever has a token", "whoever is signed in"
 PROJECT = "/api/admin/projects/<key:project_id>"
+PAGES = "/projects/<key:project_id>"
 PARENTS = PROJECT + "/features/<key:name>/dependencies"
 ROBOTS = "/api/admin/service-account"
 
 NEEDS = {
-    ("GET", "/"): PUBLIC,
     ("GET", "/health"): PUBLIC,
     ("GET", "/ready"): PUBLIC,
     ("GET", "/static/<path:filename>"): PUBLIC,
     ("GET", "/avatars/<string(maxlength=2):initials>.svg"): PUBLIC,
-    ("GET", "/set-up/<secret>"): PUBLIC,
-    ("POST", "/set-up/<secret>"): PUBLIC,
     ("GET", "/api/"): PUBLIC,
     ("GET", "/api/openapi.json"): PUBLIC,
     ("GET", "/api/admin/user"): TOKEN,
@@ -87,6 +86,57 @@ NEEDS = {
     ("GET", "/api/admin/events"): "READ_LOGS",
 }
 
+PAGES_NEED = {
+    ("GET", "/"): SESSION,
+    ("GET", "/sign-in"): PUBLIC,
+    ("POST", "/sign-in"): PUBLIC,
+    ("POST", "/sign-out"): SESSION,
+    ("GET", "/first-admin/<secret>"): PUBLIC,
+    ("POST", "/first-admin/<secret>"): PUBLIC,
+    ("GET", "/projects"): SESSION,
+    ("GET", "/projects/new"): "CREATE_PROJECT",
+    ("POST", "/projects/new"): "CREATE_PROJECT",
+    ("GET", PAGES): SESSION,
+    ("GET", PAGES + "/settings"): SESSION,
+    ("POST", PAGES + "/settings"): "UPDATE_PROJECT",
+    ("POST", PAGES + "/put-away"): "DELETE_PROJECT",
+    ("POST", PAGES + "/bring-back"): "DELETE_PROJECT",
+    ("GET", PAGES + "/members"): SESSION,
+    ("POST", PAGES + "/members"): "PROJECT_USER_ACCESS_WRITE",
+    ("GET", PAGES + "/features/new"): "CREATE_FEATURE",
+    ("POST", PAGES + "/features/new"): "CREATE_FEATURE",
+    ("GET", PAGES + "/features/<key:name>"): SESSION,
+    ("POST", PAGES + "/features/<key:name>"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/paste"): "UPDATE_FEATURE",
+    ("POST", PAGES + "/selection"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/tags"): "UPDATE_FEATURE",
+    ("POST", PAGES + "/tags"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/tags/review"): "UPDATE_FEATURE",
+    ("POST", PAGES + "/tags/review"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/tags/done"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/tags/take-back"): "UPDATE_FEATURE",
+    ("POST", PAGES + "/tags/take-back"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/archive"): "DELETE_FEATURE",
+    ("POST", PAGES + "/archive"): "DELETE_FEATURE",
+    ("GET", PAGES + "/archived"): "DELETE_FEATURE",
+    ("POST", PAGES + "/untie"): "UPDATE_FEATURE_DEPENDENCY",
+    ("POST", PAGES + "/revive"): "DELETE_FEATURE",
+    ("GET", "/tags"): SESSION,
+    ("GET", "/tags/types/new"): "CREATE_TAG_TYPE",
+    ("POST", "/tags/types/new"): "CREATE_TAG_TYPE",
+    ("GET", "/tags/types/<key:name>"): SESSION,
+    ("POST", "/tags/types/<key:name>"): "UPDATE_TAG_TYPE",
+    ("GET", "/tags/types/<key:name>/delete"): "DELETE_TAG_TYPE",
+    ("POST", "/tags/types/<key:name>/delete"): "DELETE_TAG_TYPE",
+    ("GET", "/environments"): SESSION,
+    ("GET", "/environments/new"): "ADMIN",
+    ("POST", "/environments/new"): "ADMIN",
+    ("GET", "/environments/<key:name>"): SESSION,
+    ("POST", "/environments/<key:name>"): "ADMIN",
+    ("GET", "/set-up/<secret>"): PUBLIC,
+    ("POST", "/set-up/<secret>"): PUBLIC,
+}
+
 ON_FEATURES = {"CREATE_FEATURE", "UPDATE_FEATURE", "UPDATE_FEATURE_DEPENDENCY", "DELETE_FEATURE"}
 ON_PROJECT = ON_FEATURES | {"UPDATE_PROJECT", "DELETE_PROJECT", "PROJECT_USER_ACCESS_WRITE"}
 OF_EDITOR = {"CREATE_PROJECT", "CREATE_TAG_TYPE", "UPDATE_TAG_TYPE", "DELETE_TAG_TYPE", "READ_LOGS"}
@@ -99,7 +149,7 @@ FILLED = {
     "name": "child",
     "child": "child",
     "parent": "parent",
-    "filename": "css/plain.css",
+    "filename": "css/base.css",
     "initials": "AB",
 }
 STRANGERS = ("none", "malformed", "unknown", "expired", "revoked")
@@ -109,7 +159,7 @@ STRANGERS = ("none", "malformed", "unknown", "expired", "revoked")
 class Caller:
     """A client, and by which roles it is to be judged; without a role it is nobody."""
 
-    client: ApiClient
+    client: ApiClient | Browser
     role: str | None = None
     projects: dict[str, str] = field(default_factory=dict)
 
@@ -118,7 +168,7 @@ class Caller:
             return True
         if self.role is None:
             return False
-        if needs == TOKEN or needs in ANYWHERE[self.role]:
+        if needs in {TOKEN, SESSION} or needs in ANYWHERE[self.role]:
             return True
         return project is not None and needs in IN_PROJECT.get(self.projects.get(project), ())
 
@@ -197,15 +247,16 @@ def call(client: ApiClient, method: str, path: str) -> TestResponse:
 
 
 def test_the_table_has_every_route(app):
-    missing = sorted(routes(app) - NEEDS.keys())
+    table = NEEDS | PAGES_NEED
+    missing = sorted(routes(app) - table.keys())
     assert not missing, "NEEDS lacks\n" + "\n".join(map(str, missing))
-    gone = sorted(NEEDS.keys() - routes(app))
+    gone = sorted(table.keys() - routes(app))
     assert not gone, "the application lacks\n" + "\n".join(map(str, gone))
 
 
 def test_every_path_that_is_tried_leads_to_its_route(app):
     router = app.url_map.bind("localhost")
-    for method, rule in NEEDS:
+    for method, rule in NEEDS | PAGES_NEED:
         found, _ = router.match(path_of(rule), method, return_rule=True)
         assert found.rule == rule
 
@@ -261,3 +312,84 @@ def told(answer: TestResponse) -> tuple[object, ...]:
     """All that an answer tells: what differs from request to request is left out."""
     headers = [(k, v) for k, v in answer.headers if k not in {"X-Request-Id", "Date"}]
     return answer.status_code, headers, [kv for kv in answer.json.items() if kv[0] != "id"]
+
+
+@pytest.fixture
+def visitors(app: Flask, people: People, callers: dict[str, Caller]) -> dict[str, Caller]:
+    """Browsers: of the people among the callers, of nobody, and of somebody who was deleted."""
+    people.person("gone")
+    gone = Browser(app).sign_in("gone")
+    admin = callers["person Admin"].client
+    id = next(u["id"] for u in admin.ok("GET", "/user-admin")["users"] if u["username"] == "gone")
+    admin.ok("DELETE", f"/user-admin/{id}")
+    found = {"nobody": Caller(Browser(app)), "deleted": Caller(gone)}
+    for role in ANYWHERE:
+        found[f"person {role}"] = Caller(Browser(app).sign_in(f"person-{role}"), role)
+    for role in IN_PROJECT:
+        for project in ("web", "other"):
+            browser = Browser(app).sign_in(f"{role}-{project}")
+            found[f"{role} of {project}"] = Caller(browser, "Viewer", {project: role})
+    return found
+
+
+def test_every_visitor_gets_what_the_table_says(visitors):
+    wrong = []
+    for (method, rule), needs in sorted(PAGES_NEED.items()):
+        if rule == "/sign-out":
+            continue  # it would end the visit
+        path = path_of(rule)
+        for name, visitor in visitors.items():
+            page = visit(visitor.client, method, path)
+            allowed = visitor.may(needs, "web" if rule.startswith(PAGES) else None)
+            if not as_shown(page, needs, allowed=allowed, known=visitor.role is not None):
+                wrong.append(f"{name}: {method} {path} -> {page.status} (needs {needs})")
+    assert wrong == []
+
+
+def visit(browser: Browser, method: str, path: str) -> Page:
+    return browser.get(path) if method == "GET" else browser.post(path)
+
+
+def as_shown(page: Page, needs: str, *, allowed: bool, known: bool) -> bool:
+    asks_to_sign_in = page.status == 401 or (page.status == 303 and "/sign-in" in page.location)
+    if allowed:
+        return page.status < 500 and page.status not in {401, 403, 405} and not asks_to_sign_in
+    if not known:
+        return asks_to_sign_in
+    return page.status == 403 and page.has(f"You need the permission {needs}")
+
+
+def test_a_token_opens_no_page_and_a_session_no_api(app, people, callers):
+    token = callers["person Admin"].client
+    for path in ("/projects", "/tags"):
+        answer = token.get(f"http://localhost{path}")
+        assert (answer.status_code, "/sign-in" in answer.headers["Location"]) == (303, True)
+    browser = Browser(app).sign_in("person-Admin")
+    assert browser.get("/projects").status == 200
+    answer = browser.client.get("/api/admin/user")
+    assert (answer.status_code, answer.json["name"]) == (401, "AuthenticationRequired")
+
+
+PEEPERS = ("person Viewer", "person Editor", "Owner of other", "nobody")
+
+
+def test_the_pages_of_a_private_project_are_as_those_of_an_unknown_one(callers, visitors):
+    asked = [
+        (visitors[name].client, method, path_of(rule).replace("/web", "/hidden"))
+        for name in PEEPERS
+        for method, rule in sorted(PAGES_NEED)
+        if rule.startswith(PAGES)
+    ]
+    unknown = [shown(visit(*question)) for question in asked]
+    admin = callers["person Admin"].client
+    admin.ok("POST", "/projects", {"id": "hidden", "name": "Hidden", "mode": "private"})
+    admin.ok("POST", "/projects/hidden/features", {"name": "something"})
+    for question, before in zip(asked, unknown, strict=True):
+        assert shown(visit(*question)) == before, question[1:]
+        assert before[0] in {303, 401, 403, 404}, question[1:]
+
+
+def shown(page: Page) -> tuple[int, str]:
+    """All that a page tells: what differs from request to request is left out."""
+    text = re.sub(r'[0-9a-f-]{36}|value="[^"]{50,}"|printed by .*', "", page.text)
+    return page.status, text

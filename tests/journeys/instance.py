@@ -43,7 +43,7 @@ class Instance:
 
     def api(self, method: str, path: str, body: Any = None) -> Any:
         """What the API answers, which must not refuse."""
-        request = Request(  # noqa: S310 - our own server
+        request = Request(
             f"{self.address}/api/admin{path}",
             method=method,
             data=None if body is None else json.dumps(body).encode(),
@@ -58,7 +58,7 @@ class Instance:
         number = next(self._numbers)
         id = name.lower().replace(" ", "-") + (f"-{number}" if number > 1 else "")
         self.api("POST", "/projects", {"id": id, "name": name, **about})
-        for feature in names(features):
+        for feature in names(features, id):
             self.api("POST", f"/projects/{id}/features", {"name": feature})
         return id
 
@@ -94,9 +94,7 @@ class Instance:
         """The path of a link by which somebody sets a new password."""
         return "/set-up/" + command(self.home, "user", "reset-password", username).split("/")[-1]
 
-    def context(
-        self, browser: Browser, who: str | None = ADMIN, **options: Any
-    ) -> BrowserContext:
+    def context(self, browser: Browser, who: str | None = ADMIN, **options: Any) -> BrowserContext:
         """A browser window of somebody who is signed in (None: nobody)."""
         if who is not None and who not in self._cookies:
             with browser.new_context(base_url=self.address) as context:
@@ -120,9 +118,9 @@ class Instance:
         self.api("PUT", f"/projects/{project}/tags", {"features": features, "tags": tags})
 
 
-def names(number: int) -> list[str]:
-    """So many names of features, sorted."""
-    made = [f"shop.{part}.{change}" for part in PARTS for change in CHANGES]
+def names(number: int, project: str) -> list[str]:
+    """So many names of features of the project, sorted; no two projects share any."""
+    made = [f"{project}.{part}.{change}" for part in PARTS for change in CHANGES]
     return sorted(made[:number])
 
 

@@ -238,10 +238,10 @@ def feature_refused(page: Page, instance: Instance) -> None:
     press(page, "Save")
 
 
-@place("shop.")
+@place("night-shop")
 def feature_conflict(page: Page, instance: Instance) -> None:
     id = instance.project(2)
-    [name, other] = names(2)
+    [name, other] = names(2, id)
     page.goto(f"/projects/{id}/features/{name}")
     theirs = {"description": "Shows the banner in two wordings.", "stale": True}
     instance.api("PUT", f"/projects/{id}/features/{name}", theirs)
@@ -299,7 +299,7 @@ def tags_review(page: Page, instance: Instance) -> None:
 def tags_review_outdated(page: Page, instance: Instance) -> None:
     id = instance.project(12)
     _review(page, instance, id)
-    instance.untag(id, "team:basket", names(12)[0])
+    instance.untag(id, "team:basket", names(12, id)[0])
     page.locator("main form button.button--primary").last.click()
 
 
@@ -339,17 +339,19 @@ def archive_nothing(page: Page, _: Instance) -> None:
 @place("What archiving would do")
 def archive_outdated(page: Page, instance: Instance) -> None:
     id = _tied_project(instance)
+    tied = names(4, id)
     page.goto(f"/projects/{id}")
-    _choose_rows(page, names(4)[:3])
+    _choose_rows(page, tied[:3])
     press(page, "Archive…")
-    instance.tie(id, child=names(4)[3], parent=names(4)[1])
+    instance.tie(id, child=tied[3], parent=tied[1])
     page.locator("main form button.button--primary").last.click()
 
 
 @place("3 features archived")
 def archive_done(page: Page, instance: Instance) -> None:
-    page.goto(f"/projects/{_tied_project(instance)}")
-    _choose_rows(page, names(4)[:3])
+    id = _tied_project(instance)
+    page.goto(f"/projects/{id}")
+    _choose_rows(page, names(4, id)[:3])
     press(page, "Archive…")
     page.locator("main form button.button--primary").last.click()
 
@@ -358,7 +360,8 @@ def archive_done(page: Page, instance: Instance) -> None:
 def tag_type_delete(page: Page, instance: Instance) -> None:
     name = f"season-{len(instance.api('GET', '/tag-types')['tagTypes'])}"
     instance.api("POST", "/tag-types", {"name": name})
-    [id, feature] = [instance.project(1), *names(1)]
+    id = instance.project(1)
+    [feature] = names(1, id)
     instance.tag(id, f"{name}:winter", feature)
     instance.untag(id, f"{name}:winter", feature)
     page.goto(f"/tags/types/{name}/delete")
@@ -428,7 +431,7 @@ def _choose_rows(page: Page, features: list[str]) -> None:
 
 def _review(page: Page, instance: Instance, project: str) -> None:
     """The review of one tag more, one less, and a new one, on all features."""
-    some = names(12)
+    some = names(12, project)
     instance.tag(project, "risk:low", *some[:5])
     instance.tag(project, "team:basket", *some[:7])
     paste(page, some, "Edit tags", f"/projects/{project}")
@@ -440,5 +443,6 @@ def _review(page: Page, instance: Instance, project: str) -> None:
 
 def _tied_project(instance: Instance) -> str:
     id = instance.project(4)
-    instance.tie(id, child=names(4)[0], parent=names(4)[1])
+    child, parent, *_ = names(4, id)
+    instance.tie(id, child=child, parent=parent)
     return id

@@ -1,0 +1,170 @@
+"""Forms that come from elsewhere, too late, or from another sign-in."""
+
+import re
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.db import Model, db, unit_of_work
+from app.sessions.models import KeptForm, Session
+from tests.auth.test_matrix import PAGES_NEED, path_of
+from tests.auth.test_sign_in import PASSWORD, ada
+from tests.browser import Browser
+from tests.clients import ApiClient
+
+__all__ = ["ada"]  # a fixture
+
+POSTS = sorted(rule for method, rule in PAGES_NEED if method == "POST")
+UNTOLD = {"sessions", "kept_forms", "throttles"}
+
+
+def contents(app: Flask) -> dict[str, list[object]]:
+    """All rows of all tables but those that keep the way in."""
+    with app.app_context():
+        return {
+            table.name: [tuple(row) for row in db.session.execute(sa.select(table))]
+            for table in Model.metadata.sorted_tables
+            if table.name not in UNTOLD
+        }
+
+
+def end_sessions(app: Flask) -> None:
+    with app.app_context(), unit_of_work(writes=True):
+        db.session.query(KeptForm).delete()
+        db.session.query(Session).delete()
+
+
+@pytest.fixture
+def world(admin: ApiClient) -> None:
+    """What the paths of the forms name."""
+    admin.ok("POST", "/projects", json={"id": "web", "name": "Web"})
+    for name in ("child", "parent"):
+        admin.ok("POST", "/projects/web/features", json={"name": name})
+
+
+FOREIGN = {
+    "no token": {"csrf": False},
+    "a made-up token": {"data": {"csrf_token": "made-up"}},
+    "another site": {"headers": {"Sec-Fetch-Site": "cross-site"}},
+    "a sister site": {"headers": {"Sec-Fetch-Site": "same-site"}},
+    "an unknown origin": {"headers": {"Origin": "null"}},
+    "a foreign origin": {"headers": {"Origin": "https://evil.example"}},
+}
+
+
+@pytest.mark.parametrize("how", FOREIGN)
+def test_a_form_that_is_not_ours_changes_nothing(app, browser, world, how):
+    before = contents(app)
+    for rule in POSTS:
+        page = browser.post(path_of(rule), **FOREIGN[how])
+        assert page.status in {400, 404}, f"{rule}: {page.status}"
+    assert contents(app) == before
+    assert browser.get("/projects").status == 200
+
+
+def test_the_token_of_another_session_is_worth_nothing(app, browser, people, world):
+    people.person("other", role="Admin")
+    token = Browser(app).sign_in("other").csrf_token()
+    before = contents(app)
+    for rule in POSTS:
+        assert browser.post(path_of(rule), {"csrf_token": token}).status in {400, 404}, rule
+    assert contents(app) == before
+
+
+def test_a_token_in_the_address_is_worth_nothing(app, browser):
+    token = browser.csrf_token()
+    page = browser.post(f"/projects/new?csrf_token={token}", {"name": "x"}, csrf=False)
+    assert page.status == 400
+    assert browser.get("/projects/x").status == 404
+
+
+def test_a_browser_that_says_less_about_itself_can_still_send_forms(browser):
+    page = browser.post(
+        "/projects/new",
+        {"name": "Web shop", "mode": "open", "environments": "production"},
+        headers={"Sec-Fetch-Site": "", "Origin": ""},
+    )
+    assert page.status == 303
+
+
+def test_what_was_typed_comes_back_after_signing_in_anew(app, visitor, ada):
+    visitor.sign_in("ada")
+    page = visitor.get("/projects/new")
+    end_sessions(app)
+    typed = {"name": "Web shop", "description": "a\nb", "mode": "private", "environments": []}
+    page = visitor.submit(page, typed, button="Create the project")
+    assert page.status == 401
+    assert page.has("what you typed is kept and comes back, nothing was saved yet")
+    page = visitor.submit(page, {"name": "ada", "password": "wrong"})
+    assert page.status == 400
+    page = visitor.submit(page, {"name": "ada", "password": PASSWORD})
+    assert re.fullmatch(r"/projects/new\?kept=\d+", page.location)
+    page = visitor.follow(page)
+    assert page.has("What you typed is back")
+    fields = page.fields()
+    assert fields["name"] == "Web shop"
+    assert fields["description"] == "a\nb"
+    assert fields["mode"] == "private"
+    assert "environments" not in fields
+    assert visitor.get("/projects/web-shop").status == 404
+    page = visitor.submit(page, {"environments": "production"}, button="Create the project")
+    assert visitor.follow(page).h1 == "Web shop"
+
+
+def test_chosen_rows_come_back_too(app, visitor, ada, world):
+    visitor.sign_in("ada")
+    page = visitor.get("/projects/web")
+    end_sessions(app)
+    headers = {"Referer": "http://localhost/projects/web"}
+    page = visitor.post("/projects/web/selection", {"feature": ["child"]}, headers=headers)
+    assert page.status == 401
+    page = visitor.follow(visitor.submit(page, {"name": "ada", "password": PASSWORD}))
+    assert page.fields("Edit tags")["feature"] == "child"
+
+
+def test_no_password_is_ever_kept(app, visitor, ada):
+    page = visitor.post("/tags/types/new", {"new_password": "secret", "Password": "secret"})
+    assert page.status == 401
+    assert "secret" not in page.text
+
+
+def test_a_form_from_before_the_last_sign_in_is_kept_and_led_back_to(app, visitor, ada):
+    visitor.sign_in("ada")
+    page = visitor.get("/projects/new")
+    visitor.sign_in("ada")
+    page = visitor.submit(page, {"name": "Web shop"}, button="Create the project")
+    assert (page.status, page.h1) == (400, "This form had expired")
+    page = visitor.get(page.links["Back to the form, filled in"])
+    assert page.fields()["name"] == "Web shop"
+
+
+def test_nobody_else_reads_what_was_kept(app, visitor, ada, people):
+    visitor.sign_in("ada")
+    page = visitor.get("/projects/new")
+    visitor.sign_in("ada")
+    page = visitor.submit(page, {"name": "Web shop"}, button="Create the project")
+    back = page.links["Back to the form, filled in"]
+    for name in ("ada", "eve"):
+        if name == "eve":
+            people.person("eve", role="Admin")
+        assert Browser(app).sign_in(name).get(back).fields()["name"] == ""
+
+
+@pytest.mark.parametrize("kept", ["x", "0", "999999999999999999", "-1", "%00", "1e3", "٣"])
+def test_a_number_under_which_nothing_was_kept_shows_the_empty_form(browser, kept):
+    page = browser.get(f"/projects/new?kept={kept}")
+    assert (page.status, page.fields()["name"]) == (200, "")
+
+
+@pytest.mark.parametrize("kept", ["nonsense", "[]", '{"name": 1}', "1", '"x"', '{"a": [[1]]}'])
+def test_a_damaged_kept_form_is_refused_or_harmless(visitor, ada, kept):
+    typed = {"name": "ada", "password": PASSWORD, "next": "/projects/new", "kept": kept}
+    page = visitor.post("/sign-in", typed)
+    assert page.status in {303, 400}
+
+
+def test_without_cookies_one_is_told_so(app):
+    page = Browser(app).post("/sign-in", {"name": "a", "password": "b"}, csrf=False)
+    assert page.status == 400
+    assert page.has("your browser refuses cookies")

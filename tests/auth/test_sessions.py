@@ -1,0 +1,219 @@
+"""What a session is worth, and when it is worth nothing any more."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from flask import Flask
+
+from app import create_app
+from app.config import from_environment
+from app.core.db import db, unit_of_work
+from app.sessions.models import Session
+from tests.auth.test_sign_in import PASSWORD, ada, sign_in
+from tests.browser import Browser
+from tests.clients import ApiClient
+
+__all__ = ["ada"]  # a fixture
+
+START = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+def cookie(browser: Browser) -> str:
+    return browser.client.get_cookie("flagstaff").value
+
+
+def with_cookie(app: Flask, value: str) -> Browser:
+    """Another browser that got hold of the cookie."""
+    browser = Browser(app)
+    browser.client.set_cookie("flagstaff", value)
+    return browser
+
+
+def is_in(browser: Browser) -> bool:
+    return browser.get("/projects").status == 200
+
+
+@pytest.fixture
+def inside(app: Flask, ada: int) -> Browser:
+    """A browser in which ada has signed in with her password."""
+    browser = Browser(app)
+    assert sign_in(browser, "ada").status == 303
+    return browser
+
+
+def test_what_a_browser_had_before_signing_in_is_worth_nothing_after(app, visitor, ada):
+    visitor.get("/sign-in")
+    before, token = cookie(visitor), visitor.csrf_token()
+    assert sign_in(visitor, "ada").status == 303
+    assert cookie(visitor) != before
+    assert not is_in(with_cookie(app, before))
+    assert visitor.post("/projects/new", {"name": "x", "csrf_token": token}).status == 400
+
+
+def test_a_copy_of_the_cookie_is_worth_nothing_after_signing_out(app, inside):
+    copy = with_cookie(app, cookie(inside))
+    assert is_in(copy)
+    page = inside.submit(inside.get("/projects"), form="/sign-out")
+    assert inside.follow(page).messages == ["You are signed out."]
+    assert page.answer.headers["Clear-Site-Data"] == '"cache"'
+    assert not is_in(copy)
+    assert not is_in(inside)
+
+
+def test_only_a_digest_of_the_secret_is_stored(app, inside):
+    with inside.client.session_transaction() as session:
+        secret = session["_user_id"]
+    with app.app_context():
+        [row] = db.session.query(Session).all()
+        assert secret.encode() not in row.digest
+        assert len(row.digest) == 32
+
+
+def test_a_new_password_ends_every_session(app, people, ada, inside):
+    token = ApiClient(app, people.token(ada))
+    body = {"oldPassword": PASSWORD, "newPassword": "five words that nobody guesses"}
+    assert token.post("/user/change-password", json=body).status_code == 200
+    assert not is_in(inside)
+
+
+def test_deleting_a_person_ends_his_sessions(app, admin, people):
+    id = people.person("kim")
+    browser = Browser(app).sign_in("kim")
+    admin.ok("DELETE", f"/user-admin/{id}")
+    assert not is_in(browser)
+
+
+def test_a_new_role_counts_on_the_next_request(app, admin, people):
+    id = people.person("kim")
+    browser = Browser(app).sign_in("kim")
+    for role, status in ((2, 200), (3, 403)):
+        admin.ok("PUT", f"/user-admin/{id}", json={"rootRole": role})
+        assert browser.get("/projects/new").status == status
+
+
+@pytest.mark.parametrize(("hours", "lives"), [(11.9, True), (12.1, False)])
+def test_a_session_ends_when_it_is_not_used(app, people, hours, lives):
+    people.person("kim")
+    with time_machine.travel(START, tick=False):
+        browser = Browser(app).sign_in("kim")
+    with time_machine.travel(START + timedelta(hours=hours), tick=False):
+        assert is_in(browser) is lives
+
+
+@pytest.mark.parametrize(("days", "lives"), [(29.9, True), (30.1, False)])
+def test_a_session_ends_at_last_even_if_it_is_used_all_the_time(app, people, days, lives):
+    people.person("kim")
+    with time_machine.travel(START, tick=False) as clock:
+        browser = Browser(app).sign_in("kim")
+        for hours in range(11, 29 * 24 + 20, 11):
+            clock.move_to(START + timedelta(hours=hours))
+            assert is_in(browser)
+        clock.move_to(START + timedelta(days=days))
+        assert is_in(browser) is lives
+
+
+@pytest.mark.parametrize("ahead", [timedelta(days=2), timedelta(days=40)])
+def test_what_has_ended_stays_ended_when_the_clock_is_set_back(app, people, ahead):
+    people.person("kim")
+    with time_machine.travel(START, tick=False):
+        browser = Browser(app).sign_in("kim")
+    with time_machine.travel(START + ahead, tick=False):
+        assert not is_in(browser)
+    with time_machine.travel(START + timedelta(minutes=1), tick=False):
+        assert not is_in(browser)
+
+
+def test_a_session_from_the_future_is_worth_nothing(app, people):
+    people.person("kim")
+    with time_machine.travel(START + timedelta(days=2), tick=False):
+        browser = Browser(app).sign_in("kim")
+    with time_machine.travel(START, tick=False):
+        assert not is_in(browser)
+
+
+@pytest.mark.parametrize("value", ["", "nonsense", "a.b.c", "x" * 9_000, "é", "eyJ9.a.b"])
+def test_a_cookie_that_is_none_of_ours_is_nobody(app, ada, value):
+    assert (
+        Browser(app).client.get("/projects", headers={"Cookie": f"flagstaff={value}"}).status_code
+        == 303
+    )
+
+
+def test_a_session_whose_secret_is_no_text_is_nobody(app, ada):
+    browser = Browser(app)
+    for value in (1, None, ["x"], {"a": 1}, "\u0000", "x" * 300):
+        with browser.client.session_transaction() as session:
+            session["_user_id"] = value
+        assert not is_in(browser)
+
+
+def test_another_secret_key_knows_no_session_of_before(app, inside):
+    value = cookie(inside)
+    app.secret_key, key = "another-key-of-this-machine-of-32-characters", app.secret_key
+    try:
+        assert not is_in(with_cookie(app, value))
+    finally:
+        app.secret_key = key
+    assert is_in(with_cookie(app, value))
+
+
+def test_two_windows_share_a_session(app, inside):
+    other = with_cookie(app, cookie(inside))
+    first, second = inside.get("/projects/new"), other.get("/projects/new")
+    assert inside.submit(first, {"name": "one"}, button="Create the project").status == 303
+    assert other.submit(second, {"name": "two"}, button="Create the project").status == 303
+
+
+def test_the_use_of_a_session_is_noted_at_most_once_a_minute(app, people):
+    people.person("kim")
+
+    def last_used() -> datetime:
+        with app.app_context(), unit_of_work(writes=False):
+            return db.session.query(Session.last_used_at).scalar()
+
+    with time_machine.travel(START, tick=False) as clock:
+        browser = Browser(app).sign_in("kim")
+        clock.shift(timedelta(seconds=59))
+        browser.get("/projects")
+        assert last_used() == START
+        clock.shift(timedelta(seconds=2))
+        browser.get("/projects")
+        assert last_used() == START + timedelta(seconds=61)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "attributes"),
+    [
+        ({}, "flagstaff", {"HttpOnly", "Path=/", "SameSite=Lax"}),
+        (
+            {"BASE_URL": "https://flags.example.org"},
+            "__Host-flagstaff",
+            {"Secure", "HttpOnly", "Path=/", "SameSite=Lax"},
+        ),
+        (
+            {"BASE_URL": "https://example.org", "URL_PREFIX": "/flags"},
+            "flagstaff",
+            {"Secure", "HttpOnly", "Path=/flags", "SameSite=Lax"},
+        ),
+    ],
+)
+def test_the_cookie_is_bound_to_this_place(tmp_path, settings, name, attributes):
+    environ = {"FLAGSTAFF_HOME": str(tmp_path)}
+    environ |= {f"FLAGSTAFF_{key}": value for key, value in settings.items()}
+    answer = create_app(from_environment(environ)).test_client().get("/sign-in")
+    pair, *rest = answer.headers["Set-Cookie"].split("; ")
+    assert pair.startswith(f"{name}=")
+    assert set(rest) == attributes
+
+
+def test_the_secret_key_is_made_once_and_for_its_owner_alone(tmp_path):
+    environ = {"FLAGSTAFF_HOME": str(tmp_path / "home")}
+    first, second = (create_app(from_environment(environ)).secret_key for _ in range(2))
+    file = tmp_path / "home" / "secret_key"
+    assert first == second == file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert len(first) >= 32
+    given = {**environ, "FLAGSTAFF_SECRET_KEY": "k" * 40}
+    assert create_app(from_environment(given)).secret_key == "k" * 40
+    assert [path.name for path in file.parent.iterdir()] == ["secret_key"]

@@ -1,0 +1,196 @@
+"""Coming in: the first Admin's link, a set-up link, name and password."""
+
+from datetime import UTC, datetime, timedelta
+from threading import Thread
+
+import pytest
+import time_machine
+from flask import Flask
+
+from app.accounts import passwords
+from app.accounts.models import Account
+from app.auth import first_admin
+from app.core.actor import COMMAND_LINE
+from app.core.db import db, unit_of_work
+from tests.browser import Browser, Page
+from tests.clients import ApiClient
+from tests.people import People
+
+PASSWORD = "four words that nobody guesses"
+NEUTRAL = "The user name or the password is not right."
+
+
+@pytest.fixture
+def ada(app: Flask, people: People) -> int:
+    """A person with a password, an Admin."""
+    id = people.person("ada", role="Admin")
+    with app.app_context(), unit_of_work(writes=True):
+        account = db.session.get_one(Account, id)
+        account.email = account.email_key = "ada@example.org"
+        passwords.set_first(COMMAND_LINE, account, password=PASSWORD, shortest=15)
+    return id
+
+
+def first_link(app: Flask) -> str | None:
+    with app.app_context(), unit_of_work(writes=True):
+        return first_admin.make_link()
+
+
+def sign_in(browser: Browser, name: str, password: str = PASSWORD, **more: str) -> Page:
+    return browser.post("/sign-in", {"name": name, "password": password, **more})
+
+
+def test_the_first_link_makes_an_admin_who_is_signed_in(app: Flask, visitor: Browser):
+    page = visitor.get(first_link(app))
+    assert page.h1 == "Make the first Admin"
+    typed = {"username": "ada", "name": "Ada", "email": "", "new_password": PASSWORD}
+    page = visitor.follow(visitor.follow(visitor.submit(page, typed)))
+    assert page.messages == ["You are the first Admin of this instance. Welcome."]
+    assert "New project" in page.links
+
+
+def test_the_first_link_works_once_and_only_while_nobody_is_there(app, visitor, people):
+    link, other = first_link(app), first_link(app)
+    typed = {"username": "ada", "new_password": PASSWORD}
+    assert visitor.post(link, typed).status == 303
+    for used in (link, other):
+        assert Browser(app).get(used).status == 404
+        assert Browser(app).post(used, typed | {"username": "eve"}).status == 404
+    assert first_link(app) is None
+
+
+def test_the_first_link_is_worth_nothing_once_somebody_has_an_account(app, visitor, people):
+    link = first_link(app)
+    people.person("ada")
+    assert visitor.get(link).status == 404
+
+
+@pytest.mark.parametrize(("hours", "status"), [(23.9, 200), (24.1, 404)])
+def test_the_first_link_works_for_a_day(app, visitor, hours, status):
+    start = datetime(2026, 11, 21, tzinfo=UTC)
+    with time_machine.travel(start, tick=False):
+        link = first_link(app)
+    with time_machine.travel(start + timedelta(hours=hours), tick=False):
+        assert visitor.get(link).status == status
+
+
+def test_two_at_once_with_first_links_make_one_admin(app, people):
+    links = [first_link(app) for _ in range(2)]
+    found = []
+
+    def make(link: str, name: str) -> None:
+        found.append(Browser(app).post(link, {"username": name, "new_password": PASSWORD}).status)
+
+    threads = [Thread(target=make, args=pair) for pair in zip(links, ("a", "b"), strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [303, 404]
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"username": "", "new_password": PASSWORD}, "User name"),
+        ({"username": "ada", "new_password": "short"}, "New password"),
+        ({"username": "ada", "email": "nonsense", "new_password": PASSWORD}, "E-mail"),
+    ],
+)
+def test_what_is_wrong_with_the_first_account_is_said_and_the_link_stays(
+    app, visitor, typed, field
+):
+    link = first_link(app)
+    page = visitor.post(link, typed)
+    assert page.status == 400
+    assert page.errors[0].startswith(field)
+    assert page.fields()["username"] == typed["username"]
+    assert visitor.post(link, {"username": "ada", "new_password": PASSWORD}).status == 303
+
+
+def test_a_set_up_link_sets_the_password_and_signs_in(app, admin: ApiClient, visitor: Browser):
+    made = admin.ok("POST", "/user-admin", {"username": "kim", "rootRole": 3})
+    path = "/" + made["inviteLink"].split("/", 3)[3]
+    page = visitor.submit(visitor.get(path), {"new_password": PASSWORD})
+    page = visitor.follow(visitor.follow(page))
+    assert page.messages == ["Your password is set, and you are signed in."]
+    assert sign_in(Browser(app), "kim").location == "/"
+
+
+@pytest.mark.parametrize("name", ["ada", "ADA", " ada ", "ada@example.org", "Ada@Example.org"])
+def test_one_signs_in_by_user_name_or_e_mail_whatever_the_case(visitor, ada, name):
+    page = sign_in(visitor, name)
+    assert page.location == "/"
+    assert visitor.get("/projects").h1 == "Projects"
+
+
+def test_who_is_let_in_hears_of_the_last_time_and_of_failures_since(app, visitor, ada):
+    with time_machine.travel(datetime(2026, 11, 3, 10, 12, tzinfo=UTC), tick=False):
+        sign_in(Browser(app), "ada")
+        for _ in range(2):
+            sign_in(Browser(app), "ada", "wrong")
+    with time_machine.travel(datetime(2026, 11, 4, tzinfo=UTC), tick=False):
+        page = visitor.follow(visitor.follow(sign_in(visitor, "ada")))
+    assert page.messages == [
+        "Last sign-in 3 Nov 2026, 10:12 UTC from 127.0.0.1, 2 failed attempts since."
+    ]
+
+
+def test_nobody_learns_why_he_is_not_let_in(app, people, admin, ada):
+    people.service_account("robot", role="Admin")
+    people.person("nopassword")
+    gone = people.person("gone")
+    with app.app_context(), unit_of_work(writes=True):
+        account = db.session.get_one(Account, gone)
+        passwords.set_first(COMMAND_LINE, account, password=PASSWORD, shortest=15)
+    admin.ok("DELETE", f"/user-admin/{gone}")
+    tries = [("ada", "wrong"), ("unknown", PASSWORD), ("robot", PASSWORD)]
+    tries += [("nopassword", PASSWORD), ("nopassword", ""), ("gone", PASSWORD)]
+    seen = set()
+    for name, password in tries:
+        page = sign_in(Browser(app), name, password or "x")
+        assert page.messages == [NEUTRAL]
+        told = page.text.replace(f'value="{name}"', "")
+        seen.add((page.status, told.split('name="csrf_token"')[0], told.split('name="next"')[1]))
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "password"), [("", PASSWORD), ("ada", ""), ("a\0b", "x"), ("x" * 5_000, "y" * 5_000)]
+)
+def test_what_can_not_be_a_name_or_password_is_refused(visitor, ada, name, password):
+    assert sign_in(visitor, name, password).status == 400
+
+
+OURS = ["/projects", "/projects/new?x=1", "/tags"]
+FOREIGN = [
+    *(
+        "//evil.example",
+        "/\\evil.example",
+        "///evil.example",
+        "////evil.example",
+        "/\t/evil.example",
+    ),
+    *("https://evil.example", "http:evil.example", "https:evil.example", "javascript:alert(1)"),
+    *("\\\\evil.example", "\\/evil.example", "evil.example", "//user@evil.example", "//[::1]/"),
+    *("data:text/html,x", ".evil.example", "@evil.example", "?x", "#x", "/\\/evil.example"),
+    *("/\r\nLocation: https://evil.example", "//evil\u3002example", "/ /evil.example", " //evil"),
+]
+
+
+@pytest.mark.parametrize("target", [*OURS, *FOREIGN])
+def test_signing_in_leads_to_no_other_site(visitor, ada, target):
+    page = sign_in(visitor, "ada", next=target)
+    where = page.answer.headers["Location"]
+    if target in OURS:
+        assert where == target
+    else:
+        assert where.startswith("/")
+        assert not where.startswith(("//", "/\\"))
+        assert "evil" not in where
+
+
+def test_who_wanted_a_page_gets_it_after_signing_in(visitor, ada):
+    page = visitor.follow(visitor.get("/tags?type=simple"))
+    page = visitor.submit(page, {"name": "ada", "password": PASSWORD})
+    assert page.location == "/tags?type=simple"

@@ -1,0 +1,138 @@
+"""Guessing passwords is slow, whoever tries; nobody is locked out by somebody else."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from flask import Flask
+
+from app.auth import service
+from app.core.errors import TooManyRequests
+from app.sessions.service import Browser as OpenedBy
+from tests.auth.test_sign_in import PASSWORD, ada, sign_in
+from tests.browser import Browser
+
+__all__ = ["ada"]  # a fixture
+
+START = datetime(2026, 11, 21, tzinfo=UTC)
+HERE, THERE = "192.0.2.7", "198.51.100.9"
+
+Try = Callable[..., str]
+
+
+@pytest.fixture
+def attempt(app: Flask) -> Try:
+    """Tries to sign in from an address: "in", "wrong", or the seconds to wait."""
+
+    def attempt(name: str, password: str = "wrong", ip: str = HERE) -> str:
+        with app.app_context():
+            try:
+                browser = OpenedBy(ip=ip, user_agent="", idle_hours=12)
+                welcome = service.sign_in(name, password, browser)
+            except TooManyRequests as refusal:
+                return refusal.headers["Retry-After"]
+            return "in" if welcome else "wrong"
+
+    return attempt
+
+
+@pytest.mark.parametrize("name", ["ada", "nobody-of-that-name"])
+def test_after_five_failures_each_one_more_costs_twice_the_time(attempt, ada, name):
+    with time_machine.travel(START, tick=False) as clock:
+        for _ in range(5):
+            assert attempt(name) == "wrong"
+        for seconds in (2, 4, 8, 16):
+            assert attempt(name) == str(seconds + 1)
+            clock.shift(timedelta(seconds=seconds + 1))
+            assert attempt(name) == "wrong"
+
+
+def test_a_minute_of_guessing_from_one_place_tries_at_most_ten(attempt, ada):
+    tried = 0
+    with time_machine.travel(START, tick=False) as clock:
+        for _ in range(120):
+            tried += attempt("ada") == "wrong"
+            clock.shift(timedelta(seconds=0.5))
+    assert tried <= 10
+
+
+def test_the_right_password_has_to_wait_too_and_then_clears_the_way(attempt, ada):
+    with time_machine.travel(START, tick=False) as clock:
+        for _ in range(5):
+            attempt("ada")
+        assert attempt("ada", PASSWORD) == "3"
+        clock.shift(timedelta(seconds=3))
+        assert attempt("ada", PASSWORD) == "in"
+        assert attempt("ada") == "wrong"
+        assert attempt("ada", PASSWORD) == "in"
+
+
+def test_an_attack_does_not_keep_the_owner_out_who_comes_from_elsewhere(attempt, ada):
+    with time_machine.travel(START, tick=False):
+        for _ in range(8):
+            attempt("ada", ip=THERE)
+        assert attempt("ada", ip=THERE) != "wrong"
+        assert attempt("ada", PASSWORD, ip=HERE) == "in"
+
+
+def test_many_names_from_one_network_are_slowed_down_together(attempt, ada):
+    with time_machine.travel(START, tick=False):
+        answers = [attempt(f"name-{n}", ip=f"192.0.2.{n}") for n in range(21)]
+        assert answers == ["wrong"] * 20 + ["3"]
+        assert attempt("ada", PASSWORD, ip="192.0.2.99") == "3"
+        assert attempt("ada", PASSWORD, ip=THERE) == "in"
+
+
+def test_one_name_from_many_networks_is_slowed_down_but_not_where_it_came_from_before(attempt, ada):
+    with time_machine.travel(START, tick=False) as clock:
+        assert attempt("ada", PASSWORD, ip=HERE) == "in"
+        tried = 0
+        for n in range(360):
+            tried += attempt("ada", ip=f"10.0.{n % 250}.{n}") == "wrong"
+            clock.shift(timedelta(seconds=10))
+        assert tried <= 100
+        assert attempt("ada", PASSWORD, ip="203.0.113.1") != "in"
+        assert attempt("ada", PASSWORD, ip=HERE) == "in"
+
+
+def test_nobody_waits_longer_than_five_minutes_and_nothing_lasts(attempt, ada):
+    with time_machine.travel(START, tick=False) as clock:
+        for _ in range(16):
+            attempt("ada")
+            clock.shift(timedelta(minutes=5))
+        attempt("ada")
+        assert int(attempt("ada", PASSWORD)) <= 301
+        clock.shift(timedelta(minutes=61))
+        assert [attempt("ada") for _ in range(5)] == ["wrong"] * 5
+
+
+def test_a_clock_that_is_set_back_makes_nobody_wait_for_ever(attempt, ada):
+    with time_machine.travel(START + timedelta(days=300), tick=False):
+        for _ in range(6):
+            attempt("ada")
+    with time_machine.travel(START, tick=False):
+        assert int(attempt("ada", PASSWORD)) <= 301
+
+
+def test_the_page_tells_how_long_to_wait(app: Flask, visitor: Browser, ada):
+    with time_machine.travel(START, tick=False):
+        for _ in range(5):
+            sign_in(visitor, "ada", "wrong")
+        page = sign_in(visitor, "ada")
+    assert (page.status, page.answer.headers["Retry-After"]) == (429, "3")
+    assert page.messages[0].startswith("Too many attempts just now; try again in 3 s.")
+
+
+@pytest.mark.parametrize(
+    ("ip", "network"),
+    [
+        ("192.0.2.7", "192.0.2.0/24"),
+        ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        (None, "unknown"),
+        ("nonsense", "unknown"),
+    ],
+)
+def test_what_counts_as_one_network(ip, network):
+    assert service.network_of(ip) == network

@@ -1,0 +1,154 @@
+"""The first day of an instance, from the console's link to the last sign-out."""
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.bench.servers import FLAGSTAFF, running
+from tests.journeys.instance import PASSWORD
+from tests.journeys.places import choose, new_tag, press
+
+FEATURES = [f"shop.part-{number:02}" for number in range(1, 15)]
+CHOSEN = FEATURES[:12]
+PARENT, CHILD = FEATURES[0], FEATURES[13]
+
+
+def test_the_first_day(browser: Browser, home: Path, tmp_path: Path, scripts: bool):
+    printed = tmp_path / "console.txt"
+    with (
+        printed.open("wb") as out,
+        running(FLAGSTAFF, "/ready", out=out, HOME=str(home)) as server,
+        browser.new_context(
+            base_url=f"http://127.0.0.1:{server.port}", java_script_enabled=scripts
+        ) as context,
+    ):
+        page = context.new_page()
+        page.goto(re.search(r"/first-admin/\S+", printed.read_text()).group())
+        _become_the_first_admin(page)
+        _create_a_project(page, scripts)
+        _create_features(page)
+        _prepare_tags(page)
+        _tag_twelve(page)
+        _take_back(page)
+        _archive(page)
+        _revive(page)
+        press(page, "Sign out")
+        expect(page.get_by_text("You are signed out.")).to_be_visible()
+        page.goto("/projects/night-shop")
+        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def _become_the_first_admin(page: Page) -> None:
+    page.get_by_label("User name").fill("kim")
+    page.get_by_label("Full name").fill("Kim Berger")
+    page.get_by_label("E-mail").fill("kim@shop.example")
+    page.get_by_label("New password").fill(PASSWORD)
+    press(page, "Make the account and sign in")
+    expect(page.get_by_text("You are the first Admin")).to_be_visible()
+
+
+def _create_a_project(page: Page, scripts: bool) -> None:
+    page.get_by_role("link", name="New project").click()
+    page.get_by_label("Name").fill("Night shop")
+    id = page.get_by_label("Id")
+    expect(id).to_have_value("night-shop" if scripts else "")
+    id.fill("night-shop")
+    press(page, "Create the project")
+    expect(page.get_by_role("status")).to_contain_text("Project Night shop created")
+
+
+def _create_features(page: Page) -> None:
+    page.get_by_role("link", name="New feature").click()
+    for name in FEATURES[:-1]:
+        page.get_by_label("Name").fill(name)
+        press(page, "Create, and then another")
+        expect(page.get_by_role("status")).to_have_text(f"Feature {name} created.")
+    page.get_by_label("Name").fill(CHILD)
+    press(page, "Create the feature")
+    page.get_by_label("Depends on").fill(PARENT)
+    press(page, "Save")
+    expect(page.get_by_role("complementary").get_by_role("link", name=PARENT)).to_be_visible()
+    to_list(page)
+
+
+def _prepare_tags(page: Page) -> None:
+    """Three tags that are there already: one to add, one to remove, one to keep."""
+    for tag, features in {
+        "beta": FEATURES[:3],
+        "legacy": FEATURES[2:7],
+        "payments": FEATURES[10:],
+    }.items():
+        pick(page, features)
+        press(page, "Edit tags")
+        new_tag(page, "simple", tag)
+        press(page, "Review")
+        confirm(page)
+        to_list(page)
+
+
+def _tag_twelve(page: Page) -> None:
+    pick(page, CHOSEN)
+    press(page, "Edit tags")
+    expect(page.get_by_role("heading", name="Edit tags of 12 features")).to_be_visible()
+    rows = page.locator("#tags tbody tr")
+    expect(rows.filter(has_text="legacy")).to_contain_text("on 5 of 12")
+    expect(rows.filter(has_text="payments")).to_contain_text("on 2 of 12")
+    choose(page, "simple:beta", "Add to all")
+    choose(page, "simple:legacy", "Remove from all")
+    new_tag(page, "simple", "payment")
+    expect(page.get_by_text("Did you mean simple:payments, used 4 times?")).to_be_visible()
+    press(page, "No, make the new one")
+    press(page, "Review")
+    expect(page.get_by_text("12 of 12 features change")).to_be_visible()
+    # beta comes to 9, legacy goes from 5, and payment is new on all 12.
+    expect(page.locator(".figures")).to_have_text(re.compile("26 real changes.*10 change nothing"))
+    row = page.locator("tbody tr").filter(has_text=FEATURES[2])
+    expect(row.locator(".plus")).to_have_text(["+ simple:payment"])
+    expect(row.locator(".minus")).to_have_text(["− simple:legacy"])
+    confirm(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Tags of 12 features changed")
+
+
+def _take_back(page: Page) -> None:
+    page.get_by_role("link", name="Take it back").click()
+    expect(page.get_by_text("12 of 12 features change")).to_be_visible()
+    confirm(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Tags of 12 features changed")
+    to_list(page)
+    tags = page.locator("tbody tr").filter(has_text=FEATURES[2]).locator(".tag")
+    expect(tags).to_have_text(["simple:beta", "simple:legacy"])
+
+
+def _archive(page: Page) -> None:
+    pick(page, FEATURES[:3])
+    press(page, "Archive…")
+    expect(page.get_by_text("2 of 3 can be archived.")).to_be_visible()
+    expect(page.get_by_role("region", name="Blocked: 1")).to_contain_text(CHILD)
+    press(page, "Add the child")
+    expect(page.get_by_text("All 4 can be archived.")).to_be_visible()
+    expect(page.get_by_role("region", name="Loses its dependency: 1")).to_contain_text(CHILD)
+    page.get_by_label("Reason").fill("the shop is redone")
+    press(page, "Archive 4 features")
+    expect(page.get_by_role("heading", level=1)).to_have_text("4 features archived")
+
+
+def _revive(page: Page) -> None:
+    press(page, "Revive all 4")
+    expect(page.get_by_role("status").first).to_contain_text("4 features revived.")
+    row = page.locator("tbody tr", has=page.get_by_label(f"Select {CHILD}"))
+    expect(row.get_by_role("link", name=PARENT)).to_be_visible()
+
+
+def pick(page: Page, features: list[str]) -> None:
+    for name in features:
+        page.get_by_label(f"Select {name}", exact=True).check()
+
+
+def confirm(page: Page) -> None:
+    """The main button at the foot of a review."""
+    page.locator("main .form__foot .button--primary").click()
+
+
+def to_list(page: Page) -> None:
+    page.get_by_role("link", name="Night shop", exact=True).click()

@@ -1,0 +1,104 @@
+"""What JavaScript makes quicker: each convenience of it, once."""
+
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.journeys.instance import Instance, names
+from tests.journeys.places import picker, press
+
+
+def test_rows_are_chosen_all_at_once_and_by_stretches(page: Page, instance: Instance):
+    id = instance.project(60)
+    page.goto(f"/projects/{id}")
+    count = page.locator("[data-count]")
+    boxes = page.locator("tbody [type=checkbox]")
+    expect(boxes).to_have_count(50)
+    expect(count).to_have_text("Nothing selected yet")
+    all_of_page = page.get_by_label("Select the 50 on this page")
+    all_of_page.check()
+    expect(count).to_have_text("50 selected on this page")
+    boxes.nth(3).uncheck()
+    expect(count).to_have_text("49 selected on this page")
+    assert all_of_page.evaluate("box => box.indeterminate")
+    all_of_page.check()
+    all_of_page.uncheck()
+    expect(count).to_have_text("Nothing selected yet")
+    boxes.nth(2).click()
+    boxes.nth(8).click(modifiers=["Shift"])
+    expect(count).to_have_text("7 selected on this page")
+    page.get_by_role("link", name="Select all 60 that match").click()
+    expect(count).to_have_text("All 60 that match are selected")
+    press(page, "Edit tags")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Edit tags of 60 features")
+
+
+def test_leaving_one_out_of_all_that_match_leaves_the_other_pages_alone(
+    page: Page, instance: Instance
+):
+    id = instance.project(60)
+    page.goto(f"/projects/{id}?all=1")
+    page.locator("tbody [type=checkbox]").nth(5).uncheck()
+    expect(page.locator("[data-count]")).to_have_text("49 selected on this page")
+    press(page, "Edit tags")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Edit tags of 49 features")
+
+
+def test_tags_are_filtered_while_one_types(page: Page, instance: Instance):
+    picker(page, instance)
+    field = page.get_by_label("Find a tag")
+    field.press_sequentially("team ba")
+    expect(page.locator("#tags tbody tr:visible th[scope=row]")).to_have_text(["team:basket"])
+    expect(page.get_by_text("1 shown")).to_be_visible()
+    field.fill("")
+    expect(page.locator("#tags tbody tr[data-text]:visible")).not_to_have_count(1)
+
+
+def test_the_copy_button_copies(context: BrowserContext, instance: Instance):
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto("/projects")
+    page.get_by_text("API equivalent").click()
+    page.get_by_role("button", name="Copy").first.click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("curl")
+
+
+def test_a_password_is_shown_and_not_sent_so(browser: Browser, instance: Instance):
+    with instance.context(browser, None) as context:
+        page = context.new_page()
+        page.goto("/sign-in")
+        field = page.get_by_label("Password", exact=True)
+        field.fill("not the right one")
+        press(page, "Show")
+        expect(field).to_have_attribute("type", "text")
+        expect(page.get_by_role("button", name="Hide")).to_have_attribute("aria-pressed", "true")
+        press(page, "Hide")
+        expect(field).to_have_attribute("type", "password")
+
+
+def test_an_id_is_suggested_until_one_types_it(page: Page):
+    page.goto("/projects/new")
+    name, id = page.get_by_label("Name"), page.get_by_label("Id")
+    name.press_sequentially("Night & Day  Shop")
+    expect(id).to_have_value("night-day-shop")
+    id.fill("no id")
+    expect(id).to_have_attribute("aria-invalid", "true")
+    id.fill("nds")
+    expect(id).to_have_attribute("aria-invalid", "false")
+    name.fill("Something else")
+    expect(id).to_have_value("nds")
+
+
+def test_the_slash_is_a_letter_where_one_types(page: Page, instance: Instance):
+    page.goto(f"/projects/{instance.project(1)}/features/new")
+    page.get_by_label("Name").press_sequentially("a/b")
+    expect(page.get_by_label("Name")).to_have_value("a/b")
+    page.goto("/projects")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Name or id")).to_be_focused()
+
+
+def test_names_can_be_found_by_what_screen_readers_say(page: Page, instance: Instance):
+    id = instance.project(2)
+    page.goto(f"/projects/{id}")
+    for name in names(2, id):
+        expect(page.get_by_role("checkbox", name=f"Select {name}")).to_be_attached()
