@@ -67,7 +67,7 @@ class SchemaForm(FlaskForm):
             self.show(_flattened(error.messages_dict))
         if "reason" in self:
             self._take_reason()
-        return not self.errors
+        return not self.problems
 
     def payload(self) -> dict[str, Any]:
         """What a JSON client would send: a blank is null where that is allowed."""

@@ -65,7 +65,7 @@ class _ProjectForm(SchemaForm):
                 continue
             rule = self.payload()["changeRequestEnvironments"][int(place[1])]
             words = f"Enter a number from 1 to {MAX_APPROVALS}, or “{OFF}”."
-            self.approval_errors.setdefault(rule["name"], []).append(words)
+            self.approval_errors[rule["name"]] = [words]
         super().show(rest)
 
     @property
