@@ -55,6 +55,7 @@ def _compress(response: Response, *, is_asset: bool) -> None:
     response.headers["Content-Encoding"] = "gzip"
     if etag := response.get_etag()[0]:
         response.set_etag(f"{etag}-gzip")
+        response.make_conditional(request)  # Flask has only seen the tag without the ending
 
 
 @lru_cache(64)

@@ -26,6 +26,7 @@ Fields = dict[str, list[str]]
 
 CSRF_FIELD = "csrf_token"
 _is_ours = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*").fullmatch
+_is_number = re.compile(r"[0-9]{1,10}").fullmatch
 _csrf = CSRFProtect()
 
 
@@ -196,7 +197,7 @@ def _takes_get(path: str) -> bool:
 
 def _take_kept_form() -> None:
     number = request.args.get("kept", "")
-    if "actor" in g and number.isascii() and number.isdigit() and int(number) <= MAX_QUERY_NUMBER:
+    if "actor" in g and _is_number(number) and int(number) <= MAX_QUERY_NUMBER:
         kept = _browsers().kept(int(number))
         if kept is not None:
             g.kept_form = MultiDict(kept)

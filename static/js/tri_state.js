@@ -40,7 +40,8 @@ const boxOf = (row) => {
 
 const count = () => {
   const chosen = [...document.querySelectorAll("[data-tri] input:checked")];
-  const number = chosen.filter((radio) => radio.value !== "keep").length;
+  const unseen = document.querySelectorAll("#picker > input:is([name=add], [name=remove])").length;
+  const number = unseen + chosen.filter((radio) => radio.value !== "keep").length;
   const words = number === 1 ? "1 tag to change" : `${number} tags to change`;
   total.textContent = number ? words : "Nothing chosen yet";
 };

@@ -8,7 +8,7 @@ from flask import Flask
 
 from app.core.db import Model, db, unit_of_work
 from app.sessions.models import KeptForm, Session
-from tests.auth.test_matrix import PAGES_NEED, path_of
+from tests.auth.test_matrix import PAGES, PAGES_NEED, path_of
 from tests.auth.test_sign_in import PASSWORD, ada
 from tests.browser import Browser
 from tests.clients import ApiClient
@@ -41,34 +41,100 @@ def world(admin: ApiClient) -> None:
     admin.ok("POST", "/projects", json={"id": "web", "name": "Web"})
     for name in ("child", "parent"):
         admin.ok("POST", "/projects/web/features", json={"name": name})
+    for id in ("empty", "old"):
+        admin.ok("POST", "/projects", json={"id": id, "name": id})
+    admin.ok("DELETE", "/projects/old")
+    admin.ok("POST", "/tag-types", json={"name": "team"})
 
 
 FOREIGN = {
     "no token": {"csrf": False},
-    "a made-up token": {"data": {"csrf_token": "made-up"}},
+    "a made-up token": {"token": "made-up"},
     "another site": {"headers": {"Sec-Fetch-Site": "cross-site"}},
     "a sister site": {"headers": {"Sec-Fetch-Site": "same-site"}},
     "an unknown origin": {"headers": {"Origin": "null"}},
     "a foreign origin": {"headers": {"Origin": "https://evil.example"}},
+    "a foreign origin from an old browser": {
+        "headers": {"Origin": "https://evil.example", "Sec-Fetch-Site": ""}
+    },
+}
+NEW_PROJECT = {"name": "New", "mode": "open", "environments": "production"}
+
+# What each form of a page would send: how to reach it, which one it is, and what is typed.
+FILLED_IN = {
+    "/projects/new": ("/projects/new", 0, NEW_PROJECT),
+    f"{PAGES}/settings": ("/projects/web/settings", 0, {"name": "Other"}),
+    f"{PAGES}/put-away": ("/projects/empty/settings", "Archive empty", {}),
+    f"{PAGES}/bring-back": ("/projects/old/settings", "Revive old", {}),
+    f"{PAGES}/members": ("/projects/web/members", 0, {"add": "boss", "add_role": "5"}),
+    f"{PAGES}/features/new": ("/projects/web/features/new", 0, {"name": "new"}),
+    f"{PAGES}/features/<key:name>": ("/projects/web/features/child", 0, {"description": "x"}),
+    "/tags/types/new": ("/tags/types/new", 0, {"name": "risk"}),
+    "/tags/types/<key:name>": ("/tags/types/team", 0, {"description": "other"}),
+    "/tags/types/<key:name>/delete": ("/tags/types/team/delete", 0, {}),
+    "/environments/new": ("/environments/new", 0, {"name": "moon", "type": "test"}),
+    "/environments/<key:name>": ("/environments/production", 0, {"sort_order": "77"}),
 }
 
 
+def test_a_form_that_is_not_ours_changes_nothing_and_ours_does(app, browser, world, admin):
+    other = Browser(app)
+    other.sign_in("boss")
+    ways = {**FOREIGN, "the token of another session": {"token": other.csrf_token()}}
+    for rule, (path, which, typed) in FILLED_IN.items():
+        page = browser.get(path)
+        action = page.form(which).attrs.get("action", path)
+        sent = page.fields(which) | typed
+        before = contents(app)
+        for how, way in ways.items():
+            given = {name: value for name, value in sent.items() if name != "csrf_token"}
+            if "token" in way:
+                given["csrf_token"] = way["token"]
+            options = {name: way[name] for name in ("csrf", "headers") if name in way}
+            assert browser.post(action, given, **options).status == 400, f"{rule}: {how}"
+        assert contents(app) == before, rule
+        assert browser.post(action, sent).status == 303, rule
+        assert contents(app) != before, rule
+
+
 @pytest.mark.parametrize("how", FOREIGN)
-def test_a_form_that_is_not_ours_changes_nothing(app, browser, world, how):
+def test_no_page_takes_a_form_that_is_not_ours(app, browser, world, how):
+    way = FOREIGN[how]
+    data = {"csrf_token": way["token"]} if "token" in way else {}
+    options = {name: way[name] for name in ("csrf", "headers") if name in way}
     before = contents(app)
     for rule in POSTS:
-        page = browser.post(path_of(rule), **FOREIGN[how])
-        assert page.status in {400, 404}, f"{rule}: {page.status}"
+        page = browser.post(path_of(rule), data, **options)
+        assert page.status == 400, f"{rule}: {page.status}"
     assert contents(app) == before
-    assert browser.get("/projects").status == 200
+    assert browser.get("/projects").status == 200  # nobody was signed out either
 
 
-def test_the_token_of_another_session_is_worth_nothing(app, browser, people, world):
-    people.person("other", role="Admin")
-    token = Browser(app).sign_in("other").csrf_token()
+def test_one_time_links_and_signing_in_take_no_foreign_form_either(app, visitor, ada, admin):
+    made = admin.ok("POST", "/user-admin", {"username": "kim", "rootRole": 3})
+    link = "/" + made["inviteLink"].split("/", 3)[3]
     before = contents(app)
-    for rule in POSTS:
-        assert browser.post(path_of(rule), {"csrf_token": token}).status in {400, 404}, rule
+    for how in FOREIGN.values():
+        options = {name: how[name] for name in ("csrf", "headers") if name in how}
+        token = {"csrf_token": how["token"]} if "token" in how else {}
+        for path, typed in (
+            (link, {"new_password": PASSWORD}),
+            ("/sign-in", {"name": "ada", "password": PASSWORD}),
+        ):
+            assert visitor.post(path, typed | token, **options).status == 400
+    assert contents(app) == before
+    assert visitor.get("/projects").status == 303
+    assert visitor.post(link, {"new_password": PASSWORD}).status == 303
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_what_a_form_would_do_is_not_done_by_asking_for_its_address(app, browser, world, method):
+    before = contents(app)
+    for path, which, typed in FILLED_IN.values():
+        page = browser.get(path)
+        action = page.form(which).attrs.get("action", path)
+        sent = page.fields(which) | typed
+        browser.client.open(action, method=method, query_string=sent)
     assert contents(app) == before
 
 

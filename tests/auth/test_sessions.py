@@ -7,8 +7,12 @@ import time_machine
 from flask import Flask
 
 from app import create_app
+from app.accounts import passwords
+from app.accounts.models import Account
 from app.config import from_environment
+from app.core.actor import Actor
 from app.core.db import db, unit_of_work
+from app.sessions import service as sessions
 from app.sessions.models import Session
 from tests.auth.test_sign_in import PASSWORD, ada, sign_in
 from tests.browser import Browser
@@ -75,6 +79,30 @@ def test_a_new_password_ends_every_session(app, people, ada, inside):
     body = {"oldPassword": PASSWORD, "newPassword": "five words that nobody guesses"}
     assert token.post("/user/change-password", json=body).status_code == 200
     assert not is_in(inside)
+
+
+def test_a_new_password_ends_the_sessions_but_the_one_that_set_it(app, ada, inside):
+    other = Browser(app)
+    other.sign_in("ada")
+    with inside.client.session_transaction() as session:
+        digest = sessions.digest(session["_user_id"])
+    with app.app_context(), unit_of_work(writes=True):
+        account = db.session.get_one(Account, ada)
+        own = db.session.query(Session.id).filter_by(digest=digest).scalar()
+        actor = Actor(id=ada, username="ada", role=account.role, session_id=own)
+        new = "five words that nobody guesses"
+        passwords.change(actor, account, old=PASSWORD, new=new, shortest=15)
+    assert is_in(inside)
+    assert not is_in(other)
+
+
+def test_a_password_set_by_a_link_ends_every_session(app, ada, inside):
+    with app.app_context(), unit_of_work(writes=True):
+        link = passwords.make_link(db.session.get_one(Account, ada))
+    elsewhere = Browser(app)
+    assert elsewhere.post(link, {"new_password": "five words that nobody guesses"}).status == 303
+    assert not is_in(inside)
+    assert is_in(elsewhere)
 
 
 def test_deleting_a_person_ends_his_sessions(app, admin, people):

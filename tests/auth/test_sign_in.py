@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from threading import Thread
+from unicodedata import normalize
 
 import pytest
 import time_machine
@@ -156,10 +157,38 @@ def test_nobody_learns_why_he_is_not_let_in(app, people, admin, ada):
 
 
 @pytest.mark.parametrize(
-    ("name", "password"), [("", PASSWORD), ("ada", ""), ("a\0b", "x"), ("x" * 5_000, "y" * 5_000)]
+    ("name", "password"),
+    [
+        *(("", PASSWORD), ("ada", ""), ("a\0b", "x"), ("ada", f"{PASSWORD}\0"), ("\0", "\0")),
+        *(("x" * 5_000, "y" * 5_000), ("ada", "y" * 5_000), ("x" * 256, "y"), ("ada", "\ufffd")),
+    ],
 )
 def test_what_can_not_be_a_name_or_password_is_refused(visitor, ada, name, password):
     assert sign_in(visitor, name, password).status == 400
+
+
+@pytest.mark.parametrize("password", ["\0" * 20, "x" * 5_000, "y" * 1_025, " " * 20, ""])
+def test_a_link_takes_no_password_that_can_not_be(app, visitor, password):
+    page = visitor.post(first_link(app), {"username": "ada", "new_password": password})
+    assert page.status == 400
+    assert page.errors[0].startswith("New password: ")
+
+
+@pytest.mark.parametrize(
+    "password",
+    [" a pasted one with spaces ", "\u00e9t\u00e9 \u00e0 la plage", "\U0001f986 four green ducks"],
+)
+def test_a_password_is_taken_as_pasted_and_in_either_form_of_its_letters(app, visitor, password):
+    typed = {"username": "ada", "new_password": password}
+    assert visitor.post(first_link(app), typed).status == 303
+    assert sign_in(Browser(app), "ada", password.strip() + "!").status == 400
+    assert sign_in(Browser(app), "ada", normalize("NFD", password)).status == 303
+    assert sign_in(Browser(app), "ada", password).status == 303
+
+
+def test_who_is_signed_in_is_not_asked_again(browser: Browser, visitor: Browser):
+    assert browser.get("/").location == "/projects"
+    assert visitor.get("/").location == "/sign-in"
 
 
 OURS = ["/projects", "/projects/new?x=1", "/tags"]
@@ -174,6 +203,9 @@ FOREIGN = [
     *("https://evil.example", "http:evil.example", "https:evil.example", "javascript:alert(1)"),
     *("\\\\evil.example", "\\/evil.example", "evil.example", "//user@evil.example", "//[::1]/"),
     *("data:text/html,x", ".evil.example", "@evil.example", "?x", "#x", "/\\/evil.example"),
+    *("file:///etc/passwd", "ftp://evil.example", "//evil.example:80", "/\\/\\evil.example"),
+    *("\t//evil.example", "\n//evil.example", "\0//evil.example", "/\n/evil.example"),
+    *("http:///evil.example", "https:/evil.example", "//", "/\\", "\u202e//evil.example"),
     *("/\r\nLocation: https://evil.example", "//evil\u3002example", "/ /evil.example", " //evil"),
 ]
 

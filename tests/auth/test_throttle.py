@@ -7,6 +7,7 @@ import pytest
 import time_machine
 from flask import Flask
 
+from app.accounts import passwords
 from app.auth import service
 from app.core.errors import TooManyRequests
 from app.sessions.service import Browser as OpenedBy
@@ -46,6 +47,35 @@ def test_after_five_failures_each_one_more_costs_twice_the_time(attempt, ada, na
             assert attempt(name) == str(seconds + 1)
             clock.shift(timedelta(seconds=seconds + 1))
             assert attempt(name) == "wrong"
+
+
+def test_who_is_too_early_costs_no_hashing(attempt, ada):
+    """Two passwords are hashed at once and no more: with both turns taken, each one would fail."""
+    with time_machine.travel(START, tick=False):
+        for _ in range(5):
+            attempt("ada")
+        with passwords._turn(), passwords._turn():
+            assert attempt("ada", PASSWORD) == "3"
+            assert attempt("ada", PASSWORD, ip=THERE) == "1"
+
+
+def test_who_finds_the_server_busy_has_not_failed(attempt, ada):
+    with time_machine.travel(START, tick=False):
+        with passwords._turn(), passwords._turn():
+            assert {attempt("ada", PASSWORD) for _ in range(12)} == {"1"}
+        assert attempt("ada", PASSWORD) == "in"
+
+
+def test_whoever_guesses_as_soon_as_he_may_from_everywhere_tries_at_most_a_hundred(attempt, ada):
+    tried = number = 0
+    with time_machine.travel(START, tick=False) as clock:
+        while datetime.now(UTC) < START + timedelta(hours=1):
+            number += 1
+            answer = attempt("ada", "x" * 2_000, ip=f"10.{number // 250}.{number % 250}.1")
+            tried += answer == "wrong"
+            if answer != "wrong":
+                clock.shift(timedelta(seconds=int(answer)))
+    assert 50 <= tried <= 100
 
 
 def test_a_minute_of_guessing_from_one_place_tries_at_most_ten(attempt, ada):

@@ -55,7 +55,6 @@ for name, path, heading in (
     ("features-of-an-archived-project", "/projects/retired", "Retired"),
     ("feature-new", f"{CHECKOUT}/features/new", "New feature"),
     ("members", f"{CHECKOUT}/members", "Checkout"),
-    ("members-none", "/projects/default/members", "Default"),
     ("settings", f"{CHECKOUT}/settings", "Checkout"),
     ("settings-of-an-archived-project", "/projects/retired/settings", "Retired"),
     ("paste", f"{CHECKOUT}/paste", "Paste a list"),
