@@ -21,6 +21,7 @@ from app.features import api as features_api
 from app.features import pages as features_pages
 from app.features import picker
 from app.me import api as me_api
+from app.people import pages as people_pages
 from app.projects import api as projects_api
 from app.projects import pages as projects_pages
 from app.service_accounts import api as service_accounts_api
@@ -46,6 +47,7 @@ PAGES = (
     features_pages.bp,
     picker.bp,
     archive_pages.bp,
+    people_pages.bp,
     tags_pages.bp,
     environments_pages.bp,
     docs_pages.bp,

@@ -93,7 +93,7 @@ def index_inactive(page: dict[str, int]) -> Page[Any]:
     People without a sign-in and without use of a personal token for the configured number of
     days (180 unless set otherwise). Who never signed in counts from the account's creation.
     """
-    return inactive.search(after=_threshold(), **page)
+    return inactive.search(after=_threshold(), limit=page["limit"], offset=page["offset"])
 
 
 @bp.post("/inactive/delete", needs=Permission.ADMIN)

@@ -32,16 +32,45 @@ class Outcome:
 
     deleted: list[Account]
     skipped: dict[int, str]
+    batch_id: str
 
 
-def search(*, after: timedelta, limit: int, offset: int) -> Page[Any]:
+def search(
+    *, after: timedelta, limit: int, offset: int, never_signed_in: bool = False
+) -> Page[Any]:
     """Rows of (Account, last token use or None), the longest inactive first."""
     query = (
         sa.select(Account, LAST_TOKEN_USE.label("pat_seen_at"))
         .where(_is_inactive(utcnow() - after))
         .order_by(sa.func.coalesce(Account.last_sign_in_at, Account.created_at), Account.id)
     )
+    if never_signed_in:
+        query = query.where(Account.last_sign_in_at.is_(None))
     return page_of(query, limit=limit, offset=offset)
+
+
+def next_one(*, after: timedelta) -> tuple[Account, datetime] | None:
+    """Who will be inactive next if he stays away, and when; None where nobody is left."""
+    last = sa.func.coalesce(Account.last_sign_in_at, Account.created_at)
+    used = sa.func.coalesce(LAST_TOKEN_USE, last)
+    latest = sa.case((used > last, used), else_=last)
+    query = (
+        sa.select(Account, latest)
+        .where(
+            Account.kind == AccountKind.PERSON,
+            Account.deleted_at.is_(None),
+            ~_is_inactive(utcnow() - after),
+        )
+        .order_by(latest, Account.id)
+        .limit(1)
+    )
+    found = db.session.execute(query).first()
+    return (found[0], found[1] + after) if found else None
+
+
+def is_last_admin(account: Account) -> bool:
+    """Whether he is the only Admin who can sign in."""
+    return account.role is Role.ADMIN and not accounts.other_admin_can_sign_in({account.id})
 
 
 def remove(actor: Actor, ids: list[int], *, after: timedelta) -> Outcome:
@@ -60,9 +89,10 @@ def remove(actor: Actor, ids: list[int], *, after: timedelta) -> Outcome:
     deleted = [account for account in found if account.id not in spared]
     accounts.mark_deleted(deleted)
     skipped = _reasons(wanted.difference(account.id for account in deleted), spared)
+    outcome = Outcome(deleted, skipped, events.new_batch())
     if wanted:
-        _tell(actor, Outcome(deleted, skipped), count_skipped=len(wanted) - len(deleted))
-    return Outcome(deleted, skipped)
+        _tell(actor, outcome, count_skipped=len(wanted) - len(deleted))
+    return outcome
 
 
 def _is_inactive(since: datetime) -> sa.ColumnElement[bool]:
@@ -107,13 +137,12 @@ def _reason(account: Account | None) -> str:
 
 
 def _tell(actor: Actor, outcome: Outcome, *, count_skipped: int) -> None:
-    batch = events.new_batch()
     stories = (Story(pre_data=account.snapshot()) for account in outcome.deleted)
-    events.record_all(actor, EventType.USER_DELETED, stories, batch_id=batch)
+    events.record_all(actor, EventType.USER_DELETED, stories, batch_id=outcome.batch_id)
     events.record(
         actor,
         EventType.INACTIVE_USERS_DELETED,
-        batch_id=batch,
+        batch_id=outcome.batch_id,
         data={
             "deleted": [{"id": a.id, "name": a.label} for a in outcome.deleted],
             "skipped": [{"id": id, "reason": reason} for id, reason in outcome.skipped.items()],

@@ -59,8 +59,17 @@ class UserChanges(AccountChanges):
     email = email(allow_none=True)
 
 
+class QueryRole(RoleId):
+    """The id of a root role in an address, where everything is text."""
+
+    def _validated(self, value: Any) -> int:
+        return super()._validated(int(value) if value.isascii() and value.isdigit() else value)
+
+
 class UserQuery(PageQuery):
     sort = Sort("id", "username", "name", "createdAt", "seenAt")
+    text = Line(high=100, metadata={"description": "Part of the username, name or email."})
+    root_role = QueryRole(ROOT_ROLES, kind="root")
     deleted = QueryTruth(
         load_default=False, metadata={"description": "Those who can be restored instead."}
     )

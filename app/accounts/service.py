@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from app.accounts.models import Account, AccountKind, RoleRow, SetupLink, key_of
 from app.core.actor import Actor
-from app.core.db import CHUNK, chunks, db, flush, save, utcnow
+from app.core.db import CHUNK, MAX_ID, chunks, contains, db, flush, save, utcnow
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of, sorted_by
 from app.core.permissions import Role
@@ -122,13 +122,16 @@ def get(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
     return account
 
 
+class Filters(TypedDict, total=False):
+    """What a list of accounts can be narrowed by, and sorted."""
+
+    text: str
+    root_role: Role
+    sort: str
+
+
 def search(
-    kind: AccountKind,
-    *,
-    limit: int,
-    offset: int,
-    deleted: bool = False,
-    sort: str | None = None,
+    kind: AccountKind, *, limit: int, offset: int, deleted: bool = False, **filters: Unpack[Filters]
 ) -> Page[Account]:
     """The accounts of a kind; ``deleted``: instead the people who can still be restored."""
     condition = _restorable() if deleted else Account.deleted_at.is_(None)
@@ -140,8 +143,24 @@ def search(
         "seenAt": Account.last_sign_in_at,
     }
     query = sa.select(Account).where(Account.kind == kind, condition)
-    query = query.order_by(*sorted_by(sort, columns), Account.id)
+    if "text" in filters:
+        query = query.where(
+            contains(filters["text"], Account.username, Account.name, Account.email)
+        )
+    if "root_role" in filters:
+        query = query.where(Account.role == filters["root_role"])
+    query = query.order_by(*sorted_by(filters.get("sort"), columns), Account.id)
     return page_of(query, limit=limit, offset=offset)
+
+
+def count_people() -> int:
+    return search(AccountKind.PERSON, limit=0, offset=0).total
+
+
+def sign_out(actor: Actor, account: Account) -> None:
+    """End every session of a person; he can sign in again."""
+    sessions.close_all([account.id])
+    events.record(actor, EventType.USER_SIGNED_OUT, data={"id": account.id, "name": account.label})
 
 
 def with_username(username: str) -> Account | None:
@@ -167,6 +186,15 @@ def candidates(besides: Collection[int]) -> list[Account]:
         Account.deleted_at.is_(None), Account.id.not_in(list(besides)[:CHUNK])
     )
     return list(db.session.scalars(query.order_by(Account.username_key).limit(CANDIDATES)))
+
+
+def names(ids: Collection[int]) -> dict[int, str]:
+    """What the accounts are called, those of them that there are or were."""
+    found: dict[int, str] = {}
+    for chunk in chunks(id for id in ids if 0 < id <= MAX_ID):
+        query = sa.select(Account).where(Account.id.in_(chunk))
+        found |= {account.id: account.called for account in db.session.scalars(query)}
+    return found
 
 
 def rename(account: Account, username: str | None) -> None:

@@ -77,6 +77,7 @@ class PageBlueprint(Routes, Blueprint):  # type: ignore[misc] # route() asks for
         return actor
 
     def answer(self, view: Callable[[], Any]) -> Any:
+        _refuse_nul()
         if request.method in READING:
             _take_kept_form()
             return view()
@@ -107,6 +108,13 @@ def refuse_foreign() -> None:
         raise ForeignForm
     if origin is not None and origin not in _own_origins():
         raise ForeignForm
+
+
+def _refuse_nul() -> None:
+    """Refuse the one character that PostgreSQL has no place for, and no browser lets one type."""
+    for sent in (request.args, request.form):
+        if any("\0" in value for _, values in sent.lists() for value in values):
+            raise Invalid("The request has a NUL character in it, which no text may have.")
 
 
 def typed_fields() -> Fields:

@@ -44,7 +44,19 @@ class Role(IntEnum):
     def title(self) -> str:
         return self.name.capitalize()
 
+    @property
+    def words(self) -> str:
+        """What it means, for who has to choose one."""
+        return ROLE_WORDS[self]
 
+
+ROLE_WORDS = {
+    Role.ADMIN: "can do everything: people, service accounts, environments and all projects",
+    Role.EDITOR: "can create projects and tag types and read the event log; can’t manage people",
+    Role.VIEWER: "can look, and work in projects that made him a member",
+    Role.OWNER: "can change the project, its members and its features",
+    Role.MEMBER: "can work on the project’s features",
+}
 ROOT_ROLES = (Role.ADMIN, Role.EDITOR, Role.VIEWER)
 PROJECT_ROLES = (Role.OWNER, Role.MEMBER)
 

@@ -24,6 +24,7 @@ def init_app(app: Flask) -> None:
         "ago": ago,
         "moment": moment,
         "breakable": breakable,
+        "capitalize_first": lambda text: text[:1].upper() + text[1:],
         "spoken": spoken,
         "counted": counted,
         "initials": initials,

@@ -38,6 +38,7 @@ class EventType(StrEnum):
     USER_CREATED = "user-created"
     USER_DELETED = "user-deleted"
     USER_RESTORED = "user-restored"
+    USER_SIGNED_OUT = "user-signed-out"
     USER_UPDATED = "user-updated"
 
 

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from app.core.actor import Actor
 from app.core.db import db, insert_all, utcnow
+from app.core.errors import NotFound
 from app.events.models import Event, EventType
 
 
@@ -59,6 +60,20 @@ def of_batch(batch_id: str, type: EventType, project: str) -> list[Event]:
         Event.batch_id == batch_id, Event.type == type, Event.project == project
     )
     return list(db.session.scalars(query.order_by(Event.id)))
+
+
+def of_act(batch_id: str, type: EventType) -> dict[str, Any]:
+    """What the one event of this type in the batch told.
+
+    Raises:
+        NotFound: when there is none.
+
+    """
+    query = sa.select(Event.data).where(Event.batch_id == batch_id, Event.type == type)
+    data: dict[str, Any] | None = db.session.scalar(query)
+    if data is None:
+        raise NotFound("Nothing is known of such an act.")
+    return data
 
 
 def new_batch() -> str:

@@ -44,6 +44,7 @@ class ServiceAccountDetail(Schema):
 
 class ServiceAccountQuery(PageQuery):
     sort = Sort("id", "username", "name", "createdAt")
+    text = Line(high=100, metadata={"description": "Part of the username or name."})
 
 
 class RootRoleRow(Schema):

@@ -5,6 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
+from typing import Unpack
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -54,8 +55,8 @@ def get(account_id: int) -> ServiceAccount:
     return ServiceAccount(account, tokens.of_accounts([account_id])[account_id])
 
 
-def search(*, limit: int, offset: int, sort: str | None = None) -> Page[ServiceAccount]:
-    page = accounts.search(AccountKind.SERVICE, limit=limit, offset=offset, sort=sort)
+def search(*, limit: int, offset: int, **filters: Unpack[accounts.Filters]) -> Page[ServiceAccount]:
+    page = accounts.search(AccountKind.SERVICE, limit=limit, offset=offset, **filters)
     held = tokens.of_accounts([account.id for account in page.items])
     return Page([ServiceAccount(account, held[account.id]) for account in page.items], page.total)
 

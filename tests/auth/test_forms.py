@@ -217,7 +217,7 @@ def test_nobody_else_reads_what_was_kept(app, visitor, ada, people):
         assert Browser(app).sign_in(name).get(back).fields()["name"] == ""
 
 
-@pytest.mark.parametrize("kept", ["x", "0", "999999999999999999", "-1", "%00", "1e3", "٣"])
+@pytest.mark.parametrize("kept", ["x", "0", "999999999999999999", "-1", "9" * 5_000, "1e3", "٣"])
 def test_a_number_under_which_nothing_was_kept_shows_the_empty_form(browser, kept):
     page = browser.get(f"/projects/new?kept={kept}")
     assert (page.status, page.fields()["name"]) == (200, "")

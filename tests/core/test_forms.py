@@ -11,11 +11,18 @@ FORMS = sorted(rule for method, rule in PAGES_NEED if method == "POST" and rule 
 LOOKED_AT = sorted(rule for method, rule in PAGES_NEED if method == "GET")
 
 # Every field that some form has, or that names what is to be done.
-FIELDS = """name id description mode default_stickiness environments approvals-production reason
-    seen plan back take-name take-mode add add_role role-1 feature names all to selection text type
-    tag value new_type step near batch child parent of stale impression_data hue color order kept
-    next sort_order deprecated username email password new_password another limit offset sort
-    archived membership withoutTag unused way-simple:x add-simple:x""".split()
+FIELDS = [
+    *("name", "id", "description", "mode", "default_stickiness", "environments"),
+    *("approvals-production", "reason", "seen", "plan", "back", "take-name"),
+    *("take-mode", "add", "add_role", "role-1", "feature", "names"),
+    *("all", "to", "selection", "text", "type", "tag"),
+    *("value", "new_type", "step", "near", "batch", "child"),
+    *("parent", "of", "stale", "impression_data", "hue", "color"),
+    *("order", "kept", "next", "sort_order", "deprecated", "username"),
+    *("email", "password", "new_password", "another", "limit", "offset"),
+    *("sort", "archived", "membership", "withoutTag", "unused", "way-simple:x"),
+    *("add-simple:x"),
+]
 GARBAGE = {
     "nothing": "",
     "NUL": "a\0b",
