@@ -25,6 +25,7 @@ from app.people import pages as people_pages
 from app.projects import api as projects_api
 from app.projects import pages as projects_pages
 from app.service_accounts import api as service_accounts_api
+from app.service_accounts import pages as service_accounts_pages
 from app.tags import api as tags_api
 from app.tags import pages as tags_pages
 
@@ -48,6 +49,7 @@ PAGES = (
     picker.bp,
     archive_pages.bp,
     people_pages.bp,
+    service_accounts_pages.bp,
     tags_pages.bp,
     environments_pages.bp,
     docs_pages.bp,

@@ -25,6 +25,10 @@ LAST_TOKEN_USE = (
 )
 """The latest use over all personal tokens, those that are revoked by now included."""
 
+_SIGNED_IN = sa.func.coalesce(Account.last_sign_in_at, Account.created_at)
+LATEST = sa.case((LAST_TOKEN_USE > _SIGNED_IN, LAST_TOKEN_USE), else_=_SIGNED_IN)
+"""When something was last heard of a person."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -42,7 +46,7 @@ def search(
     query = (
         sa.select(Account, LAST_TOKEN_USE.label("pat_seen_at"))
         .where(_is_inactive(utcnow() - after))
-        .order_by(sa.func.coalesce(Account.last_sign_in_at, Account.created_at), Account.id)
+        .order_by(LATEST, Account.id)
     )
     if never_signed_in:
         query = query.where(Account.last_sign_in_at.is_(None))
@@ -51,17 +55,14 @@ def search(
 
 def next_one(*, after: timedelta) -> tuple[Account, datetime] | None:
     """Who will be inactive next if he stays away, and when; None where nobody is left."""
-    last = sa.func.coalesce(Account.last_sign_in_at, Account.created_at)
-    used = sa.func.coalesce(LAST_TOKEN_USE, last)
-    latest = sa.case((used > last, used), else_=last)
     query = (
-        sa.select(Account, latest)
+        sa.select(Account, LATEST)
         .where(
             Account.kind == AccountKind.PERSON,
             Account.deleted_at.is_(None),
             ~_is_inactive(utcnow() - after),
         )
-        .order_by(latest, Account.id)
+        .order_by(LATEST, Account.id)
         .limit(1)
     )
     found = db.session.execute(query).first()

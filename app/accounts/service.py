@@ -188,6 +188,11 @@ def candidates(besides: Collection[int]) -> list[Account]:
     return list(db.session.scalars(query.order_by(Account.username_key).limit(CANDIDATES)))
 
 
+def find(account_id: int) -> Account | None:
+    """The account, of whichever kind, deleted or not."""
+    return db.session.get(Account, account_id)
+
+
 def names(ids: Collection[int]) -> dict[int, str]:
     """What the accounts are called, those of them that there are or were."""
     found: dict[int, str] = {}

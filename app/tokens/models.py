@@ -1,4 +1,4 @@
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import ForeignKey, Index, LargeBinary, String, text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -21,6 +21,16 @@ class Token(Model):
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     last_seen_at: Mapped[datetime | None]
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= utcnow()
+
+    @property
+    def expires_soon(self) -> bool:
+        """Within the next fortnight."""
+        soon = utcnow() + timedelta(days=14)
+        return self.expires_at is not None and utcnow() < self.expires_at <= soon
 
     __table_args__ = (
         # Of an account's live tokens each has a description of its own.

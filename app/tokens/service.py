@@ -73,10 +73,20 @@ def keep(
     return IssuedToken(token, secret)
 
 
+def known_by(secret: str) -> Token | None:
+    """The token that this is, or was until it was revoked or expired; nothing is remembered."""
+    return db.session.scalar(sa.select(Token).where(Token.digest == secrets.digest(secret)))
+
+
 def is_known(secret: str) -> bool:
     """Whether this is a token, or was one until it was revoked or expired."""
     query = sa.exists().where(Token.digest == secrets.digest(secret))
     return bool(db.session.scalar(sa.select(query)))
+
+
+def get(account_id: int, token_id: int) -> Token:
+    """A token of the account that was not revoked."""
+    return _get(account_id, token_id)
 
 
 def revoke(actor: Actor, account_id: int, token_id: int) -> None:

@@ -20,6 +20,7 @@ PUBLIC, TOKEN, SESSION = "everybody", "whoever has a token", "whoever is signed 
 PROJECT = "/api/admin/projects/<key:project_id>"
 PAGES = "/projects/<key:project_id>"
 PARENTS = PROJECT + "/features/<key:name>/dependencies"
+PERSON = "/users/<id:account_id>"
 ROBOTS = "/api/admin/service-account"
 
 NEEDS = {
@@ -133,6 +134,21 @@ PAGES_NEED = {
     ("POST", "/environments/new"): "ADMIN",
     ("GET", "/environments/<key:name>"): SESSION,
     ("POST", "/environments/<key:name>"): "ADMIN",
+    ("GET", "/users"): "ADMIN",
+    ("GET", "/users/new"): "ADMIN",
+    ("POST", "/users/new"): "ADMIN",
+    ("GET", "/users/deleted"): "ADMIN",
+    ("GET", "/users/inactive"): "ADMIN",
+    ("POST", "/users/inactive"): "ADMIN",
+    ("POST", "/users/inactive/delete"): "ADMIN",
+    ("GET", "/users/inactive/removed"): "ADMIN",
+    ("GET", PERSON): "ADMIN",
+    ("POST", PERSON): "ADMIN",
+    ("GET", PERSON + "/delete"): "ADMIN",
+    ("POST", PERSON + "/delete"): "ADMIN",
+    ("POST", PERSON + "/link"): "ADMIN",
+    ("POST", PERSON + "/restore"): "ADMIN",
+    ("POST", PERSON + "/sign-out"): "ADMIN",
     ("GET", "/set-up/<secret>"): PUBLIC,
     ("POST", "/set-up/<secret>"): PUBLIC,
 }
@@ -332,12 +348,13 @@ def visitors(app: Flask, people: People, callers: dict[str, Caller]) -> dict[str
     return found
 
 
-def test_every_visitor_gets_what_the_table_says(visitors):
+def test_every_visitor_gets_what_the_table_says(people, visitors):
     wrong = []
+    other = people.person("bystander")  # what is done to him ends no visit
     for (method, rule), needs in sorted(PAGES_NEED.items()):
         if rule == "/sign-out":
             continue  # it would end the visit
-        path = path_of(rule)
+        path = path_of(rule, account_id=other)
         for name, visitor in visitors.items():
             page = visit(visitor.client, method, path)
             allowed = visitor.may(needs, "web" if rule.startswith(PAGES) else None)
