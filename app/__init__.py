@@ -17,10 +17,12 @@ from app.docs import styleguide
 from app.environments import api as environments_api
 from app.environments import pages as environments_pages
 from app.event_log import api as event_log_api
+from app.event_log import pages as event_log_pages
 from app.features import api as features_api
 from app.features import pages as features_pages
 from app.features import picker
 from app.me import api as me_api
+from app.me import pages as me_pages
 from app.people import pages as people_pages
 from app.projects import api as projects_api
 from app.projects import pages as projects_pages
@@ -48,7 +50,9 @@ PAGES = (
     features_pages.bp,
     picker.bp,
     archive_pages.bp,
+    me_pages.bp,
     people_pages.bp,
+    event_log_pages.bp,
     service_accounts_pages.bp,
     tags_pages.bp,
     environments_pages.bp,

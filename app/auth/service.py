@@ -109,6 +109,12 @@ def begin_session(account: Account, browser: Browser) -> str:
     return _welcome(account, browser).secret
 
 
+def history(account_id: int, *, limit: int) -> list[SignIn]:
+    """The latest attempts to sign in with the account's name, newest first."""
+    query = sa.select(SignIn).where(SignIn.account_id == account_id).order_by(SignIn.id.desc())
+    return list(db.session.scalars(query.limit(limit)))
+
+
 def network_of(ip: str | None) -> str:
     if ip is None:
         return "unknown"

@@ -62,6 +62,17 @@ class Actor:
             return True
         return permission in EDITOR_ON_DEFAULT and self._edits_default(project)
 
+    def source(self, permission: Permission, project: str | None = None) -> str | None:
+        """Which of his roles gives the actor the permission; None if none does."""
+        if permission in GRANTS[self.role]:
+            return f"Root role {self.role.title}"
+        held = self.project_roles.get(project or "")
+        if held is not None and permission in GRANTS[held]:
+            return f"{held.title} of {project}"
+        if self.may(permission, project):
+            return f"Root role {self.role.title}, in the open project {DEFAULT_PROJECT}"
+        return None
+
     def permissions(self) -> list[tuple[Permission, str | None]]:
         """All that the actor holds as (permission, project or None), sorted, without repetition."""
         if self.is_admin:

@@ -19,14 +19,14 @@ from werkzeug.wrappers import Response
 from app.core.actor import Actor
 from app.core.blueprints import READING, Routes
 from app.core.errors import DomainError, Invalid
-from app.core.schemas import MAX_QUERY_NUMBER, Schema
+from app.core.schemas import Schema
 
 Fields = dict[str, list[str]]
 """The values of a form as sent, by the name of the field."""
 
 CSRF_FIELD = "csrf_token"
+MAX_DIGITS = 9
 _is_ours = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*").fullmatch
-_is_number = re.compile(r"[0-9]{1,10}").fullmatch
 _csrf = CSRFProtect()
 
 
@@ -171,11 +171,17 @@ class Query:
         return f"{path}?{urlencode(asked)}" if asked else path
 
 
-def read_query(schema: type[Schema]) -> Query:
-    """The part of the address that ``schema`` knows. What can't be used is named, not obeyed."""
+def read_query(
+    schema: type[Schema], tidy: Callable[[str, str], str] = lambda _name, value: value
+) -> Query:
+    """The part of the address that ``schema`` knows. What can't be used is named, not obeyed.
+
+    ``tidy`` makes of a parameter's name and value what the schema takes.
+    """
     rules = schema().load_fields.values()
     known = {rule.data_key for rule in rules}
-    given = {k: v.strip() for k, v in request.args.items() if k in known and v.strip()}
+    sent = {k: v.strip() for k, v in request.args.items() if k in known and v.strip()}
+    given = {name: tidy(name, value) for name, value in sent.items()}
     faults: dict[str, str] = {}
     try:
         values = schema().load(given)
@@ -183,6 +189,11 @@ def read_query(schema: type[Schema]) -> Query:
         faults = {name: str(found[0]) for name, found in error.messages_dict.items()}
         values = schema().load({k: v for k, v in given.items() if k not in faults})
     return Query(values, given, faults)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number that an address or a form may name a row by."""
+    return text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS
 
 
 def _browsers() -> Browsers:
@@ -205,7 +216,7 @@ def _takes_get(path: str) -> bool:
 
 def _take_kept_form() -> None:
     number = request.args.get("kept", "")
-    if "actor" in g and _is_number(number) and int(number) <= MAX_QUERY_NUMBER:
+    if "actor" in g and is_number(number):
         kept = _browsers().kept(int(number))
         if kept is not None:
             g.kept_form = MultiDict(kept)

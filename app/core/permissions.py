@@ -94,6 +94,23 @@ GRANTS: dict[Role, frozenset[Permission]] = {
 }
 
 
+PERMISSION_WORDS = {
+    Permission.ADMIN: "Do everything",
+    Permission.CREATE_PROJECT: "Create projects",
+    Permission.CREATE_TAG_TYPE: "Create tag types",
+    Permission.UPDATE_TAG_TYPE: "Change tag types",
+    Permission.DELETE_TAG_TYPE: "Delete tag types",
+    Permission.READ_LOGS: "Read the event log",
+    Permission.UPDATE_PROJECT: "Change settings, environments and approvals",
+    Permission.DELETE_PROJECT: "Archive and revive the project",
+    Permission.PROJECT_USER_ACCESS_WRITE: "Add and remove members",
+    Permission.CREATE_FEATURE: "Create features",
+    Permission.UPDATE_FEATURE: "Change features and their tags",
+    Permission.UPDATE_FEATURE_DEPENDENCY: "Change what features depend on",
+    Permission.DELETE_FEATURE: "Archive and revive features",
+}
+
+
 def who_can_grant(permission: Permission, project: str | None) -> str:
     """Whom to ask, in general terms: names of people are nobody's business who lacks access."""
     if project is not None and permission in ON_PROJECTS:

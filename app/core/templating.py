@@ -14,6 +14,8 @@ from app.core.permissions import Permission, who_can_grant
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 SHOWN = 3
+THEME_COOKIE = "flagstaff-theme"
+THEMES = ("light", "dark")
 
 
 def init_app(app: Flask) -> None:
@@ -41,12 +43,18 @@ def init_app(app: Flask) -> None:
         "version": app.config["API_VERSION"],
         "instance": urlsplit(app.config["SETTINGS"].base_url).hostname,
     }
-    app.context_processor(lambda: {"actor": g.get("actor")})
+    app.context_processor(lambda: {"actor": g.get("actor"), "theme": theme()})
 
 
 def ago(at: datetime) -> Markup:
     """``3 hours ago`` as a <time> whose title has the moment itself."""
     return _time(at, _relative(at, utcnow()))
+
+
+def theme() -> str | None:
+    """``light`` or ``dark`` if this browser was told to be; None leaves it to the system."""
+    chosen = request.cookies.get(THEME_COOKIE)
+    return chosen if chosen in THEMES else None
 
 
 def age(since: datetime) -> Markup:

@@ -25,6 +25,10 @@ class EventQuery(Schema):
     from_ = Timestamp(data_key="from", metadata={"description": "Not before this time."})
     to = Timestamp(metadata={"description": "Before this time."})
     batch = Line(high=36)
+    text = Line(
+        high=100,
+        metadata={"description": "In the name of who acted, the project, feature or reason."},
+    )
 
 
 class EventRow(Schema):

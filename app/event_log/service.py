@@ -1,12 +1,15 @@
 """Reading the event log; ``app/events`` writes it."""
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
+from sqlalchemy.orm import aliased
 
 from app.core.actor import Actor
-from app.core.db import db
+from app.core.db import CHUNK, contains, db, unit_of_work
 from app.events.models import Event, EventType
 from app.projects import queries as projects
 
@@ -21,18 +24,87 @@ class Filters(TypedDict, total=False):
     from_: datetime
     to: datetime
     batch: str
+    text: str
 
 
 def search(
-    actor: Actor, *, limit: int, before: int | None = None, **filters: Unpack[Filters]
+    actor: Actor,
+    *,
+    limit: int,
+    before: int | None = None,
+    count: bool = True,
+    **filters: Unpack[Filters],
 ) -> tuple[list[Event], int]:
-    """Events newest first, those with an id below ``before``, and the number of all that match."""
+    """Events newest first, those with an id below ``before``, and the number of all that match.
+
+    Without ``count`` the number is 0: counting reads all of them.
+    """
     conditions = [_may_know(actor), *_conditions(filters)]
-    total = db.session.scalar(sa.select(sa.func.count(Event.id)).where(*conditions))
+    total = 0
+    if count:
+        total = db.session.scalar(sa.select(sa.func.count(Event.id)).where(*conditions)) or 0
     query = sa.select(Event).where(*conditions).order_by(Event.id.desc()).limit(limit)
     if before is not None:
         query = query.where(Event.id < before)
-    return list(db.session.scalars(query)), total or 0
+    return list(db.session.scalars(query)), total
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An event as a row of the log; of one act that made several, the last, with their number."""
+
+    event: Event
+    count: int
+
+
+def acts(
+    actor: Actor, *, limit: int, before: int | None = None, **filters: Unpack[Filters]
+) -> list[Act]:
+    """What ``search`` finds, with each batch as one row at the place of its last event.
+
+    Narrowed to a batch, or to what only part of a batch may match, each event is a row.
+    """
+    conditions = [_may_know(actor), *_conditions(filters)]
+    if filters.keys() & {"batch", "feature", "type", "text"}:
+        events, _ = search(actor, limit=limit, before=before, **filters)
+        return [Act(event, 1) for event in events]
+    later = aliased(Event)
+    is_last = ~sa.exists().where(later.batch_id == Event.batch_id, later.id > Event.id)
+    query = sa.select(Event).where(*conditions, is_last).order_by(Event.id.desc()).limit(limit)
+    if before is not None:
+        query = query.where(Event.id < before)
+    events = list(db.session.scalars(query))
+    batches = [event.batch_id for event in events if event.batch_id]
+    counted = (
+        sa.select(Event.batch_id, sa.func.count().label("events"))
+        .where(Event.batch_id.in_(batches))
+        .group_by(Event.batch_id)
+    )
+    counts = {row.batch_id: row.events for row in db.session.execute(counted)}
+    return [Act(event, counts.get(event.batch_id, 1)) for event in events]
+
+
+def days(actor: Actor, since: datetime) -> dict[str, int]:
+    """How many events there were on each day since then, by ISO date; days without are absent."""
+    day = sa.func.date(Event.created_at)
+    query = (
+        sa.select(day.label("day"), sa.func.count().label("events"))
+        .where(Event.created_at >= since, _may_know(actor))
+        .group_by(day)
+    )
+    return {str(row.day): row.events for row in db.session.execute(query)}
+
+
+def stream(actor: Actor, **filters: Unpack[Filters]) -> Iterator[Event]:
+    """All that match, newest first, read in short transactions of their own."""
+    before = None
+    while True:
+        with unit_of_work(writes=False):
+            events, _ = search(actor, limit=CHUNK, before=before, count=False, **filters)
+        yield from events
+        if len(events) < CHUNK:
+            return
+        before = events[-1].id
 
 
 def _may_know(actor: Actor) -> sa.ColumnElement[bool]:
@@ -43,7 +115,7 @@ def _may_know(actor: Actor) -> sa.ColumnElement[bool]:
 
 
 def _conditions(filters: Filters) -> list[sa.ColumnElement[bool]]:
-    tests = {
+    tests: dict[str, Callable[[Any], sa.ColumnElement[bool]]] = {
         "type": Event.type.__eq__,
         "project": Event.project.__eq__,
         "feature": Event.feature_name.__eq__,
@@ -51,5 +123,12 @@ def _conditions(filters: Filters) -> list[sa.ColumnElement[bool]]:
         "from_": Event.created_at.__ge__,
         "to": Event.created_at.__lt__,
         "batch": Event.batch_id.__eq__,
+        "text": _mentions,
     }
     return [tests[key](value) for key, value in filters.items()]
+
+
+def _mentions(text: str) -> sa.ColumnElement[bool]:
+    """Whether the words stand in who, where or why; what changed is not searched."""
+    columns = (Event.created_by, Event.project, Event.feature_name, Event.reason)
+    return contains(text, *columns)

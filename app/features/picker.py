@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response
 from app.core import plans
 from app.core.actor import current_actor
 from app.core.forms import ReasonForm, attempt, show_form
-from app.core.pages import PageBlueprint, see
+from app.core.pages import PageBlueprint, is_number, see
 from app.core.permissions import Permission
 from app.features import queries, selections, tagging
 from app.features.forms import NewTagForm, tagging_body
@@ -96,7 +96,7 @@ def done(project_id: str) -> str:
         overview=projects.overview(current_actor, project_id),
         batch=batch_id,
         changed=changed,
-        already=max(int(asked) - len(changed), 0) if asked.isdecimal() else 0,
+        already=max(int(asked) - len(changed), 0) if is_number(asked) else 0,
         edits=edits,
     )
 

@@ -96,3 +96,9 @@ def see_splash(actor: Actor, splash_id: str) -> Splash:
         splash = Splash(user_id=actor.id, splash_id=splash_id)
         save(splash, if_taken=Again())
     return splash
+
+
+def forget_hints(actor: Actor) -> None:
+    """Let questionnaires be asked and notices be shown anew."""
+    for model in (Feedback, Splash):
+        db.session.execute(sa.delete(model).where(model.user_id == actor.id))

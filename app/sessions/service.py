@@ -73,6 +73,12 @@ def close_all(account_ids: Collection[int], *, but: int | None = None) -> None:
         db.session.execute(of_theirs.where(Session.id.is_distinct_from(but)))
 
 
+def of_account(account_id: int) -> list[Session]:
+    """The sessions of an account, the one used last first."""
+    query = sa.select(Session).where(Session.account_id == account_id)
+    return list(db.session.scalars(query.order_by(Session.last_used_at.desc(), Session.id.desc())))
+
+
 def note_use(session_id: int) -> None:
     """Remember that a session was used, at most once a minute."""
     now = utcnow()

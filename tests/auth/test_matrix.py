@@ -21,6 +21,7 @@ PROJECT = "/api/admin/projects/<key:project_id>"
 PAGES = "/projects/<key:project_id>"
 PARENTS = PROJECT + "/features/<key:name>/dependencies"
 PERSON = "/users/<id:account_id>"
+MACHINE = "/service-accounts/<id:account_id>"
 ROBOTS = "/api/admin/service-account"
 
 NEEDS = {
@@ -149,6 +150,21 @@ PAGES_NEED = {
     ("POST", PERSON + "/link"): "ADMIN",
     ("POST", PERSON + "/restore"): "ADMIN",
     ("POST", PERSON + "/sign-out"): "ADMIN",
+    ("GET", "/service-accounts"): "ADMIN",
+    ("GET", "/service-accounts/new"): "ADMIN",
+    ("POST", "/service-accounts/new"): "ADMIN",
+    ("GET", "/service-accounts/find-token"): "ADMIN",
+    ("POST", "/service-accounts/find-token"): "ADMIN",
+    ("GET", MACHINE): "ADMIN",
+    ("POST", MACHINE): "ADMIN",
+    ("GET", MACHINE + "/delete"): "ADMIN",
+    ("POST", MACHINE + "/delete"): "ADMIN",
+    ("GET", MACHINE + "/tokens/new"): "ADMIN",
+    ("POST", MACHINE + "/tokens/new"): "ADMIN",
+    ("GET", MACHINE + "/tokens/<id:token_id>/rotate"): "ADMIN",
+    ("POST", MACHINE + "/tokens/<id:token_id>/rotate"): "ADMIN",
+    ("GET", MACHINE + "/tokens/<id:token_id>/revoke"): "ADMIN",
+    ("POST", MACHINE + "/tokens/<id:token_id>/revoke"): "ADMIN",
     ("GET", "/set-up/<secret>"): PUBLIC,
     ("POST", "/set-up/<secret>"): PUBLIC,
 }
@@ -238,7 +254,8 @@ def routes(app: Flask) -> set[tuple[str, str]]:
 
 def bystander(people: People, name: str) -> dict[str, int]:
     """An account that is nobody's own, and its token, for the numbers in a path."""
-    make = people.service_account if ROBOTS in name else people.person
+    is_program = ROBOTS in name or MACHINE in name
+    make = people.service_account if is_program else people.person
     account_id = make(name)
     people.token(account_id)
     with people.app.app_context():
@@ -350,11 +367,11 @@ def visitors(app: Flask, people: People, callers: dict[str, Caller]) -> dict[str
 
 def test_every_visitor_gets_what_the_table_says(people, visitors):
     wrong = []
-    other = people.person("bystander")  # what is done to him ends no visit
     for (method, rule), needs in sorted(PAGES_NEED.items()):
         if rule == "/sign-out":
             continue  # it would end the visit
-        path = path_of(rule, account_id=other)
+        # What is done to a bystander ends no visit.
+        path = path_of(rule, **bystander(people, f"{method} {rule}"))
         for name, visitor in visitors.items():
             page = visit(visitor.client, method, path)
             allowed = visitor.may(needs, "web" if rule.startswith(PAGES) else None)

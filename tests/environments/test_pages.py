@@ -24,6 +24,7 @@ def test_an_environment_is_created_and_deprecated(browser: Browser, admin: ApiCl
     assert browser.follow(page).messages == ["Environment staging created. No project has it yet."]
     page = browser.get("/environments/staging")
     assert page.has("On in 0 projects")
+    assert page.has("No project has it now.")
     page = browser.submit(page, {"deprecated": "y", "sort_order": "7"}, button="Save")
     assert browser.follow(page).messages == ["Environment staging saved."]
     row = admin.ok("GET", "/environments")["environments"][-1]
@@ -55,6 +56,25 @@ def test_form_and_json_refuse_an_environment_in_the_same_words(browser, admin, b
         assert any(detail["message"] in error for error in page.errors)
 
 
+@pytest.mark.parametrize(
+    "bad", [{"type": "nonsense"}, {"sortOrder": 10_000}, {"sortOrder": "five"}]
+)
+def test_form_and_json_refuse_a_change_of_an_environment_in_the_same_words(browser, admin, bad):
+    refusal = admin.put("/environments/production", json=bad)
+    typed = {
+        "sort_order" if name == "sortOrder" else name: str(value) for name, value in bad.items()
+    }
+    page = browser.submit(browser.get("/environments/production"), typed, button="Save")
+    assert (refusal.status_code, page.status) == (400, 400)
+    for detail in refusal.json["details"]:
+        assert any(detail["message"] in error for error in page.errors)
+
+
+def test_deprecating_says_what_becomes_of_the_projects(browser: Browser):
+    page = browser.get("/environments/production")
+    assert page.has("The 1 project that has it keeps it.")
+
+
 def test_a_taken_name_is_told_at_its_field(browser: Browser):
     page = browser.post("/environments/new", {"name": "production", "type": "test"})
     assert page.status == 400
@@ -68,6 +88,10 @@ def test_of_two_who_change_an_environment_the_second_is_told(browser, admin):
     assert page.status == 409
     assert page.has("Deprecated from “no” to “yes”")
     assert page.fields()["sort_order"] == "9"
+    assert admin.ok("GET", "/environments")["environments"][-1]["sortOrder"] == 2
+    assert browser.follow(browser.submit(page, button="Save")).messages == [
+        "Environment production saved."
+    ]
 
 
 def test_who_may_only_look_sees_why(app: Flask, people: People):

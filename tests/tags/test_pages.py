@@ -45,6 +45,29 @@ def test_tags_are_found_by_value_type_and_use_on_both_faces(browser, admin, tagg
     assert admin.ok("GET", f"/tags{query}")["total"] == number
 
 
+def test_tags_are_sorted_and_paged_by_links(browser: Browser, tagged: None):
+    page = browser.get("/tags?sort=-used&limit=1")
+    assert rows(page) == ["simple:beta simple 2"]
+    assert rows(browser.get(page.links["Next 1"].replace("?", "/tags?"))) == [
+        "team:pay team unused"
+    ]
+    assert browser.get("/tags").links["Features"] == "?sort=used"
+
+
+def test_filters_in_use_are_told_in_words(browser: Browser, tagged: None):
+    page = browser.get("/tags?unused=true&text=pay")
+    assert page.has("Value: pay")
+    assert page.has("Use: unused")
+
+
+def test_a_page_beyond_the_last_does_not_claim_that_there_are_no_tags(
+    browser: Browser, tagged: None
+):
+    page = browser.get("/tags?offset=500")
+    assert page.has("The list ends before this page.")
+    assert not page.has("No tag yet")
+
+
 def test_an_instance_without_tags_says_where_they_come_from(browser: Browser):
     assert browser.get("/tags").has("No tag yet")
     assert browser.get("/tags?text=x").has("No tag matches")
@@ -70,6 +93,16 @@ def test_a_tag_type_is_created_and_changed(browser: Browser, admin: ApiClient):
 def test_form_and_json_refuse_a_tag_type_in_the_same_words(browser, admin, bad):
     refusal = admin.post("/tag-types", json=bad)
     page = browser.post("/tags/types/new", {"hue": "1", **bad})
+    assert (refusal.status_code, page.status) == (400, 400)
+    for detail in refusal.json["details"]:
+        assert any(detail["message"] in error for error in page.errors)
+
+
+@pytest.mark.parametrize("bad", [{"description": "x" * 256}, {"hue": 0}, {"hue": "red"}])
+def test_form_and_json_refuse_a_change_of_a_tag_type_in_the_same_words(browser, admin, tagged, bad):
+    refusal = admin.put("/tag-types/team", json=bad)
+    typed = {name: str(value) for name, value in bad.items()}
+    page = browser.submit(browser.get("/tags/types/team"), typed, button="Save")
     assert (refusal.status_code, page.status) == (400, 400)
     for detail in refusal.json["details"]:
         assert any(detail["message"] in error for error in page.errors)
@@ -102,6 +135,7 @@ def test_a_type_in_use_and_the_simple_one_can_not_be_deleted(browser, admin, tag
     admin.ok("PUT", "/projects/default/tags", json={"features": ["a"], "tags": tags})
     page = browser.get("/tags/types/team/delete")
     assert page.has("features carry tags of it, 1 time in all")
+    assert page.has("Archived features count too.")
     assert browser.post("/tags/types/team/delete").status == 409
 
 

@@ -1,0 +1,505 @@
+"""The pages about people, in a browser without a script."""
+
+import logging
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from flask import Flask
+
+from app.accounts.models import Account
+from app.core.db import db, unit_of_work, utcnow
+from tests.browser import Browser, Page
+from tests.clients import ApiClient
+from tests.people import People
+
+INACTIVE = "/users/inactive"
+START = datetime(2026, 6, 1, 12, tzinfo=UTC)
+ADMIN, EDITOR, VIEWER = "1", "2", "3"
+PASSWORD = "four words that nobody guesses"
+
+
+@pytest.fixture
+def api(app: Flask, browser: Browser, people: People) -> ApiClient:
+    """A client of the same Admin who is at the browser."""
+    return ApiClient(app, people.token(1))
+
+
+@pytest.fixture
+def away(people: People) -> list[int]:
+    """Three people who have been away for long, the longest first."""
+    return [people.person(f"away{days}", away_days=days) for days in (500, 300, 200)]
+
+
+def give_password(app: Flask, *ids: int) -> None:
+    """Let these people be able to sign in."""
+    with app.app_context(), unit_of_work(writes=True):
+        for id in ids:
+            db.session.get_one(Account, id).password_hash = "not a real one"
+
+
+def come_back(app: Flask, id: int) -> None:
+    """Let this person have signed in just now."""
+    with app.app_context(), unit_of_work(writes=True):
+        db.session.get_one(Account, id).last_sign_in_at = utcnow()
+
+
+def rows(page: Page, table: int = 0) -> list[str]:
+    """The rows of a table, each in one line."""
+    return [row.text for row in page.root.all("tbody")[table].all("tr")]
+
+
+def people_of(page: Page) -> list[str]:
+    """The names that a list shows; none when it shows no list."""
+    names = [e for e in page.root.all("a") if e.attrs.get("class") == "table__name"]
+    return [name.text for name in names]
+
+
+def event_of(api: ApiClient, type: str) -> dict[str, object]:
+    """The last event of a type."""
+    return api.ok("GET", f"/events?type={type}")["events"][0]
+
+
+def secret_of(page: Page) -> str:
+    [shown] = [e for e in page.root.all("p") if e.attrs.get("class") == "secret__value"]
+    return shown.all("code")[0].text
+
+
+def chosen(page: Page, *ids: int, **changes: object) -> dict[str, object]:
+    return {"id": [str(id) for id in ids], **changes}
+
+
+def username(client: ApiClient, id: int) -> str | None:
+    """The person's user name, if there is such a person."""
+    answer = client.get(f"/user-admin/{id}")
+    return answer.json["username"] if answer.status_code == 200 else None
+
+
+# The list
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", ["boss", "Ann Archer", "ben"]),
+        ("?text=ARCH", ["Ann Archer"]),
+        ("?text=b@x.org", ["ben"]),
+        (f"?rootRole={EDITOR}", ["ben"]),
+        (f"?text=ann&rootRole={EDITOR}", []),
+        ("?sort=-username", ["ben", "boss", "Ann Archer"]),
+        ("?limit=1&offset=1", ["Ann Archer"]),
+    ],
+)
+def test_people_are_found_and_sorted_alike_on_both_faces(browser, api, query, found):
+    new = {"username": "a.archer", "name": "Ann Archer", "rootRole": 3}
+    api.ok("POST", "/user-admin", new)
+    api.ok("POST", "/user-admin", {"username": "ben", "email": "b@x.org", "rootRole": 2})
+    order = {"ben": 2, "boss": 1, "Ann Archer": 0}
+    listed = [u["name"] or u["username"] for u in api.ok("GET", f"/user-admin{query}")["users"]]
+    shown = people_of(browser.get(f"/users{query}"))
+    assert shown == listed
+    if "username" in query:
+        assert shown == sorted(found, key=order.get, reverse=True) or shown == found
+    else:
+        assert shown == found
+
+
+def test_the_list_says_by_what_it_is_narrowed_and_offers_a_way_on(browser, people):
+    people.person("ann", role="Editor")
+    page = browser.get(f"/users?text=ann&rootRole={EDITOR}")
+    assert page.has("1 person matches")
+    assert page.links["Text: ann remove"] == f"?rootRole={EDITOR}"
+    assert page.links["Role: Editor remove"] == "?text=ann"
+    fields = page.fields(0)
+    assert (fields["text"], fields["rootRole"]) == ("ann", EDITOR)
+    nobody = browser.get("/users?text=nobody-like-that")
+    assert nobody.has("Nobody matches")
+    assert nobody.links["Everybody"] == "/users"
+
+
+def test_the_tabs_count_everybody_whatever_the_list_shows(browser, api, people, away):
+    api.ok("DELETE", f"/user-admin/{away[0]}")
+    for query in ("", "?text=boss"):
+        links = browser.get(f"/users{query}").links
+        assert {"All 3", "Inactive 2", "Recently deleted 1"} <= links.keys(), query
+
+
+def test_a_wrong_filter_is_named_and_left_out(browser):
+    page = browser.get("/users?rootRole=9&sort=colour")
+    assert people_of(page) == ["boss"]
+    told = " ".join(page.messages)
+    assert "rootRole" in told
+    assert "sort" in told
+
+
+# Create
+
+
+def test_the_link_to_set_the_password_is_in_one_answer_alone_and_works_once(
+    app, browser, api, caplog
+):
+    caplog.set_level(logging.DEBUG)
+    typed = {"username": "ann", "name": "Ann Archer", "root_role": EDITOR, "reason": "new here"}
+    made = browser.submit(browser.get("/users/new"), typed)
+    link = secret_of(made)
+    path = re.fullmatch(r"http://localhost:\d+(/set-up/\S+)", link)[1]
+    secret = path.rpartition("/")[2]
+    assert made.h1 == "Ann Archer is created"
+    assert made.has("Editor: can create projects")
+    assert made.answer.headers["Cache-Control"] == "no-store"
+    assert made.path == "/users/new"
+    assert made.text.count(secret) == 1
+    for other in ("/users", "/users/2", "/users/new"):
+        assert secret not in browser.get(other).text
+    event = api.ok("GET", "/events?type=user-created")["events"][0]
+    assert (event["reason"], event["data"]["username"]) == ("new here", "ann")
+    assert secret not in str(api.ok("GET", "/events"))
+    assert secret not in caplog.text
+    visitor = Browser(app)
+    assert visitor.submit(visitor.get(path), {"password": PASSWORD}).status == 303
+    assert visitor.get(path).status == 404
+    assert ApiClient(app, None).get("/user-admin").status_code == 401
+
+
+def test_a_taken_name_is_told_at_its_field_and_nothing_typed_is_lost(browser, people):
+    people.person("ann")
+    typed = {"username": "ANN", "email": "a@x.org", "name": "Ann", "root_role": EDITOR}
+    page = browser.post("/users/new", typed | {"reason": "twice"})
+    assert page.status == 400
+    assert page.title.startswith("Error:")
+    assert page.errors == ["User name: The username 'ANN' is taken; choose another."]
+    assert page.fields().items() >= (typed | {"reason": "twice"}).items()
+
+
+@pytest.mark.parametrize(
+    ("typed", "body"),
+    [
+        ({}, {}),
+        ({"username": "a\tb"}, {"username": "a\tb"}),
+        ({"username": "x" * 256}, {"username": "x" * 256}),
+        ({"email": "no address"}, {"email": "no address"}),
+        ({"username": "a", "name": "x" * 256}, {"username": "a", "name": "x" * 256}),
+        ({"username": "a", "root_role": "4"}, {"username": "a", "rootRole": 4}),
+        ({"username": "a", "root_role": "x"}, {"username": "a", "rootRole": "x"}),
+        ({"username": "Boss"}, {"username": "Boss"}),
+    ],
+)
+def test_form_and_json_refuse_a_new_person_in_the_same_words(browser, api, typed, body):
+    refusal = api.post("/user-admin", {"rootRole": 3} | body)
+    page = browser.post("/users/new", {"root_role": VIEWER} | typed)
+    assert (refusal.status_code, page.status) in {(400, 400), (409, 400)}
+    for told in refusal.json.get("details", [refusal.json]):
+        assert any(told["message"] in error for error in page.errors), page.errors
+    assert api.ok("GET", "/user-admin")["total"] == 1
+
+
+# One person
+
+
+def test_role_and_name_are_changed_and_the_event_says_why(browser, api, people):
+    id = people.person("ann")
+    changes = {"name": "Ann Archer", "root_role": EDITOR, "reason": "helps the shop now"}
+    saved = browser.submit(browser.get(f"/users/{id}"), changes)
+    page = browser.follow(saved)
+    assert (page.h1, page.path) == ("Ann Archer", f"/users/{id}")
+    assert "Ann Archer saved." in page.messages
+    event = event_of(api, "user-updated")
+    assert event["reason"] == "helps the shop now"
+    assert (event["preData"]["rootRole"], event["data"]["rootRole"]) == (3, 2)
+    assert event["data"]["name"] == "Ann Archer"
+
+
+def test_a_person_shows_what_he_holds(browser, people, api):
+    id = people.person("ann", away_days=3)
+    people.token(id, "laptop")
+    people.join(id, "default", "Owner")
+    page = browser.get(f"/users/{id}")
+    assert page.has("Tokens 1 Projects Default (Owner)")
+    assert page.has("Last sign-in: 3 days ago")
+    assert page.has("Has no password yet, so can’t sign in.")
+
+
+def test_of_two_admins_the_later_one_is_told_what_the_other_changed(browser, api, people):
+    id = people.person("ann")
+    page = browser.get(f"/users/{id}")
+    api.ok("PUT", f"/user-admin/{id}", {"name": "Ann Archer", "rootRole": 1})
+    late = browser.submit(page, {"email": "a@x.org", "reason": "asked for"})
+    assert late.status == 409
+    assert late.title.startswith("Error:")
+    assert late.has("Somebody else changed this meanwhile")
+    assert late.has("Full name from “nothing” to “Ann Archer”")
+    assert late.has("Role from “Viewer” to “Admin”")
+    fields = late.fields()
+    assert (fields["email"], fields["reason"], fields["root_role"]) == (
+        "a@x.org",
+        "asked for",
+        VIEWER,
+    )
+    assert "email" not in api.ok("GET", f"/user-admin/{id}")
+    browser.follow(browser.submit(late))
+    assert api.ok("GET", f"/user-admin/{id}")["email"] == "a@x.org"
+    assert api.ok("GET", f"/user-admin/{id}")["rootRole"] == 3
+
+
+def test_a_page_that_was_not_opened_here_saves_nothing(browser, api, people):
+    id = people.person("ann")
+    page = browser.submit(browser.get(f"/users/{id}"), {"seen": "made up", "name": "X"})
+    assert page.status == 400
+    assert api.ok("GET", f"/user-admin/{id}")["name"] is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "body"),
+    [
+        ({"username": ""}, {"username": None}),
+        ({"username": "a\tb"}, {"username": "a\tb"}),
+        ({"email": "no address"}, {"email": "no address"}),
+        ({"name": "x" * 256}, {"name": "x" * 256}),
+        ({"root_role": "5"}, {"rootRole": 5}),
+        ({"username": "BOSS"}, {"username": "BOSS"}),
+    ],
+)
+def test_form_and_json_refuse_changes_in_the_same_words(browser, api, people, typed, body):
+    id = people.person("ann")
+    refusal = api.put(f"/user-admin/{id}", body)
+    page = browser.submit(browser.get(f"/users/{id}"), typed)
+    assert (refusal.status_code, page.status) in {(400, 400), (409, 400)}
+    for told in refusal.json.get("details", [refusal.json]):
+        assert any(told["message"] in error for error in page.errors), page.errors
+    assert page.fields().items() >= {k: v for k, v in typed.items() if k != "root_role"}.items()
+    assert username(api, id) == "ann"
+
+
+def test_a_new_link_takes_the_place_of_the_one_before(app, browser, people):
+    id = people.person("ann")
+    page = browser.get(f"/users/{id}")
+    first, second = (browser.submit(page, form="/link") for _ in range(2))
+    assert second.h1 == "ann has a new link"
+    assert second.answer.headers["Cache-Control"] == "no-store"
+    paths = [secret_of(one).partition("/set-up/")[2] for one in (first, second)]
+    assert Browser(app).get(f"/set-up/{paths[0]}").status == 404
+    assert Browser(app).get(f"/set-up/{paths[1]}").status == 200
+
+
+def test_to_sign_somebody_out_ends_all_his_sessions_and_is_told(app, browser, api, people):
+    id = people.person("ann")
+    here, there = Browser(app).sign_in("ann"), Browser(app).sign_in("ann")
+    assert (here.get("/projects").status, there.get("/projects").status) == (200, 200)
+    page = browser.follow(browser.submit(browser.get(f"/users/{id}"), form="/sign-out"))
+    assert "ann is signed out everywhere, and can sign in again." in page.messages
+    assert (here.get("/projects").status, there.get("/projects").status) == (303, 303)
+    assert event_of(api, "user-signed-out")["data"] == {"id": id, "name": "ann"}
+    assert Browser(app).sign_in("ann").get("/projects").status == 200
+    assert browser.get("/users").status == 200
+
+
+def test_a_person_is_deleted_after_a_review_and_can_be_brought_back(app, browser, api, people):
+    id = people.person("ann", role="Editor")
+    his = ApiClient(app, people.token(id))
+    people.join(id, "default", "Owner")
+    review = browser.get(f"/users/{id}/delete")
+    assert review.has("ann can’t sign in any more. 1 token stops at once.")
+    assert review.has("1 project will have no Owner: Default.")
+    assert his.get("/user").status_code == 200
+    gone = browser.follow(browser.submit(review, {"reason": "left the company"}))
+    assert gone.path == "/users"
+    assert "ann is deleted, and can be restored for 30 days." in gone.messages
+    assert his.get("/user").status_code == 401
+    assert event_of(api, "user-deleted")["reason"] == "left the company"
+    deleted = browser.get("/users/deleted")
+    assert deleted.has("1 person")
+    back = browser.follow(browser.submit(deleted, form="/restore"))
+    assert (back.path, back.h1) == (f"/users/{id}", "ann")
+    assert back.has("Editor")
+    assert back.has("Default (Owner)")
+    assert his.get("/user").status_code == 401
+    assert browser.get("/users/deleted").has("Nobody was deleted lately")
+
+
+def test_nobody_deletes_himself(browser, api):
+    page = browser.get("/users/1")
+    assert page.has("You can’t delete yourself")
+    assert "Delete…" not in page.links
+    assert browser.get("/users/1/delete").has("boss can’t be deleted: yourself.")
+    refused = browser.post("/users/1/delete")
+    assert refused.status == 400
+    assert refused.errors == ["You can't delete your own account; ask another Admin."]
+    assert username(api, 1) == "boss"
+
+
+def test_the_last_admin_who_can_sign_in_stays_one(app, browser, api, people):
+    id = people.person("ann", role="Admin")
+    give_password(app, id)
+    assert browser.get(f"/users/{id}/delete").has("last Admin who can sign in")
+    refused = browser.post(f"/users/{id}/delete")
+    assert "This is the last Admin who can sign in." in refused.errors[0]
+    demoted = browser.submit(browser.get(f"/users/{id}"), {"root_role": VIEWER})
+    assert demoted.status == 400
+    assert "This is the last Admin who can sign in." in demoted.errors[0]
+    assert api.ok("GET", f"/user-admin/{id}")["rootRole"] == 1
+
+
+def test_a_person_who_is_not_there_has_no_page(browser):
+    for path in ("/users/99", "/users/99/delete", f"{INACTIVE}/removed?batch=made-up"):
+        assert browser.get(path).status == 404
+    assert browser.post("/users/99/restore").status == 404
+
+
+# The inactive
+
+
+def test_the_rule_stands_on_the_page_with_its_date(browser, people, api):
+    with time_machine.travel(START, tick=False):
+        boss = Browser(browser.app).sign_in("boss")
+        page = boss.get(INACTIVE)
+        assert page.has("No sign-in and no token use for 180 days, that is since 3 December 2025")
+
+
+def test_where_nobody_is_inactive_the_page_says_who_is_next_and_when(app, people):
+    with time_machine.travel(START, tick=False):
+        people.person("boss", role="Admin")
+        people.person("ann", away_days=170)
+        page = Browser(app).sign_in("boss").get(INACTIVE)
+        assert page.has("No one is inactive")
+        assert page.has("Next would be ann, on 11 June 2026")
+
+
+def test_every_inactive_person_has_a_verdict(app, browser, people):
+    people.person("safe", away_days=190)
+    owner, other = people.person("owner", away_days=200), people.person("other", away_days=210)
+    admin = people.person("chief", role="Admin", away_days=220)
+    give_password(app, admin)
+    people.join(owner, "default", "Owner")
+    people.join(other, "default", "Member")
+    people.token(other)
+    page = browser.get(INACTIVE)
+    assert people_of(page) == ["chief", "other", "owner", "safe"]
+    chief, middle, sole, safe = rows(page)
+    assert chief.endswith("220 Nothing Can’t: last Admin who can sign in")
+    assert middle.endswith("210 1 token, Member of Default Safe")
+    assert sole.endswith("200 Owner of Default Sole Owner of 1 project")
+    assert safe.endswith("190 Nothing Safe")
+    assert page.has("4 of 5 people are inactive. 2 can be deleted safely, 1 is the sole Owner")
+    assert page.has("1 can’t be deleted.")
+    boxes = [e.attrs["value"] for e in page.root.all("input") if e.attrs.get("name") == "id"]
+    assert str(admin) not in boxes
+    assert len(boxes) == 3
+
+
+def test_yourself_can_not_be_chosen(app, browser):
+    with app.app_context(), unit_of_work(writes=True):
+        boss = db.session.get_one(Account, 1)
+        boss.created_at = utcnow() - timedelta(days=300)
+        boss.last_sign_in_at = None
+    page = browser.get(INACTIVE)
+    assert page.has("Can’t: yourself")
+    assert not [e for e in page.root.all("input") if e.attrs.get("name") == "id"]
+    refused = browser.post(INACTIVE, {"id": "1"})
+    assert browser.follow(refused).has("Choose at least one person first")
+
+
+def test_chips_narrow_the_list_and_count(app, browser, people, away):
+    with app.app_context(), unit_of_work(writes=True):
+        never = db.session.get_one(Account, away[1])
+        never.last_sign_in_at = None
+    links = browser.get(INACTIVE).links
+    assert people_of(browser.get(links["All 3"])) == ["away500", "away300", "away200"]
+    assert people_of(browser.get(links["Never signed in 1"])) == ["away300"]
+    assert people_of(browser.get(links["365 days and more 1"])) == ["away500"]
+    assert len(people_of(browser.get(f"{INACTIVE}?away=nonsense&offset=x"))) == 3
+
+
+def test_the_review_names_everybody_and_what_follows(browser, api, people, away):
+    people.join(away[0], "default", "Owner")
+    people.token(away[1])
+    review = browser.submit(browser.get(INACTIVE), {"id": [str(away[0]), str(away[1])]})
+    assert review.h1 == "Review the deletion of 2 people"
+    assert review.has("2 people can’t sign in any more. 1 token stops at once.")
+    assert review.has("1 project will have no Owner: Default.")
+    assert [row.split(" ", 2)[1] for row in rows(review)] == ["away500", "away300"]
+    assert "number" not in review.fields()
+    assert username(api, away[0]) == "away500"
+
+
+def test_owners_who_would_go_together_leave_a_project_without_one(browser, people, away):
+    for id in away[:2]:
+        people.join(id, "default", "Owner")
+    page = browser.get(INACTIVE)
+    assert "Sole Owner" not in " ".join(rows(page))
+    review = browser.submit(page, {"id": [str(id) for id in away[:2]]})
+    assert review.has("1 project will have no Owner: Default.")
+    assert not browser.submit(page, {"id": str(away[0])}).has("no Owner")
+
+
+def test_who_comes_back_between_review_and_commit_stays_and_is_named(app, browser, api, away):
+    review = browser.submit(browser.get(INACTIVE), {"id": [str(id) for id in away]})
+    come_back(app, away[1])
+    done = browser.follow(browser.submit(review, {"reason": "spring cleaning"}))
+    assert done.h1 == "2 people deleted"
+    assert done.has("2 people deleted, 1 left alone.")
+    assert rows(done, 0) == ["away300 Came back meanwhile"]
+    assert [row.split()[0] for row in rows(done, 1)] == ["away500", "away200"]
+    assert [username(api, id) for id in away] == [None, "away300", None]
+    summary = event_of(api, "inactive-users-deleted")
+    assert summary["reason"] == "spring cleaning"
+    assert summary["data"]["skipped"] == [{"id": away[1], "reason": "active"}]
+    back = browser.follow(browser.submit(done, form=f"/users/{away[0]}/restore"))
+    assert back.has("away500 is back, with roles and without tokens.")
+    assert username(api, away[0]) == "away500"
+
+
+def test_from_ten_people_on_their_number_has_to_be_typed(browser, api, people):
+    ids = [people.person(f"away{number}", away_days=200 + number) for number in range(10)]
+    review = browser.submit(browser.get(INACTIVE), {"id": [str(id) for id in ids]})
+    assert review.has("Type the number of people, 10")
+    for typed in ("", "9"):
+        refused = browser.submit(review, {"number": typed, "reason": "cleaning"})
+        assert refused.status == 400
+        assert refused.errors == ["Type the number of people, 10, to go on."]
+        assert refused.fields()["reason"] == "cleaning"
+        assert username(api, ids[0]) == "away0"
+    assert browser.follow(browser.submit(review, {"number": "10"})).h1 == "10 people deleted"
+
+
+def test_that_nobody_was_chosen_is_said(browser, api, away):
+    for path in (INACTIVE, f"{INACTIVE}/delete"):
+        answer = browser.post(path)
+        assert answer.location == INACTIVE
+        page = browser.follow(answer)
+        assert "Choose at least one person first; nothing was changed." in page.messages
+    assert api.ok("GET", "/events?type=inactive-users-deleted")["total"] == 0
+
+
+@pytest.mark.parametrize("id", ["x", "-1", "²", "0", "9" * 30, "9" * 5_000])
+def test_what_is_no_number_of_anybody_is_as_nobody_chosen(browser, away, id):
+    assert browser.post(INACTIVE, {"id": id}).location == INACTIVE
+
+
+def test_who_is_active_is_never_deleted_by_the_page(browser, api, people, away):
+    active, robot = people.person("active"), people.service_account("robot")
+    ids = [str(id) for id in (active, robot, away[0], 999)]
+    done = browser.follow(browser.post(f"{INACTIVE}/delete", {"id": ids}))
+    assert done.h1 == "1 person deleted"
+    assert rows(done, 0) == [
+        "active Came back meanwhile",
+        "robot A service account",
+        "Unknown, id 999 Unknown",
+    ]
+    assert username(api, active) == "active"
+
+
+# Who may
+
+
+@pytest.mark.parametrize("role", ["Viewer", "Editor"])
+def test_only_an_admin_gets_to_see_people(app, people, role):
+    id = people.person("other")
+    people.person("looker", role=role)
+    looker = Browser(app).sign_in("looker")
+    for path in ("", "/new", "/deleted", "/inactive", f"/{id}", f"/{id}/delete"):
+        assert looker.get(f"/users{path}").status == 403
+    posts = ("/new", "/inactive", "/inactive/delete", "/link", "/sign-out", "/delete", "/restore")
+    for path in ("", *posts):
+        where = path if path.startswith(("/new", "/inactive")) else f"/{id}{path}"
+        assert looker.post(f"/users{where}", {"id": str(id)}).status == 403
