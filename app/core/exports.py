@@ -3,6 +3,8 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import count
 from typing import Any
 
 from flask import Response, json, request, stream_with_context
@@ -24,14 +26,14 @@ def wanted() -> str | None:
 def table(name: str, schema: Schema, fetch: Callable[[int, int], Page[Any]]) -> Response:
     """All that ``fetch(limit, offset)`` gives, as ``schema`` shows it, in the wanted format."""
 
+    def stretch(offset: int) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = schema.dump(fetch(CHUNK, offset).items, many=True)
+        return found
+
     def rows() -> Iterator[dict[str, Any]]:
-        offset = 0
-        while True:
-            found = transact(
-                lambda: schema.dump(fetch(CHUNK, offset).items, many=True), writes=False
-            )
+        for offset in count(0, CHUNK):
+            found = transact(partial(stretch, offset), writes=False)
             yield from found
-            offset += CHUNK
             if len(found) < CHUNK:
                 return
 

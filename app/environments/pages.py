@@ -3,13 +3,13 @@ from typing import Any
 from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 
-from app.core import plans
+from app.core import exports, plans
 from app.core.actor import current_actor
 from app.core.conflicts import sides
 from app.core.forms import attempt, show_form
 from app.core.pages import PageBlueprint, see
 from app.core.permissions import Access, Permission
-from app.environments import service
+from app.environments import schemas, service
 from app.environments.forms import EnvironmentForm, NewEnvironmentForm, settings_of
 
 bp = PageBlueprint("environment_pages", __name__, url_prefix="/environments")
@@ -18,8 +18,14 @@ WORDS = {"type": "Type", "sort_order": "Place in the order", "deprecated": "Depr
 
 
 @bp.get("", needs=Access.SIGNED_IN)
-def index() -> str:
-    """All environments in their order, with their use."""
+def index() -> ResponseReturnValue:
+    """All environments in their order, with their use; or as a file."""
+    if exports.wanted():
+        return exports.table(
+            "environments",
+            schemas.EnvironmentRow(),
+            lambda limit, offset: service.search(limit=limit, offset=offset),
+        )
     return render_template(
         "environments/index.html", environments=service.every(), counts=service.project_counts()
     )

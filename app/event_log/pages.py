@@ -54,7 +54,6 @@ def index() -> ResponseReturnValue:
         sentence=sentence,
         differences=differences,
         as_json=_as_json,
-        siblings=_siblings,
         dates=_dates(query),
     )
 
@@ -95,9 +94,3 @@ def _day(act: Act) -> date:
 
 def _as_json(act: Act) -> str:
     return json.dumps(schemas.EventRow().dump(act.event), indent=2)
-
-
-def _siblings(act: Act) -> list[str]:
-    """The first features of a batch, by name."""
-    events, _ = service.search(current_actor, limit=20, count=False, batch=act.event.batch_id or "")
-    return [event.feature_name for event in events if event.feature_name]

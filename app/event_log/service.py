@@ -1,5 +1,6 @@
 """Reading the event log; ``app/events`` writes it."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,9 @@ from app.core.actor import Actor
 from app.core.db import CHUNK, contains, db, unit_of_work
 from app.events.models import Event, EventType
 from app.projects import queries as projects
+
+FIRST = 20
+"""Features of a batch that are named where there is no room for all."""
 
 
 class Filters(TypedDict, total=False):
@@ -51,10 +55,14 @@ def search(
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """An event as a row of the log; of one act that made several, the last, with their number."""
+    """An event as a row of the log; of one act that made several, the last, with their number.
+
+    ``features``: the first of those that the act was about, by name.
+    """
 
     event: Event
-    count: int
+    count: int = 1
+    features: tuple[str, ...] = ()
 
 
 def acts(
@@ -67,21 +75,29 @@ def acts(
     conditions = [_may_know(actor), *_conditions(filters)]
     if filters.keys() & {"batch", "feature", "type", "text"}:
         events, _ = search(actor, limit=limit, before=before, **filters)
-        return [Act(event, 1) for event in events]
+        return [Act(event) for event in events]
     later = aliased(Event)
     is_last = ~sa.exists().where(later.batch_id == Event.batch_id, later.id > Event.id)
     query = sa.select(Event).where(*conditions, is_last).order_by(Event.id.desc()).limit(limit)
     if before is not None:
         query = query.where(Event.id < before)
     events = list(db.session.scalars(query))
-    batches = [event.batch_id for event in events if event.batch_id]
-    counted = (
-        sa.select(Event.batch_id, sa.func.count().label("events"))
-        .where(Event.batch_id.in_(batches))
-        .group_by(Event.batch_id)
+    place = sa.func.row_number().over(partition_by=Event.batch_id, order_by=Event.id)
+    number = sa.func.count().over(partition_by=Event.batch_id)
+    members = (
+        sa.select(Event.batch_id, Event.feature_name, place.label("place"), number.label("number"))
+        .where(Event.batch_id.in_([event.batch_id for event in events if event.batch_id]))
+        .subquery()
     )
-    counts = {row.batch_id: row.events for row in db.session.execute(counted)}
-    return [Act(event, counts.get(event.batch_id, 1)) for event in events]
+    found: defaultdict[str | None, list[Any]] = defaultdict(list)
+    for row in db.session.execute(sa.select(members).where(members.c.place <= FIRST)):
+        found[row.batch_id].append(row)
+    return [
+        Act(event, batch[0].number, tuple(row.feature_name for row in batch if row.feature_name))
+        if (batch := found.get(event.batch_id))
+        else Act(event)
+        for event in events
+    ]
 
 
 def days(actor: Actor, since: datetime) -> dict[str, int]:

@@ -4,7 +4,7 @@ from flask import flash, g, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.core import plans
+from app.core import exports, plans
 from app.core.actor import current_actor
 from app.core.conflicts import sides
 from app.core.forms import attempt, show_form
@@ -30,9 +30,18 @@ DESTINATIONS = {"tags": "picker.choose", "archive": "archive_pages.preview"}
 
 
 @bp.get("", needs=Access.SIGNED_IN)
-def index(project_id: str) -> str:
-    """The features of a project, to filter, and to choose several of."""
+def index(project_id: str) -> ResponseReturnValue:
+    """The features of a project, to filter, and to choose several of; or all as a file."""
     query = read_query(schemas.FeatureQuery)
+    if exports.wanted():
+        projects.get(current_actor, project_id)
+        return exports.table(
+            f"features-of-{project_id}",
+            schemas.FeatureRow(),
+            lambda limit, offset: service.search(
+                current_actor, project_id, **query.values | {"limit": limit, "offset": offset}
+            ),
+        )
     page = service.search(current_actor, project_id, **query.values)
     kept = g.get("kept_form")
     return render_template(

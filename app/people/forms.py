@@ -36,3 +36,8 @@ def settings_of(account: Account) -> dict[str, str]:
         "name": account.name or "",
         "root_role": str(Role(account.role).value),
     }
+
+
+def in_words(settings: dict[str, str]) -> dict[str, str]:
+    """The settings as they are said to people: a role has a name."""
+    return settings | {"root_role": Role(int(settings["root_role"])).title}

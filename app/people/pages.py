@@ -8,17 +8,17 @@ from werkzeug.wrappers import Response
 from app.accounts import inactive, passwords, schemas
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
-from app.core import plans
+from app.core import exports, plans
 from app.core.actor import current_actor
 from app.core.conflicts import sides
 from app.core.db import utcnow
 from app.core.forms import ReasonForm, attempt, show_form
-from app.core.pages import PageBlueprint, is_number, read_query, see
+from app.core.pages import PageBlueprint, Query, is_number, read_query, see
 from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.events import service as events
 from app.events.models import EventType
 from app.people import service
-from app.people.forms import NewUserForm, UserForm, settings_of
+from app.people.forms import NewUserForm, UserForm, in_words, settings_of
 from app.people.service import Candidate
 
 bp = PageBlueprint("people", __name__, url_prefix="/users")
@@ -34,15 +34,18 @@ SHOWN_AWAY = {"": None, "never": None, "365": timedelta(days=365)}
 
 
 @bp.get("", needs=Permission.ADMIN)
-def index() -> str:
-    """Everybody who has an account."""
+def index() -> ResponseReturnValue:
+    """Everybody who has an account; or all that match as a file."""
     query = read_query(schemas.UserQuery)
     query.values["deleted"] = False
+    if exports.wanted():
+        return _file("users", query)
     return render_template(
         "people/index.html",
         query=query,
         page=accounts.search(AccountKind.PERSON, **query.values),
         roles=ROOT_ROLES,
+        people=accounts.count_people(),
         inactive=inactive.search(after=_threshold(), limit=0, offset=0).total,
         deleted=accounts.search(AccountKind.PERSON, deleted=True, limit=0, offset=0).total,
     )
@@ -116,10 +119,12 @@ def remove(account_id: int) -> ResponseReturnValue:
 
 
 @bp.get("/deleted", needs=Permission.ADMIN)
-def index_deleted() -> str:
-    """Who was deleted lately and can be restored."""
+def index_deleted() -> ResponseReturnValue:
+    """Who was deleted lately and can be restored; or all of them as a file."""
     query = read_query(schemas.UserQuery)
     query.values["deleted"] = True
+    if exports.wanted():
+        return _file("deleted-users", query)
     page = accounts.search(AccountKind.PERSON, **query.values)
     return render_template(
         "people/deleted.html", query=query, page=page, restorable=accounts.RESTORABLE
@@ -135,9 +140,15 @@ def restore(account_id: int) -> Response:
 
 
 @bp.get("/inactive", needs=Permission.ADMIN)
-def index_inactive() -> str:
-    """Who was away for so long that he may be deleted."""
+def index_inactive() -> ResponseReturnValue:
+    """Who was away for so long that he may be deleted; or all of them as a file."""
     shown, offset = _shown(), _offset()
+    if exports.wanted():
+        return exports.table(
+            "inactive-users",
+            schemas.InactiveUser(),
+            lambda limit, offset: inactive.search(limit=limit, offset=offset, **_narrowed(shown)),
+        )
     rows = inactive.search(limit=PAGE, offset=offset, **_narrowed(shown))
     everybody = inactive.search(after=_threshold(), limit=SUMMED_UP, offset=0)
     return render_template(
@@ -172,6 +183,8 @@ def review_inactive() -> ResponseReturnValue:
 def remove_inactive() -> ResponseReturnValue:
     """Delete those of the chosen who are inactive at this very moment."""
     form, ids = ReasonForm(), _ids()
+    if not ids:
+        return _nobody_chosen()
     if len(ids) >= TYPED_FROM and request.form.get("number", "").strip() != str(len(ids)):
         form.show([("", f"Type the number of people, {len(ids)}, to go on.")])
         return _review_page(form)
@@ -196,6 +209,16 @@ def removed() -> str:
     )
 
 
+def _file(name: str, query: Query) -> ResponseReturnValue:
+    return exports.table(
+        name,
+        schemas.UserDetail(),
+        lambda limit, offset: accounts.search(
+            AccountKind.PERSON, **query.values | {"limit": limit, "offset": offset}
+        ),
+    )
+
+
 def _link_page(account: Account, *, is_new: bool) -> ResponseReturnValue:
     address = current_app.config["SETTINGS"].address(passwords.make_link(account))
     return render_template("people/link.html", account=account, link=address, is_new=is_new)
@@ -206,13 +229,14 @@ def _user_page(
 ) -> ResponseReturnValue:
     """``seen``: the person as he was when a form was opened that came too late."""
     present = settings_of(account)
+    before, after = (in_words(one) for one in (seen or present, present))
     page, status = show_form(
         "people/show.html",
         form,
         account=account,
         holdings=service.holdings([account.id])[account.id],
         roles=ROOT_ROLES,
-        changed=sides(WORDS, seen, seen, present) if seen else [],
+        changed=sides(WORDS, before, before, after),
         seen=plans.seal(current_actor, f"user {account.id}", present),
     )
     return page, 409 if seen else status
@@ -226,8 +250,7 @@ def _removal_page(account: Account, form: ReasonForm) -> ResponseReturnValue:
 def _review_page(form: ReasonForm) -> ResponseReturnValue:
     chosen = _chosen()
     if not chosen:
-        flash("Choose at least one person first; nothing was changed.", "warn")
-        return see(".index_inactive")
+        return _nobody_chosen()
     return show_form(
         "people/review.html",
         form,
@@ -236,6 +259,11 @@ def _review_page(form: ReasonForm) -> ResponseReturnValue:
         without_owner=service.without_owner_after(chosen),
         typed_from=TYPED_FROM,
     )
+
+
+def _nobody_chosen() -> Response:
+    flash("Choose at least one person first; nothing was changed.", "warn")
+    return see(".index_inactive")
 
 
 def _chosen() -> list[Candidate]:

@@ -6,7 +6,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.accounts import service as accounts
-from app.core import plans
+from app.core import exports, plans
 from app.core.actor import current_actor
 from app.core.conflicts import in_words, sides
 from app.core.forms import attempt, show_form
@@ -37,9 +37,17 @@ def home() -> Response:
 
 
 @bp.get("/projects", needs=Access.SIGNED_IN)
-def index() -> str:
-    """The projects that one may know of."""
+def index() -> ResponseReturnValue:
+    """The projects that one may know of; or all that match as a file."""
     query = read_query(schemas.ProjectQuery)
+    if exports.wanted():
+        return exports.table(
+            "projects",
+            schemas.ProjectRow(),
+            lambda limit, offset: service.search(
+                current_actor, **query.values | {"limit": limit, "offset": offset}
+            ),
+        )
     page = service.search(current_actor, **query.values)
     other = not query.values["archived"]
     elsewhere = service.search(current_actor, archived=other, limit=1, offset=0).total

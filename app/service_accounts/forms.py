@@ -61,3 +61,8 @@ def settings_of(account: Account) -> dict[str, str]:
         "username": account.username or "",
         "root_role": str(Role(account.role).value),
     }
+
+
+def in_words(settings: dict[str, str]) -> dict[str, str]:
+    """The settings as they are said to people: a role has a name."""
+    return settings | {"root_role": Role(int(settings["root_role"])).title}

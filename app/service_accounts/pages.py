@@ -6,7 +6,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
-from app.core import plans
+from app.core import exports, plans
 from app.core.actor import current_actor
 from app.core.conflicts import sides
 from app.core.db import utcnow
@@ -18,6 +18,7 @@ from app.service_accounts.forms import (
     FindTokenForm,
     NewServiceAccountForm,
     ServiceAccountForm,
+    in_words,
     settings_of,
 )
 from app.service_accounts.service import ServiceAccount
@@ -33,9 +34,17 @@ FIRST_TOKEN_LASTS = timedelta(days=90)
 
 
 @bp.get("", needs=Permission.ADMIN)
-def index() -> str:
-    """All service accounts with what their tokens are up to."""
+def index() -> ResponseReturnValue:
+    """All service accounts with what their tokens are up to; or all that match as a file."""
     query = read_query(schemas.ServiceAccountQuery)
+    if exports.wanted():
+        return exports.table(
+            "service-accounts",
+            schemas.ServiceAccountDetail(),
+            lambda limit, offset: service.search(
+                **query.values | {"limit": limit, "offset": offset}
+            ),
+        )
     page = service.search(**query.values)
     return render_template("service_accounts/index.html", query=query, page=page)
 
@@ -178,12 +187,13 @@ def _account_page(
 ) -> ResponseReturnValue:
     """``seen``: the account as it was when a form was opened that came too late."""
     present = settings_of(found.account)
+    before, after = (in_words(one) for one in (seen or present, present))
     page, status = show_form(
         "service_accounts/show.html",
         form,
         found=found,
         roles=ROOT_ROLES,
-        changed=sides(WORDS, seen, seen, present) if seen else [],
+        changed=sides(WORDS, before, before, after),
         seen=plans.seal(current_actor, _subject(found.account.id), present),
     )
     return page, 409 if seen else status

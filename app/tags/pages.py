@@ -2,7 +2,7 @@ from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.core import plans
+from app.core import exports, plans
 from app.core.actor import current_actor
 from app.core.conflicts import sides
 from app.core.forms import attempt, show_form
@@ -18,9 +18,17 @@ WORDS = {"description": "Description", "hue": "Colour"}
 
 
 @bp.get("", needs=Access.SIGNED_IN)
-def index() -> str:
-    """All tags by type, with their use."""
+def index() -> ResponseReturnValue:
+    """All tags by type, with their use; or all that match as a file."""
     query = read_query(schemas.TagQuery)
+    if exports.wanted():
+        return exports.table(
+            "tags",
+            schemas.TagRow(),
+            lambda limit, offset: service.search(
+                **query.values | {"limit": limit, "offset": offset}
+            ),
+        )
     return render_template(
         "tags/index.html",
         query=query,

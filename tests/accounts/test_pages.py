@@ -87,7 +87,7 @@ def username(client: ApiClient, id: int) -> str | None:
         ("?text=b@x.org", ["ben"]),
         (f"?rootRole={EDITOR}", ["ben"]),
         (f"?text=ann&rootRole={EDITOR}", []),
-        ("?sort=-username", ["ben", "boss", "Ann Archer"]),
+        ("?sort=-username", ["boss", "ben", "Ann Archer"]),
         ("?limit=1&offset=1", ["Ann Archer"]),
     ],
 )
@@ -95,14 +95,8 @@ def test_people_are_found_and_sorted_alike_on_both_faces(browser, api, query, fo
     new = {"username": "a.archer", "name": "Ann Archer", "rootRole": 3}
     api.ok("POST", "/user-admin", new)
     api.ok("POST", "/user-admin", {"username": "ben", "email": "b@x.org", "rootRole": 2})
-    order = {"ben": 2, "boss": 1, "Ann Archer": 0}
     listed = [u["name"] or u["username"] for u in api.ok("GET", f"/user-admin{query}")["users"]]
-    shown = people_of(browser.get(f"/users{query}"))
-    assert shown == listed
-    if "username" in query:
-        assert shown == sorted(found, key=order.get, reverse=True) or shown == found
-    else:
-        assert shown == found
+    assert people_of(browser.get(f"/users{query}")) == listed == found
 
 
 def test_the_list_says_by_what_it_is_narrowed_and_offers_a_way_on(browser, people):
@@ -143,7 +137,7 @@ def test_the_link_to_set_the_password_is_in_one_answer_alone_and_works_once(
     typed = {"username": "ann", "name": "Ann Archer", "root_role": EDITOR, "reason": "new here"}
     made = browser.submit(browser.get("/users/new"), typed)
     link = secret_of(made)
-    path = re.fullmatch(r"http://localhost:\d+(/set-up/\S+)", link)[1]
+    path = re.fullmatch(r"http://[^/]+(/set-up/\S+)", link)[1]
     secret = path.rpartition("/")[2]
     assert made.h1 == "Ann Archer is created"
     assert made.has("Editor: can create projects")
@@ -286,7 +280,7 @@ def test_to_sign_somebody_out_ends_all_his_sessions_and_is_told(app, browser, ap
     id = people.person("ann")
     here, there = Browser(app).sign_in("ann"), Browser(app).sign_in("ann")
     assert (here.get("/projects").status, there.get("/projects").status) == (200, 200)
-    page = browser.follow(browser.submit(browser.get(f"/users/{id}"), form="/sign-out"))
+    page = browser.follow(browser.submit(browser.get(f"/users/{id}"), form=f"/users/{id}/sign-out"))
     assert "ann is signed out everywhere, and can sign in again." in page.messages
     assert (here.get("/projects").status, there.get("/projects").status) == (303, 303)
     assert event_of(api, "user-signed-out")["data"] == {"id": id, "name": "ann"}
@@ -324,7 +318,7 @@ def test_nobody_deletes_himself(browser, api):
     assert browser.get("/users/1/delete").has("boss can’t be deleted: yourself.")
     refused = browser.post("/users/1/delete")
     assert refused.status == 400
-    assert refused.errors == ["You can't delete your own account; ask another Admin."]
+    assert refused.has("boss can’t be deleted: yourself.")
     assert username(api, 1) == "boss"
 
 
@@ -333,7 +327,7 @@ def test_the_last_admin_who_can_sign_in_stays_one(app, browser, api, people):
     give_password(app, id)
     assert browser.get(f"/users/{id}/delete").has("last Admin who can sign in")
     refused = browser.post(f"/users/{id}/delete")
-    assert "This is the last Admin who can sign in." in refused.errors[0]
+    assert (refused.status, refused.has("last Admin who can sign in")) == (400, True)
     demoted = browser.submit(browser.get(f"/users/{id}"), {"root_role": VIEWER})
     assert demoted.status == 400
     assert "This is the last Admin who can sign in." in demoted.errors[0]
@@ -349,11 +343,12 @@ def test_a_person_who_is_not_there_has_no_page(browser):
 # The inactive
 
 
-def test_the_rule_stands_on_the_page_with_its_date(browser, people, api):
+def test_the_rule_stands_on_the_page_with_its_date(app, browser):
     with time_machine.travel(START, tick=False):
-        boss = Browser(browser.app).sign_in("boss")
-        page = boss.get(INACTIVE)
-        assert page.has("No sign-in and no token use for 180 days, that is since 3 December 2025")
+        page = Browser(app).sign_in("boss").get(INACTIVE)
+        assert page.has(
+            "No sign-in and no token use for 180 days, that is since 3 Dec 2025, 12:00 UTC"
+        )
 
 
 def test_where_nobody_is_inactive_the_page_says_who_is_next_and_when(app, people):
@@ -362,7 +357,7 @@ def test_where_nobody_is_inactive_the_page_says_who_is_next_and_when(app, people
         people.person("ann", away_days=170)
         page = Browser(app).sign_in("boss").get(INACTIVE)
         assert page.has("No one is inactive")
-        assert page.has("Next would be ann, on 11 June 2026")
+        assert page.has("Next would be ann, on 11 Jun 2026, 12:00 UTC")
 
 
 def test_every_inactive_person_has_a_verdict(app, browser, people):
