@@ -26,6 +26,7 @@ Fields = dict[str, list[str]]
 
 CSRF_FIELD = "csrf_token"
 MAX_DIGITS = 9
+_is_secret = re.compile("password|secret", re.IGNORECASE).search
 _is_ours = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*").fullmatch
 _csrf = CSRFProtect()
 
@@ -122,7 +123,7 @@ def typed_fields() -> Fields:
     return {
         name: values
         for name, values in request.form.lists()
-        if name != CSRF_FIELD and "password" not in name.lower()
+        if name != CSRF_FIELD and not _is_secret(name)
     }
 
 

@@ -115,7 +115,7 @@ def permissions() -> str:
     """What I may do with its sources, and "Can I …?"."""
     visible = projects.search(current_actor, archived=False, limit=MOST, offset=0).items
     held = [
-        (permission, project, current_actor.source(permission, project))
+        (permission, project or "", current_actor.source(permission, project))
         for permission, project in current_actor.permissions()
     ]
     return render_template(

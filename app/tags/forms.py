@@ -1,13 +1,17 @@
-from wtforms import RadioField, StringField
+from wtforms import RadioField, SelectChoice, StringField
 
 from app.core.forms import ReasonField, SchemaForm
 from app.tags import schemas
-from app.tags.models import HUES, TagType
+from app.tags.models import TagType
+
+COLOURS = ("petrol", "violet", "rust", "green", "pink", "blue", "olive", "grey")
 
 
 class _TagTypeFields(SchemaForm):
     description = StringField("Description", description="What tags of this type say.")
-    hue = RadioField("Colour", choices=[str(hue) for hue in range(1, HUES + 1)])
+    hue = RadioField(
+        "Colour", choices=[SelectChoice(str(hue), name) for hue, name in enumerate(COLOURS, 1)]
+    )
     reason = ReasonField()
 
 
@@ -28,3 +32,8 @@ class NewTagTypeForm(_TagTypeFields):
 def settings_of(tag_type: TagType) -> dict[str, str]:
     """The tag type in the words of the form."""
     return {"description": tag_type.description or "", "hue": str(tag_type.hue)}
+
+
+def in_words(settings: dict[str, str]) -> dict[str, str]:
+    """The settings for people's eyes, who know colours by name."""
+    return settings | {"hue": COLOURS[int(settings["hue"]) - 1]}

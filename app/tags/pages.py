@@ -9,8 +9,8 @@ from app.core.forms import attempt, show_form
 from app.core.pages import PageBlueprint, read_query, see
 from app.core.permissions import Access, Permission
 from app.tags import schemas, service
-from app.tags.forms import NewTagTypeForm, TagTypeForm, settings_of
-from app.tags.models import HUES, SIMPLE
+from app.tags.forms import NewTagTypeForm, TagTypeForm, in_words, settings_of
+from app.tags.models import SIMPLE
 
 bp = PageBlueprint("tag_pages", __name__, url_prefix="/tags")
 
@@ -45,7 +45,7 @@ def new_type() -> ResponseReturnValue:
     if made := attempt(form, lambda: service.create_type(current_actor, **form.values)):
         flash(f"Tag type {made.name} created.", "ok")
         return see(".index")
-    return show_form("tags/new_type.html", form, hues=range(1, HUES + 1))
+    return show_form("tags/new_type.html", form)
 
 
 @bp.get("/types/<key:name>", needs=Access.SIGNED_IN)
@@ -102,9 +102,8 @@ def _type_page(
         "tags/edit_type.html",
         form,
         type=service.get_type(name, for_change=False),
-        hues=range(1, HUES + 1),
         remains=service.remains(name),
-        changed=sides(WORDS, seen, seen, present) if seen else [],
+        changed=sides(WORDS, in_words(seen), in_words(seen), in_words(present)) if seen else [],
         seen=plans.seal(current_actor, f"tag type {name}", present),
     )
     return page, 409 if seen else status

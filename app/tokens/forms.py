@@ -1,7 +1,7 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from wtforms import DateField, SelectChoice, SelectField, StringField
+from wtforms import SelectChoice, SelectField, StringField
 
 from app.core.db import utcnow
 from app.core.forms import ReasonField, SchemaForm
@@ -23,7 +23,7 @@ class TokenForm(SchemaForm):
             SelectChoice(NEVER, "Never"),
         ],
     )
-    expires_at = DateField("Date", description="At the end of that day, UTC.")
+    expires_at = StringField("Date", description="At the end of that day, UTC.")
     reason = ReasonField()
 
     def __init__(self) -> None:
@@ -38,10 +38,12 @@ class TokenForm(SchemaForm):
             return None
         if lasts in DAYS:
             at = utcnow() + timedelta(days=int(lasts))
-        elif self.expires_at.data is None:
-            return "no date"  # which the schema refuses with what it wants instead
         else:
-            at = datetime.combine(self.expires_at.data, datetime.max.time(), UTC)
+            try:
+                day = date.fromisoformat(self.expires_at.data or "")
+            except ValueError:
+                return self.expires_at.data or "no date"  # the schema says what it wants instead
+            at = datetime.combine(day, time.max, UTC)
         return f"{at.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 

@@ -10,6 +10,9 @@ from tests.clients import ApiClient
 from tests.people import People
 
 
+FACTS = {"id": 1, "parent": "base", "description": "laptop", "userId": 7}
+
+
 def lines(page: Page) -> list[str]:
     """The sentences that the page shows."""
     return [e.text for e in page.root.all("span") if e.attrs.get("class") == "event__text"]
@@ -37,8 +40,8 @@ def test_every_type_of_event_has_its_sentence():
             created_by="ada",
             project="web",
             feature_name="pay",
-            data={"name": "new", "id": 1, "mode": "private", "parent": "base"},
-            pre_data={"name": "old", "id": 1, "mode": "open", "parent": "base"},
+            data=FACTS | {"name": "new", "mode": "private"},
+            pre_data=FACTS | {"name": "old", "mode": "open"},
         )
         words = sentence(event)
         assert words
@@ -48,7 +51,7 @@ def test_every_type_of_event_has_its_sentence():
 
 def test_a_sentence_says_what_happened_and_why(browser, told):
     found = lines(browser.get("/events"))
-    assert "admin set the mode of default from open to private , reason: audit finding 12" in found
+    assert "admin set the mode of default from open to private, reason: audit finding 12" in found
     assert "admin changed the tags of 3 features in project default Batch of 3" in found
     assert "admin created c in project default" in found
 

@@ -2,10 +2,12 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -90,6 +92,22 @@ class Instance:
     def child(self) -> str:
         return next(row["name"] for row in self.rows if row["dependencies"])
 
+    def next_number(self) -> int:
+        """A number that nobody else here gets."""
+        return next(self._numbers)
+
+    def absent(self, number: int) -> list[str]:
+        """The user names of so many new people who are inactive."""
+        made = [f"absent-{next(self._numbers)}" for _ in range(number)]
+        for username in made:
+            self.api("POST", "/user-admin", {"username": username, "rootRole": 3})
+            self._seen(username, created=timedelta(days=400), signed_in=timedelta(days=300))
+        return made
+
+    def come_back(self, username: str) -> None:
+        """Let somebody have signed in just now."""
+        self._seen(username, created=timedelta(days=400), signed_in=timedelta())
+
     def link(self, username: str) -> str:
         """The path of a link by which somebody sets a new password."""
         return "/set-up/" + command(self.home, "user", "reset-password", username).split("/")[-1]
@@ -106,6 +124,14 @@ class Instance:
                 self._cookies[who] = context.storage_state()
         state = self._cookies[who] if who else None
         return browser.new_context(base_url=self.address, storage_state=state, **options)
+
+    def _seen(self, username: str, *, created: timedelta, signed_in: timedelta) -> None:
+        now = datetime.now(UTC).replace(tzinfo=None)
+        times = [str(now - created), str(now - signed_in), username]
+        with closing(sqlite3.connect(self.home / "flagstaff.db", timeout=30)) as file, file:
+            file.execute(
+                "UPDATE accounts SET created_at = ?, last_sign_in_at = ? WHERE username = ?", times
+            )
 
     def _change_tags(
         self,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from playwright.sync_api import Page
 
@@ -67,6 +68,16 @@ for name, path, heading in (
     ("environments", "/environments", "Environments"),
     ("environment-new", "/environments/new", "New environment"),
     ("environment", "/environments/production", "Environment production"),
+    ("users", "/users", "Users"),
+    ("users-filtered", "/users?text=a&rootRole=2&sort=-seenAt", "Users"),
+    ("users-none-match", "/users?text=nothing-like-it&rootRole=9", "Users"),
+    ("user-new", "/users/new", "New user"),
+    ("inactive", "/users/inactive", "Inactive users"),
+    ("inactive-never", "/users/inactive?away=never", "Inactive users"),
+    ("service-accounts", "/service-accounts", "Service accounts"),
+    ("service-accounts-none-match", "/service-accounts?text=nothing", "Service accounts"),
+    ("service-account-new", "/service-accounts/new", "New service account"),
+    ("find-token", "/service-accounts/find-token", "Is this ours?"),
     ("api", "/api/", ""),
     ("not-found", "/no-such-page", "There is nothing here"),
     ("not-found-project", "/projects/no-such-project", "There is nothing here"),
@@ -82,6 +93,7 @@ for name, path, heading in (
     ("viewer-tag-type", "/tags/types/team", "Tag type team"),
     ("viewer-environments", "/environments", "Environments"),
     ("viewer-environment", "/environments/production", "Environment production"),
+    ("viewer-forbidden-users", "/users", "You may not do this"),
     ("viewer-forbidden", f"{CHECKOUT}/paste", "You may not do this"),
     ("viewer-forbidden-project", "/projects/new", "You may not do this"),
 ):
@@ -399,6 +411,189 @@ def environment_overtaken(page: Page, instance: Instance) -> None:
     page.goto(f"/environments/{name}")
     instance.api("PUT", f"/environments/{name}", {"deprecated": True})
     press(page, "Save")
+
+
+@place("New user")
+def user_new_refused(page: Page, _: Instance) -> None:
+    page.goto("/users/new")
+    page.get_by_label("User name").fill(ADMIN)
+    page.get_by_label("E-mail").fill("no address")
+    press(page, "Create and show the link")
+
+
+@place("Nora Night")
+def user_link(page: Page, instance: Instance) -> None:
+    page.goto("/users/new")
+    page.get_by_label("User name").fill(f"nora-{instance.next_number()}")
+    page.get_by_label("Full name").fill("Nora Night")
+    press(page, "Create and show the link")
+
+
+@place("Nils Night")
+def user(page: Page, instance: Instance) -> None:
+    page.goto(f"/users/{_newcomer(instance)}")
+
+
+@place("Nils Night")
+def user_refused(page: Page, instance: Instance) -> None:
+    user(page, instance)
+    page.get_by_label("User name").fill(ADMIN)
+    press(page, "Save")
+
+
+@place("Nils Night")
+def user_overtaken(page: Page, instance: Instance) -> None:
+    id = _newcomer(instance)
+    page.goto(f"/users/{id}")
+    instance.api("PUT", f"/user-admin/{id}", {"email": "nils@example.org", "rootRole": 2})
+    page.get_by_label("Reason").fill("asked for")
+    press(page, "Save")
+
+
+@place("Delete Nils Night")
+def user_delete(page: Page, instance: Instance) -> None:
+    id = _newcomer(instance)
+    instance.api("PUT", f"/projects/{instance.project()}/access", _only(id))
+    page.goto(f"/users/{id}/delete")
+
+
+@place("Delete Ada Lindqvist")
+def user_delete_oneself(page: Page, instance: Instance) -> None:
+    rows = instance.api("GET", f"/user-admin?text={ADMIN}")["users"]
+    page.goto(f"/users/{rows[0]['id']}/delete")
+
+
+@place("Recently deleted")
+def users_deleted(page: Page, instance: Instance) -> None:
+    instance.api("DELETE", f"/user-admin/{_newcomer(instance)}")
+    page.goto("/users/deleted")
+
+
+@place("Review the deletion of")
+def inactive_review(page: Page, instance: Instance) -> None:
+    instance.absent(10)
+    page.goto("/users/inactive")
+    for box in page.locator("tbody input[name=id]").all():
+        box.check()
+    press(page, "Review the deletion")
+
+
+@place("Review the deletion of")
+def inactive_review_refused(page: Page, instance: Instance) -> None:
+    inactive_review(page, instance)
+    page.get_by_label("Type the number").fill("some")
+    page.locator("main form .button--danger").click()
+
+
+@place("2 people deleted")
+def inactive_removed(page: Page, instance: Instance) -> None:
+    people = instance.absent(3)
+    page.goto("/users/inactive")
+    choose_people(page, *people)
+    press(page, "Review the deletion")
+    instance.come_back(people[0])
+    page.locator("main form .button--danger").click()
+
+
+@place("Night robot")
+def service_account(page: Page, instance: Instance) -> None:
+    id, _ = _robot(instance)
+    instance.api("POST", f"/service-account/{id}/token", {"description": "never ends"})
+    page.goto(f"/service-accounts/{id}")
+
+
+@place("Night robot")
+def service_account_overtaken(page: Page, instance: Instance) -> None:
+    id, _ = _robot(instance)
+    page.goto(f"/service-accounts/{id}")
+    instance.api("PUT", f"/service-account/{id}", {"rootRole": 2})
+    press(page, "Save")
+
+
+@place("New service account")
+def service_account_refused(page: Page, instance: Instance) -> None:
+    page.goto("/service-accounts/new")
+    page.get_by_label("User name").fill(ADMIN)
+    press(page, "Create the service account")
+
+
+@place("Delete Night robot")
+def service_account_delete(page: Page, instance: Instance) -> None:
+    id, _ = _robot(instance)
+    page.goto(f"/service-accounts/{id}/delete")
+    press(page, "Delete Night robot")
+
+
+@place("New token of Night robot")
+def token_new(page: Page, instance: Instance) -> None:
+    id, _ = _robot(instance)
+    page.goto(f"/service-accounts/{id}/tokens/new")
+
+
+@place("New token of Night robot")
+def token_new_refused(page: Page, instance: Instance) -> None:
+    token_new(page, instance)
+    page.get_by_label("Expires").select_option("date")
+    press(page, "Create and show the secret")
+
+
+@place("The new token")
+def token_secret(page: Page, instance: Instance) -> None:
+    token_new(page, instance)
+    page.get_by_label("What it is for").fill("laptop")
+    press(page, "Create and show the secret")
+
+
+@place("Rotate nights")
+def token_rotate(page: Page, instance: Instance) -> None:
+    id, token = _robot(instance)
+    page.goto(f"/service-accounts/{id}/tokens/{token['id']}/rotate")
+
+
+@place("Revoke nights")
+def token_revoke(page: Page, instance: Instance) -> None:
+    id, token = _robot(instance)
+    page.goto(f"/service-accounts/{id}/tokens/{token['id']}/revoke")
+
+
+@place("Is this ours?")
+def find_token_found(page: Page, instance: Instance) -> None:
+    _, token = _robot(instance)
+    _look_up(page, token["secret"])
+
+
+@place("Is this ours?")
+def find_token_unknown(page: Page, _: Instance) -> None:
+    _look_up(page, "nothing of ours")
+
+
+def choose_people(page: Page, *names: str) -> None:
+    for name in names:
+        page.get_by_label(f"Select {name}", exact=True).check()
+
+
+def _newcomer(instance: Instance) -> int:
+    username = f"nils-{instance.next_number()}"
+    body = {"username": username, "name": "Nils Night", "rootRole": 3}
+    return int(instance.api("POST", "/user-admin", body)["id"])
+
+
+def _only(owner: int) -> dict[str, list[dict[str, Any]]]:
+    return {"members": [{"userId": owner, "role": "owner"}]}
+
+
+def _robot(instance: Instance) -> tuple[int, dict[str, Any]]:
+    """A service account and its token."""
+    body = {"name": "Night robot", "rootRole": 3}
+    id = int(instance.api("POST", "/service-account", body)["id"])
+    body = {"description": "nights", "expiresAt": "2999-01-01T00:00:00.000Z"}
+    return id, instance.api("POST", f"/service-account/{id}/token", body)
+
+
+def _look_up(page: Page, secret: str) -> None:
+    page.goto("/service-accounts/find-token")
+    page.get_by_label("The secret that was found").fill(secret)
+    press(page, "Look it up")
 
 
 def press(page: Page, name: str) -> None:

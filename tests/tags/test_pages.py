@@ -3,6 +3,8 @@
 import pytest
 from flask import Flask
 
+from app.tags.forms import COLOURS
+from app.tags.models import HUES
 from tests.browser import Browser, Page
 from tests.clients import ApiClient
 from tests.people import People
@@ -110,14 +112,19 @@ def test_form_and_json_refuse_a_change_of_a_tag_type_in_the_same_words(browser, 
 
 def test_of_two_who_change_a_tag_type_the_second_is_told(browser, admin, tagged):
     mine = browser.get("/tags/types/team")
-    admin.ok("PUT", "/tag-types/team", json={"description": "theirs"})
+    admin.ok("PUT", "/tag-types/team", json={"description": "theirs", "hue": 6})
     page = browser.submit(mine, {"description": "mine"}, button="Save")
     assert page.status == 409
-    assert page.has("Description from “Who answers” to “theirs”")
+    assert page.has("Description from “Who answers” to “theirs”, Colour from “green” to “blue”")
     assert page.fields()["description"] == "mine"
+    assert page.fields()["hue"] == "4"
     browser.follow(browser.submit(page, button="Save"))
     types = admin.ok("GET", "/tag-types")["tagTypes"]
     assert {"name": "team", "description": "mine", "hue": 4} in types
+
+
+def test_every_colour_has_a_name():
+    assert len(set(COLOURS)) == HUES
 
 
 def test_deleting_a_type_names_what_goes_with_it(browser, admin, tagged):

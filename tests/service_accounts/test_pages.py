@@ -1,0 +1,472 @@
+"""The pages of service accounts and their tokens, in a browser without a script."""
+
+import logging
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+import time_machine
+from flask import Flask
+
+from app.core.db import db, unit_of_work, utcnow
+from app.tokens import secrets
+from app.tokens.models import Token
+from tests.browser import Browser, Page
+from tests.clients import ApiClient
+from tests.people import People
+
+HOME = "/service-accounts"
+FIND = f"{HOME}/find-token"
+START = datetime(2026, 6, 1, 12, tzinfo=UTC)
+ADMIN, EDITOR, VIEWER = "1", "2", "3"
+
+
+@pytest.fixture
+def api(app: Flask, browser: Browser, people: People) -> ApiClient:
+    """A client of the same Admin who is at the browser."""
+    return ApiClient(app, people.token(1))
+
+
+@pytest.fixture
+def robot(people: People) -> str:
+    """The page of a service account, an Editor."""
+    return f"{HOME}/{people.service_account('robot', role='Editor')}"
+
+
+def rows(page: Page) -> list[str]:
+    return [row.text for row in page.root.all("tbody")[0].all("tr")]
+
+
+def secret_of(page: Page) -> str:
+    """The secret that the page shows."""
+    assert page.status == 200, page.errors
+    [shown] = [e for e in page.root.all("p") if e.attrs.get("class") == "secret__value"]
+    return shown.all("code")[0].text
+
+
+def new_token(browser: Browser, robot: str, **typed: str) -> Page:
+    page = browser.get(f"{robot}/tokens/new")
+    return browser.submit(page, {"description": "deploy"} | typed)
+
+
+def works(app: Flask, secret: str) -> bool:
+    return ApiClient(app, secret).get("/user").status_code == 200
+
+
+def account_of(api: ApiClient, robot: str) -> dict[str, object]:
+    return api.ok("GET", f"/service-account/{robot.rpartition('/')[2]}")
+
+
+def tokens_of(api: ApiClient, robot: str) -> dict[str, dict[str, object]]:
+    path = f"/service-account/{robot.rpartition('/')[2]}/token"
+    return {row["description"]: row for row in api.ok("GET", path)["tokens"]}
+
+
+def end_token(app: Flask, secret: str, how: str) -> None:
+    """Let the token have been revoked or expired an hour ago."""
+    with app.app_context(), unit_of_work(writes=True):
+        query = sa.select(Token).where(Token.digest == secrets.digest(secret))
+        setattr(db.session.scalars(query).one(), how, utcnow() - timedelta(hours=1))
+
+
+def everything(app: Flask) -> str:
+    """All that the database holds, as text."""
+    with app.app_context(), db.engine.connect() as connection:
+        tables = db.metadata.sorted_tables
+        return repr([list(connection.execute(table.select())) for table in tables])
+
+
+# The list
+
+
+def test_where_there_is_none_the_page_says_what_to_do(browser):
+    page = browser.get(HOME)
+    assert page.has("No service account yet")
+    assert page.links["New service account"] == f"{HOME}/new"
+    assert browser.get(f"{HOME}?text=x").has("No service account matches")
+
+
+def test_the_list_tells_what_tokens_are_up_to_and_roles_in_words(app, browser, people, robot):
+    id = int(robot.rpartition("/")[2])
+    ApiClient(app, people.token(id, "used")).ok("GET", "/user")
+    people.token(id, "unused")
+    end_token(app, people.token(id, "old"), "expires_at")
+    people.service_account("idle")
+    page = browser.get(HOME)
+    busy, idle = rows(page)
+    assert idle == (
+        "idle idle Viewer can look, and work in projects that made him a member None Never"
+    )
+    assert "Editor can create projects" in busy
+    assert busy.endswith("2 active, 1 never used just now")
+    assert rows(browser.get(f"{HOME}?text=ROB")) == [busy]
+    assert rows(browser.get(f"{HOME}?sort=-username")) == [busy, idle]
+
+
+def test_a_token_that_ends_soon_is_told(browser, robot):
+    new_token(browser, robot, lasts="7")
+    assert "1 active, 1 expiring in 14 days" in rows(browser.get(HOME))[0]
+    assert "Expires soon" in rows(browser.get(robot))[0]
+
+
+# Create
+
+
+def test_a_service_account_is_made_without_a_token(browser, api):
+    typed = {"name": "Deploy pipeline", "root_role": EDITOR, "reason": "for the shop"}
+    made = browser.submit(browser.get(f"{HOME}/new"), typed)
+    page = browser.follow(made)
+    assert page.h1 == "Deploy pipeline"
+    assert page.has("service-deploy-pipeline")
+    assert page.has("Editor: can create projects")
+    assert page.has("No token yet")
+    event = api.ok("GET", "/events?type=service-account-created")["events"][0]
+    assert event["reason"] == "for the shop"
+
+
+def test_the_secret_of_a_first_token_is_in_one_answer_alone(app, browser, api, caplog):
+    caplog.set_level(logging.DEBUG)
+    typed = {"name": "Deploy", "username": "deploy", "root_role": EDITOR, "token": "pipeline"}
+    made = browser.submit(browser.get(f"{HOME}/new"), typed)
+    secret = secret_of(made)
+    assert made.path == f"{HOME}/new"
+    assert made.text.count(secret) == 1
+    assert made.answer.headers["Cache-Control"] == "no-store"
+    assert "Location" not in made.answer.headers
+    assert ApiClient(app, secret).ok("GET", "/user")["user"]["username"] == "deploy"
+    for path in (HOME, made.links["Done"], f"{HOME}/new"):
+        assert secret not in browser.get(path).text
+    with browser.client.session_transaction() as session:
+        assert secret not in str(dict(session))
+    assert secret not in str(api.ok("GET", "/events"))
+    assert secret not in caplog.text
+    assert secret not in everything(app)
+
+
+def test_a_first_token_lasts_ninety_days(app, browser, people):
+    with time_machine.travel(START, tick=False):
+        boss = Browser(app).sign_in("boss")
+        made = boss.post(f"{HOME}/new", {"name": "X", "root_role": VIEWER, "token": "first"})
+        assert made.has("Until 30 Aug 2026, 12:00 UTC")
+
+
+def test_a_refused_account_leaves_nothing_behind_and_keeps_what_was_typed(browser, api, robot):
+    typed = {"name": "Twice", "username": "ROBOT", "root_role": EDITOR, "token": "first"}
+    page = browser.post(f"{HOME}/new", typed)
+    assert page.status == 400
+    assert page.errors == ["User name: The username 'ROBOT' is taken; choose another."]
+    assert page.fields().items() >= typed.items()
+    too_long = browser.post(f"{HOME}/new", typed | {"username": "other", "token": "x" * 256})
+    assert too_long.status == 400
+    assert api.ok("GET", "/service-account")["total"] == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "body"),
+    [
+        ({"root_role": "4"}, {"rootRole": 4}),
+        ({"root_role": "x"}, {"rootRole": "x"}),
+        ({"name": "a\tb"}, {"name": "a\tb"}),
+        ({"name": "x" * 256}, {"name": "x" * 256}),
+        ({"username": "x" * 256}, {"username": "x" * 256}),
+        ({"username": "Robot"}, {"username": "Robot"}),
+        ({"username": "boss"}, {"username": "boss"}),
+    ],
+)
+def test_form_and_json_refuse_a_new_account_in_the_same_words(browser, api, robot, typed, body):
+    refusal = api.post("/service-account", {"name": "A", "rootRole": 3} | body)
+    page = browser.post(f"{HOME}/new", {"name": "A", "root_role": VIEWER} | typed)
+    assert (refusal.status_code, page.status) in {(400, 400), (409, 400)}
+    for told in refusal.json.get("details", [refusal.json]):
+        assert any(told["message"] in error for error in page.errors), page.errors
+
+
+# One service account
+
+
+def test_name_and_role_are_changed_and_the_event_says_why(browser, api, robot):
+    changes = {"name": "Deploy", "root_role": VIEWER, "reason": "reads only"}
+    page = browser.follow(browser.submit(browser.get(robot), changes))
+    assert (page.h1, "Deploy saved." in page.messages) == ("Deploy", True)
+    assert page.has("Viewer: can look")
+    event = api.ok("GET", "/events?type=service-account-updated")["events"][0]
+    assert event["reason"] == "reads only"
+    assert (event["preData"]["rootRole"], event["data"]["rootRole"]) == (2, 3)
+
+
+def test_of_two_admins_the_later_one_is_told_what_the_other_changed(browser, api, robot):
+    page = browser.get(robot)
+    api.ok("PUT", f"/service-account/{robot.rpartition('/')[2]}", {"rootRole": 1})
+    late = browser.submit(page, {"name": "Deploy", "reason": "renamed"})
+    assert late.status == 409
+    assert late.has("Role from “Editor” to “Admin”")
+    assert (late.fields()["name"], late.fields()["reason"]) == ("Deploy", "renamed")
+    assert "name" not in account_of(api, robot)
+    browser.follow(browser.submit(late))
+    assert account_of(api, robot)["name"] == "Deploy"
+
+
+def test_to_delete_one_its_user_name_is_typed(app, browser, api, people, robot):
+    secret = people.token(int(robot.rpartition("/")[2]))
+    review = browser.get(f"{robot}/delete")
+    assert review.has("It can’t be taken back. 1 token stops at once.")
+    for typed in ("", "Robot", "other"):
+        refused = browser.submit(review, {"typed": typed, "reason": "old"})
+        assert refused.status == 400
+        assert refused.errors == ["Type the user name, robot, to go on."]
+        assert refused.fields()["reason"] == "old"
+    assert works(app, secret)
+    gone = browser.follow(browser.submit(review, {"typed": "robot", "reason": "old"}))
+    assert (gone.path, "Service account robot is deleted." in gone.messages) == (HOME, True)
+    assert not works(app, secret)
+    assert browser.get(robot).status == 404
+    event = api.ok("GET", "/events?type=service-account-deleted")["events"][0]
+    assert event["reason"] == "old"
+
+
+def test_a_person_has_no_page_here(browser, people):
+    id = people.person("ann")
+    for path in ("", "/delete", "/tokens/new"):
+        assert browser.get(f"{HOME}/{id}{path}").status == 404
+
+
+# Tokens
+
+
+def test_the_secret_of_a_token_is_in_one_answer_alone(app, browser, api, robot, caplog):
+    caplog.set_level(logging.DEBUG)
+    made = new_token(browser, robot, reason="the new pipeline")
+    secret = secret_of(made)
+    assert made.text.count(secret) == 1
+    assert made.answer.headers["Cache-Control"] == "no-store"
+    assert works(app, secret)
+    page = browser.get(robot)
+    assert page.has(f"deploy fst_…{secret[-4:]}")
+    assert secret not in page.text
+    assert secret not in str(api.ok("GET", "/events"))
+    assert secret not in caplog.text
+    assert secret not in everything(app)
+    event = api.ok("GET", "/events?type=token-created")["events"][0]
+    assert event["reason"] == "the new pipeline"
+
+
+@pytest.mark.parametrize(
+    ("lasts", "date", "until"),
+    [
+        ("7", "", "2026-06-08T12:00:00.000Z"),
+        ("90", "2020-01-01", "2026-08-30T12:00:00.000Z"),
+        ("date", "2026-06-01", "2026-06-01T23:59:59.999Z"),
+        ("date", "2027-02-28", "2027-02-28T23:59:59.999Z"),
+        ("never", "2020-01-01", None),
+    ],
+)
+def test_a_token_ends_when_it_was_chosen_to(app, people, lasts, date, until):
+    with time_machine.travel(START, tick=False):
+        people.person("boss", role="Admin")
+        boss, api = Browser(app).sign_in("boss"), ApiClient(app, people.token(1))
+        robot = f"{HOME}/{people.service_account('robot')}"
+        secret_of(new_token(boss, robot, lasts=lasts, expires_at=date))
+        assert tokens_of(api, robot)["deploy"]["expiresAt"] == until
+
+
+def test_a_past_date_is_refused_in_the_words_of_the_api(browser, api, robot):
+    path = f"/service-account/{robot.rpartition('/')[2]}/token"
+    body = {"description": "deploy", "expiresAt": "2020-01-01T23:59:59.999Z"}
+    [told] = api.post(path, body).json["details"]
+    page = new_token(browser, robot, lasts="date", expires_at="2020-01-01")
+    assert page.status == 400
+    assert page.errors == [f"Date: {told['message']}"]
+    assert page.fields()["description"] == "deploy"
+    assert page.fields()["expires_at"] == "2020-01-01"
+
+
+@pytest.mark.parametrize(("lasts", "date"), [("date", ""), ("date", "soon")])
+def test_a_date_that_is_none_is_told_at_its_field(browser, api, robot, lasts, date):
+    page = new_token(browser, robot, lasts=lasts, expires_at=date)
+    assert page.status == 400
+    assert [error for error in page.errors if error.startswith("Date: ")]
+    assert tokens_of(api, robot) == {}
+
+
+def test_a_token_lasts_as_long_as_one_can_choose(browser, api, robot):
+    page = new_token(browser, robot, lasts="17")
+    assert page.status == 400
+    assert page.errors[0].startswith("Expires: ")
+    assert tokens_of(api, robot) == {}
+
+
+def test_a_taken_description_is_told_and_nothing_typed_is_lost(browser, robot):
+    new_token(browser, robot)
+    page = new_token(browser, robot, lasts="365", reason="again")
+    assert page.status == 400
+    assert "already has a token described 'deploy'" in page.errors[0]
+    fields = page.fields()
+    assert (fields["description"], fields["lasts"], fields["reason"]) == ("deploy", "365", "again")
+
+
+@pytest.mark.parametrize("description", ["", "x" * 256, "a\tb"])
+def test_form_and_json_refuse_a_description_in_the_same_words(browser, api, robot, description):
+    path = f"/service-account/{robot.rpartition('/')[2]}/token"
+    [told] = api.post(path, {"description": description}).json["details"]
+    page = new_token(browser, robot, description=description)
+    assert page.errors == [f"What it is for: {told['message']}"]
+
+
+@pytest.mark.parametrize(("hours", "still"), [("1", 1), ("24", 24), ("168", 168)])
+def test_a_rotated_token_works_until_its_time_and_then_no_more(app, people, hours, still):
+    moment = timedelta(milliseconds=1)
+    with time_machine.travel(START, tick=False) as clock:
+        people.person("boss", role="Admin")
+        boss = Browser(app).sign_in("boss")
+        robot = f"{HOME}/{people.service_account('robot')}"
+        old = secret_of(new_token(boss, robot, lasts="never"))
+        page = boss.get(boss.get(robot).links["Rotate… deploy"])
+        assert page.fields()["overlap_hours"] == "24"
+        made = boss.submit(page, {"overlap_hours": hours, "reason": "due"})
+        new = secret_of(made)
+        assert old not in made.text
+        assert made.answer.headers["Cache-Control"] == "no-store"
+        assert (works(app, old), works(app, new)) == (True, True)
+        clock.move_to(START + timedelta(hours=still) - moment)
+        assert (works(app, old), works(app, new)) == (True, True)
+        clock.move_to(START + timedelta(hours=still))
+        assert (works(app, old), works(app, new)) == (False, True)
+
+
+def test_a_token_that_is_rotated_without_overlap_stops_at_once(app, browser, robot):
+    old = secret_of(new_token(browser, robot))
+    page = browser.get(browser.get(robot).links["Rotate… deploy"])
+    new = secret_of(browser.submit(page, {"overlap_hours": "0"}))
+    assert (works(app, old), works(app, new)) == (False, True)
+
+
+def test_form_and_json_refuse_an_overlap_in_the_same_words(browser, api, robot):
+    secret_of(new_token(browser, robot))
+    id = tokens_of(api, robot)["deploy"]["id"]
+    account = robot.rpartition("/")[2]
+    body = {"overlapHours": 169}
+    [told] = api.post(f"/service-account/{account}/token/{id}/rotate", body).json["details"]
+    page = browser.post(f"{robot}/tokens/{id}/rotate", {"overlap_hours": "169"})
+    assert page.status == 400
+    assert page.errors == [f"The old one works on for: {told['message']}"]
+
+
+def test_a_revoked_token_stops_at_once(app, browser, api, robot):
+    secret = secret_of(new_token(browser, robot))
+    page = browser.get(browser.get(robot).links["Revoke… deploy"])
+    assert page.has("The token stops at once and for good. It was never used.")
+    assert works(app, secret)
+    done = browser.follow(browser.submit(page, {"reason": "leaked"}))
+    assert "Token deploy is revoked; it stopped at once." in done.messages
+    assert not works(app, secret)
+    assert done.has("No token yet")
+    assert api.ok("GET", "/events?type=token-revoked")["events"][0]["reason"] == "leaked"
+    assert browser.get(page.path).status == 404
+
+
+def test_a_token_is_reached_through_its_own_account_alone(browser, api, people, robot):
+    secret_of(new_token(browser, robot))
+    id = tokens_of(api, robot)["deploy"]["id"]
+    other = people.service_account("other")
+    for what in ("rotate", "revoke"):
+        assert browser.get(f"{HOME}/{other}/tokens/{id}/{what}").status == 404
+        assert browser.post(f"{HOME}/{other}/tokens/{id}/{what}").status == 404
+
+
+# Is this ours?
+
+
+def ask(browser: Browser, secret: str) -> Page:
+    page = browser.submit(browser.get(FIND), {"secret": secret})
+    assert secret.strip() not in page.text
+    return page
+
+
+def test_a_live_token_is_found_with_the_way_to_revoke_it(app, browser, robot, caplog):
+    caplog.set_level(logging.DEBUG)
+    secret = secret_of(new_token(browser, robot))
+    page = ask(browser, f"  {secret} ")
+    assert page.has("Yes: “deploy” of robot It works. It was never used.")
+    assert works(app, secret)
+    assert ask(browser, secret).has("It was last used just now.")
+    done = browser.follow(browser.submit(browser.get(page.links["Revoke it…"])))
+    assert done.has("Token deploy is revoked")
+    assert not works(app, secret)
+    assert secret not in caplog.text
+    assert secret not in everything(app)
+
+
+@pytest.mark.parametrize(
+    ("how", "words", "can_revoke"),
+    [("revoked_at", "It was revoked 1 hour ago", False), ("expires_at", "It expired", True)],
+)
+def test_a_token_that_opens_nothing_any_more_is_known(
+    app, browser, people, robot, how, words, can_revoke
+):
+    secret = people.token(int(robot.rpartition("/")[2]))
+    end_token(app, secret, how)
+    page = ask(browser, secret)
+    assert page.has(words)
+    assert page.has("and opens nothing.")
+    assert ("Revoke it…" in page.links) is can_revoke
+
+
+def test_a_personal_token_is_its_owners(browser, people):
+    page = ask(browser, people.token(people.person("ann"), "laptop"))
+    assert page.has("Yes: “laptop” of ann")
+    assert page.has("its owner can revoke it")
+    assert "Revoke it…" not in page.links
+
+
+def test_the_token_of_somebody_deleted_is_known(browser, api, people):
+    ann, robot = people.person("ann"), people.service_account("robot")
+    found = people.token(ann, "laptop"), people.token(robot, "deploy")
+    api.ok("DELETE", f"/user-admin/{ann}")
+    api.ok("DELETE", f"/service-account/{robot}")
+    for secret in found:
+        page = ask(browser, secret)
+        assert page.has("It was revoked just now and opens nothing.")
+        assert "Revoke it…" not in page.links
+
+
+def test_what_was_never_a_token_is_told(browser):
+    for secret in (secrets.generate(secrets.TokenKind.PERSONAL), "ghp_of-somebody-else"):
+        assert ask(browser, secret).has("No token of this instance")
+
+
+@pytest.mark.parametrize("secret", ["", "x" * 513])
+def test_what_can_be_no_secret_is_refused(browser, secret):
+    page = browser.post(FIND, {"secret": secret})
+    assert page.status == 400
+    assert not page.has("No token of this instance")
+
+
+def test_a_secret_is_not_kept_with_a_form_that_had_expired(app, browser):
+    secret = secrets.generate(secrets.TokenKind.PERSONAL)
+    page = browser.post(FIND, {"secret": secret, "csrf_token": "of another sign-in"})
+    assert page.status == 400
+    assert secret not in page.text
+    assert secret not in everything(app)
+
+
+def test_a_secret_is_not_kept_when_the_session_has_ended(app, visitor):
+    secret = secrets.generate(secrets.TokenKind.PERSONAL)
+    page = visitor.post(FIND, {"secret": secret})
+    assert page.status == 401
+    assert secret not in page.text
+    assert secret not in everything(app)
+
+
+# Who may
+
+
+@pytest.mark.parametrize("role", ["Viewer", "Editor"])
+def test_only_an_admin_gets_to_see_service_accounts(app, people, robot, role):
+    people.token(int(robot.rpartition("/")[2]))
+    people.person("looker", role=role)
+    looker = Browser(app).sign_in("looker")
+    of_one = ("", "/delete", "/tokens/new", "/tokens/1/rotate", "/tokens/1/revoke")
+    for path in (f"{HOME}/new", FIND, *(robot + path for path in of_one)):
+        assert looker.get(path).status == 403
+        assert looker.post(path).status == 403
+    assert looker.get(HOME).status == 403
