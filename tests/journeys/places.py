@@ -453,7 +453,8 @@ def user_overtaken(page: Page, instance: Instance) -> None:
 @place("Delete Nils Night")
 def user_delete(page: Page, instance: Instance) -> None:
     id = _newcomer(instance)
-    instance.api("PUT", f"/projects/{instance.project()}/access", _only(id))
+    owner = {"id": id, "roleId": 4}
+    instance.api("PUT", f"/projects/{instance.project()}/access", {"members": [owner]})
     page.goto(f"/users/{id}/delete")
 
 
@@ -576,10 +577,6 @@ def _newcomer(instance: Instance) -> int:
     username = f"nils-{instance.next_number()}"
     body = {"username": username, "name": "Nils Night", "rootRole": 3}
     return int(instance.api("POST", "/user-admin", body)["id"])
-
-
-def _only(owner: int) -> dict[str, list[dict[str, Any]]]:
-    return {"members": [{"userId": owner, "role": "owner"}]}
 
 
 def _robot(instance: Instance) -> tuple[int, dict[str, Any]]:

@@ -400,11 +400,9 @@ def test_a_live_token_is_found_with_the_way_to_revoke_it(app, browser, robot, ca
     ("how", "words", "can_revoke"),
     [("revoked_at", "It was revoked 1 hour ago", False), ("expires_at", "It expired", True)],
 )
-def test_a_token_that_opens_nothing_any_more_is_known(
-    app, browser, people, robot, how, words, can_revoke
-):
-    secret = people.token(int(robot.rpartition("/")[2]))
-    end_token(app, secret, how)
+def test_a_token_that_opens_nothing_any_more_is_known(browser, robot, how, words, can_revoke):
+    secret = secret_of(new_token(browser, robot))
+    end_token(browser.app, secret, how)
     page = ask(browser, secret)
     assert page.has(words)
     assert page.has("and opens nothing.")

@@ -1,0 +1,111 @@
+"""Tidying up the people, and a program's token from its first use to its end."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.journeys.instance import Instance, furnished
+from tests.journeys.places import choose_people, press
+
+INACTIVE = 12
+
+
+@pytest.fixture
+def larkspur(home: Path) -> Iterator[Instance]:
+    """The demo's organisation as nobody has touched it."""
+    with furnished(home) as instance:
+        yield instance
+
+
+def test_seven_of_the_inactive_go_and_who_came_back_stays(
+    browser: Browser, larkspur: Instance, scripts: bool
+):
+    found = larkspur.api("GET", "/user-admin/inactive")["inactiveUsers"]
+    assert len(found) == INACTIVE
+    names = [person["name"] for person in found[:7]]
+    returner = found[3]
+    with larkspur.context(browser, java_script_enabled=scripts) as context:
+        page = context.new_page()
+        page.goto("/users")
+        page.get_by_role("link", name="Inactive 12").click()
+        expect(page.get_by_text(f"{INACTIVE} of ")).to_be_visible()
+        choose_people(page, *names)
+        if scripts:
+            expect(page.locator("[data-count]")).to_contain_text("7")
+        press(page, "Review the deletion")
+        expect(_heading(page)).to_have_text("Review the deletion of 7 people")
+        for name in names:
+            expect(page.get_by_role("rowheader").filter(has_text=name)).to_be_visible()
+        page.get_by_label("Reason").fill("left long ago")
+        with larkspur.context(browser, returner["username"]):
+            pass  # signed in for real, while the review stands open
+        press(page, "Delete 7 people")
+        expect(_heading(page)).to_have_text("6 people deleted")
+        left_alone = page.get_by_role("table", name="1 left alone, and why")
+        expect(left_alone).to_contain_text(returner["name"])
+        expect(left_alone).to_contain_text("Came back meanwhile")
+        page.locator("main form .button").first.click()
+        expect(page.get_by_role("status")).to_contain_text("is back, with roles")
+    people = larkspur.api("GET", "/user-admin?limit=1000")["users"]
+    there = {person["id"] for person in people}
+    assert returner["id"] in there
+    chosen = {person["id"] for person in found[:7]}
+    assert len(chosen & there) == 2
+    assert {person["id"] for person in found[7:]} <= there
+    events = larkspur.api("GET", "/events?type=inactive-users-deleted")["events"]
+    assert [event["reason"] for event in events] == ["left long ago"]
+
+
+def test_a_program_gets_a_token_a_new_one_and_none(
+    browser: Browser, instance: Instance, scripts: bool
+):
+    with instance.context(browser, java_script_enabled=scripts) as context:
+        page = context.new_page()
+        page.goto("/service-accounts")
+        page.get_by_role("link", name="New service account").click()
+        page.get_by_label("Name", exact=True).fill("Night deploys")
+        page.get_by_role("radio", name="Editor").check()
+        page.get_by_label("First token").fill("pipeline")
+        press(page, "Create the service account")
+        old = _secret(page)
+        assert _called(instance, old) == "Night deploys"
+        page.get_by_role("link", name="Done").click()
+        expect(page.get_by_text(old)).to_have_count(0)
+        page.get_by_role("link", name="Rotate… pipeline").click()
+        press(page, "Rotate and show the new secret")
+        new = _secret(page)
+        assert new != old
+        assert (_called(instance, old), _called(instance, new)) == ("Night deploys",) * 2
+        page.get_by_role("link", name="Done").click()
+        page.get_by_role("link", name="Revoke… pipeline", exact=True).click()
+        press(page, "Revoke the token")
+        expect(page.get_by_role("status")).to_contain_text("is revoked; it stopped at once")
+        assert (_called(instance, old), _called(instance, new)) == ("Night deploys", 401)
+        page.goto("/service-accounts/find-token")
+        page.get_by_label("The secret that was found").fill(new)
+        press(page, "Look it up")
+        expect(page.get_by_role("status")).to_contain_text("It was revoked")
+
+
+def _heading(page: Page) -> Locator:
+    return page.get_by_role("heading", level=1)
+
+
+def _secret(page: Page) -> str:
+    expect(_heading(page)).to_have_text("The new token")
+    return page.locator(".secret__value code").inner_text()
+
+
+def _called(instance: Instance, secret: str) -> str | int:
+    """What the API calls the holder of the token, or the status that it refuses with."""
+    request = Request(f"{instance.address}/api/admin/user", headers={"Authorization": secret})
+    try:
+        with urlopen(request, timeout=30) as answer:
+            return json.load(answer)["user"]["name"]
+    except HTTPError as error:
+        return error.code
