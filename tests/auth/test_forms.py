@@ -178,6 +178,19 @@ def test_what_was_typed_comes_back_after_signing_in_anew(app, visitor, ada):
     assert visitor.follow(page).h1 == "Web shop"
 
 
+def test_what_others_changed_while_one_was_signed_out_is_not_overwritten(app, visitor, ada, admin):
+    visitor.sign_in("ada")
+    page = visitor.get("/projects/default/settings")
+    end_sessions(app)
+    admin.ok("PUT", "/projects/default", json={"name": "Theirs"})
+    page = visitor.submit(page, {"name": "Mine"}, button="Save")
+    page = visitor.follow(visitor.submit(page, {"name": "ada", "password": PASSWORD}))
+    page = visitor.submit(page, form="Save", button="Save")
+    assert page.status == 409
+    assert page.has("Somebody else changed this project")
+    assert admin.ok("GET", "/projects/default")["name"] == "Theirs"
+
+
 def test_chosen_rows_come_back_too(app, visitor, ada, world):
     visitor.sign_in("ada")
     page = visitor.get("/projects/web")

@@ -9,7 +9,6 @@ from tests.browser import Browser, Page
 from tests.clients import ApiClient
 from tests.people import People
 
-
 FACTS = {"id": 1, "parent": "base", "description": "laptop", "userId": 7}
 
 
