@@ -17,9 +17,7 @@ def upgrade() -> None:
         sa.Column("last_used_at", sa.DateTime(), nullable=False),
         sa.Column("ip", sa.String(length=45), nullable=True),
         sa.Column("user_agent", sa.String(length=255), nullable=True),
-        sa.CheckConstraint(
-            "length(user_agent) <= 255", name=op.f("ck_sessions_user_agent_length")
-        ),
+        sa.CheckConstraint("length(user_agent) <= 255", name=op.f("ck_sessions_user_agent_length")),
         sa.ForeignKeyConstraint(
             ["account_id"], ["accounts.id"], name=op.f("fk_sessions_account_id_accounts")
         ),
