@@ -67,6 +67,11 @@ PAGES = (
     "/projects/p0/members",
     "/tags",
     "/environments",
+    "/users",
+    "/users/inactive",
+    "/events",
+    "/events?before=80000",
+    "/events?text=person",
 )
 PASSWORD = "four words that nobody guesses"
 
