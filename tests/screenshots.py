@@ -32,6 +32,7 @@ def main() -> None:
                 with instance.context(browser, place.who) as context:
                     page = context.new_page()
                     place.way(page, instance)
+                    page.wait_for_load_state()
                     for width in (WIDE, NARROW) if name in MAIN or options.only else (WIDE,):
                         page.set_viewport_size({"width": width, "height": HEIGHT})
                         for theme in ("light", "dark"):
