@@ -24,6 +24,7 @@ from app.features import picker
 from app.me import api as me_api
 from app.me import pages as me_pages
 from app.people import pages as people_pages
+from app.people import review
 from app.projects import api as projects_api
 from app.projects import pages as projects_pages
 from app.service_accounts import api as service_accounts_api
@@ -52,6 +53,7 @@ PAGES = (
     archive_pages.bp,
     me_pages.bp,
     people_pages.bp,
+    review.bp,
     event_log_pages.bp,
     service_accounts_pages.bp,
     tags_pages.bp,

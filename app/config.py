@@ -61,6 +61,11 @@ class Settings:
         return f"{self.base_url}{self.url_prefix}{path}"
 
     @property
+    def inactivity(self) -> timedelta:
+        """After so long without a sign of a person he may be deleted."""
+        return timedelta(days=self.inactivity_days)
+
+    @property
     def is_https(self) -> bool:
         return self.base_url.startswith("https:")
 

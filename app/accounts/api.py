@@ -1,7 +1,6 @@
-from datetime import timedelta
 from typing import Any
 
-from flask import Response, current_app, jsonify, url_for
+from flask import Response, jsonify, url_for
 
 from app.accounts import inactive, passwords, schemas, service
 from app.accounts.models import Account, AccountKind
@@ -10,6 +9,7 @@ from app.core.blueprints import ApiBlueprint, no_body
 from app.core.paging import Page, PageQuery
 from app.core.permissions import Permission
 from app.core.requests import check_if_match
+from app.core.settings import current_settings
 
 bp = ApiBlueprint(
     "users",
@@ -93,7 +93,9 @@ def index_inactive(page: dict[str, int]) -> Page[Any]:
     People without a sign-in and without use of a personal token for the configured number of
     days (180 unless set otherwise). Who never signed in counts from the account's creation.
     """
-    return inactive.search(after=_threshold(), limit=page["limit"], offset=page["offset"])
+    return inactive.search(
+        after=current_settings().inactivity, limit=page["limit"], offset=page["offset"]
+    )
 
 
 @bp.post("/inactive/delete", needs=Permission.ADMIN)
@@ -105,14 +107,9 @@ def remove_inactive(data: dict[str, list[int]]) -> Response:
     Deletes those of the given users who are inactive at this moment. Everybody else is left
     alone: unknown ids, active people, service accounts, the caller and the last Admin.
     """
-    inactive.remove(current_actor, data["ids"], after=_threshold())
+    inactive.remove(current_actor, data["ids"], after=current_settings().inactivity)
     return no_body()
 
 
-def _threshold() -> timedelta:
-    return timedelta(days=current_app.config["SETTINGS"].inactivity_days)
-
-
 def _link(account: Account) -> str:
-    address: str = current_app.config["SETTINGS"].address(passwords.make_link(account))
-    return address
+    return current_settings().address(passwords.make_link(account))

@@ -1,5 +1,6 @@
 """Who counts as inactive, and deleting them without ever touching anybody else."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -51,6 +52,17 @@ def search(
     if never_signed_in:
         query = query.where(Account.last_sign_in_at.is_(None))
     return page_of(query, limit=limit, offset=offset)
+
+
+def among(ids: Collection[int], *, after: timedelta) -> list[Any]:
+    """As rows of ``search``: those of ``ids`` who are inactive, the longest first."""
+    condition = _is_inactive(utcnow() - after)
+    found: list[Any] = []
+    for chunk in chunks(ids):
+        query = sa.select(Account, LAST_TOKEN_USE.label("pat_seen_at"), LATEST.label("latest"))
+        found += db.session.execute(query.where(Account.id.in_(chunk), condition))
+    found.sort(key=lambda row: (row.latest, row[0].id))
+    return [row[:2] for row in found]
 
 
 def next_one(*, after: timedelta) -> tuple[Account, datetime] | None:

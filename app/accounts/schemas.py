@@ -6,7 +6,16 @@ from marshmallow import fields, post_dump, validate
 from app.accounts.models import LONGEST_PASSWORD
 from app.core.paging import PageQuery, Sort
 from app.core.permissions import ROOT_ROLES
-from app.core.schemas import Ignored, Line, QueryTruth, RoleId, Schema, Timestamp, WholeNumber
+from app.core.schemas import (
+    Ignored,
+    Line,
+    QueryNumber,
+    QueryTruth,
+    RoleId,
+    Schema,
+    Timestamp,
+    WholeNumber,
+)
 
 
 def root_role(**kwargs: Any) -> RoleId:
@@ -59,11 +68,8 @@ class UserChanges(AccountChanges):
     email = email(allow_none=True)
 
 
-class QueryRole(RoleId):
+class QueryRole(RoleId, QueryNumber):
     """The id of a root role in an address, where everything is text."""
-
-    def _validated(self, value: Any) -> int:
-        return super()._validated(int(value) if value.isascii() and value.isdigit() else value)
 
 
 class UserQuery(PageQuery):

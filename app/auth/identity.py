@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import sqlalchemy as sa
-from flask import Flask, current_app, g, request, session
+from flask import Flask, g, request, session
 from flask_login import LoginManager, UserMixin, current_user, login_user
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -21,6 +21,7 @@ from app.core.errors import DomainError, NotAuthenticated
 from app.core.logs import LOGGER
 from app.core.pages import Browsers, SignInNeeded
 from app.core.permissions import DEFAULT_PROJECT
+from app.core.settings import current_settings
 from app.projects.models import Member, Project, ProjectMode
 from app.sessions import service as sessions
 from app.sessions.models import Session
@@ -135,7 +136,7 @@ def _load(secret: str) -> SignedIn | None:
     if not found:
         return None
     row = found[0]
-    hours = current_app.config["SETTINGS"].session_hours
+    hours = current_settings().session_hours
     if sessions.is_over(row.begun_at, row.last_used_at, idle_hours=hours):
         g.ended_session = secret  # or it would live again when the clock is set back
         return None

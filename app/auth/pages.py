@@ -1,11 +1,10 @@
-from flask import Flask, current_app, flash, json, render_template, request
+from flask import Flask, flash, json, render_template, request
 from flask.typing import ResponseReturnValue
 
 from app.accounts import passwords
 from app.accounts.models import Account
 from app.auth import first_admin, forms, identity, service
 from app.auth.service import Welcome
-from app.config import Settings
 from app.core import pages
 from app.core.actor import Actor
 from app.core.db import transact
@@ -13,6 +12,7 @@ from app.core.errors import TooManyRequests
 from app.core.forms import SchemaForm, attempt, show_form
 from app.core.pages import Fields, PageBlueprint, SignInNeeded, go_to, own_path
 from app.core.permissions import Access
+from app.core.settings import current_settings
 from app.core.templating import moment
 from app.sessions import service as sessions
 from app.sessions.service import Browser
@@ -70,7 +70,10 @@ def set_up(secret: str) -> ResponseReturnValue:
 
     def set_password() -> Account:
         passwords.set_by_link(
-            actor, account, password=form.values["new_password"], shortest=_settings().password_min
+            actor,
+            account,
+            password=form.values["new_password"],
+            shortest=current_settings().password_min,
         )
         return account
 
@@ -89,7 +92,10 @@ def make_first_admin(secret: str) -> ResponseReturnValue:
         values = dict(form.values)
         password = values.pop("new_password")
         return first_admin.create(
-            request.remote_addr, password=password, shortest=_settings().password_min, **values
+            request.remote_addr,
+            password=password,
+            shortest=current_settings().password_min,
+            **values,
         )
 
     if account := attempt(form, create):
@@ -148,14 +154,9 @@ def _greeting(welcome: Welcome) -> str:
     return f"{words}."
 
 
-def _settings() -> Settings:
-    settings: Settings = current_app.config["SETTINGS"]
-    return settings
-
-
 def _browser() -> Browser:
     return Browser(
         ip=request.remote_addr,
         user_agent=request.headers.get("User-Agent", ""),
-        idle_hours=_settings().session_hours,
+        idle_hours=current_settings().session_hours,
     )

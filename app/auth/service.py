@@ -19,6 +19,7 @@ from app.sessions import service as sessions
 from app.sessions.service import Browser
 
 HISTORY = timedelta(days=400)
+NETWORK_BITS = {4: 24, 6: 64}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def network_of(ip: str | None) -> str:
         address = ip_address(ip.partition("%")[0])
     except ValueError:
         return "unknown"
-    return str(ip_network((address, 24 if address.version == 4 else 64), strict=False))  # noqa: PLR2004
+    return str(ip_network((address, NETWORK_BITS[address.version]), strict=False))
 
 
 def _welcome(account: Account, browser: Browser) -> Welcome:

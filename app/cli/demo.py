@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 import sqlalchemy as sa
-from flask import current_app
 
 from app.accounts import inactive
 from app.accounts import service as accounts
@@ -23,6 +22,7 @@ from app.core.actor import COMMAND_LINE
 from app.core.db import db, utcnow
 from app.core.errors import Conflict
 from app.core.permissions import DEFAULT_PROJECT, Role
+from app.core.settings import current_settings
 from app.environments import service as environments
 from app.environments.models import EnvironmentType
 from app.features import service as features
@@ -204,7 +204,7 @@ def _ties(chance: Random, plan: data.Plan, names: list[str]) -> None:
 
 
 def _report(admin: Account) -> str:
-    threshold = timedelta(days=current_app.config["SETTINGS"].inactivity_days)
+    threshold = current_settings().inactivity
     return (
         f"Made {_count(Project)} projects with {_count(Feature)} features, {_count(Dependency)} "
         f"dependencies and {_count(Tag)} tags,\n"

@@ -3,6 +3,7 @@
 import gzip
 from functools import lru_cache
 from hashlib import sha256
+from http import HTTPStatus
 from pathlib import Path
 
 from flask import Flask, Response, request
@@ -45,7 +46,7 @@ def _deliver(response: Response) -> Response:
 
 def _compress(response: Response, *, is_asset: bool) -> None:
     """Cookies are SameSite, so no other site can have a page made that reveals by its length."""
-    if response.status_code != 200 or not request.accept_encodings["gzip"]:  # noqa: PLR2004 - OK
+    if response.status_code != HTTPStatus.OK or not request.accept_encodings["gzip"]:
         return
     response.direct_passthrough = False
     body = response.get_data()

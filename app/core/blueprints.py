@@ -1,6 +1,6 @@
 """What every route promises, and the blueprints of the JSON API; those of pages: core/pages.py."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, NoReturn
 
@@ -13,7 +13,7 @@ from webargs.flaskparser import FlaskParser
 from app.core import idempotency, requests, strict_json
 from app.core.actor import Actor, admit
 from app.core.db import db, transact
-from app.core.errors import Invalid, UnsupportedContentType
+from app.core.errors import Invalid, UnsupportedContentType, problems
 from app.core.http import IdConverter, KeyConverter
 from app.core.openapi import Error, document
 from app.core.permissions import Access, Need
@@ -104,7 +104,7 @@ class _Parser(FlaskParser):
     DEFAULT_VALIDATION_STATUS = 400
     DEFAULT_UNKNOWN_BY_LOCATION: dict[str, str | None] = {}  # noqa: RUF012 - so the schemas decide
 
-    def load_json(self, req: Request, schema: Any) -> dict[str, Any]:  # noqa: ARG002
+    def load_json(self, req: Request, schema: Any) -> dict[str, Any]:  # noqa: ARG002 - webargs asks for it
         if req.mimetype != "application/json":
             raise UnsupportedContentType
         try:
@@ -115,24 +115,22 @@ class _Parser(FlaskParser):
     def handle_error(self, error: ValidationError, *_: Any, **__: Any) -> NoReturn:
         details = []
         for location, messages in error.messages_dict.items():
-            start = "" if location == "json" else "?"
-            details += [
-                {"path": f"{start}{path if not start else path[1:]}", "message": message}
-                for path, message in _flatten(messages)
-            ]
+            for path, message in problems(messages):
+                place = path if location == "json" else f"?{path[1:]}"
+                details.append({"path": place, "message": message})
         raise Invalid.because(details)
 
 
 class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # route() asks for more
-    def identify(self) -> Actor:
-        """Who calls, by the token that came along; ``app/auth`` knows it."""
-        actor: Actor = current_app.extensions["flagstaff.identify"]()
-        return actor
-
     """JSON under /api; arguments and responses go through marshmallow."""
 
     ARGUMENTS_PARSER = _Parser()
     speaks_json = True
+
+    def identify(self) -> Actor:
+        """Who calls, by the token that came along; ``app/auth`` knows it."""
+        actor: Actor = current_app.extensions["flagstaff.identify"]()
+        return actor
 
     def arguments(
         self,
@@ -222,13 +220,3 @@ def check_every_route_is_guarded(app: Flask) -> None:
     ]
     if bare:
         raise RuntimeError(f"No `needs` declared for: {', '.join(sorted(bare))}")
-
-
-def _flatten(messages: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """{"tags": {0: ["No."]}} -> ("/tags/0", "No."), as JSON pointers, at any depth."""
-    if not isinstance(messages, dict):
-        yield from ((path, str(message)) for message in messages)
-        return
-    for key, found in messages.items():
-        step = str(key).replace("~", "~0").replace("/", "~1")
-        yield from _flatten(found, path if key == "_schema" else f"{path}/{step}")

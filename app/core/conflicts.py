@@ -1,7 +1,26 @@
-"""Two people changed the same thing: what each of them wants, side by side."""
+"""Two people changed the same thing: the later one is told, and loses nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from flask import request
+from flask.typing import ResponseReturnValue
+
+from app.core import plans
+from app.core.actor import current_actor
+from app.core.forms import SchemaForm, show_form
+
+Settings = dict[str, Any]
+"""Something in the words of its form: what JSON can hold, by the name of the part."""
+
+
+class Difference(NamedTuple):
+    """One part that has changed, in words."""
+
+    label: str
+    before: str
+    after: str
 
 
 class Side(NamedTuple):
@@ -15,25 +34,75 @@ class Side(NamedTuple):
     is_mine: bool
 
 
-def sides(
-    labels: Mapping[str, str],
-    seen: Mapping[str, Any],
-    present: Mapping[str, Any],
-    wanted: Mapping[str, Any],
-) -> list[Side]:
-    """The parts in which ``present`` and ``wanted`` differ, both having begun as ``seen``."""
-    return [
-        Side(
-            part,
-            label,
-            in_words(seen[part]),
-            in_words(theirs),
-            in_words(mine),
-            mine != seen[part],
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a form keeps an eye on while it is open.
+
+    ``subject`` names it, ``labels`` its parts; ``say`` makes words of settings that are codes.
+    """
+
+    subject: str
+    labels: Mapping[str, str]
+    say: Callable[[Settings], Settings] = dict
+
+    def seal(self, settings: Settings) -> str:
+        """For the hidden field ``seen``."""
+        return plans.seal(current_actor, self.subject, settings)
+
+    def seen(self) -> Settings:
+        """What was there when the form was opened that is sent now."""
+        settings: Settings = plans.opened(current_actor, self.subject, request.form.get("seen", ""))
+        return settings
+
+    def overtaken(self, present: Settings) -> Settings | None:
+        """What was there when the form was opened, if somebody else has changed it since."""
+        seen = self.seen()
+        return None if seen == present else seen
+
+    def differences(self, before: Settings, after: Settings) -> list[Difference]:
+        before, after = self.say(before), self.say(after)
+        return [
+            Difference(label, in_words(before[part]), in_words(after[part]))
+            for part, label in self.labels.items()
+            if before[part] != after[part]
+        ]
+
+    def sides(self, seen: Settings, present: Settings, wanted: Settings) -> list[Side]:
+        """The parts in which ``present`` and ``wanted`` differ, both having begun as ``seen``."""
+        return [
+            Side(
+                part,
+                label,
+                in_words(seen[part]),
+                in_words(theirs),
+                in_words(mine),
+                mine != seen[part],
+            )
+            for part, label in self.labels.items()
+            if (theirs := present[part]) != (mine := wanted[part])
+        ]
+
+    def taken_from_them(self) -> list[str]:
+        """The parts for which theirs was chosen on the page that shows both sides."""
+        return [part for part in self.labels if request.form.get(f"take-{part}") == "theirs"]
+
+    def show(
+        self,
+        template: str,
+        form: SchemaForm,
+        present: Settings,
+        overtaken: Settings | None = None,
+        **context: Any,
+    ) -> ResponseReturnValue:
+        """The page of the form, which says what has changed if somebody was ``overtaken``: 409."""
+        page, status = show_form(
+            template,
+            form,
+            changed=self.differences(overtaken, present) if overtaken else [],
+            seen=self.seal(present),
+            **context,
         )
-        for part, label in labels.items()
-        if (theirs := present[part]) != (mine := wanted[part])
-    ]
+        return page, 409 if overtaken else status
 
 
 def in_words(value: Any) -> str:

@@ -1,7 +1,7 @@
 """What the domain says no with. One tree, one renderer (``core/http.py``)."""
 
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
 
 Detail = dict[str, str]
 """``{"path": JSON pointer into the request, "message": what is wrong and how to mend it}``"""
@@ -114,6 +114,16 @@ class Unavailable(DomainError):
             "The database can't do this just now. Nothing was changed; try again soon."
         )
         self.headers = {"Retry-After": "2"}
+
+
+def problems(messages: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """A schema's messages with JSON pointers: {"tags": {0: ["No."]}} -> ("/tags/0", "No.")."""
+    if not isinstance(messages, dict):
+        yield from ((path, str(message)) for message in messages)
+        return
+    for key, found in messages.items():
+        step = str(key).replace("~", "~0").replace("/", "~1")
+        yield from problems(found, path if key == "_schema" else f"{path}/{step}")
 
 
 def listed(names: Iterable[str]) -> str:

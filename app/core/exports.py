@@ -2,9 +2,10 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 from flask import Response, json, request, stream_with_context
@@ -23,11 +24,20 @@ def wanted() -> str | None:
     return asked if asked in FORMATS else None
 
 
-def table(name: str, schema: Schema, fetch: Callable[[int, int], Page[Any]]) -> Response:
-    """All that ``fetch(limit, offset)`` gives, as ``schema`` shows it, in the wanted format."""
+def table(
+    name: str,
+    schema: Schema,
+    search: Callable[..., Page[Any]],
+    values: Mapping[str, Any] = MappingProxyType({}),
+) -> Response:
+    """All that ``search(limit=…, offset=…)`` finds, as ``schema`` shows it, in the wanted format.
+
+    ``values``: what else the search is asked for; a limit and an offset among them don't count.
+    """
 
     def stretch(offset: int) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = schema.dump(fetch(CHUNK, offset).items, many=True)
+        page = search(**{**values, "limit": CHUNK, "offset": offset})
+        found: list[dict[str, Any]] = schema.dump(page.items, many=True)
         return found
 
     def rows() -> Iterator[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
 
 from flask import g, render_template, request
@@ -12,7 +13,7 @@ from marshmallow import ValidationError, fields, validate
 from wtforms import Field, SelectField, StringField
 
 from app.core.db import db
-from app.core.errors import DomainError
+from app.core.errors import DomainError, problems
 from app.core.requests import MAX_REASON
 from app.core.schemas import Line, Schema, Truth, WholeNumber
 
@@ -64,7 +65,7 @@ class SchemaForm(FlaskForm):
         try:
             self.values = self.schema().load(self.payload())
         except ValidationError as error:
-            self.show(_flattened(error.messages_dict))
+            self.show(problems(error.messages_dict))
         if "reason" in self:
             self._take_reason()
         return not self.problems
@@ -80,12 +81,15 @@ class SchemaForm(FlaskForm):
     def refuse(self, error: DomainError) -> None:
         """Show a refusal of the domain where the user can mend it."""
         if error.details:
-            self.show((d["path"].strip("/"), d["message"]) for d in error.details)
+            self.show((d["path"], d["message"]) for d in error.details)
         else:
             self.show([(error.field or "", error.message)])
 
     def show(self, problems: Iterable[tuple[str, str]]) -> None:
-        """Put each message at the field that its path begins with, the rest on top of the page."""
+        """Put each message at the field that its path begins with, the rest on top of the page.
+
+        A path is a JSON pointer into what a client would send, or the name of a field.
+        """
         for path, message in problems:
             field = self.field_at(path)
             errors = self.form_errors if field is None else field.errors
@@ -97,8 +101,8 @@ class SchemaForm(FlaskForm):
                     self.form_errors.append(message)
 
     def field_at(self, path: str) -> Field | None:
-        """The field for a problem at this path into the JSON, without its leading slash."""
-        key = path.partition("/")[0]
+        """The field that a path points into."""
+        key = path.lstrip("/").partition("/")[0]
         names = {rule.data_key: name for name, rule in self.rules.items()}
         name = names.get(key, key)
         return self[name] if name in self else None  # noqa: SIM401 - a form is no dict
@@ -158,11 +162,17 @@ def attempt(form: SchemaForm, command: Callable[[], T]) -> T | None:
     try:
         return command()
     except DomainError as error:
-        if error.status >= 500 or (error.status == 404 and error.field is None):  # noqa: PLR2004
+        is_gone = error.status == HTTPStatus.NOT_FOUND and error.field is None
+        if is_gone or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise  # nothing that the form could mend
         db.session.rollback()
         form.refuse(error)
         return None
+
+
+def carry_out(form: SchemaForm, command: Callable[[], object]) -> bool:
+    """Whether ``command`` was run, of which nothing but that is to be known; see ``attempt``."""
+    return attempt(form, lambda: [command()]) is not None
 
 
 def show_form(template: str, form: SchemaForm, **context: Any) -> tuple[str, int]:
@@ -181,17 +191,6 @@ def _as_json(field: Field, rule: fields.Field[Any]) -> Any:
         if blank and isinstance(rule, fields.Enum | Truth):
             return None
     return value
-
-
-def _flattened(messages: Any, path: str = "") -> list[tuple[str, str]]:
-    """{"tags": {0: ["No."]}} -> [("tags/0", "No.")]"""
-    if not isinstance(messages, dict):
-        return [(path, str(message)) for message in messages]
-    return [
-        problem
-        for key, found in messages.items()
-        for problem in _flattened(found, path if key == "_schema" else f"{path}/{key}".lstrip("/"))
-    ]
 
 
 def _tell_browser(field: Field, rule: fields.Field[Any]) -> None:

@@ -167,7 +167,8 @@ def _answer(
 
 def _page(status: int, name: str, message: str) -> str:
     """A refusal for people: in the shell, if somebody is signed in and it can be found out."""
-    if status < HTTPStatus.INTERNAL_SERVER_ERROR and "actor" not in g:
+    is_refusal = status < HTTPStatus.INTERNAL_SERVER_ERROR
+    if is_refusal and "actor" not in g:
         with suppress(Exception), unit_of_work(writes=False):
             g.actor = current_app.extensions["flagstaff.browsers"].identify()
     title = PAGE_TITLES.get(status, HTTPStatus(status).phrase)
@@ -179,5 +180,5 @@ def _page(status: int, name: str, message: str) -> str:
         message=message,
         id=request_id(),
         # Neither the database nor the router is asked for the page: either may be what has failed.
-        layout="layouts/base.html" if status < 500 and "actor" in g else "layouts/gate.html",  # noqa: PLR2004
+        layout="layouts/base.html" if is_refusal and "actor" in g else "layouts/gate.html",
     )

@@ -20,6 +20,7 @@ from app.core.actor import Actor
 from app.core.blueprints import READING, Routes
 from app.core.errors import DomainError, Invalid
 from app.core.schemas import Schema
+from app.core.settings import current_settings
 
 Fields = dict[str, list[str]]
 """The values of a form as sent, by the name of the field."""
@@ -203,7 +204,7 @@ def _browsers() -> Browsers:
 
 
 def _own_origins() -> set[str]:
-    base = urlsplit(current_app.config["SETTINGS"].base_url)
+    base = urlsplit(current_settings().base_url)
     return {request.host_url.rstrip("/"), f"{base.scheme}://{base.netloc}"}
 
 

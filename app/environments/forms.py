@@ -1,5 +1,6 @@
 from wtforms import BooleanField, SelectField, StringField
 
+from app.core.conflicts import Settings
 from app.core.forms import ReasonField, SchemaForm
 from app.environments import schemas
 from app.environments.models import Environment, EnvironmentType
@@ -30,7 +31,7 @@ class EnvironmentForm(SchemaForm):
     reason = ReasonField()
 
 
-def settings_of(environment: Environment) -> dict[str, str | bool]:
+def settings_of(environment: Environment) -> Settings:
     """The environment in the words of the form."""
     return {
         "type": environment.type.value,

@@ -1,12 +1,10 @@
-from typing import Any
-
-from flask import flash, render_template, request
+from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 
-from app.core import exports, plans
+from app.core import exports
 from app.core.actor import current_actor
-from app.core.conflicts import sides
-from app.core.forms import attempt, show_form
+from app.core.conflicts import Settings, Watch
+from app.core.forms import attempt, carry_out, show_form
 from app.core.pages import PageBlueprint, see
 from app.core.permissions import Access, Permission
 from app.environments import schemas, service
@@ -21,11 +19,7 @@ WORDS = {"type": "Type", "sort_order": "Place in the order", "deprecated": "Depr
 def index() -> ResponseReturnValue:
     """All environments in their order, with their use; or as a file."""
     if exports.wanted():
-        return exports.table(
-            "environments",
-            schemas.EnvironmentRow(),
-            lambda limit, offset: service.search(limit=limit, offset=offset),
-        )
+        return exports.table("environments", schemas.EnvironmentRow(), service.search)
     return render_template(
         "environments/index.html", environments=service.every(), counts=service.project_counts()
     )
@@ -54,30 +48,26 @@ def update(name: str) -> ResponseReturnValue:
     environment = service.get_for_change(name)
     present = settings_of(environment)
     form = EnvironmentForm(data=present)
-    seen = plans.opened(current_actor, f"environment {name}", request.form.get("seen", ""))
-    if seen != present:
-        return _page(name, form, present, seen)
-
-    def save() -> bool:
-        service.update(current_actor, environment, **form.values)
-        return True
-
-    if attempt(form, save):
+    if overtaken := _watch(name).overtaken(present):
+        return _page(name, form, present, overtaken)
+    if carry_out(form, lambda: service.update(current_actor, environment, **form.values)):
         flash(f"Environment {name} saved.", "ok")
         return see(".index")
     return _page(name, form, present)
 
 
+def _watch(name: str) -> Watch:
+    return Watch(f"environment {name}", WORDS)
+
+
 def _page(
-    name: str, form: EnvironmentForm, present: dict[str, Any], seen: dict[str, Any] | None = None
+    name: str, form: EnvironmentForm, present: Settings, overtaken: Settings | None = None
 ) -> ResponseReturnValue:
-    """``seen``: the environment as it was when a form was opened that came too late."""
-    page, status = show_form(
+    return _watch(name).show(
         "environments/edit.html",
         form,
+        present,
+        overtaken,
         environment=service.get(name),
         projects=service.project_counts().get(name, 0),
-        changed=sides(WORDS, seen, seen, present) if seen else [],
-        seen=plans.seal(current_actor, f"environment {name}", present),
     )
-    return page, 409 if seen else status

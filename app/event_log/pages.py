@@ -59,11 +59,10 @@ def index() -> ResponseReturnValue:
 
 
 def _file(filters: dict[str, Any]) -> ResponseReturnValue:
-    actor = current_actor._get_current_object()  # type: ignore[attr-defined] # noqa: SLF001 - a proxy's own way
     schema = schemas.EventRow()
 
     def rows() -> Iterator[dict[str, Any]]:
-        for event in service.stream(actor, **filters):
+        for event in service.stream(current_actor, **filters):
             yield {**schema.dump(event), "sentence": f"{event.created_by} {sentence(event)}"}
 
     columns = [field.data_key or key for key, field in schema.dump_fields.items()]

@@ -2,6 +2,7 @@ from typing import Any
 
 from wtforms import BooleanField, SelectChoice, SelectField, StringField, TextAreaField
 
+from app.core.conflicts import Settings
 from app.core.forms import ReasonField, SchemaForm
 from app.features import schemas
 from app.features.models import FeatureType
@@ -53,7 +54,7 @@ class FeatureForm(_FeatureForm):
     reason = ReasonField()
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Settings:
         """What the valid form says, in the words of ``settings_of``."""
         return {
             "type": self.values["type"].value,
@@ -78,7 +79,7 @@ class NewTagForm(SchemaForm):
     value = StringField("Value")
 
 
-def settings_of(view: FeatureView) -> dict[str, Any]:
+def settings_of(view: FeatureView) -> Settings:
     """The feature in the words of the form."""
     return {
         "type": view.feature.type.value,

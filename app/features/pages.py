@@ -1,13 +1,14 @@
+from functools import partial
 from typing import Any
 
 from flask import flash, g, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.core import exports, plans
+from app.core import exports
 from app.core.actor import current_actor
-from app.core.conflicts import sides
-from app.core.forms import attempt, show_form
+from app.core.conflicts import Settings, Watch
+from app.core.forms import attempt, carry_out, show_form
 from app.core.pages import PageBlueprint, read_query, see
 from app.core.permissions import Access, Permission
 from app.features import schemas, selections, service
@@ -35,13 +36,9 @@ def index(project_id: str) -> ResponseReturnValue:
     query = read_query(schemas.FeatureQuery)
     if exports.wanted():
         projects.get(current_actor, project_id)
-        return exports.table(
-            f"features-of-{project_id}",
-            schemas.FeatureRow(),
-            lambda limit, offset: service.search(
-                current_actor, project_id, **query.values | {"limit": limit, "offset": offset}
-            ),
-        )
+        search = partial(service.search, current_actor, project_id)
+        name = f"features-of-{project_id}"
+        return exports.table(name, schemas.FeatureRow(), search, query.values)
     page = service.search(current_actor, project_id, **query.values)
     kept = g.get("kept_form")
     return render_template(
@@ -83,15 +80,15 @@ def update(project_id: str, name: str) -> ResponseReturnValue:
     """Save; whoever was overtaken by somebody else chooses part by part, and loses nothing."""
     view = service.get_for_change(current_actor, project_id, name)
     form, present = FeatureForm(data=settings_of(view)), settings_of(view)
-    seen = plans.opened(current_actor, f"feature {name}", request.form.get("seen", ""))
-    for part in WORDS:
-        if request.form.get(f"take-{part}") == "theirs":
-            form[part].data = present[part]
+    watch = _watch(name)
+    seen = watch.seen()
+    for part in watch.taken_from_them():
+        form[part].data = present[part]
     if "back" in request.form or not form.validate_on_submit():
         return _feature_page(project_id, view, form, seen)
     if present not in (seen, form.settings):
         return _conflict_page(project_id, view, form, seen)
-    if attempt(form, lambda: _save(project_id, view, form)):
+    if carry_out(form, lambda: _save(project_id, view, form)):
         flash(f"Feature {name} saved.", "ok")
         return see(".show", project_id=project_id, name=name)
     return _feature_page(project_id, view, form, seen)
@@ -141,7 +138,11 @@ def filters_of_list() -> dict[str, Any]:
     return {k: v for k, v in values.items() if k not in {"limit", "offset", "sort"}}
 
 
-def _save(project_id: str, view: FeatureView, form: FeatureForm) -> FeatureView:
+def _watch(name: str) -> Watch:
+    return Watch(f"feature {name}", WORDS)
+
+
+def _save(project_id: str, view: FeatureView, form: FeatureForm) -> None:
     values = dict(form.values)
     parent, name = values.pop("parent"), view.feature.name
     service.update(current_actor, view.feature, **values)
@@ -149,11 +150,10 @@ def _save(project_id: str, view: FeatureView, form: FeatureForm) -> FeatureView:
         service.remove_dependencies(current_actor, project_id, name)
     else:
         service.add_dependency(current_actor, project_id, name, parent)
-    return view
 
 
 def _feature_page(
-    project_id: str, view: FeatureView, form: FeatureForm, seen: dict[str, Any] | None = None
+    project_id: str, view: FeatureView, form: FeatureForm, seen: Settings | None = None
 ) -> ResponseReturnValue:
     name = view.feature.name
     return show_form(
@@ -162,22 +162,22 @@ def _feature_page(
         overview=projects.overview(current_actor, project_id),
         view=view,
         hues=hues(),
-        seen=plans.seal(current_actor, f"feature {name}", seen or settings_of(view)),
+        seen=_watch(name).seal(seen or settings_of(view)),
         parents=service.possible_parents(project_id, SUGGESTIONS),
     )
 
 
 def _conflict_page(
-    project_id: str, view: FeatureView, form: FeatureForm, seen: dict[str, Any]
+    project_id: str, view: FeatureView, form: FeatureForm, seen: Settings
 ) -> ResponseReturnValue:
     """Original, theirs and mine side by side; where only one side changed it, that is chosen."""
-    present = settings_of(view)
+    watch, present = _watch(view.feature.name), settings_of(view)
     page = render_template(
         "features/conflict.html",
         overview=projects.overview(current_actor, project_id),
         view=view,
-        rows=sides(WORDS, seen, present, form.settings),
-        seen=plans.seal(current_actor, f"feature {view.feature.name}", present),
+        rows=watch.sides(seen, present, form.settings),
+        seen=watch.seal(present),
         carried=form.carried,
     )
     return page, 409

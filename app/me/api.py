@@ -1,6 +1,6 @@
 from typing import Any
 
-from flask import Response, current_app
+from flask import Response
 
 from app.accounts import passwords
 from app.accounts.schemas import PasswordChange
@@ -8,6 +8,7 @@ from app.core.actor import current_actor
 from app.core.blueprints import ApiBlueprint, no_body
 from app.core.paging import Page, PageQuery
 from app.core.permissions import Access
+from app.core.settings import current_settings
 from app.me import schemas, service
 from app.me.models import Feedback, Splash
 from app.tokens import schemas as token_schemas
@@ -41,7 +42,7 @@ def change_password(data: dict[str, str]) -> Response:
         service.person(current_actor),
         old=data["old_password"],
         new=data["new_password"],
-        shortest=current_app.config["SETTINGS"].password_min,
+        shortest=current_settings().password_min,
     )
     return no_body()
 

@@ -1,8 +1,8 @@
-from flask import current_app
 from wtforms import PasswordField
 
 from app.accounts.schemas import PasswordChange
 from app.core.forms import SchemaForm
+from app.core.settings import current_settings
 
 
 class PasswordForm(SchemaForm):
@@ -13,7 +13,7 @@ class PasswordForm(SchemaForm):
 
     def __init__(self) -> None:
         super().__init__()
-        shortest = current_app.config["SETTINGS"].password_min
+        shortest = current_settings().password_min
         self.new_password.description = (
             f"At least {shortest} characters; a few words make a good one. "
             "Your other sessions end with it."

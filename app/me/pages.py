@@ -2,18 +2,17 @@
 
 from dataclasses import dataclass
 
-from flask import current_app, flash, json, render_template, request
+from flask import current_app, flash, json, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.accounts import passwords
-from app.accounts.models import Account
 from app.auth import service as sign_ins
-from app.config import Settings
 from app.core.actor import current_actor
-from app.core.forms import ReasonForm, attempt, show_form
+from app.core.forms import ReasonForm, attempt, carry_out, show_form
 from app.core.pages import PageBlueprint, see
 from app.core.permissions import ON_PROJECTS, PERMISSION_WORDS, Access, Permission
+from app.core.settings import current_settings
 from app.core.templating import THEME_COOKIE, THEMES
 from app.me import schemas, service
 from app.me.forms import PasswordForm
@@ -21,6 +20,7 @@ from app.projects import service as projects
 from app.sessions import service as sessions
 from app.tokens import service as tokens
 from app.tokens.forms import TokenForm
+from app.tokens.pages import secret_page
 from app.tokens.secrets import TokenKind
 
 bp = PageBlueprint("account_pages", __name__, url_prefix="/account")
@@ -61,17 +61,16 @@ def change_password() -> ResponseReturnValue:
     """A new password; the other sessions end."""
     form, account = PasswordForm(), service.person(current_actor)
 
-    def change() -> Account:
+    def change() -> None:
         passwords.change(
             current_actor,
             account,
             old=form.values["old_password"],
             new=form.values["new_password"],
-            shortest=_settings().password_min,
+            shortest=current_settings().password_min,
         )
-        return account
 
-    if attempt(form, change):
+    if carry_out(form, change):
         flash("Your password is changed; your other sessions have ended.", "ok")
         return see(".show")
     return show_form("me/password.html", form, account=account)
@@ -85,13 +84,7 @@ def new_token() -> ResponseReturnValue:
         form, lambda: tokens.issue(current_actor, owner.id, TokenKind.PERSONAL, **form.values)
     )
     if issued:
-        return render_template(
-            "tokens/secret.html",
-            account=owner,
-            issued=issued,
-            base=_settings().address(""),
-            is_person=True,
-        )
+        return secret_page(issued, owner.called, back=("My account", url_for(".show")))
     return show_form("me/new_token.html", form)
 
 
@@ -100,14 +93,10 @@ def revoke_token(token_id: int) -> ResponseReturnValue:
     """Stop a token at once, after a look at what it is."""
     form, token = ReasonForm(), tokens.get(current_actor.account_id, token_id)
 
-    def revoke() -> bool:
-        tokens.revoke(current_actor, current_actor.account_id, token_id)
-        return True
-
-    if attempt(form, revoke):
+    if carry_out(form, lambda: tokens.revoke(current_actor, current_actor.account_id, token_id)):
         flash(f"Token {token.description} is revoked; it stopped at once.", "ok")
         return see(".show")
-    return show_form("service_accounts/revoke.html", form, token=token, is_own=True)
+    return show_form("tokens/revoke.html", form, token=token, is_own=True)
 
 
 @bp.get("/permissions", needs=Access.SIGNED_IN)
@@ -174,7 +163,7 @@ def choose_theme() -> Response:
             chosen,
             max_age=YEAR,
             path=path,
-            secure=_settings().is_https,
+            secure=current_settings().is_https,
             httponly=True,
             samesite="Lax",
         )
@@ -203,8 +192,3 @@ def _answer() -> Answer | None:
         overview.project.mode.value,
         [owner.called for owner in overview.owners],
     )
-
-
-def _settings() -> Settings:
-    settings: Settings = current_app.config["SETTINGS"]
-    return settings

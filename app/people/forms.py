@@ -1,34 +1,30 @@
-from typing import Any
-
-from wtforms import RadioField, StringField
+from wtforms import StringField
 
 from app.accounts import schemas
+from app.accounts.forms import NewAccountForm, role_field
 from app.accounts.models import Account
+from app.core.conflicts import Settings
 from app.core.forms import ReasonField, SchemaForm
-from app.core.permissions import ROOT_ROLES, Role
+from app.core.permissions import Role
 
 
 class _UserFields(SchemaForm):
     username = StringField("User name", description="To sign in with; unique, whatever its case.")
     email = StringField("E-mail", description="To sign in with too. No mail is sent.")
     name = StringField("Full name", description="What others see, in lists and events.")
-    root_role = RadioField("Role", choices=[str(role.value) for role in ROOT_ROLES])
+    root_role = role_field()
     reason = ReasonField()
 
 
-class NewUserForm(_UserFields):
+class NewUserForm(NewAccountForm, _UserFields):
     schema = schemas.NewUser
-
-    def payload(self) -> dict[str, Any]:
-        """A blank is left out: the API takes no empty name or address."""
-        return {name: value for name, value in super().payload().items() if value != ""}
 
 
 class UserForm(_UserFields):
     schema = schemas.UserChanges
 
 
-def settings_of(account: Account) -> dict[str, str]:
+def settings_of(account: Account) -> Settings:
     """The person in the words of the form."""
     return {
         "username": account.username or "",
@@ -36,8 +32,3 @@ def settings_of(account: Account) -> dict[str, str]:
         "name": account.name or "",
         "root_role": str(Role(account.role).value),
     }
-
-
-def in_words(settings: dict[str, str]) -> dict[str, str]:
-    """The settings as they are said to people: a role has a name."""
-    return settings | {"root_role": Role(int(settings["root_role"])).title}

@@ -4,6 +4,7 @@ from typing import Any
 
 from wtforms import RadioField, SelectField, SelectMultipleField, StringField, TextAreaField
 
+from app.core.conflicts import Settings
 from app.core.forms import ReasonField, SchemaForm
 from app.core.permissions import PROJECT_ROLES, Role
 from app.core.schemas import MAX_KEY
@@ -15,10 +16,6 @@ from app.projects.schemas import MAX_APPROVALS
 OFF = "off"
 PREFIX = "approvals-"
 REMOVE = "remove"
-
-Settings = dict[str, Any]
-"""What the form of a project says of it: name, description, mode, default_stickiness, environments
-(names, sorted) and approvals (numbers by environment)."""
 
 
 class _ProjectForm(SchemaForm):
@@ -59,7 +56,7 @@ class _ProjectForm(SchemaForm):
     def show(self, problems: Iterable[tuple[str, str]]) -> None:
         rest = []
         for path, message in problems:
-            place = re.fullmatch(r"changeRequestEnvironments/(\d+)/.*", path)
+            place = re.fullmatch(r"/changeRequestEnvironments/(\d+)/.*", path)
             if place is None:
                 rest.append((path, message))
                 continue
@@ -149,7 +146,7 @@ class ProjectForm(_ProjectForm):
 
 
 def settings_of(project: Project) -> Settings:
-    """The project in the words of the form."""
+    """The project in the words of the form: environments are names, approvals numbers by name."""
     return {
         "name": project.name,
         "description": project.description or "",

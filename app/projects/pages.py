@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from flask import flash, render_template, request
@@ -8,14 +9,14 @@ from werkzeug.wrappers import Response
 from app.accounts import service as accounts
 from app.core import exports, plans
 from app.core.actor import current_actor
-from app.core.conflicts import in_words, sides
-from app.core.forms import attempt, show_form
+from app.core.conflicts import Settings, Watch
+from app.core.forms import attempt, carry_out, show_form
 from app.core.pages import PageBlueprint, read_query, see
-from app.core.permissions import PROJECT_ROLES, Access, Permission
+from app.core.permissions import PROJECT_ROLES, Access, Permission, Role
 from app.core.templating import counted
 from app.environments import service as known_environments
 from app.projects import schemas, service
-from app.projects.forms import MembersForm, NewProjectForm, ProjectForm, Settings, settings_of
+from app.projects.forms import MembersForm, NewProjectForm, ProjectForm, settings_of
 from app.projects.models import Project, ProjectMode
 
 bp = PageBlueprint("project_pages", __name__)
@@ -41,13 +42,8 @@ def index() -> ResponseReturnValue:
     """The projects that one may know of; or all that match as a file."""
     query = read_query(schemas.ProjectQuery)
     if exports.wanted():
-        return exports.table(
-            "projects",
-            schemas.ProjectRow(),
-            lambda limit, offset: service.search(
-                current_actor, **query.values | {"limit": limit, "offset": offset}
-            ),
-        )
+        search = partial(service.search, current_actor)
+        return exports.table("projects", schemas.ProjectRow(), search, query.values)
     page = service.search(current_actor, **query.values)
     other = not query.values["archived"]
     elsewhere = service.search(current_actor, archived=other, limit=1, offset=0).total
@@ -88,11 +84,10 @@ def update(project_id: str) -> ResponseReturnValue:
     """
     project = service.get_for_change(current_actor, project_id)
     form = ProjectForm(known_environments.every(), project)
-    subject, present = f"settings of {project_id}", settings_of(project)
-    seen = plans.opened(current_actor, subject, request.form.get("seen", ""))
-    for part in WORDS:
-        if request.form.get(f"take-{part}") == "theirs":
-            form.take(part, present)
+    watch, present = _watch(project_id), settings_of(project)
+    seen = watch.seen()
+    for part in watch.taken_from_them():
+        form.take(part, present)
     if "back" in request.form or not form.validate_on_submit():
         return _settings_page(form, project_id, seen)
     if present not in (seen, form.settings):
@@ -100,19 +95,19 @@ def update(project_id: str) -> ResponseReturnValue:
     if losses := list(_losses(project, form.settings)):
         facts = {"present": present, "wanted": form.settings, "losses": losses}
         plan = request.form.get("plan")
-        if plan is None or not plans.still_holds(current_actor, subject, plan, facts):
-            known = plans.opened(current_actor, subject, plan)["losses"] if plan else losses
+        if plan is None or not plans.still_holds(current_actor, watch.subject, plan, facts):
+            known = plans.opened(current_actor, watch.subject, plan)["losses"] if plan else losses
             return render_template(
                 "projects/review.html",
                 overview=service.overview(current_actor, project_id),
                 losses=losses,
                 known=known,
-                changes=list(_differences(present, form.settings)),
-                plan=plans.seal(current_actor, subject, facts),
-                seen=plans.seal(current_actor, subject, present),
+                changes=watch.differences(present, form.settings),
+                plan=plans.seal(current_actor, watch.subject, facts),
+                seen=watch.seal(present),
                 carried=form.carried,
             )
-    if attempt(form, lambda: _save(project, form)):
+    if carry_out(form, lambda: _save(project, form)):
         flash(" ".join([f"Project {form.values['name']} saved.", *form.clamped]), "ok")
         return see(".settings", project_id=project_id)
     return _settings_page(form, project_id, seen)
@@ -153,27 +148,34 @@ def set_members(project_id: str) -> ResponseReturnValue:
             form.validate()
             form.show([("add", f"Nobody here is called {name!r}; check the spelling.")])
             return _members_page(project_id, form)
-    seen = plans.opened(current_actor, f"members of {project_id}", request.form.get("seen", ""))
-    if seen != {str(id): role.value for id, role in present.items()}:
+    seen = _members_watch(project_id).overtaken(_facts_of(present))
+    if seen is not None:
         return _members_page(project_id, form, seen)
-
-    def save() -> Project:
-        service.set_members(current_actor, project, form.values["members"])
-        return project
-
-    if attempt(form, save):
+    if carry_out(form, lambda: service.set_members(current_actor, project, form.values["members"])):
         flash("Members saved.", "ok")
         return see(".members", project_id=project_id)
     return _members_page(project_id, form)
 
 
-def _save(project: Project, form: ProjectForm) -> Project:
+def _watch(project_id: str) -> Watch:
+    return Watch(f"settings of {project_id}", WORDS)
+
+
+def _members_watch(project_id: str) -> Watch:
+    return Watch(f"members of {project_id}", {})
+
+
+def _facts_of(members: dict[int, Role]) -> Settings:
+    return {str(id): role.value for id, role in members.items()}
+
+
+def _save(project: Project, form: ProjectForm) -> None:
     values = dict(form.values)
     environments = {
         name: values.pop(name) for name in ("environments", "change_request_environments")
     }
     service.update(current_actor, project, **values)
-    return service.set_environments(current_actor, project, **environments)
+    service.set_environments(current_actor, project, **environments)
 
 
 def _settings_page(
@@ -185,7 +187,7 @@ def _settings_page(
         "projects/edit.html",
         form,
         overview=overview,
-        seen=plans.seal(current_actor, f"settings of {project_id}", facts),
+        seen=_watch(project_id).seal(facts),
         **_choices(project_id),
     )
 
@@ -197,15 +199,15 @@ def _conflict_page(
     page = render_template(
         "projects/conflict.html",
         overview=service.overview(current_actor, project_id),
-        rows=sides(WORDS, seen, present, form.settings),
-        seen=plans.seal(current_actor, f"settings of {project_id}", present),
+        rows=_watch(project_id).sides(seen, present, form.settings),
+        seen=_watch(project_id).seal(present),
         carried=form.carried,
     )
     return page, 409
 
 
 def _members_page(
-    project_id: str, form: MembersForm | None, seen: dict[str, int] | None = None
+    project_id: str, form: MembersForm | None, seen: Settings | None = None
 ) -> ResponseReturnValue:
     """``seen``: the members as they were when a form was opened that came too late."""
     overview = service.overview(current_actor, project_id)
@@ -213,7 +215,6 @@ def _members_page(
     present = {account.id: member.role for account, member in rows}
     form = form or MembersForm(present)
     may = current_actor.may(Permission.PROJECT_USER_ACCESS_WRITE, project_id)
-    facts = {str(id): role.value for id, role in present.items()}
     page = render_template(
         "projects/members.html",
         form=form,
@@ -223,7 +224,7 @@ def _members_page(
         roles=PROJECT_ROLES,
         may=may and overview.project.archived_at is None,
         candidates=accounts.candidates(present) if may else [],
-        sealed=plans.seal(current_actor, f"members of {project_id}", facts),
+        sealed=_members_watch(project_id).seal(_facts_of(present)),
     )
     return page, 409 if seen is not None else 400 if form.problems else 200
 
@@ -253,9 +254,3 @@ def _losses(project: Project, wanted: Settings) -> Iterator[str]:
         if now < rule.required_approvals:
             need = f"{now} instead of {rule.required_approvals}" if now else "none any more"
             yield f"Approvals that changes in {rule.environment} need: {need}."
-
-
-def _differences(before: Settings, after: Settings) -> Iterator[tuple[str, str, str]]:
-    for part, label in WORDS.items():
-        if before[part] != after[part]:
-            yield label, in_words(before[part]), in_words(after[part])

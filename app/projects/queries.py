@@ -12,7 +12,7 @@ from app.core.actor import Actor
 from app.core.db import MAX_ID, chunks, contains, db
 from app.core.paging import sorted_by
 from app.core.permissions import Role
-from app.events.models import Event, EventType
+from app.events.models import Event
 from app.projects.models import Member, Membership, Project, ProjectMode
 
 # Counted here for the list of projects; described in app/features, which builds upon projects.
@@ -118,12 +118,6 @@ def owners(project_ids: Collection[str]) -> dict[str, list[Account]]:
 def last_event(project_id: str) -> Event | None:
     query = sa.select(Event).where(Event.project == project_id).order_by(Event.id.desc()).limit(1)
     return db.session.scalar(query)
-
-
-def first_event(project_id: str) -> Event | None:
-    """What tells who made the project; None for the one that every instance begins with."""
-    made = sa.and_(Event.project == project_id, Event.type == EventType.PROJECT_CREATED)
-    return db.session.scalar(sa.select(Event).where(made).order_by(Event.id).limit(1))
 
 
 def head_count(project_id: str | None, creator: int | None = None) -> HeadCount:

@@ -1,10 +1,12 @@
 from typing import Any
 
-from wtforms import PasswordField, RadioField, StringField
+from wtforms import PasswordField, StringField
 
+from app.accounts.forms import NewAccountForm, role_field
 from app.accounts.models import Account
+from app.core.conflicts import Settings
 from app.core.forms import ReasonField, SchemaForm
-from app.core.permissions import ROOT_ROLES, Role
+from app.core.permissions import Role
 from app.core.schemas import Line, Schema
 from app.service_accounts import schemas
 
@@ -12,7 +14,7 @@ from app.service_accounts import schemas
 class _ServiceAccountFields(SchemaForm):
     name = StringField("Name", description="What it is, in words: “Deploy pipeline”.")
     username = StringField("User name", description="Stands in events.")
-    root_role = RadioField("Role", choices=[str(role.value) for role in ROOT_ROLES])
+    root_role = role_field()
     reason = ReasonField()
 
 
@@ -22,7 +24,7 @@ class _WithToken(schemas.NewServiceAccount):
     token = Line(low=0, high=255)
 
 
-class NewServiceAccountForm(_ServiceAccountFields):
+class NewServiceAccountForm(NewAccountForm, _ServiceAccountFields):
     schema = _WithToken
 
     username = StringField(
@@ -31,10 +33,6 @@ class NewServiceAccountForm(_ServiceAccountFields):
     token = StringField(
         "First token", description="What it is for. It lasts 90 days; left empty, none is made."
     )
-
-    def payload(self) -> dict[str, Any]:
-        """A blank is left out: the API takes no empty name."""
-        return {name: value for name, value in super().payload().items() if value != ""}
 
     @property
     def api_body(self) -> dict[str, Any]:
@@ -54,15 +52,10 @@ class FindTokenForm(SchemaForm):
     secret = PasswordField("The secret that was found")
 
 
-def settings_of(account: Account) -> dict[str, str]:
+def settings_of(account: Account) -> Settings:
     """The service account in the words of the form."""
     return {
         "name": account.name or "",
         "username": account.username or "",
         "root_role": str(Role(account.role).value),
     }
-
-
-def in_words(settings: dict[str, str]) -> dict[str, str]:
-    """The settings as they are said to people: a role has a name."""
-    return settings | {"root_role": Role(int(settings["root_role"])).title}

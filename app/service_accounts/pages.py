@@ -1,16 +1,16 @@
 from datetime import timedelta
-from typing import Any
 
-from flask import current_app, flash, render_template, request
+from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import service as accounts
-from app.accounts.models import Account, AccountKind
-from app.core import exports, plans
+from app.accounts.forms import in_words
+from app.accounts.models import Account
+from app.core import exports
 from app.core.actor import current_actor
-from app.core.conflicts import sides
+from app.core.conflicts import Settings, Watch
 from app.core.db import utcnow
-from app.core.forms import ReasonForm, SchemaForm, attempt, show_form
+from app.core.forms import ReasonForm, attempt, carry_out, show_form
 from app.core.pages import PageBlueprint, read_query, see
 from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.service_accounts import schemas, service
@@ -18,12 +18,12 @@ from app.service_accounts.forms import (
     FindTokenForm,
     NewServiceAccountForm,
     ServiceAccountForm,
-    in_words,
     settings_of,
 )
 from app.service_accounts.service import ServiceAccount
 from app.tokens import service as tokens
 from app.tokens.forms import RotationForm, TokenForm
+from app.tokens.pages import secret_page
 from app.tokens.secrets import TokenKind
 from app.tokens.service import IssuedToken
 
@@ -38,13 +38,8 @@ def index() -> ResponseReturnValue:
     """All service accounts with what their tokens are up to; or all that match as a file."""
     query = read_query(schemas.ServiceAccountQuery)
     if exports.wanted():
-        return exports.table(
-            "service-accounts",
-            schemas.ServiceAccountDetail(),
-            lambda limit, offset: service.search(
-                **query.values | {"limit": limit, "offset": offset}
-            ),
-        )
+        rows = schemas.ServiceAccountDetail()
+        return exports.table("service-accounts", rows, service.search, query.values)
     page = service.search(**query.values)
     return render_template("service_accounts/index.html", query=query, page=page)
 
@@ -88,10 +83,9 @@ def update(account_id: int) -> ResponseReturnValue:
     found = service.get_for_change(account_id)
     present = settings_of(found.account)
     form = ServiceAccountForm(data=present)
-    seen = plans.opened(current_actor, _subject(account_id), request.form.get("seen", ""))
-    if seen != present:
-        return _account_page(found, form, seen)
-    if attempt(form, lambda: accounts.update(current_actor, found.account, **form.values)):
+    if overtaken := _watch(account_id).overtaken(present):
+        return _account_page(found, form, overtaken)
+    if carry_out(form, lambda: accounts.update(current_actor, found.account, **form.values)):
         flash(f"{found.account.called} saved.", "ok")
         return see(".show", account_id=account_id)
     return _account_page(service.get(account_id), form)
@@ -142,10 +136,10 @@ def revoke_token(account_id: int, token_id: int) -> ResponseReturnValue:
     """Stop a token at once, after a look at what it is."""
     account, token = service.get(account_id).account, tokens.get(account_id, token_id)
     form = ReasonForm()
-    if _done(form, lambda: tokens.revoke(current_actor, account_id, token_id)):
+    if carry_out(form, lambda: tokens.revoke(current_actor, account_id, token_id)):
         flash(f"Token {token.description} is revoked; it stopped at once.", "ok")
         return see(".show", account_id=account_id)
-    return show_form("service_accounts/revoke.html", form, account=account, token=token)
+    return show_form("tokens/revoke.html", form, account=account, token=token)
 
 
 @bp.route("/<id:account_id>/delete", methods=["GET", "POST"], needs=Permission.ADMIN)
@@ -155,7 +149,7 @@ def remove(account_id: int) -> ResponseReturnValue:
     typed = request.form.get("typed", "").strip()
     if request.method == "POST" and typed != found.account.username:
         form.show([("", f"Type the user name, {found.account.username}, to go on.")])
-    elif _done(form, lambda: accounts.remove(current_actor, found.account)):
+    elif carry_out(form, lambda: accounts.remove(current_actor, found.account)):
         flash(f"Service account {found.account.called} is deleted.", "ok")
         return see(".index")
     return show_form("service_accounts/delete.html", form, found=found)
@@ -174,38 +168,23 @@ def find_token() -> ResponseReturnValue:
     )
 
 
-def _done(form: SchemaForm, command: Any) -> bool:
-    def run() -> bool:
-        command()
-        return True
+def _watch(account_id: int) -> Watch:
+    return Watch(f"service account {account_id}", WORDS, in_words)
 
-    return bool(attempt(form, run))
+
+def _secret_page(account: Account, issued: IssuedToken) -> str:
+    back = (account.called, url_for(".show", account_id=account.id))
+    return secret_page(issued, account.called, back=back)
 
 
 def _account_page(
-    found: ServiceAccount, form: ServiceAccountForm, seen: dict[str, str] | None = None
+    found: ServiceAccount, form: ServiceAccountForm, overtaken: Settings | None = None
 ) -> ResponseReturnValue:
-    """``seen``: the account as it was when a form was opened that came too late."""
-    present = settings_of(found.account)
-    before, after = (in_words(one) for one in (seen or present, present))
-    page, status = show_form(
+    return _watch(found.account.id).show(
         "service_accounts/show.html",
         form,
+        settings_of(found.account),
+        overtaken,
         found=found,
         roles=ROOT_ROLES,
-        changed=sides(WORDS, before, before, after),
-        seen=plans.seal(current_actor, _subject(found.account.id), present),
     )
-    return page, 409 if seen else status
-
-
-def _secret_page(account: Account, issued: IssuedToken) -> ResponseReturnValue:
-    base = current_app.config["SETTINGS"].address("")
-    is_person = account.kind is AccountKind.PERSON
-    return render_template(
-        "tokens/secret.html", account=account, issued=issued, base=base, is_person=is_person
-    )
-
-
-def _subject(account_id: int) -> str:
-    return f"service account {account_id}"

@@ -1,11 +1,11 @@
-from flask import flash, render_template, request
+from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.core import exports, plans
+from app.core import exports
 from app.core.actor import current_actor
-from app.core.conflicts import sides
-from app.core.forms import attempt, show_form
+from app.core.conflicts import Settings, Watch
+from app.core.forms import attempt, carry_out, show_form
 from app.core.pages import PageBlueprint, read_query, see
 from app.core.permissions import Access, Permission
 from app.tags import schemas, service
@@ -22,13 +22,7 @@ def index() -> ResponseReturnValue:
     """All tags by type, with their use; or all that match as a file."""
     query = read_query(schemas.TagQuery)
     if exports.wanted():
-        return exports.table(
-            "tags",
-            schemas.TagRow(),
-            lambda limit, offset: service.search(
-                **query.values | {"limit": limit, "offset": offset}
-            ),
-        )
+        return exports.table("tags", schemas.TagRow(), service.search, query.values)
     return render_template(
         "tags/index.html",
         query=query,
@@ -61,15 +55,9 @@ def update_type(name: str) -> ResponseReturnValue:
     tag_type = service.get_type(name)
     present = settings_of(tag_type)
     form = TagTypeForm(data=present)
-    seen = plans.opened(current_actor, f"tag type {name}", request.form.get("seen", ""))
-    if seen != present:
-        return _type_page(name, form, present, seen)
-
-    def save() -> bool:
-        service.update_type(current_actor, tag_type, **form.values)
-        return True
-
-    if attempt(form, save):
+    if overtaken := _watch(name).overtaken(present):
+        return _type_page(name, form, present, overtaken)
+    if carry_out(form, lambda: service.update_type(current_actor, tag_type, **form.values)):
         flash(f"Tag type {name} saved.", "ok")
         return see(".index")
     return _type_page(name, form, present)
@@ -94,16 +82,18 @@ def remove_type(name: str) -> Response:
     return see(".index")
 
 
+def _watch(name: str) -> Watch:
+    return Watch(f"tag type {name}", WORDS, in_words)
+
+
 def _type_page(
-    name: str, form: TagTypeForm, present: dict[str, str], seen: dict[str, str] | None = None
+    name: str, form: TagTypeForm, present: Settings, overtaken: Settings | None = None
 ) -> ResponseReturnValue:
-    """``seen``: the tag type as it was when a form was opened that came too late."""
-    page, status = show_form(
+    return _watch(name).show(
         "tags/edit_type.html",
         form,
+        present,
+        overtaken,
         type=service.get_type(name, for_change=False),
         remains=service.remains(name),
-        changed=sides(WORDS, in_words(seen), in_words(seen), in_words(present)) if seen else [],
-        seen=plans.seal(current_actor, f"tag type {name}", present),
     )
-    return page, 409 if seen else status

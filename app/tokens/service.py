@@ -84,14 +84,20 @@ def is_known(secret: str) -> bool:
     return bool(db.session.scalar(sa.select(query)))
 
 
-def get(account_id: int, token_id: int) -> Token:
-    """A token of the account that was not revoked."""
-    return _get(account_id, token_id)
+def get(account_id: int, token_id: int, *, for_change: bool = False) -> Token:
+    """A token of the account that was not revoked; ``for_change``: with its row locked."""
+    query = sa.select(Token).where(
+        Token.id == token_id, Token.account_id == account_id, Token.revoked_at.is_(None)
+    )
+    token = db.session.scalar(query.with_for_update() if for_change else query)
+    if token is None:
+        raise NotFound(f"This account has no token with the id {token_id}.")
+    return token
 
 
 def revoke(actor: Actor, account_id: int, token_id: int) -> None:
     """Stop a token of the account at once."""
-    token = _get(account_id, token_id)
+    token = get(account_id, token_id, for_change=True)
     token.revoked_at = utcnow()
     events.record(actor, EventType.TOKEN_REVOKED, pre_data=_told(token))
 
@@ -110,7 +116,7 @@ def rotate(
     It takes over the description, and a validity as long as the old one's was unless
     ``expires_at`` says otherwise.
     """
-    old, now = _get(account_id, token_id), utcnow()
+    old, now = get(account_id, token_id, for_change=True), utcnow()
     description = old.description
     if expires_at is None and old.expires_at is not None:
         expires_at = now + (old.expires_at - old.created_at)
@@ -168,16 +174,6 @@ def note_use(token_id: int) -> None:
 
 def is_use_worth_noting(last_seen_at: datetime | None) -> bool:
     return last_seen_at is None or last_seen_at < utcnow() - SEEN_PRECISION
-
-
-def _get(account_id: int, token_id: int) -> Token:
-    query = sa.select(Token).where(
-        Token.id == token_id, Token.account_id == account_id, Token.revoked_at.is_(None)
-    )
-    token = db.session.scalar(query.with_for_update())
-    if token is None:
-        raise NotFound(f"This account has no token with the id {token_id}.")
-    return token
 
 
 def _told(token: Token) -> dict[str, object]:

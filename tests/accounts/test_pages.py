@@ -119,8 +119,9 @@ def test_the_tabs_count_everybody_whatever_the_list_shows(browser, api, people, 
         assert {"All 3", "Inactive 2", "Recently deleted 1"} <= links.keys(), query
 
 
-def test_a_wrong_filter_is_named_and_left_out(browser):
-    page = browser.get("/users?rootRole=9&sort=colour")
+@pytest.mark.parametrize("role", ["9", "admin", "²", "9" * 5_000])
+def test_a_wrong_filter_is_named_and_left_out(browser, role):
+    page = browser.get(f"/users?rootRole={role}&sort=colour")
     assert people_of(page) == ["boss"]
     told = " ".join(page.messages)
     assert "rootRole" in told
@@ -436,6 +437,13 @@ def test_who_comes_back_between_review_and_commit_stays_and_is_named(app, browse
     summary = event_of(api, "inactive-users-deleted")
     assert summary["reason"] == "spring cleaning"
     assert summary["data"]["skipped"] == [{"id": away[1], "reason": "active"}]
+    file = browser.client.get(f"{INACTIVE}/removed{done.links['JSON']}")
+    assert file.headers["Cache-Control"] == "no-store"
+    assert file.json == [
+        {"id": away[0], "name": "away500", "outcome": "deleted"},
+        {"id": away[2], "name": "away200", "outcome": "deleted"},
+        {"id": away[1], "name": "away300", "outcome": "left alone", "reason": "active"},
+    ]
     back = browser.follow(browser.submit(done, form=f"/users/{away[0]}/restore"))
     assert back.has("away500 is back, with roles and without tokens.")
     assert username(api, away[0]) == "away500"

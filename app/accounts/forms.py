@@ -1,0 +1,24 @@
+"""What the forms of users and of service accounts have in common."""
+
+from typing import Any
+
+from wtforms import RadioField
+
+from app.core.conflicts import Settings
+from app.core.forms import SchemaForm
+from app.core.permissions import ROOT_ROLES, Role
+
+
+def role_field() -> RadioField:
+    return RadioField("Role", choices=[str(role.value) for role in ROOT_ROLES])
+
+
+class NewAccountForm(SchemaForm):
+    def payload(self) -> dict[str, Any]:
+        """A blank is left out: the API takes no empty name or address."""
+        return {name: value for name, value in super().payload().items() if value != ""}
+
+
+def in_words(settings: Settings) -> Settings:
+    """An account's settings as they are said to people: a role has a name."""
+    return settings | {"root_role": Role(int(settings["root_role"])).title}

@@ -1,0 +1,9 @@
+from flask import current_app
+
+from app.config import Settings
+
+
+def current_settings() -> Settings:
+    """The settings of the application that is running."""
+    settings: Settings = current_app.config["SETTINGS"]
+    return settings
