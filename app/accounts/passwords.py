@@ -3,20 +3,19 @@
 The rules are NIST SP 800-63B-4: length and a list of bad ones, no rules of composition.
 """
 
-import secrets
 import threading
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
-from hashlib import sha256
 
 import sqlalchemy as sa
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
 from app.accounts.models import LONGEST_PASSWORD, Account, SetupLink
+from app.core import secrets
 from app.core.actor import Actor
 from app.core.db import db, save, utcnow
 from app.core.errors import Conflict, Invalid, NotFound, TooManyRequests
@@ -51,9 +50,9 @@ def change(actor: Actor, account: Account, *, old: str, new: str, shortest: int)
 def make_link(account: Account) -> str:
     """The path of a new one-time link for a password; links made before stop working."""
     _forget_links(account)
-    secret = secrets.token_urlsafe(32)
+    secret = secrets.generate()
     link = SetupLink(
-        account_id=account.id, digest=_digest(secret), expires_at=utcnow() + LINK_VALID
+        account_id=account.id, digest=secrets.digest(secret), expires_at=utcnow() + LINK_VALID
     )
     save(link)
     return f"/set-up/{secret}"
@@ -70,7 +69,7 @@ def account_of_link(secret: str) -> Account:
         sa.select(Account)
         .join(SetupLink)
         .where(
-            SetupLink.digest == _digest(secret),
+            SetupLink.digest == secrets.digest(secret),
             SetupLink.expires_at > utcnow(),
             Account.deleted_at.is_(None),
         )
@@ -139,7 +138,7 @@ def _matches(known: str, password: str) -> bool:
 
 @cache
 def _of_nobody() -> str:
-    return _hasher.hash(secrets.token_urlsafe())
+    return _hasher.hash(secrets.generate())
 
 
 @contextmanager
@@ -154,7 +153,3 @@ def _turn() -> Iterator[None]:
 
 def _forget_links(account: Account) -> None:
     db.session.execute(sa.delete(SetupLink).where(SetupLink.account_id == account.id))
-
-
-def _digest(secret: str) -> bytes:
-    return sha256(secret.encode()).digest()

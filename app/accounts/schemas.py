@@ -16,6 +16,7 @@ from app.core.schemas import (
     Timestamp,
     WholeNumber,
 )
+from app.core.templating import initials
 
 
 def root_role(**kwargs: Any) -> RoleId:
@@ -32,9 +33,8 @@ def username(**kwargs: Any) -> Line:
 
 def image_path(account: Any) -> str:
     """A picture from this server, made of the initials alone: its address tells nothing else."""
-    words = (account.name or account.username or account.email or "").split()
-    initials = [word[0].upper() for word in words if word[0].isalnum()]
-    return f"/avatars/{quote(''.join(initials[:1] + initials[1:][-1:]) or '?')}.svg"
+    name = account.name or account.username or account.email or ""
+    return f"/avatars/{quote(initials(name))}.svg"
 
 
 def email(**kwargs: Any) -> fields.Email:

@@ -1,8 +1,6 @@
 """The one-time link by which a new instance gets its first Admin; there is no default password."""
 
-import secrets
 from datetime import timedelta
-from hashlib import sha256
 
 import sqlalchemy as sa
 
@@ -10,6 +8,7 @@ from app.accounts import passwords
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind, RoleRow
 from app.auth.models import FirstAdminLink
+from app.core import secrets
 from app.core.actor import Actor
 from app.core.db import db, save, utcnow
 from app.core.errors import NotFound
@@ -22,8 +21,8 @@ def make_link() -> str | None:
     """The path of a new link; None where a person exists already."""
     if _somebody_exists():
         return None
-    secret = secrets.token_urlsafe(32)
-    save(FirstAdminLink(digest=_digest(secret), expires_at=utcnow() + VALID))
+    secret = secrets.generate()
+    save(FirstAdminLink(digest=secrets.digest(secret), expires_at=utcnow() + VALID))
     return f"/first-admin/{secret}"
 
 
@@ -32,7 +31,7 @@ def check(secret: str) -> None:
     guard = sa.select(RoleRow.id).where(RoleRow.id == Role.ADMIN)
     db.session.execute(guard.with_for_update())  # two of them at once make one Admin
     query = sa.exists().where(
-        FirstAdminLink.digest == _digest(secret), FirstAdminLink.expires_at > utcnow()
+        FirstAdminLink.digest == secrets.digest(secret), FirstAdminLink.expires_at > utcnow()
     )
     if not db.session.scalar(sa.select(query)) or _somebody_exists():
         raise NotFound(
@@ -63,7 +62,3 @@ def create(
 def _somebody_exists() -> bool:
     query = sa.exists().where(Account.kind == AccountKind.PERSON)
     return bool(db.session.scalar(sa.select(query)))
-
-
-def _digest(secret: str) -> bytes:
-    return sha256(secret.encode()).digest()

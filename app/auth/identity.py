@@ -21,6 +21,7 @@ from app.core.errors import DomainError, NotAuthenticated
 from app.core.logs import LOGGER
 from app.core.pages import Browsers, SignInNeeded
 from app.core.permissions import DEFAULT_PROJECT
+from app.core.secrets import digest
 from app.core.settings import current_settings
 from app.projects.models import Member, Project, ProjectMode
 from app.sessions import service as sessions
@@ -97,7 +98,7 @@ def by_token() -> Actor:
     secret = _bearer.sub("", request.headers.get("Authorization", ""), count=1).strip()
     if not secrets.may_be_one(secret):
         raise NotAuthenticated
-    found = rows(_by_token, digest=secrets.digest(secret), now=utcnow())
+    found = rows(_by_token, digest=digest(secret), now=utcnow())
     if not found:
         raise NotAuthenticated
     if tokens.is_use_worth_noting(found[0].last_seen_at):
@@ -132,7 +133,7 @@ def end() -> None:
 
 
 def _load(secret: str) -> SignedIn | None:
-    found = rows(_by_session, digest=sessions.digest(secret))
+    found = rows(_by_session, digest=digest(secret))
     if not found:
         return None
     row = found[0]

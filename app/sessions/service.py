@@ -1,13 +1,12 @@
 """Sessions of browsers: kept here, so that what is ended here is ended."""
 
-import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 
 import sqlalchemy as sa
 
+from app.core import secrets
 from app.core.actor import Actor
 from app.core.db import chunks, db, save, utcnow
 from app.sessions.models import KeptForm, Session
@@ -37,10 +36,10 @@ def open(account_id: int, browser: Browser) -> str:
         Session.created_at < now - LONGEST,
     )
     db.session.execute(sa.delete(Session).where(over))
-    secret = secrets.token_urlsafe(32)
+    secret = secrets.generate()
     session = Session(
         account_id=account_id,
-        digest=digest(secret),
+        digest=secrets.digest(secret),
         ip=browser.ip,
         user_agent=browser.user_agent[:USER_AGENT_LENGTH],
     )
@@ -63,7 +62,7 @@ def is_over(begun_at: datetime, last_used_at: datetime, *, idle_hours: int) -> b
 
 def close(secret: str) -> None:
     """End the session that has this secret, if there is one."""
-    db.session.execute(sa.delete(Session).where(Session.digest == digest(secret)))
+    db.session.execute(sa.delete(Session).where(Session.digest == secrets.digest(secret)))
 
 
 def close_all(account_ids: Collection[int], *, but: int | None = None) -> None:
@@ -95,7 +94,9 @@ def is_use_worth_noting(last_used_at: datetime) -> bool:
 
 def keep_form(secret: str, fields: dict[str, list[str]]) -> int:
     """Keep what was typed for the session with this secret; the number to ask for it by."""
-    session = db.session.scalars(sa.select(Session).where(Session.digest == digest(secret))).one()
+    session = db.session.scalars(
+        sa.select(Session).where(Session.digest == secrets.digest(secret))
+    ).one()
     kept = KeptForm(session_id=session.id, fields=fields)
     save(kept)
     return kept.id
@@ -107,7 +108,3 @@ def kept_form(actor: Actor, id: int) -> dict[str, list[str]] | None:
         KeptForm.id == id, KeptForm.session_id == actor.session_id
     )
     return db.session.scalar(query)
-
-
-def digest(secret: str) -> bytes:
-    return sha256(secret.encode()).digest()

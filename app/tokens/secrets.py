@@ -8,7 +8,6 @@ import re
 import secrets
 import zlib
 from enum import StrEnum
-from hashlib import sha256
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 SECRET_LENGTH = 43
@@ -28,11 +27,6 @@ def generate(kind: TokenKind) -> str:
     number = int.from_bytes(secrets.token_bytes(32))
     body = f"{PREFIX}{kind}_{_base62(number, SECRET_LENGTH)}"
     return body + _check(body)
-
-
-def digest(secret: str) -> bytes:
-    """A plain hash is enough: nobody guesses 256 bits, so there is nothing to slow down."""
-    return sha256(secret.encode()).digest()
 
 
 def may_be_one(secret: str) -> bool:

@@ -9,6 +9,7 @@ from app.core.actor import Actor
 from app.core.db import chunks, db, save, utcnow
 from app.core.errors import Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
+from app.core.secrets import digest
 from app.events import service as events
 from app.events.models import EventType
 from app.tokens import secrets
@@ -60,7 +61,7 @@ def keep(
     """Let ``secret`` be a token of the account; only its digest is stored."""
     token = Token(
         account_id=account_id,
-        digest=secrets.digest(secret),
+        digest=digest(secret),
         hint=secret[-HINT_LENGTH:],
         description=description,
         expires_at=expires_at,
@@ -75,12 +76,12 @@ def keep(
 
 def known_by(secret: str) -> Token | None:
     """The token that this is, or was until it was revoked or expired; nothing is remembered."""
-    return db.session.scalar(sa.select(Token).where(Token.digest == secrets.digest(secret)))
+    return db.session.scalar(sa.select(Token).where(Token.digest == digest(secret)))
 
 
 def is_known(secret: str) -> bool:
     """Whether this is a token, or was one until it was revoked or expired."""
-    query = sa.exists().where(Token.digest == secrets.digest(secret))
+    query = sa.exists().where(Token.digest == digest(secret))
     return bool(db.session.scalar(sa.select(query)))
 
 

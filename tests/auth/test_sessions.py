@@ -10,9 +10,9 @@ from app import create_app
 from app.accounts import passwords
 from app.accounts.models import Account
 from app.config import from_environment
+from app.core import secrets
 from app.core.actor import Actor
 from app.core.db import db, unit_of_work
-from app.sessions import service as sessions
 from app.sessions.models import Session
 from tests.auth.test_sign_in import PASSWORD, ada, sign_in
 from tests.browser import Browser
@@ -85,7 +85,7 @@ def test_a_new_password_ends_the_sessions_but_the_one_that_set_it(app, ada, insi
     other = Browser(app)
     other.sign_in("ada")
     with inside.client.session_transaction() as session:
-        digest = sessions.digest(session["_user_id"])
+        digest = secrets.digest(session["_user_id"])
     with app.app_context(), unit_of_work(writes=True):
         account = db.session.get_one(Account, ada)
         own = db.session.query(Session.id).filter_by(digest=digest).scalar()

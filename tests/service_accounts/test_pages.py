@@ -8,8 +8,8 @@ import sqlalchemy as sa
 import time_machine
 from flask import Flask
 
+from app.core import secrets
 from app.core.db import db, unit_of_work, utcnow
-from app.tokens import secrets
 from app.tokens.models import Token
 from tests.browser import Browser, Page
 from tests.clients import ApiClient
