@@ -1,6 +1,9 @@
 """Who may do what: the permissions, the five roles, and what each role holds."""
 
+from collections.abc import Sequence
 from enum import Enum, IntEnum, StrEnum
+
+from app.core.errors import listed
 
 DEFAULT_PROJECT = "default"
 
@@ -111,8 +114,9 @@ PERMISSION_WORDS = {
 }
 
 
-def who_can_grant(permission: Permission, project: str | None) -> str:
-    """Whom to ask, in general terms: names of people are nobody's business who lacks access."""
-    if project is not None and permission in ON_PROJECTS:
-        return f"an Admin, or an Owner of project {project},"
-    return "an Admin"
+def who_can_grant(permission: Permission, project: str | None, owners: Sequence[str] = ()) -> str:
+    """Whom to ask. ``owners``: names, where whoever asks knows of the project and so of them."""
+    if project is None or permission not in ON_PROJECTS:
+        return "an Admin"
+    named = f" ({listed(owners)})" if owners else ""
+    return f"an Admin, or an Owner of project {project}{named},"

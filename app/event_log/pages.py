@@ -1,6 +1,6 @@
 import re
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from itertools import groupby
 from typing import Any
 
@@ -9,10 +9,9 @@ from flask.typing import ResponseReturnValue
 
 from app.core import exports
 from app.core.actor import current_actor
-from app.core.db import utcnow
 from app.core.pages import PageBlueprint, Query, read_query
 from app.core.permissions import Permission
-from app.event_log import drawing, schemas, service
+from app.event_log import schemas, service
 from app.event_log.sentences import differences, sentence
 from app.event_log.service import Act
 from app.events.models import EventType
@@ -39,16 +38,13 @@ def index() -> ResponseReturnValue:
     if exports.wanted():
         return _file(filters)
     acts = service.acts(current_actor, **query.values)
-    today = utcnow().date()
-    start = drawing.first_day(today)
-    counts = service.days(current_actor, datetime.combine(start, time(), UTC))
     limit = query.values["limit"]
     return render_template(
         "event_log/index.html",
         query=query,
         days=[(day, list(group)) for day, group in groupby(acts, key=_day)],
         older=acts[-1].event.id if len(acts) == limit else None,
-        drawing=drawing.draw(counts, today) if not query.given else None,
+        activity=service.recent(current_actor) if not query.given else None,
         filters=[(k, label, query.given[k]) for k, label in LABELS.items() if k in query.given],
         types=list(EventType),
         sentence=sentence,

@@ -9,6 +9,8 @@ from typing import Any, TypedDict, Unpack
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
+from app.auth.models import SignIn
+from app.core.activity import Activity, days, draw
 from app.core.actor import Actor
 from app.core.db import CHUNK, contains, db, unit_of_work
 from app.events.models import Event, EventType
@@ -100,15 +102,12 @@ def acts(
     ]
 
 
-def days(actor: Actor, since: datetime) -> dict[str, int]:
-    """How many events there were on each day since then, by ISO date; days without are absent."""
-    day = sa.func.date(Event.created_at)
-    query = (
-        sa.select(day.label("day"), sa.func.count().label("events"))
-        .where(Event.created_at >= since, _may_know(actor))
-        .group_by(day)
-    )
-    return {str(row.day): row.events for row in db.session.execute(query)}
+def recent(actor: Actor) -> Activity:
+    """The changes that the actor may know of; and everybody's sign-ins, for an Admin."""
+    counts = {"change": days(Event.created_at, _may_know(actor))}
+    if actor.is_admin:
+        counts["sign-in"] = days(SignIn.at, SignIn.succeeded.is_(True))
+    return draw(counts)
 
 
 def stream(actor: Actor, **filters: Unpack[Filters]) -> Iterator[Event]:

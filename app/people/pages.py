@@ -148,6 +148,7 @@ def _user_page(
         account=account,
         holdings=service.holdings([account.id])[account.id],
         roles=ROOT_ROLES,
+        activity=service.recent(account.id),
     )
 
 

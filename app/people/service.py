@@ -10,9 +10,12 @@ import sqlalchemy as sa
 
 from app.accounts import inactive
 from app.accounts.models import Account
+from app.auth.models import SignIn
+from app.core.activity import Activity, days, draw
 from app.core.actor import Actor
 from app.core.db import chunks, db, utcnow
 from app.core.permissions import Role
+from app.events.models import Event
 from app.projects.models import Member, Project
 from app.tokens import service as tokens
 
@@ -61,6 +64,16 @@ def holdings(account_ids: Collection[int]) -> dict[int, Holdings]:
             if role is Role.OWNER and others[id] == {account_id}
         ]
     return found
+
+
+def recent(account_id: int) -> Activity:
+    """What the account did: changes, and signing in."""
+    return draw(
+        {
+            "change": days(Event.created_at, Event.created_by_user_id == account_id),
+            "sign-in": days(SignIn.at, SignIn.succeeded.is_(True), SignIn.account_id == account_id),
+        }
+    )
 
 
 def candidates(actor: Actor, rows: Collection[Any]) -> list[Candidate]:

@@ -311,6 +311,19 @@ def test_a_person_is_deleted_after_a_review_and_can_be_brought_back(app, browser
     assert browser.get("/users/deleted").has("Nobody was deleted lately")
 
 
+def test_what_a_person_did_in_26_weeks_is_drawn_and_stands_in_a_table(app, browser, people):
+    id = people.person("ann", role="Editor")
+    link = secret_of(browser.submit(browser.get(f"/users/{id}"), form="/link"))
+    his = Browser(app)
+    his.submit(his.get("/set-up/" + link.partition("/set-up/")[2]), {"new_password": PASSWORD})
+    his.post("/tags/types/new", {"name": "team", "hue": "1"})
+    page = browser.get(f"/users/{id}")
+    assert page.has("2 changes, 1 sign-in")
+    table = next(t for t in page.root.all("table") if t.all("caption")[0].text == "By week")
+    weeks = [[cell.text for cell in row.all("td")] for row in table.all("tbody")[0].all("tr")]
+    assert weeks == [["2", "1"]] + [["0", "0"]] * 25
+
+
 def test_nobody_deletes_himself(browser, api):
     page = browser.get("/users/1")
     assert page.has("You can’t delete yourself")

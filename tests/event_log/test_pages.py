@@ -5,11 +5,14 @@ from flask import Flask
 
 from app.event_log.sentences import SENTENCES, differences, sentence
 from app.events.models import Event, EventType
+from tests.auth.test_sign_in import ada, sign_in
 from tests.browser import Browser, Page
 from tests.clients import ApiClient
 from tests.people import People
 
 FACTS = {"id": 1, "parent": "base", "description": "laptop", "userId": 7}
+
+__all__ = ["ada"]  # a fixture
 
 
 def lines(page: Page) -> list[str]:
@@ -98,14 +101,24 @@ def test_older_events_come_page_by_page_without_a_gap(browser, admin):
     assert "Newest" in older.links
 
 
-def test_the_drawing_says_the_same_as_its_table(browser, told):
+def test_the_drawing_says_the_same_as_its_table(app, browser, told, ada):
+    sign_in(Browser(app), "ada")
     page = browser.get("/events")
     drawing = next(e for e in page.root.all("svg") if e.attrs.get("role") == "img")
-    assert "Events a day over 26 weeks" in drawing.all("title")[0].text
-    table = next(t for t in page.root.all("table") if t.all("caption")[0].text == "Events by week")
-    numbers = [int(row.all("td")[0].text) for row in table.all("tbody")[0].all("tr")]
-    assert len(numbers) == 26
-    assert page.has(f"{sum(numbers)} events")
+    assert "Changes and sign-ins a day over 26 weeks" in drawing.all("title")[0].text
+    table = next(t for t in page.root.all("table") if t.all("caption")[0].text == "By week")
+    rows = [[int(n.text) for n in row.all("td")] for row in table.all("tbody")[0].all("tr")]
+    changes, sign_ins = map(sum, zip(*rows, strict=True))
+    assert (len(rows), sign_ins) == (26, 1)
+    assert page.has(f"{changes} changes, 1 sign-in")
+
+
+def test_how_often_others_sign_in_is_for_admins(app, people):
+    people.person("editor", role="Editor")
+    page = Browser(app).sign_in("editor").get("/events")
+    drawing = next(e for e in page.root.all("svg") if e.attrs.get("role") == "img")
+    assert "Changes a day over 26 weeks" in drawing.all("title")[0].text
+    assert not page.has("sign-in")
 
 
 def test_events_of_private_projects_are_for_those_who_know_of_them(app, people, admin):

@@ -1,7 +1,9 @@
 """Tidying up the people, and a program's token from its first use to its end."""
 
+import csv
 import json
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -9,10 +11,12 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.journeys.instance import Instance, furnished
+from tests.bench.servers import FLAGSTAFF, running
+from tests.journeys.instance import Instance, furnished, names
 from tests.journeys.places import choose_people, press
 
 INACTIVE = 12
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @pytest.fixture
@@ -73,23 +77,79 @@ def test_a_program_gets_a_token_a_new_one_and_none(
         page.get_by_label("First token").fill("pipeline")
         press(page, "Create the service account")
         old = _secret(page)
-        assert _called(instance, old) == "Night deploys"
+        assert _called(instance.address, old) == "Night deploys"
         page.get_by_role("link", name="Done").click()
         expect(page.get_by_text(old)).to_have_count(0)
         page.get_by_role("link", name="Rotate… pipeline").click()
         press(page, "Rotate and show the new secret")
         new = _secret(page)
         assert new != old
-        assert (_called(instance, old), _called(instance, new)) == ("Night deploys",) * 2
+        assert (_called(instance.address, old), _called(instance.address, new)) == (
+            "Night deploys",
+        ) * 2
         page.get_by_role("link", name="Done").click()
         page.get_by_role("link", name="Revoke… pipeline", exact=True).click()
-        press(page, "Revoke the token")
-        expect(page.get_by_role("status")).to_contain_text("is revoked; it stopped at once")
-        assert (_called(instance, old), _called(instance, new)) == ("Night deploys", 401)
+        with running(FLAGSTAFF, "/ready", HOME=str(instance.home)) as other:
+            there = f"http://127.0.0.1:{other.port}"
+            assert _called(there, new) == "Night deploys"
+            press(page, "Revoke the token")
+            expect(page.get_by_role("status")).to_contain_text("is revoked; it stopped at once")
+            assert _called(there, new) == HTTPStatus.UNAUTHORIZED
+            assert _called(instance.address, new) == HTTPStatus.UNAUTHORIZED
+        assert _called(instance.address, old) == "Night deploys"
         page.goto("/service-accounts/find-token")
         page.get_by_label("The secret that was found").fill(new)
         press(page, "Look it up")
         expect(page.get_by_role("status")).to_contain_text("It was revoked")
+
+
+def test_a_member_asks_what_he_may_do(browser: Browser, instance: Instance, scripts: bool):
+    id = instance.project(1, mode="protected")
+    member = instance.api("POST", "/user-admin", {"username": f"member-of-{id}", "rootRole": 3})
+    access = {"members": [{"id": member["id"], "roleId": 5}]}
+    owners = instance.api("GET", f"/projects/{id}/access")["members"]
+    kept = [{"id": owner["id"], "roleId": owner["roleId"]} for owner in owners]
+    instance.api("PUT", f"/projects/{id}/access", {"members": kept + access["members"]})
+    with instance.context(browser, member["username"], java_script_enabled=scripts) as context:
+        page = context.new_page()
+        page.goto("/account/permissions")
+        for action, answer in (
+            ("Change features and their tags", f"Member of {id}."),
+            ("Add and remove members", "It needs PROJECT_USER_ACCESS_WRITE in Night shop."),
+        ):
+            page.get_by_label("Action").select_option(label=action)
+            page.get_by_label("Project").select_option(value=id)
+            press(page, "Ask")
+            expect(page.get_by_role("status")).to_contain_text(answer)
+        expect(page.get_by_role("status")).to_contain_text("or an Admin can grant it.")
+        page.goto(f"/projects/{id}/members")
+        expect(page.locator(".why")).to_contain_text(f"an Owner of project {id} (Tomás Herrera)")
+
+
+def test_the_log_is_narrowed_and_kept_as_a_file_without_a_formula(
+    browser: Browser, instance: Instance, scripts: bool
+):
+    id = instance.project(2)
+    first, second = names(2, id)
+    for feature in (first, second):
+        path = f"/projects/{id}/features/{feature}"
+        instance.api("PUT", path, {"name": feature, "description": "=HYPERLINK(1)"})
+    with instance.context(browser, java_script_enabled=scripts) as context:
+        page = context.new_page()
+        page.goto("/events")
+        page.get_by_label("Type").select_option(label="feature updated")
+        page.get_by_label("Project", exact=True).fill(id)
+        press(page, "Filter")
+        expect(page.locator(".event")).to_have_count(2)
+        with page.expect_download() as downloading:
+            page.get_by_role("link", name="CSV").click()
+        file = downloading.value
+        assert file.suggested_filename == "events.csv"
+        with Path(file.path()).open(encoding="utf-8-sig", newline="") as text:
+            rows = list(csv.DictReader(text))
+    assert [row["featureName"] for row in rows] == [second, first]
+    cells = [cell for row in rows for cell in row.values()]
+    assert [cell for cell in cells if cell.lstrip().startswith(FORMULA_STARTS)] == []
 
 
 def _heading(page: Page) -> Locator:
@@ -101,9 +161,9 @@ def _secret(page: Page) -> str:
     return page.locator(".secret__value code").inner_text()
 
 
-def _called(instance: Instance, secret: str) -> str | int:
-    """What the API calls the holder of the token, or the status that it refuses with."""
-    request = Request(f"{instance.address}/api/admin/user", headers={"Authorization": secret})
+def _called(address: str, secret: str) -> str | int:
+    """What the API there calls the holder of the token, or the status that it refuses with."""
+    request = Request(f"{address}/api/admin/user", headers={"Authorization": secret})
     try:
         with urlopen(request, timeout=30) as answer:
             return json.load(answer)["user"]["name"]

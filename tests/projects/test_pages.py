@@ -260,7 +260,9 @@ def test_back_from_a_conflict_keeps_what_was_typed(browser, admin, shop):
 def test_who_may_not_change_a_project_sees_its_settings_and_why(app, people, shop):
     people.person("looker")
     page = Browser(app).sign_in("looker").get("/projects/shop/settings")
-    assert page.has("Needs UPDATE_PROJECT in shop; an Admin, or an Owner of project shop, can")
+    assert page.has(
+        "Needs UPDATE_PROJECT in shop; an Admin, or an Owner of project shop (boss), can grant it."
+    )
     assert page.has("Default stickiness default")
 
 

@@ -8,8 +8,9 @@ import sqlalchemy as sa
 import time_machine
 from flask import Flask
 
-from app.core import secrets
+from app.core import secrets as our_secrets
 from app.core.db import db, unit_of_work, utcnow
+from app.tokens import secrets
 from app.tokens.models import Token
 from tests.browser import Browser, Page
 from tests.clients import ApiClient
@@ -65,7 +66,7 @@ def tokens_of(api: ApiClient, robot: str) -> dict[str, dict[str, object]]:
 def end_token(app: Flask, secret: str, how: str) -> None:
     """Let the token have been revoked or expired an hour ago."""
     with app.app_context(), unit_of_work(writes=True):
-        query = sa.select(Token).where(Token.digest == secrets.digest(secret))
+        query = sa.select(Token).where(Token.digest == our_secrets.digest(secret))
         setattr(db.session.scalars(query).one(), how, utcnow() - timedelta(hours=1))
 
 

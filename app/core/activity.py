@@ -1,0 +1,98 @@
+"""What happened in the last 26 weeks, as a drawing and as a table.
+
+The drawing has a column for each week and a square for each day, bigger on busier days.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.core.db import db, utcnow
+
+WEEKS = 26
+STEP, LEFT, TOP = 15, 36, 25
+SIZES = (2.0, 4.0, 7.0, 9.5, 12.0)
+
+
+class Day(NamedTuple):
+    """A square with its middle and side."""
+
+    x: float
+    y: float
+    size: float
+
+
+class Week(NamedTuple):
+    """A row of the table that says the same: how many of each kind since that Monday."""
+
+    monday: date
+    numbers: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """``kinds``: what was counted, in the singular, with its total."""
+
+    kinds: list[tuple[str, int]]
+    days: list[Day]
+    months: list[tuple[int, str]]
+    weeks: list[Week]
+
+    @property
+    def busiest(self) -> Week:
+        return max(self.weeks, key=lambda week: sum(week.numbers))
+
+
+def days(
+    at: InstrumentedAttribute[datetime], *conditions: sa.ColumnElement[bool]
+) -> dict[str, int]:
+    """How many rows there are of each day that is drawn, by ISO date; days without are absent."""
+    since = datetime.combine(_first_day(utcnow().date()), time(), UTC)
+    day = sa.func.date(at)
+    query = sa.select(day, sa.func.count()).where(at >= since, *conditions).group_by(day)
+    return {str(date): number for date, number in db.session.execute(query)}
+
+
+def draw(counts: Mapping[str, Mapping[str, int]]) -> Activity:
+    """``counts``: by kind, in the singular, what ``days`` gives."""
+    today = utcnow().date()
+    start = _first_day(today)
+    by_day = Counter[str]()
+    for numbers in counts.values():
+        by_day.update(numbers)
+    busy = sorted(by_day.values())
+    days, months, weeks = [], [], []
+    for column in range(WEEKS):
+        monday = start + timedelta(weeks=column)
+        week = [monday + timedelta(days=row) for row in range(7)]
+        names = [day.isoformat() for day in week]
+        weeks.append(
+            Week(monday, [sum(kind.get(name, 0) for name in names) for kind in counts.values()])
+        )
+        x = LEFT + column * STEP
+        if any(day.day == 1 for day in week):
+            months.append((x, f"{week[-1]:%b}"))
+        days += [
+            Day(x, TOP + row * STEP, _size(by_day[day.isoformat()], busy))
+            for row, day in enumerate(week)
+            if day <= today
+        ]
+    totals = [sum(numbers) for numbers in zip(*(week.numbers for week in weeks), strict=True)]
+    return Activity(list(zip(counts, totals, strict=True)), days, months, weeks)
+
+
+def _first_day(today: date) -> date:
+    return today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
+
+
+def _size(count: int, busy: list[int]) -> float:
+    """By the quarter of all busy days that the day is in."""
+    if not count:
+        return SIZES[0]
+    rank = sum(number <= count for number in busy) / len(busy)
+    return SIZES[min(4, 1 + int(rank * 4 - 1e-9))]
