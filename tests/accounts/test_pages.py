@@ -324,10 +324,13 @@ def test_what_a_person_did_in_26_weeks_is_drawn_and_stands_in_a_table(app, brows
     assert weeks == [["2", "1"]] + [["0", "0"]] * 25
 
 
-def test_nobody_deletes_himself(browser, api):
+def test_nobody_deletes_himself(browser, api, people):
     page = browser.get("/users/1")
     assert page.has("You can’t delete yourself")
     assert "Delete…" not in page.links
+    other = browser.get(f"/users/{people.person('ann')}")
+    assert not other.has("You can’t delete yourself")
+    assert "Delete…" in other.links
     assert browser.get("/users/1/delete").has("boss can’t be deleted: yourself.")
     refused = browser.post("/users/1/delete")
     assert refused.status == 400

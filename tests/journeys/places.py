@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.journeys.instance import ADMIN, CHECKOUT, PASSWORD, VIEWER, Instance, names
+from tests.journeys.instance import ADMIN, CHECKOUT, COLLEAGUE, PASSWORD, VIEWER, Instance, names
 
 Way = Callable[[Page, Instance], None]
 
@@ -442,6 +442,12 @@ def user_link(page: Page, instance: Instance) -> None:
 @place("Nils Night")
 def user(page: Page, instance: Instance) -> None:
     page.goto(f"/users/{_newcomer(instance)}")
+
+
+@place("Tomás Herrera")
+def user_active(page: Page, instance: Instance) -> None:
+    [colleague] = instance.api("GET", f"/user-admin?text={COLLEAGUE}")["users"]
+    page.goto(f"/users/{colleague['id']}")
 
 
 @place("Nils Night")
