@@ -67,7 +67,7 @@ class Revived:
 
 def plan(actor: Actor, project_id: str, features: Collection[str]) -> Plan:
     """Look at what would happen; nothing is changed."""
-    projects.get(actor, project_id)
+    projects.require(actor, project_id)
     return _plan(actor, project_id, features)
 
 
@@ -82,7 +82,7 @@ def archive(
 
     With ``shown``, the facts of a plan, exactly that is done or nothing. The id of the batch.
     """
-    projects.get_for_content(actor, project_id)
+    projects.require_for_content(actor, project_id)
     queries.lock([found.id for found in queries.find(project_id, features).values()])
     plan = _plan(actor, project_id, features)  # now that nobody else can change what it says
     if shown is not None and shown != plan.facts:
@@ -124,7 +124,7 @@ def archived_in(actor: Actor, project_id: str, batch_id: str) -> list[str]:
         NotFound: when it archived none in this project.
 
     """
-    projects.get(actor, project_id)
+    projects.require(actor, project_id)
     told = events.of_batch(batch_id, EventType.FEATURE_ARCHIVED, project_id)
     if not told:
         raise NotFound("There is no such archiving in this project.")
@@ -136,7 +136,7 @@ def revive(actor: Actor, project_id: str, features: Collection[str]) -> Revived:
 
     Active ones stay as they are.
     """
-    projects.get_for_content(actor, project_id)
+    projects.require_for_content(actor, project_id)
     found = queries.find(project_id, features)
     unknown = set(features) - set(found)
     if unknown:

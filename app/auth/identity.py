@@ -5,7 +5,6 @@ Each in one statement, and in one way only: the API takes no cookie, the pages t
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 import sqlalchemy as sa
@@ -103,7 +102,7 @@ def by_token() -> Actor:
         raise NotAuthenticated
     if tokens.is_use_worth_noting(found[0].last_seen_at):
         g.used_token = found[0].token_id
-    return replace(_actor(found), token_id=found[0].token_id)
+    return _actor(found, token_id=found[0].token_id)
 
 
 def by_session() -> Actor:
@@ -143,10 +142,12 @@ def _load(secret: str) -> SignedIn | None:
         return None
     if sessions.is_use_worth_noting(row.last_used_at):
         g.used_session = row.session_id
-    return SignedIn(secret, replace(_actor(found), session_id=row.session_id))
+    return SignedIn(secret, _actor(found, session_id=row.session_id))
 
 
-def _actor(found: Sequence[Any]) -> Actor:
+def _actor(
+    found: Sequence[Any], *, token_id: int | None = None, session_id: int | None = None
+) -> Actor:
     caller = found[0]
     return Actor(
         id=caller.id,
@@ -156,6 +157,8 @@ def _actor(found: Sequence[Any]) -> Actor:
         project_roles={row.project_id: row.project_role for row in found if row.project_id},
         default_is_open=caller.default_mode is ProjectMode.OPEN,
         ip=request.remote_addr,
+        token_id=token_id,
+        session_id=session_id,
     )
 
 

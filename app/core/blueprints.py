@@ -140,7 +140,8 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
         example: dict[str, Any] | None = None,
     ) -> Decorator:
         """Load the body, or with ``location="query"`` the address, as the first argument."""
-        decorator: Decorator = super().arguments(schema, location=location, example=example)
+        # One instance for all requests: to make one takes longer than to load a small body.
+        decorator: Decorator = super().arguments(schema(), location=location, example=example)
         return decorator
 
     def response(

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -195,7 +196,7 @@ def writing(*, on: bool = True) -> Iterator[None]:
 @contextmanager
 def _writer_turn(*, writes: bool) -> Iterator[None]:
     """Queue SQLite's writers fairly here: its own waiting is by sleeping, and starves some."""
-    if not writes or db.engine.dialect.name != "sqlite":
+    if not writes or not has_one_writer():
         yield
         return
     if not _one_writer.acquire(timeout=LOCK_SECONDS):
@@ -218,10 +219,10 @@ def transact(work: Callable[[], T], *, writes: bool) -> T:
     raise AssertionError  # the loop returns or raises
 
 
-def rows(statement: sa.Select[*tuple[Any, ...]], **parameters: Any) -> Sequence[Any]:
+def rows(statement: sa.Executable, **parameters: Any) -> Sequence[Any]:
     """All rows of a statement that was built once, read past the ORM: a third of the time.
 
-    For what every request asks; columns only, since no objects are made.
+    For what is asked very often; columns only, since no objects are made.
     """
     return db.session.connection().execute(statement, parameters).all()
 
@@ -248,11 +249,22 @@ def flush(*, if_taken: DomainError | Again | None = None) -> None:
 def insert_all(rows: list[dict[str, Any]], model: type[Model]) -> None:
     """Insert plain rows in bulk, past the ORM; every row must name the same columns."""
     if rows:
-        db.session.connection().execute(sa.insert(_table_of(model)), rows)
+        db.session.connection().execute(_insert_into(model), rows)
 
 
-def _table_of(model: type[Model]) -> sa.Table:
-    return Model.metadata.tables[model.__tablename__]
+@cache
+def _insert_into(model: type[Model]) -> sa.Insert:
+    return sa.insert(Model.metadata.tables[model.__tablename__])
+
+
+def any_of(name: str) -> sa.BindParameter[Any]:
+    """For ``column.in_(…)`` in a statement that is built once: a list of values to come."""
+    return sa.bindparam(name, expanding=True)
+
+
+def has_one_writer() -> bool:
+    """Whether a transaction that writes is alone in doing so, and need not lock any row."""
+    return db.engine.dialect.name == "sqlite"
 
 
 def insert_if_absent(model: type[Model]) -> sqlite.Insert | postgresql.Insert:

@@ -1,9 +1,11 @@
 """What every answer has in common: its headers, its JSON, its refusals and its id."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, Response, current_app, g, jsonify, render_template, request
 from flask.json.provider import DefaultJSONProvider
@@ -88,6 +90,7 @@ def init_app(app: Flask) -> None:
     )
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.after_request(_finish)
+    app.wsgi_app = _with_headers(app.wsgi_app)  # type: ignore[method-assign, assignment] # Flask's way
     app.register_error_handler(DomainError, _refuse)
     app.register_error_handler(HTTPException, _refuse_http)
     app.register_error_handler(DBAPIError, _fail_database)
@@ -109,8 +112,20 @@ def wants_json() -> bool:
     return request.path.startswith("/api/") or getattr(face, "speaks_json", False)
 
 
+def _with_headers(wsgi_app: WSGIApplication) -> WSGIApplication:
+    """Add the headers of every answer below Flask, where they are not checked each time anew."""
+    fixed = list(HEADERS.items())
+
+    def serve(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            return start_response(status, headers + fixed, *rest)
+
+        return wsgi_app(environ, start)
+
+    return serve
+
+
 def _finish(response: Response) -> Response:
-    response.headers.extend(HEADERS)
     response.headers["X-Request-Id"] = request_id()
     response.headers.setdefault("Cache-Control", "no-store")
     return response

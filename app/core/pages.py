@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from flask import Blueprint, Flask, current_app, g, render_template, request, url_for
+from flask import Blueprint, Flask, Request, current_app, g, render_template, request, url_for
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from marshmallow import ValidationError
@@ -25,6 +26,7 @@ from app.core.settings import current_settings
 Fields = dict[str, list[str]]
 """The values of a form as sent, by the name of the field."""
 
+API_PATHS = ("/api/admin/", "/health", "/ready")
 CSRF_FIELD = "csrf_token"
 MAX_DIGITS = 9
 _is_secret = re.compile("password|secret", re.IGNORECASE).search
@@ -66,7 +68,15 @@ class Browsers:
     kept: Callable[[int], Fields | None]
 
 
+class _Sessions(SecureCookieSessionInterface):
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        """None for programs: they bring a token each time, and there is no cookie to look into."""
+        is_page = not request.path.startswith(API_PATHS)
+        return super().open_session(app, request) if is_page else None
+
+
 def init_app(app: Flask, browsers: Browsers) -> None:
+    app.session_interface = _Sessions()
     app.extensions["flagstaff.browsers"] = browsers
     _csrf.init_app(app)
 

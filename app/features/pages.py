@@ -35,7 +35,7 @@ def index(project_id: str) -> ResponseReturnValue:
     """The features of a project, to filter, and to choose several of; or all as a file."""
     query = read_query(schemas.FeatureQuery)
     if exports.wanted():
-        projects.get(current_actor, project_id)
+        projects.require(current_actor, project_id)
         search = partial(service.search, current_actor, project_id)
         name = f"features-of-{project_id}"
         return exports.table(name, schemas.FeatureRow(), search, query.values)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
-from app.core.db import chunks, contains, db
+from app.core.db import any_of, chunks, contains, db, has_one_writer
+from app.core.db import rows as table_rows
 from app.core.paging import page_of, sorted_by
 from app.features.models import Dependency, Feature, FeatureType
 from app.tags.models import FeatureTag, Tag, TagName
@@ -41,6 +42,23 @@ class Edge(NamedTuple):
     child: str
     parent_id: int
     parent: str
+
+
+_by_name = sa.select(Feature.name, Feature.id, Feature.archived_at).where(
+    Feature.project_id == sa.bindparam("project_id"), Feature.name.in_(any_of("names"))
+)
+_for_change = (
+    sa.select(Feature.id)
+    .where(Feature.id.in_(any_of("ids")))
+    .order_by(Feature.id)
+    .with_for_update(key_share=True)
+)
+_edges = (
+    sa.select(Dependency.child_id, Child.name, Dependency.parent_id, Parent.name)
+    .join(Child, Child.id == Dependency.child_id)
+    .join(Parent, Parent.id == Dependency.parent_id)
+    .where(sa.or_(Dependency.child_id.in_(any_of("ids")), Dependency.parent_id.in_(any_of("ids"))))
+)
 
 
 def rows(
@@ -101,10 +119,7 @@ def find(project_id: str, names: Iterable[str]) -> dict[str, Found]:
     """Those of the names that are features of this project, archived or not."""
     found: dict[str, Found] = {}
     for chunk in chunks(names):
-        query = sa.select(Feature.name, Feature.id, Feature.archived_at).where(
-            Feature.project_id == project_id, Feature.name.in_(chunk)
-        )
-        for name, id, archived_at in db.session.execute(query):
+        for name, id, archived_at in table_rows(_by_name, project_id=project_id, names=chunk):
             found[name] = Found(id, archived_at is not None)
     return found
 
@@ -183,22 +198,17 @@ def lock(ids: Collection[int]) -> None:
 
     In one order for all callers, or two of them could wait for each other.
     """
+    if has_one_writer():
+        return
     for chunk in chunks(sorted(ids)):
-        query = sa.select(Feature.id).where(Feature.id.in_(chunk)).order_by(Feature.id)
-        db.session.execute(query.with_for_update(key_share=True))
+        table_rows(_for_change, ids=chunk)
 
 
 def edges(ids: Collection[int]) -> set[Edge]:
     """The dependencies of which at least one end is among the features."""
     found: set[Edge] = set()
     for chunk in chunks(ids):
-        query = (
-            sa.select(Dependency.child_id, Child.name, Dependency.parent_id, Parent.name)
-            .join(Child, Child.id == Dependency.child_id)
-            .join(Parent, Parent.id == Dependency.parent_id)
-        )
-        for end in (Dependency.child_id, Dependency.parent_id):
-            found.update(Edge(*row) for row in db.session.execute(query.where(end.in_(chunk))))
+        found.update(Edge(*row) for row in table_rows(_edges, ids=chunk))
     return found
 
 

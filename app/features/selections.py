@@ -53,12 +53,12 @@ def pasted(text: str) -> list[str]:
 
 def keep(actor: Actor, project_id: str, names: Iterable[str]) -> str:
     """Give these names an address; those that nobody used for long are forgotten."""
-    project = projects.get(actor, project_id)
+    projects.require(actor, project_id)
     ordered = sorted(set(names))
-    id = sha256("\n".join([project.id, *ordered]).encode()).hexdigest()[:32]
+    id = sha256("\n".join([project_id, *ordered]).encode()).hexdigest()[:32]
     now = utcnow()
     db.session.execute(sa.delete(Selection).where(Selection.used_at < now - KEPT))
-    values = {"id": id, "project_id": project.id, "names": ordered, "used_at": now}
+    values = {"id": id, "project_id": project_id, "names": ordered, "used_at": now}
     db.session.execute(insert_if_absent(Selection).values(values))
     db.session.execute(sa.update(Selection).where(Selection.id == id).values(used_at=now))
     return id
@@ -87,8 +87,8 @@ def get(actor: Actor, project_id: str, id: str) -> Chosen:
 
 
 def _names(actor: Actor, project_id: str, id: str) -> list[str]:
-    project = projects.get(actor, project_id)
-    query = sa.select(Selection.names).where(Selection.id == id, Selection.project_id == project.id)
+    projects.require(actor, project_id)
+    query = sa.select(Selection.names).where(Selection.id == id, Selection.project_id == project_id)
     names = db.session.scalar(query)
     if names is None:
         raise NotFound("This selection of features is unknown or too old; choose them again.")

@@ -39,21 +39,21 @@ class Filters(TypedDict, total=False):
 def search(
     actor: Actor, project_id: str, *, limit: int, offset: int, **filters: Unpack[Filters]
 ) -> Page[FeatureView]:
-    project = projects.get(actor, project_id)
-    page = page_of(queries.rows(project.id, **filters), limit=limit, offset=offset)
+    projects.require(actor, project_id)
+    page = page_of(queries.rows(project_id, **filters), limit=limit, offset=offset)
     return Page(queries.views(page.items), page.total)
 
 
 def names(actor: Actor, project_id: str, **filters: Unpack[Filters]) -> list[str]:
     """The names of all features that match."""
-    project = projects.get(actor, project_id)
-    query = queries.rows(project.id, **filters).with_only_columns(Feature.name)
+    projects.require(actor, project_id)
+    query = queries.rows(project_id, **filters).with_only_columns(Feature.name)
     return list(db.session.scalars(query))
 
 
 def archived_count(actor: Actor, project_id: str) -> int:
-    project = projects.get(actor, project_id)
-    query = queries.rows(project.id, archived=True).order_by(None)
+    projects.require(actor, project_id)
+    query = queries.rows(project_id, archived=True).order_by(None)
     return page_of(query, limit=0, offset=0).total
 
 
@@ -71,7 +71,8 @@ def used_tags(project_id: str, limit: int) -> list[TagName]:
 
 def get(actor: Actor, project_id: str, name: str) -> FeatureView:
     """One feature, archived or not."""
-    return queries.views([_find(projects.get(actor, project_id).id, name)])[0]
+    projects.require(actor, project_id)
+    return queries.views([_find(project_id, name)])[0]
 
 
 def create(
@@ -84,10 +85,10 @@ def create(
     stale: bool = False,
     impression_data: bool = False,
 ) -> FeatureView:
-    project = projects.get_for_content(actor, project_id)
+    projects.require_for_content(actor, project_id)
     feature = Feature(
         name=name,
-        project_id=project.id,
+        project_id=project_id,
         type=type,
         description=description,
         stale=stale,
@@ -128,7 +129,7 @@ def update(actor: Actor, feature: Feature, **changes: Unpack[Changes]) -> None:
 
 def get_for_change(actor: Actor, project_id: str, name: str) -> FeatureView:
     """The feature, for this transaction alone to change; an archived one can't be."""
-    projects.get_for_content(actor, project_id)
+    projects.require_for_content(actor, project_id)
     feature = _find(project_id, name)
     queries.lock({feature.id})
     db.session.refresh(feature)
@@ -139,7 +140,7 @@ def get_for_change(actor: Actor, project_id: str, name: str) -> FeatureView:
 
 def add_dependency(actor: Actor, project_id: str, child_name: str, parent_name: str) -> None:
     """Let the child depend on the parent, in the place of a parent that it had."""
-    projects.get_for_content(actor, project_id)
+    projects.require_for_content(actor, project_id)
     child = _find(project_id, child_name)
     parent = _find(project_id, parent_name, field="parent")
     if child.id == parent.id:
@@ -169,7 +170,7 @@ def remove_dependencies(
     """Untie the child from that parent, or from whichever it has; no such tie is a NotFound
     only if the parent was named.
     """
-    projects.get_for_content(actor, project_id)
+    projects.require_for_content(actor, project_id)
     child = _find(project_id, child_name)
     queries.lock({child.id})
     known = db.session.get(Dependency, child.id, populate_existing=True)

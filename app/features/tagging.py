@@ -9,8 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.actor import Actor
-from app.core.db import chunks, db, insert_if_absent
-from app.core.errors import Conflict, Invalid, NotFound, listed
+from app.core.db import any_of, chunks, db, insert_if_absent, rows
+from app.core.errors import Conflict, Detail, Invalid, NotFound, listed
 from app.events import service as events
 from app.events.models import EventType
 from app.events.service import Story
@@ -82,6 +82,7 @@ def apply(
 
     With ``shown``, the facts of an outlook, exactly these changes are made or none.
     """
+    ids = _known_tags(edits)
     names = _lock(actor, project_id, edits)
     if shown is not None and shown != outlook(actor, project_id, edits).facts:
         raise Conflict(
@@ -89,14 +90,15 @@ def apply(
             "are marked; look again."
         )
     changes: defaultdict[str, Change] = defaultdict(Change)
+    ids |= tags.make({tag for edit in edits for tag in edit.added if tag not in ids})
     for edit in edits:
         wanted = set(edit.features)
-        ids = [id for id, name in names.items() if name in wanted]
-        new = {id: tag for tag, id in tags.ensure(edit.added).items()}
-        for feature_id, tag_id in _add(ids, new):
+        features = [id for id, name in names.items() if name in wanted]
+        new = {ids[tag]: tag for tag in edit.added}
+        for feature_id, tag_id in _add(features, new):
             changes[names[feature_id]].added.append(new[tag_id])
-        old = {id: tag for tag, id in tags.ids_of(set(edit.removed)).items()}
-        for feature_id, tag_id in _remove(ids, old):
+        old = {ids[tag]: tag for tag in edit.removed if tag in ids}
+        for feature_id, tag_id in _remove(features, old):
             changes[names[feature_id]].removed.append(old[tag_id])
     batch_id = events.new_batch()
     _tell(actor, project_id, changes, batch_id)
@@ -105,9 +107,8 @@ def apply(
 
 def outlook(actor: Actor, project_id: str, edits: Collection[Edit]) -> Outlook:
     """Look at what ``apply`` would do; nothing is changed."""
-    for edit in edits:
-        _refuse_unknown_types(edit.added, edit.removed)
-    projects.get(actor, project_id)
+    known = _known_tags(edits)
+    projects.require(actor, project_id)
     wanted = {name for edit in edits for name in edit.features}
     found = queries.find(project_id, wanted)
     present = queries.tags_of([feature.id for feature in found.values()])
@@ -122,7 +123,7 @@ def outlook(actor: Actor, project_id: str, edits: Collection[Edit]) -> Outlook:
     return Outlook(
         changes,
         {name: sorted(tags_then) for name, tags_then in after.items()},
-        sorted(added - set(tags.ids_of(added))),
+        sorted(added - known.keys()),
     )
 
 
@@ -133,7 +134,7 @@ def reversal(actor: Actor, project_id: str, batch_id: str) -> list[Edit]:
         NotFound: when the batch changed no tags in this project.
 
     """
-    projects.get(actor, project_id)
+    projects.require(actor, project_id)
     alike: defaultdict[tuple[tuple[TagName, ...], tuple[TagName, ...]], list[str]]
     alike = defaultdict(list)
     for event in events.of_batch(batch_id, EventType.FEATURE_TAGS_CHANGED, project_id):
@@ -150,9 +151,7 @@ def reversal(actor: Actor, project_id: str, batch_id: str) -> list[Edit]:
 
 def _lock(actor: Actor, project_id: str, edits: Collection[Edit]) -> dict[int, str]:
     """All features of the edits, for this transaction alone to change; their names by id."""
-    for edit in edits:
-        _refuse_unknown_types(edit.added, edit.removed)
-    projects.get_for_content(actor, project_id)
+    projects.require_for_content(actor, project_id)
     wanted = {name for edit in edits for name in edit.features}
     found = queries.find(project_id, wanted)
     if missing := wanted - set(found):
@@ -162,39 +161,36 @@ def _lock(actor: Actor, project_id: str, edits: Collection[Edit]) -> dict[int, s
     return names
 
 
-def _refuse_unknown_types(added: Collection[TagName], removed: Collection[TagName]) -> None:
-    lists = {"addedTags": added, "removedTags": removed}
-    unknown = tags.unknown_types({tag.type for part in lists.values() for tag in part})
-    if unknown:
-        raise Invalid.because(
-            [
-                {
-                    "path": f"/tags/{part}/{index}/type",
-                    "message": f"There is no tag type {tag.type!r}; create it first.",
-                }
-                for part, named in lists.items()
-                for index, tag in enumerate(named)
-                if tag.type in unknown
-            ]
-        )
+def _known_tags(edits: Collection[Edit]) -> dict[TagName, int]:
+    """The ids of the tags that exist; all others must at least be of a type that does."""
+    named = {tag for edit in edits for part in (edit.added, edit.removed) for tag in part}
+    known = tags.ids_of(named)
+    if types := {tag.type for tag in named - known.keys()}:
+        unknown = tags.unknown_types(types)
+        for edit in edits:
+            _refuse_types(unknown, edit)
+    return known
+
+
+def _refuse_types(unknown: Collection[str], edit: Edit) -> None:
+    problems: list[Detail] = [
+        {
+            "path": f"/tags/{part}/{index}/type",
+            "message": f"There is no tag type {tag.type!r}; create it first.",
+        }
+        for part, named in (("addedTags", edit.added), ("removedTags", edit.removed))
+        for index, tag in enumerate(named)
+        if tag.type in unknown
+    ]
+    if problems:
+        raise Invalid.because(problems)
 
 
 def _add(features: Collection[int], new: Collection[int]) -> list[tuple[int, int]]:
     """Tie every feature to every tag in one statement a chunk; the pairs that were not there."""
     pairs: list[tuple[int, int]] = []
     for chunk in chunks(features) if new else ():
-        wanted = (
-            sa.select(Feature.id, Tag.id)
-            .join(Tag, sa.true())  # each with each
-            .where(Feature.id.in_(chunk), Tag.id.in_(new))
-            .order_by(Feature.id, Tag.id)
-        )
-        statement = (
-            insert_if_absent(FeatureTag)
-            .from_select(["feature_id", "tag_id"], wanted)
-            .returning(FeatureTag.feature_id, FeatureTag.tag_id)
-        )
-        pairs += [(f, t) for f, t in db.session.execute(statement)]
+        pairs += rows(_tie(db.engine.dialect.name), features=chunk, tags=list(new))
     return pairs
 
 
@@ -202,14 +198,30 @@ def _remove(features: Collection[int], old: Collection[int]) -> list[tuple[int, 
     """Untie every feature from every tag; the pairs that were there."""
     pairs: list[tuple[int, int]] = []
     for chunk in chunks(features) if old else ():
-        statement = (
-            sa.delete(FeatureTag)
-            .where(FeatureTag.feature_id.in_(chunk), FeatureTag.tag_id.in_(old))
-            .returning(FeatureTag.feature_id, FeatureTag.tag_id)
-            .execution_options(synchronize_session=False)
-        )
-        pairs += [(f, t) for f, t in db.session.execute(statement)]
+        pairs += rows(_untie, features=chunk, tags=list(old))
     return pairs
+
+
+@cache
+def _tie(_dialect: str) -> sa.Executable:
+    wanted = (
+        sa.select(Feature.id, Tag.id)
+        .join(Tag, sa.true())  # each with each
+        .where(Feature.id.in_(any_of("features")), Tag.id.in_(any_of("tags")))
+        .order_by(Feature.id, Tag.id)
+    )
+    return (
+        insert_if_absent(FeatureTag)
+        .from_select(["feature_id", "tag_id"], wanted)
+        .returning(FeatureTag.feature_id, FeatureTag.tag_id)
+    )
+
+
+_untie = (
+    sa.delete(FeatureTag)
+    .where(FeatureTag.feature_id.in_(any_of("features")), FeatureTag.tag_id.in_(any_of("tags")))
+    .returning(FeatureTag.feature_id, FeatureTag.tag_id)
+)
 
 
 def _tell(actor: Actor, project_id: str, changes: dict[str, Change], batch_id: str) -> None:

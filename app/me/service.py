@@ -31,7 +31,19 @@ class Overview:
     splash: list[str]
 
 
-_account_with_feedback = (
+_hints = sa.union_all(
+    sa.select(
+        Feedback.user_id,
+        Feedback.feedback_id,
+        Feedback.given,
+        Feedback.never_show,
+        sa.null().label("splash_id"),
+    ).where(Feedback.user_id == sa.bindparam("id")),
+    sa.select(Splash.user_id, sa.null(), sa.null(), sa.null(), Splash.splash_id).where(
+        Splash.user_id == sa.bindparam("id")
+    ),
+).subquery()
+_account_with_hints = (
     sa.select(
         Account.id,
         Account.kind,
@@ -43,30 +55,22 @@ _account_with_feedback = (
         Account.scim_id,
         Account.created_at,
         Account.last_sign_in_at,
-        Feedback.user_id,
-        Feedback.feedback_id,
-        Feedback.given,
-        Feedback.never_show,
+        _hints,
     )
-    .outerjoin(Feedback, Feedback.user_id == Account.id)
+    .outerjoin(_hints, _hints.c.user_id == Account.id)
     .where(Account.id == sa.bindparam("id"))
-    .order_by(Feedback.feedback_id)
-)
-_splash = (
-    sa.select(Splash.splash_id)
-    .where(Splash.user_id == sa.bindparam("id"))
-    .order_by(Splash.splash_id)
+    .order_by(_hints.c.feedback_id, _hints.c.splash_id)
 )
 
 
 def overview(actor: Actor) -> Overview:
-    """All of it in two statements: programs ask this often."""
-    found = rows(_account_with_feedback, id=actor.id)
+    """All of it in one statement: programs ask this often."""
+    found = rows(_account_with_hints, id=actor.id)
     return Overview(
         user=found[0],
         permissions=actor.permissions(),
         feedback=[row for row in found if row.feedback_id is not None],
-        splash=[row.splash_id for row in rows(_splash, id=actor.id)],
+        splash=[row.splash_id for row in found if row.splash_id is not None],
     )
 
 

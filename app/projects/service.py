@@ -1,12 +1,12 @@
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 
 from app.accounts.models import Account
 from app.core.actor import Actor
-from app.core.db import db, flush, save, utcnow
+from app.core.db import db, flush, rows, save, utcnow
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
 from app.core.permissions import DEFAULT_PROJECT, Role
@@ -36,6 +36,10 @@ class Changes(TypedDict, total=False):
     description: str | None
     mode: ProjectMode
     default_stickiness: str
+
+
+_state = sa.select(Project.mode, Project.archived_at).where(Project.id == sa.bindparam("id"))
+_state_for_content = _state.with_for_update(read=True, key_share=True)
 
 
 class Filters(TypedDict, total=False):
@@ -113,12 +117,15 @@ def get_for_change(actor: Actor, project_id: str) -> Project:
     return _active(project)
 
 
-def get_for_content(actor: Actor, project_id: str) -> Project:
-    """The project, that can't be archived before this transaction has put something into it."""
-    project = _found(
-        _select(actor, project_id).with_for_update(read=True, key_share=True), project_id
-    )
-    return _active(project)
+def require(actor: Actor, project_id: str) -> None:
+    """Refuse to go on without such a project, archived or not, that the actor may know of."""
+    _known(actor, project_id, _state)
+
+
+def require_for_content(actor: Actor, project_id: str) -> None:
+    """Refuse as ``require`` does, and if it is archived; nobody can archive it meanwhile."""
+    if _known(actor, project_id, _state_for_content).archived_at is not None:
+        raise _is_archived(project_id)
 
 
 def create(
@@ -275,14 +282,29 @@ def _select(actor: Actor, project_id: str) -> sa.Select[Project]:
 def _found(query: sa.Select[Project], project_id: str) -> Project:
     project = db.session.scalar(query)
     if project is None:
-        raise NotFound(f"There is no project with the id {project_id}.")
+        raise _is_unknown(project_id)
     return project
+
+
+def _known(actor: Actor, project_id: str, statement: sa.Executable) -> Any:
+    for state in rows(statement, id=project_id):
+        if queries.may_know_of(actor, project_id, state.mode):
+            return state
+    raise _is_unknown(project_id)
 
 
 def _active(project: Project) -> Project:
     if project.archived_at is not None:
-        raise Conflict(f"Project {project.id} is archived; revive it to change it.")
+        raise _is_archived(project.id)
     return project
+
+
+def _is_unknown(project_id: str) -> NotFound:
+    return NotFound(f"There is no project with the id {project_id}.")
+
+
+def _is_archived(project_id: str) -> Conflict:
+    return Conflict(f"Project {project_id} is archived; revive it to change it.")
 
 
 def _refuse_unknown(names: list[str], path: str) -> None:

@@ -1,18 +1,22 @@
 """Tags and their types. Putting tags on features is ``app/features/tagging.py``."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 
 from app.core.actor import Actor
-from app.core.db import CHUNK, chunks, contains, db, insert_if_absent, save
+from app.core.db import CHUNK, any_of, chunks, contains, db, insert_if_absent, rows, save
 from app.core.errors import Conflict, NameExists, NotFound
 from app.core.paging import Page, page_of, sorted_by
 from app.events import service as events
 from app.events.models import EventType
 from app.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
+
+_by_name = sa.select(Tag.id, Tag.type, Tag.value).where(
+    sa.tuple_(Tag.type, Tag.value).in_(any_of("tags"))
+)
 
 
 class TypeChanges(TypedDict, total=False):
@@ -138,21 +142,16 @@ def ids_of(tags: Iterable[TagName]) -> dict[TagName, int]:
     """The ids of those of the tags that exist."""
     found: dict[TagName, int] = {}
     for chunk in chunks(tags, CHUNK // 2):
-        query = sa.select(Tag.id, Tag.type, Tag.value).where(
-            sa.tuple_(Tag.type, Tag.value).in_(chunk)
-        )
-        found |= {TagName(row.type, row.value): row.id for row in db.session.execute(query)}
+        found |= {TagName(type, value): id for id, type, value in rows(_by_name, tags=chunk)}
     return found
 
 
-def ensure(tags: Iterable[TagName]) -> dict[TagName, int]:
-    """The ids of the tags, of which those that are new are made."""
-    wanted = sorted(set(tags))  # in one order for all, or two writers could wait for each other
-    found = ids_of(wanted)
-    missing = [tag for tag in wanted if tag not in found]
-    if missing:
-        db.session.execute(
-            insert_if_absent(Tag), [{"type": tag.type, "value": tag.value} for tag in missing]
-        )
-        found |= ids_of(missing)
-    return found
+def make(tags: Collection[TagName]) -> dict[TagName, int]:
+    """Make tags that were not there, unless somebody else was quicker; their ids."""
+    if not tags:
+        return {}
+    ordered = sorted(tags)  # in one order for all, or two writers could wait for each other
+    db.session.execute(
+        insert_if_absent(Tag), [{"type": tag.type, "value": tag.value} for tag in ordered]
+    )
+    return ids_of(ordered)
