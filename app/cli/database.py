@@ -1,6 +1,7 @@
 import click
 
 from app.cli.instance import application
+from app.cli.move import move
 from app.core import migrations
 from app.core.db import db
 
@@ -26,3 +27,6 @@ def current() -> None:
         found, needed = migrations.current(db.engine), migrations.known()[-1]
         verdict = "up to date" if found == needed else f"needs {needed}; run: flagstaff db upgrade"
         click.echo(f"{found or 'empty'} ({verdict})")
+
+
+db_group.add_command(move)

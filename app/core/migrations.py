@@ -38,8 +38,7 @@ def upgrade(engine: sa.Engine) -> None:
     """
     if is_current(engine):
         return
-    if engine.dialect.name == "sqlite":
-        _use_write_ahead_log(engine)
+    prepare(engine)
     with writing(), engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -50,10 +49,11 @@ def upgrade(engine: sa.Engine) -> None:
                 f"{known()[-1]}. Install the version that made it, or a newer one."
             )
         if found != known()[-1]:
-            _run(connection)
+            build(connection)
 
 
-def _run(connection: sa.Connection) -> None:
+def build(connection: sa.Connection) -> None:
+    """Migrate in the transaction of this connection."""
     from alembic import command, config  # noqa: PLC0415 - a tenth of a second that most starts save
 
     settings = config.Config()
@@ -69,8 +69,13 @@ def _current(connection: sa.Connection) -> str | None:
     return revision
 
 
-def _use_write_ahead_log(engine: sa.Engine) -> None:
-    """Convert the file once; SQLite does not wait for other processes here, so this does."""
+def prepare(engine: sa.Engine) -> None:
+    """Let a SQLite file have a write-ahead log: once, and outside of any transaction.
+
+    SQLite does not wait for other processes here, so this does.
+    """
+    if engine.dialect.name != "sqlite":
+        return
     deadline = time.monotonic() + LOCK_SECONDS
     while True:
         connection = engine.raw_connection()

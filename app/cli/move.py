@@ -1,0 +1,167 @@
+"""Moving a whole instance into another database: copied, compared, and only then kept."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import click
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import REGCLASS
+
+from app import create_app
+from app.cli.instance import application
+from app.config import WrongSetting, from_environment
+from app.core import migrations
+from app.core.db import CHUNK, Model, chunks, db, writing
+
+TABLES = Model.metadata.sorted_tables
+"""In an order in which each comes after those that it refers to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many rows a table has, and a digest of them that no order of rows changes."""
+
+    rows: int
+    digest: int
+
+
+@click.command()
+@click.option("--to", "url", required=True, metavar="URL", help="The database to move into.")
+def move(url: str) -> None:
+    """Copy this instance into an empty database, compare, and keep the copy if all is there.
+
+    Takes sqlite:///FILE and postgresql://USER:PASSWORD@HOST/DATABASE. Meanwhile nobody can change
+    anything here. Nothing is deleted here; afterwards set FLAGSTAFF_DATABASE_URL to the new one.
+    """
+    try:
+        settings = from_environment(os.environ | {"FLAGSTAFF_DATABASE_URL": url})
+    except WrongSetting as error:
+        raise click.BadParameter(str(error), param_hint="--to") from None
+    app = application()
+    if settings.database_url == app.config["SETTINGS"].database_url:
+        raise click.BadParameter("That is this very database.", param_hint="--to")
+    with app.app_context():
+        source = db.engine
+        if not migrations.is_current(source):
+            raise click.ClickException("Migrate this database first: flagstaff db upgrade")
+    with create_app(settings).app_context():
+        target = db.engine
+        migrations.prepare(target)
+    with writing(), _held(source) as old, _held(target) as new:
+        _refuse_unless_empty(new)
+        _keep_writers_out(old)
+        migrations.build(new)
+        moved = _copy(old, new)
+        _check(moved, new)
+    total = sum(tally.rows for tally in moved.values())
+    click.echo(f"Moved {total:,} rows of {len(moved)} tables; counts and digests agree.")
+
+
+@contextmanager
+def _held(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """One transaction that may take its time; rolled back if anything at all goes wrong."""
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
+                connection.exec_driver_sql(f"SET LOCAL {limit} = 0")
+        yield connection
+
+
+def _refuse_unless_empty(new: sa.Connection) -> None:
+    found = sorted(sa.inspect(new).get_table_names())
+    if found:
+        raise click.ClickException(
+            f"The target is not empty: it has {len(found)} tables, {found[0]} among them. "
+            "Nothing was changed; name a new database."
+        )
+
+
+def _keep_writers_out(old: sa.Connection) -> None:
+    """SQLite has done so with BEGIN IMMEDIATE."""
+    if old.dialect.name == "postgresql":
+        names = ", ".join(table.name for table in TABLES)
+        old.exec_driver_sql(f"LOCK TABLE {names} IN SHARE MODE")
+
+
+def _copy(old: sa.Connection, new: sa.Connection) -> dict[str, Tally]:
+    """Copy every table, telling how far it is; what was copied, by table."""
+    for table in reversed(TABLES):
+        new.execute(sa.delete(table))  # what the migrations put into a new instance
+    counts = ((table, sa.select(sa.func.count()).select_from(table)) for table in TABLES)
+    numbers: dict[sa.Table, int] = {table: old.scalar(count) or 0 for table, count in counts}
+    moved: dict[str, Tally] = {}
+    for table, number in numbers.items():
+        digest = 0
+        label = f"{table.name} {number:,}"
+        with click.progressbar(length=number, label=label, show_pos=True) as progress:
+            for chunk in chunks(_rows(old, table)):
+                new.execute(sa.insert(table), [row._asdict() for row in chunk])
+                digest = _add_up(digest, chunk)
+                progress.update(len(chunk))
+        moved[table.name] = Tally(number, digest)
+        _go_on_counting(old, new, table)
+    return moved
+
+
+def _check(moved: dict[str, Tally], new: sa.Connection) -> None:
+    """Read everything back.
+
+    Raises:
+        ClickException: naming what differs, so that the copy is not kept.
+
+    """
+    for table in TABLES:
+        found, digest = 0, 0
+        for chunk in chunks(_rows(new, table)):
+            found += len(chunk)
+            digest = _add_up(digest, chunk)
+        if Tally(found, digest) != moved[table.name]:
+            raise click.ClickException(
+                f"The copy of the table {table.name} differs ({moved[table.name].rows} rows here, "
+                f"{found} there), so it was not kept."
+            )
+
+
+def _rows(connection: sa.Connection, table: sa.Table) -> Iterator[sa.Row[Any]]:
+    return iter(connection.execute(sa.select(table), execution_options={"yield_per": CHUNK}))
+
+
+def _add_up(digest: int, rows: list[sa.Row[Any]]) -> int:
+    for row in rows:
+        text = json.dumps(tuple(row), sort_keys=True, default=repr)
+        digest += int.from_bytes(sha256(text.encode()).digest())
+    return digest % 2**256
+
+
+def _go_on_counting(old: sa.Connection, new: sa.Connection, table: sa.Table) -> None:
+    """Let the new database never give an id that the old one has given, even to a deleted row."""
+    if not table.dialect_options["sqlite"]["autoincrement"]:
+        return
+    last = _last_id(old, table)
+    if not last:
+        return
+    if new.dialect.name == "postgresql":
+        new.execute(sa.select(sa.func.setval(_sequence(table), last)))
+    else:
+        new.exec_driver_sql("DELETE FROM sqlite_sequence WHERE name = ?", (table.name,))
+        new.exec_driver_sql("INSERT INTO sqlite_sequence VALUES (?, ?)", (table.name, last))
+
+
+def _last_id(old: sa.Connection, table: sa.Table) -> int | None:
+    """The last id that was ever given; None if none was."""
+    last: int | None
+    if old.dialect.name == "postgresql":
+        last = old.scalar(sa.select(sa.func.pg_sequence_last_value(_sequence(table))))
+    else:
+        query = sa.text("SELECT seq FROM sqlite_sequence WHERE name = :name")
+        last = old.scalar(query, {"name": table.name})
+    return last
+
+
+def _sequence(table: sa.Table) -> sa.ColumnElement[Any]:
+    return sa.cast(sa.func.pg_get_serial_sequence(table.name, "id"), REGCLASS)
