@@ -223,14 +223,19 @@ def mark_deleted(accounts: list[Account]) -> None:
         db.session.execute(sa.delete(SetupLink).where(SetupLink.account_id.in_(chunk)))
 
 
+def guard_admins() -> None:
+    """Let nobody else, at any process, make or lose an Admin in this way until the end."""
+    guard = sa.select(RoleRow.id).where(RoleRow.id == Role.ADMIN)
+    db.session.execute(guard.with_for_update(key_share=True))
+
+
 def other_admin_can_sign_in(besides: Collection[int]) -> bool:
     """Whether an Admin is left who can sign in when those ``besides`` are gone.
 
     Until the transaction ends nobody else gets an answer here, so two of the last Admins can't
     each count on the other.
     """
-    guard = sa.select(RoleRow.id).where(RoleRow.id == Role.ADMIN)
-    db.session.execute(guard.with_for_update(key_share=True))
+    guard_admins()
     admins = db.session.scalars(
         sa.select(Account.id).where(
             Account.kind == AccountKind.PERSON,

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from app.accounts import passwords
 from app.accounts import service as accounts
-from app.accounts.models import Account, AccountKind, RoleRow
+from app.accounts.models import Account, AccountKind
 from app.auth.models import FirstAdminLink
 from app.core import secrets
 from app.core.actor import Actor
@@ -28,8 +28,7 @@ def make_link() -> str | None:
 
 def check(secret: str) -> None:
     """Refuse a link that is unknown, expired, or not needed any more."""
-    guard = sa.select(RoleRow.id).where(RoleRow.id == Role.ADMIN)
-    db.session.execute(guard.with_for_update())  # two of them at once make one Admin
+    accounts.guard_admins()  # two of them at once make one Admin
     query = sa.exists().where(
         FirstAdminLink.digest == secrets.digest(secret), FirstAdminLink.expires_at > utcnow()
     )

@@ -4,6 +4,7 @@ Chance decides by a fixed seed: whoever follows a guide sees the same names as i
 """
 
 import re
+import sys
 import unicodedata
 from datetime import datetime, timedelta
 from random import Random
@@ -50,11 +51,13 @@ def demo() -> None:
         people = _people(chance)
         _service_accounts(chance)
         _words()
-        for number, plan in enumerate(data.PLANS):
-            _project(chance, plan, people)
-            names = _features(chance, plan)
-            _tags(chance, plan, number, names)
-            _ties(chance, plan, names)
+        quiet = not sys.stdout.isatty()
+        with click.progressbar(data.PLANS, label="Projects", show_pos=True, hidden=quiet) as plans:
+            for number, plan in enumerate(plans):
+                _project(chance, plan, people)
+                names = _features(chance, plan)
+                _tags(chance, plan, number, names)
+                _ties(chance, plan, names)
         report = _report(people[0])
     click.echo(report)
 

@@ -87,7 +87,8 @@ def bootstrap(secret: str) -> bool:
             "The bootstrap token begins like one made here but is none, or is longer than "
             f"{secrets.LONGEST} characters; choose another."
         )
-    if _admin_has_token() or tokens.is_known(secret):
+    accounts.guard_admins()  # several processes may start at once
+    if _admin_has_token() or tokens.known_by(secret) is not None:
         return False  # a token that was revoked stays revoked
     account = accounts.with_username(BOOTSTRAP)
     if account is None:

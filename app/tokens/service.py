@@ -79,12 +79,6 @@ def known_by(secret: str) -> Token | None:
     return db.session.scalar(sa.select(Token).where(Token.digest == digest(secret)))
 
 
-def is_known(secret: str) -> bool:
-    """Whether this is a token, or was one until it was revoked or expired."""
-    query = sa.exists().where(Token.digest == digest(secret))
-    return bool(db.session.scalar(sa.select(query)))
-
-
 def get(account_id: int, token_id: int, *, for_change: bool = False) -> Token:
     """A token of the account that was not revoked; ``for_change``: with its row locked."""
     query = sa.select(Token).where(

@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 EXECUTABLE = Path(sys.executable).with_name("flagstaff")
 SECONDS = 60
@@ -54,3 +56,18 @@ class Machine:
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path / "home")
+
+
+@pytest.fixture
+def empty_postgresql(postgresql_url: str) -> Iterator[str]:
+    """The address of an empty database."""
+    server = sa.create_engine(
+        postgresql_url.replace("postgresql://", "postgresql+psycopg://"),
+        isolation_level="AUTOCOMMIT",
+    )
+    with server.connect() as connection:
+        connection.execute(sa.text("CREATE DATABASE empty"))
+    yield sa.make_url(postgresql_url).set(database="empty").render_as_string(hide_password=False)
+    with server.connect() as connection:
+        connection.execute(sa.text("DROP DATABASE empty WITH (FORCE)"))
+    server.dispose()

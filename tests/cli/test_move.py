@@ -15,21 +15,6 @@ from tests.cli.conftest import Machine
 
 
 @pytest.fixture
-def empty_postgresql(postgresql_url: str) -> Iterator[str]:
-    """The address of an empty database."""
-    server = sa.create_engine(
-        postgresql_url.replace("postgresql://", "postgresql+psycopg://"),
-        isolation_level="AUTOCOMMIT",
-    )
-    with server.connect() as connection:
-        connection.execute(sa.text("CREATE DATABASE moved"))
-    yield sa.make_url(postgresql_url).set(database="moved").render_as_string(hide_password=False)
-    with server.connect() as connection:
-        connection.execute(sa.text("DROP DATABASE moved WITH (FORCE)"))
-    server.dispose()
-
-
-@pytest.fixture
 def larkspur(machine: Machine) -> Machine:
     """A machine with the demo's organisation, of whose accounts the last was deleted for good."""
     machine.ok("demo")
