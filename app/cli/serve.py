@@ -14,7 +14,7 @@ from app.auth import first_admin
 from app.cli.instance import application
 from app.config import Settings
 from app.core import migrations
-from app.core.db import db, unit_of_work
+from app.core.db import db, refresh_statistics, unit_of_work
 from app.core.http import HEADERS, REFUSALS
 from app.core.logs import LOGGER
 from app.service_accounts import service as service_accounts
@@ -30,6 +30,7 @@ def serve() -> None:
     settings: Settings = app.config["SETTINGS"]
     with app.app_context():
         migrations.upgrade(db.engine)
+        refresh_statistics(db.engine)
         _bootstrap(settings)
         link = _first_admin_link(settings)
     HTTPChannel.error_task_class = _ServerRefusal

@@ -7,4 +7,4 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    op.create_index(op.f("ix_sign_ins_at"), "sign_ins", ["at"])
+    op.create_index(op.f("ix_sign_ins_at_succeeded"), "sign_ins", ["at", "succeeded"])

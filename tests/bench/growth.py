@@ -1,11 +1,12 @@
 """How lists answer on an instance that has grown: ``python -m tests.bench.growth``.
 
-Prints p50 and p95 in milliseconds for every list of the API and of the pages, on 1,000 projects,
-10,000 features with 50,000 tags on them, 5,000 people and 100,000 events.
+Prints p50 and p95 in milliseconds for every list of the API and of the pages, on 10,000 projects,
+100,000 features with 500,000 tags on them, 10,000 people and 1,000,000 events.
 """
 
 import argparse
 import http.client
+import json
 import re
 import statistics
 import tempfile
@@ -19,6 +20,7 @@ import sqlalchemy as sa
 from app import create_app
 from app.accounts import passwords
 from app.accounts.models import Account, AccountKind
+from app.auth.models import SignIn
 from app.config import from_environment
 from app.core import migrations
 from app.core.actor import COMMAND_LINE
@@ -31,10 +33,12 @@ from app.tags.models import FeatureTag, Tag
 from tests.bench.servers import FLAGSTAFF, running
 
 TOKEN = "bench-token-that-only-this-loopback-server-knows"
-PROJECTS, FEATURES, TAGS, PEOPLE, EVENTS = 1_000, 10_000, 200, 5_000, 100_000
+PROJECTS, FEATURES, TAGS, PEOPLE = 10_000, 100_000, 200, 10_000
+EVENTS, SIGN_INS = 1_000_000, 200_000
+REVIEWED = 1_000
 LISTS = (
     "/projects",
-    "/projects?offset=950",
+    "/projects?offset=9950",
     "/projects?limit=1000",
     "/projects/p0/features",
     "/projects/p0/features?limit=1000",
@@ -44,7 +48,7 @@ LISTS = (
     "/tag-types",
     "/environments",
     "/user-admin",
-    "/user-admin?offset=4900",
+    "/user-admin?offset=9900",
     "/user-admin/inactive",
     "/service-account",
     "/events",
@@ -53,13 +57,14 @@ LISTS = (
     "/events?type=feature-updated&project=p7",
     "/events?feature=feature-1234",
     "/events?from=2026-01-01T00:00:00Z&actor=1",
+    "/events?text=feature-99",
 )
 PAGES = (
     "/projects",
     "/projects?sort=-changedAt",
-    "/projects?offset=950",
+    "/projects?offset=9950",
     "/projects/p0",
-    "/projects/p0?offset=3300",
+    "/projects/p0?offset=33000",
     "/projects/p0?text=feature-9&tag=simple:tag-7",
     "/projects/p0?sort=-createdAt",
     "/projects/p0/features/feature-3",
@@ -68,6 +73,7 @@ PAGES = (
     "/tags",
     "/environments",
     "/users",
+    "/users/2",
     "/users/inactive",
     "/events",
     "/events?before=80000",
@@ -91,9 +97,12 @@ def main() -> None:
             asked = [(f"/api/admin{path}", token) for path in LISTS]
             asked += [(path, cookie) for path in PAGES]
             for path, headers in asked:
-                times = _times(server.port, path, headers, chosen.times)
-                p95 = statistics.quantiles(times, n=20)[-1]
-                print(f"{path:<62}{statistics.median(times):>8.1f}{p95:>8.1f}")
+                _show(path, _times(server.port, path, headers, chosen.times))
+            path, names = "/api/admin/projects/p0/archive/plan", range(0, 3 * REVIEWED, 3)
+            body = json.dumps({"features": [f"feature-{n}" for n in names]})
+            json_too = token | {"Content-Type": "application/json"}
+            times = _times(server.port, path, json_too, chosen.times, body)
+            _show(f"{path} ({REVIEWED} features)", times)
 
 
 def _signed_in(port: int) -> str:
@@ -112,12 +121,19 @@ def _signed_in(port: int) -> str:
     return (answer.headers["Set-Cookie"] or "").partition(";")[0]
 
 
-def _times(port: int, path: str, headers: dict[str, str], count: int) -> list[float]:
+def _show(what: str, times: list[float]) -> None:
+    p95 = statistics.quantiles(times, n=20)[-1]
+    print(f"{what:<62}{statistics.median(times):>8.1f}{p95:>8.1f}", flush=True)
+
+
+def _times(
+    port: int, path: str, headers: dict[str, str], count: int, body: str | None = None
+) -> list[float]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     times = []
     for _ in range(count):
         start = time.perf_counter()
-        connection.request("GET", path, headers=headers)
+        connection.request("POST" if body else "GET", path, body, headers)
         answer = connection.getresponse()
         answer.read()
         times.append((time.perf_counter() - start) * 1_000)
@@ -206,6 +222,19 @@ def _fill() -> None:
                 "pre_data": {"stale": False},
             }
             for n in range(EVENTS)
+        ),
+    )
+
+    _insert(
+        SignIn,
+        (
+            {
+                "account_id": 1 + n % PEOPLE,
+                "at": now - timedelta(minutes=SIGN_INS - n),
+                "network": "127.0.0.0/24",
+                "succeeded": n % 20 > 0,
+            }
+            for n in range(SIGN_INS)
         ),
     )
 
