@@ -18,7 +18,11 @@ class SignIn(Model):
     network: Mapped[str] = mapped_column(String(50))
     succeeded: Mapped[bool]
 
-    __table_args__ = (Index(None, "account_id", "id"), Index(None, "at", "succeeded"), NEVER_REUSE_IDS)
+    __table_args__ = (
+        Index(None, "account_id", "id"),
+        Index(None, "at", "succeeded"),
+        NEVER_REUSE_IDS,
+    )
 
 
 class Throttle(Model):
