@@ -1,17 +1,16 @@
 import gc
 import json
-import signal
-import sys
 from uuid import uuid4
 
 import click
 import waitress
 from flask import Flask
-from waitress.channel import HTTPChannel
+from waitress.server import BaseWSGIServer
 from waitress.task import ErrorTask
 
 from app.auth import first_admin
 from app.cli.instance import application
+from app.cli.runner import IDLE_SECONDS, Channel, Runner
 from app.config import Settings
 from app.core import migrations
 from app.core.db import db, refresh_statistics, unit_of_work
@@ -19,7 +18,9 @@ from app.core.http import HEADERS, REFUSALS
 from app.core.logs import LOGGER
 from app.service_accounts import service as service_accounts
 
-MAX_CONNECTIONS = 1_000
+MAX_CONNECTIONS = 4_000
+OTHER_FILES = 128
+"""What is open beside connections: the database, the log, uploads that are large."""
 MAX_HEADER_BYTES = 16_384
 
 
@@ -33,19 +34,19 @@ def serve() -> None:
         refresh_statistics(db.engine)
         _bootstrap(settings)
         link = _first_admin_link(settings)
-    HTTPChannel.error_task_class = _ServerRefusal
+    Channel.error_task_class = _ServerRefusal
+    BaseWSGIServer.channel_class = Channel
     try:
         server = waitress.create_server(app, **_options(app, settings))
     except (OSError, ValueError) as error:  # ValueError: the host name is unknown
         why = getattr(error, "strerror", None) or str(error)
         raise click.ClickException(f"Can't listen on {_address(settings)}: {why}") from None
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     click.echo(f"Flagstaff listens on {_address(settings)}")
     if link is not None:
         click.echo(f"Nobody has an account yet. Make the first Admin, within 24 hours: {link}")
     gc.collect()
     gc.freeze()  # what is there now stays; looking through it again would slow large requests
-    server.run()
+    Runner(server).run()
 
 
 class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped
@@ -89,7 +90,9 @@ def _options(app: Flask, settings: Settings) -> dict[str, object]:
         "url_prefix": settings.url_prefix,
         "ident": None,
         "asyncore_use_poll": True,  # select() ends at 1,024 file descriptors
-        "connection_limit": MAX_CONNECTIONS,
+        "connection_limit": _most_connections(),
+        "channel_timeout": IDLE_SECONDS,
+        "cleanup_interval": IDLE_SECONDS // 4,
         "max_request_header_size": MAX_HEADER_BYTES,
         # The application refuses what is too large, in its own words and after asking who calls;
         # this bound is for bodies that would fill the disk before it is asked.
@@ -107,6 +110,20 @@ def _options(app: Flask, settings: Settings) -> dict[str, object]:
             },
         }
     return options
+
+
+def _most_connections() -> int:
+    """As many as the system lets one process have; more than it does at first, if it may."""
+    wanted = MAX_CONNECTIONS + OTHER_FILES
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        return MAX_CONNECTIONS
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if resource.RLIM_INFINITY != allowed < wanted:
+        allowed = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, most))
+    return MAX_CONNECTIONS if allowed == resource.RLIM_INFINITY else allowed - OTHER_FILES
 
 
 def _address(settings: Settings) -> str:

@@ -7,7 +7,8 @@ import socket
 import sqlite3
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -32,7 +33,12 @@ class Answer(NamedTuple):
 class Server:
     """``flagstaff serve`` on a free port of the loopback interface."""
 
-    def __init__(self, machine: Machine, **settings: str) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        command: Sequence[str | Path] = (EXECUTABLE, "serve"),
+        **settings: str,
+    ) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
@@ -40,7 +46,7 @@ class Server:
         chosen = {"PORT": str(self.port), "BOOTSTRAP_TOKEN": TOKEN} | settings
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [EXECUTABLE, "serve"],
+                command,
                 env=machine.environ(**chosen),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
