@@ -15,7 +15,7 @@ from app.config import Settings
 from app.core import migrations
 from app.core.db import db, refresh_statistics, unit_of_work
 from app.core.http import HEADERS, REFUSALS
-from app.core.logs import LOGGER
+from app.core.logs import ACCESS, LOGGER
 from app.service_accounts import service as service_accounts
 
 MAX_CONNECTIONS = 4_000
@@ -56,7 +56,10 @@ class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped
         error, id = self.request.error, str(uuid4())
         name, _ = REFUSALS.get(error.code, (f"{error.reason.replace(' ', '')}Error", ""))
         # Only the client is told what was wrong: it may quote a header, and so a token.
-        LOGGER.info("%s refused unread: %s %s", id, error.code, error.reason)
+        facts = {"id": id, "status": error.code, "refusal": error.reason}
+        ACCESS.info(
+            "%s refused unread: %s %s", id, error.code, error.reason, extra={"facts": facts}
+        )
         message = f"{error.reason}: {error.body}."
         body = json.dumps({"id": id, "name": name, "message": message}).encode()
         own = {"Content-Type": "application/json", "Cache-Control": "no-store", "X-Request-Id": id}

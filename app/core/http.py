@@ -1,5 +1,6 @@
 """What every answer has in common: its headers, its JSON, its refusals and its id."""
 
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from http import HTTPStatus
@@ -18,7 +19,7 @@ from werkzeug.routing import BaseConverter
 from app.core.db import unit_of_work
 from app.core.errors import DomainError, Unavailable
 from app.core.faults import is_unavailable
-from app.core.logs import LOGGER
+from app.core.logs import ACCESS, LOGGER
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -53,6 +54,7 @@ PAGE_TITLES = {
     500: "Something went wrong",
     503: "The database is not available",
 }
+BEGAN = "flagstaff.began"
 INTERNAL = "Something went wrong here. Nothing was changed. The server's log has this id."
 
 
@@ -117,6 +119,8 @@ def _with_headers(wsgi_app: WSGIApplication) -> WSGIApplication:
     fixed = list(HEADERS.items())
 
     def serve(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        environ[BEGAN] = time.perf_counter()
+
         def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
             return start_response(status, headers + fixed, *rest)
 
@@ -128,7 +132,43 @@ def _with_headers(wsgi_app: WSGIApplication) -> WSGIApplication:
 def _finish(response: Response) -> Response:
     response.headers["X-Request-Id"] = request_id()
     response.headers.setdefault("Cache-Control", "no-store")
+    _note(response)
     return response
+
+
+def _note(response: Response) -> None:
+    """Tell the log of the request: who asked for what, what came of it, how long it took."""
+    actor = g.get("actor")
+    milliseconds = round(1_000 * (time.perf_counter() - request.environ[BEGAN]), 1)
+    refusal = g.get("refusal", "")
+    ACCESS.info(
+        "%s %s %s %s in %s ms%s",
+        request_id(),
+        request.method,
+        _path(),
+        response.status_code,
+        milliseconds,
+        f": {refusal}" if refusal else "",
+        extra={
+            "facts": {
+                "id": request_id(),
+                "method": request.method,
+                "path": _path(),
+                "status": response.status_code,
+                "ms": milliseconds,
+                "ip": request.remote_addr,
+                "account": actor and actor.id,
+                "token": actor and actor.token_id,
+                "refusal": refusal or None,
+            }
+        },
+    )
+
+
+def _path() -> str:
+    """What was asked for, but no secret of a link by which somebody sets a password."""
+    has_secret = "secret" in (request.view_args or {})
+    return request.url_rule.rule if has_secret and request.url_rule else request.path
 
 
 def _refuse(error: DomainError) -> ResponseReturnValue:
@@ -159,7 +199,7 @@ def _fail_database(error: DBAPIError | PoolTimeout) -> ResponseReturnValue:
 
 
 def _fail(error: Exception) -> ResponseReturnValue:
-    LOGGER.error("%s %s %s failed", request_id(), request.method, request.path, exc_info=error)
+    LOGGER.error("%s %s %s failed", request_id(), request.method, _path(), exc_info=error)
     return _answer(500, "InternalError", INTERNAL)
 
 
@@ -171,7 +211,7 @@ def _answer(
     headers: dict[str, str] | None = None,
 ) -> ResponseReturnValue:
     """``id`` is in the log and in the answer, so that one can be found by the other."""
-    LOGGER.info("%s %s %s: %s %s", request_id(), request.method, request.path, name, message)
+    g.refusal = f"{name}: {message}"
     if wants_json():
         error: dict[str, Any] = {"id": request_id(), "name": name, "message": message}
         if details is not None:

@@ -5,6 +5,8 @@ import logging
 from datetime import UTC, datetime
 
 LOGGER = logging.getLogger("flagstaff")
+ACCESS = logging.getLogger("flagstaff.access")
+"""One line a request; what ``extra`` names ``facts`` is in the line's JSON by itself."""
 
 
 class _Json(logging.Formatter):
@@ -16,6 +18,7 @@ class _Json(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
+            **getattr(record, "facts", {}),
         }
         if record.exc_info:
             entry["trace"] = self.formatException(record.exc_info)

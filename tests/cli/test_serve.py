@@ -336,6 +336,31 @@ def test_the_log_never_has_a_token(machine, start, style):
     assert secret not in str(rows(machine, "SELECT * FROM events"))
 
 
+def test_the_log_has_one_line_a_request_and_no_secret_of_a_link(machine, start):
+    server = start(LOG_FORMAT="json")
+    link = machine.ok("user", "create", "--username", "ada").split("/set-up/")[1].split()[0]
+    told = machine.home.with_name("server.log")
+    began = len(told.read_text().splitlines())
+    ids = [
+        server.call(method, path, body, token=token).headers["X-Request-Id"]
+        for method, path, body, token in (
+            ("GET", "/api/admin/user", None, TOKEN),
+            ("POST", "/api/admin/projects", {"id": "\n\x1b[31m forged"}, TOKEN),
+            ("GET", "/no/such%0Apage", None, None),
+            ("GET", f"/set-up/{link}", None, None),
+        )
+    ]
+    server.end()
+    lines = [json.loads(line) for line in told.read_text().splitlines()[began:]]
+    assert [line["id"] for line in lines] == ids
+    assert [line["status"] for line in lines] == [200, 400, 404, 200]
+    assert [line["account"] for line in lines] == [1, 1, None, None]
+    assert lines[0].keys() >= {"at", "method", "path", "ms", "ip", "token"}
+    assert lines[1]["refusal"].startswith("ValidationError: ")
+    assert lines[3]["path"] == "/set-up/<secret>"
+    assert link not in told.read_text()
+
+
 def test_a_port_that_is_taken_is_named(machine):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
