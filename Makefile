@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test check bench pins clean
+.PHONY: run test check bench soak pins clean
 
 run: .venv/run
 	$(BIN)/flagstaff serve
@@ -22,6 +22,9 @@ check: .venv/test
 bench: .venv/test
 	$(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.bench.growth
+
+soak: .venv/test
+	$(BIN)/pytest tests/soak -p no:randomly
 
 # The exact versions and hashes of everything that is installed, made anew from pyproject.toml.
 pins: .venv/bin/python

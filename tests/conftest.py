@@ -5,6 +5,7 @@ new instance holds before each test.
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +23,8 @@ from tests.clients import ApiClient
 from tests.people import People
 
 BACKENDS = ("sqlite", "postgresql")
+
+collect_ignore = [] if any("soak" in word for word in sys.argv) else ["soak"]
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,3 @@
+from tests.cli.conftest import empty_postgresql, machine
+
+__all__ = ["empty_postgresql", "machine"]  # fixtures
