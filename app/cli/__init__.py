@@ -6,7 +6,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.cli import accounts, database, demo, serve
+from app.cli import accounts, database, demo, events, serve
 from app.config import WrongSetting
 from app.core.errors import DomainError
 from app.core.migrations import WrongSchema
@@ -21,7 +21,14 @@ def cli() -> None:
     """
 
 
-for command in (serve.serve, accounts.user, accounts.token, database.db_group, demo.demo):
+for command in (
+    serve.serve,
+    accounts.user,
+    accounts.token,
+    events.events,
+    database.db_group,
+    demo.demo,
+):
     cli.add_command(command)
 
 

@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from types import FrameType
 
 import waitress
@@ -25,6 +26,7 @@ IDLE_SECONDS = 60
 DRAIN_SECONDS = 30.0
 """How long what is under way may take to end once the server was told to stop."""
 PASS_SECONDS = 0.25
+HOUR = 3_600.0
 ACCEPTED_LAST = 1_024
 
 Servers = dict[int, wasyncore.dispatcher]
@@ -87,10 +89,15 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
 class Runner:
     """Serves until SIGTERM or SIGINT, then ends what is under way; a second signal ends at once."""
 
-    def __init__(self, server: waitress.server.BaseWSGIServer) -> None:
+    def __init__(
+        self, server: waitress.server.BaseWSGIServer, every_hour: Callable[[], None]
+    ) -> None:
+        """``every_hour`` is called once in an hour, and at the end."""
         self._sockets: Servers = getattr(server, "_map", None) or server.map
         self._tasks = server.task_dispatcher
         self._is_ending = False
+        self._every_hour = every_hour
+        self._next_hour = time.monotonic() + HOUR
 
     def run(self) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -102,6 +109,7 @@ class Runner:
         while self._hang_up_idle() and time.monotonic() < deadline:
             self._pass()
         self._tasks.shutdown()
+        self._every_hour()
         wasyncore.close_all(self._sockets, ignore_all=True)
 
     def _pass(self) -> None:
@@ -109,6 +117,9 @@ class Runner:
         for channel in self._channels():
             if channel.is_too_slow:
                 channel.will_close = True
+        if time.monotonic() > self._next_hour:
+            self._next_hour += HOUR
+            self._every_hour()
 
     def _refuse_new(self) -> None:
         """Take what has connected already, then close the door."""

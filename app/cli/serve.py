@@ -5,10 +5,12 @@ from uuid import uuid4
 import click
 import waitress
 from flask import Flask
+from sqlalchemy.exc import SQLAlchemyError
 from waitress.server import BaseWSGIServer
 from waitress.task import ErrorTask
 
 from app.auth import first_admin
+from app.cli import events
 from app.cli.instance import application
 from app.cli.runner import IDLE_SECONDS, Channel, Runner
 from app.config import Settings
@@ -46,7 +48,7 @@ def serve() -> None:
         click.echo(f"Nobody has an account yet. Make the first Admin, within 24 hours: {link}")
     gc.collect()
     gc.freeze()  # what is there now stays; looking through it again would slow large requests
-    Runner(server).run()
+    Runner(server, lambda: _write_down_head(app, settings)).run()
 
 
 class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped
@@ -68,6 +70,15 @@ class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
+
+
+def _write_down_head(app: Flask, settings: Settings) -> None:
+    """Failing to do so is no reason to stop, and told in the log."""
+    try:
+        with app.app_context(), unit_of_work(writes=False):
+            events.write_down(settings.home)
+    except (OSError, SQLAlchemyError) as error:
+        LOGGER.warning("where the event log ends was not written down: %s", error)
 
 
 def _bootstrap(settings: Settings) -> None:

@@ -52,14 +52,14 @@ def upgrade(engine: sa.Engine) -> None:
             build(connection)
 
 
-def build(connection: sa.Connection) -> None:
-    """Migrate in the transaction of this connection."""
+def build(connection: sa.Connection, *, to: str = "head") -> None:
+    """Migrate in the transaction of this connection, up to one revision."""
     from alembic import command, config  # noqa: PLC0415 - a tenth of a second that most starts save
 
     settings = config.Config()
     settings.set_main_option("script_location", str(MIGRATIONS))
     settings.attributes["connection"] = connection
-    command.upgrade(settings, "head")
+    command.upgrade(settings, to)
 
 
 def _current(connection: sa.Connection) -> str | None:

@@ -2,7 +2,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Index, String, Text
+from sqlalchemy import Index, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import NEVER_REUSE_IDS, Model, enum_of, utcnow
@@ -11,6 +11,7 @@ from app.core.db import NEVER_REUSE_IDS, Model, enum_of, utcnow
 class EventType(StrEnum):
     ENVIRONMENT_CREATED = "environment-created"
     ENVIRONMENT_UPDATED = "environment-updated"
+    EVENTS_PRUNED = "events-pruned"
     FEATURE_ARCHIVED = "feature-archived"
     FEATURE_CREATED = "feature-created"
     FEATURE_DEPENDENCY_ADDED = "feature-dependency-added"
@@ -61,6 +62,8 @@ class Event(Model):
     pre_data: Mapped[dict[str, Any] | None]
     reason: Mapped[str | None] = mapped_column(Text)
     batch_id: Mapped[str | None] = mapped_column(String(36))
+    digest: Mapped[bytes] = mapped_column(LargeBinary(32), server_default=text("''"))
+    """Of this event and the digest before it; see ``app/events/chain.py``."""
 
     __table_args__ = (
         Index(None, "type", "id"),
@@ -71,3 +74,18 @@ class Event(Model):
         Index(None, "created_at"),
         NEVER_REUSE_IDS,
     )
+
+
+class EventHead(Model):
+    """The one row that says where the log ends, and what was taken away from its beginning.
+
+    The database lets nobody delete an event that is not ``pruned_to`` or older.
+    """
+
+    __tablename__ = "event_heads"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    last_id: Mapped[int]
+    digest: Mapped[bytes] = mapped_column(LargeBinary(32))
+    pruned_to: Mapped[int]
+    pruned_digest: Mapped[bytes] = mapped_column(LargeBinary(32))

@@ -1,15 +1,38 @@
 """The only writer of the event log, in the transaction of the change itself."""
 
-from collections.abc import Iterable
-from typing import Any, TypedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple, TypedDict
 from uuid import uuid4
 
 import sqlalchemy as sa
 
 from app.core.actor import Actor
-from app.core.db import db, insert_all, utcnow
-from app.core.errors import NotFound
-from app.events.models import Event, EventType
+from app.core.db import db, insert_all, rows, utcnow
+from app.core.errors import Conflict, NotFound
+from app.events.chain import as_text, link
+from app.events.models import Event, EventHead, EventType
+
+_head_for_change = sa.select(EventHead.last_id, EventHead.digest).with_for_update()
+_go_on = sa.update(EventHead).values(last_id=sa.bindparam("last"), digest=sa.bindparam("end"))
+
+
+class Broken(NamedTuple):
+    """Where the log is not as it was told."""
+
+    event_id: int
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How many events were looked at, where the log ends, and what is wrong, if anything."""
+
+    count: int
+    last_id: int
+    digest: bytes
+    broken: Broken | None = None
 
 
 class Story(TypedDict, total=False):
@@ -39,7 +62,10 @@ def record(
 def record_all(
     actor: Actor, type: EventType, stories: Iterable[Story], *, batch_id: str | None = None
 ) -> None:
-    """Tell of many objects that one act changed, in one statement; ``batch_id`` ties them."""
+    """Tell of many objects that one act changed, in one statement; ``batch_id`` ties them.
+
+    Until the transaction ends nobody else can tell anything: the log is one chain.
+    """
     common = {
         "type": type,
         "created_at": utcnow(),
@@ -51,7 +77,24 @@ def record_all(
         "batch_id": batch_id,
     }
     untold = Story(project=None, feature_name=None, data=None, pre_data=None)
-    insert_all([{**common, **untold, **story} for story in stories], Event)
+    told = [{**common, **untold, **story} for story in stories]
+    if not told:
+        return
+    [head] = rows(_head_for_change)
+    digest: bytes = head.digest
+    texts: dict[int, str] = {}
+
+    def text_of(value: Any) -> str:
+        """Events of one act share what they tell, so it is written once."""
+        if id(value) not in texts:
+            texts[id(value)] = as_text(value)
+        return texts[id(value)]
+
+    for number, event in enumerate(told, head.last_id + 1):
+        event["id"] = number
+        digest = event["digest"] = link(digest, event, text_of)
+    insert_all(told, Event)
+    db.session.connection().execute(_go_on, {"last": told[-1]["id"], "end": digest})
 
 
 def of_batch(batch_id: str, type: EventType, project: str) -> list[Event]:
@@ -74,6 +117,51 @@ def of_act(batch_id: str, type: EventType) -> dict[str, Any]:
     if data is None:
         raise NotFound("Nothing is known of such an act.")
     return data
+
+
+def verify(known: Mapping[int, bytes]) -> Verdict:
+    """Follow the whole chain. ``known``: digests of events that were written down elsewhere."""
+    head = db.session.scalars(sa.select(EventHead)).one()
+    digest, last, count = head.pruned_digest, head.pruned_to, 0
+    query = sa.select(Event.__table__).order_by(Event.id)
+    for event in db.session.execute(query, execution_options={"yield_per": 1_000}).mappings():
+        last, count = event["id"], count + 1
+        digest = link(digest, dict(event))
+        if digest != event["digest"]:
+            how = "it, or the one before it, is not as it was told"
+            return Verdict(count, last, digest, Broken(last, how))
+        if known.get(last, digest) != digest:
+            how = "its digest is not the one that was written down; the log was told anew"
+            return Verdict(count, last, digest, Broken(last, how))
+    lost = [id for id in known if id > last]
+    if lost or (last, digest) != (head.last_id, head.digest):
+        how = "events after it are missing"
+        return Verdict(count, last, digest, Broken(last, how))
+    return Verdict(count, last, digest)
+
+
+def head() -> tuple[int, bytes]:
+    """The id and the digest of the last event."""
+    found = db.session.scalars(sa.select(EventHead)).one()
+    return found.last_id, found.digest
+
+
+def prune(actor: Actor, *, before: datetime) -> int:
+    """Take the events that are older away, for ever; their number. The log says so itself."""
+    old = Event.created_at < before
+    last = db.session.execute(
+        sa.select(Event.id, Event.digest).where(old).order_by(Event.id.desc()).limit(1)
+    ).first()
+    if last is None:
+        return 0
+    if db.session.scalar(sa.select(sa.exists().where(~old, Event.id < last.id))):
+        raise Conflict("Younger events stand before older ones: the clock was set back meanwhile.")
+    count: int = db.session.scalar(sa.select(sa.func.count()).where(old)) or 0
+    db.session.execute(sa.update(EventHead).values(pruned_to=last.id, pruned_digest=last.digest))
+    db.session.execute(sa.delete(Event).where(old))
+    facts = {"through": last.id, "digest": last.digest.hex(), "count": count}
+    record(actor, EventType.EVENTS_PRUNED, data=facts)
+    return count
 
 
 def new_batch() -> str:

@@ -1,0 +1,63 @@
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from app.cli.instance import change
+from app.core.actor import COMMAND_LINE
+from app.events import service
+
+HEADS = "event_heads.jsonl"
+"""In the home folder: where the log ended, written down again and again outside the database."""
+
+
+@click.group()
+def events() -> None:
+    """Look after the event log."""
+
+
+@events.command()
+def verify() -> None:
+    """Check that no event was changed, taken out or put in between.
+
+    Also that those that were written down outside the database are still the same.
+    """
+    with change() as settings:
+        verdict = service.verify(_written_down(settings.home))
+    if verdict.broken is not None:
+        number, how = verdict.broken
+        raise click.ClickException(f"The log is broken at event {number}: {how}.")
+    end = f"ending with number {verdict.last_id}, {verdict.digest.hex()}"
+    click.echo(f"{verdict.count:,} events, unbroken, {end}")
+
+
+@events.command()
+@click.option(
+    "--before",
+    required=True,
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day, in UTC, before which events go.",
+)
+def prune(before: datetime) -> None:
+    """Take the oldest events away for ever; the log says that it was done.
+
+    Save them first: every list of events can be downloaded, and the database be backed up.
+    """
+    with change():
+        number = service.prune(COMMAND_LINE, before=before.replace(tzinfo=UTC))
+    click.echo(f"Took {number:,} events away.")
+
+
+def write_down(home: Path) -> None:
+    """Note where the log ends in a file, by which a log that is told anew is found out."""
+    last_id, digest = service.head()
+    with (home / HEADS).open("a", encoding="ascii") as file:
+        file.write(json.dumps({"id": last_id, "digest": digest.hex()}) + "\n")
+
+
+def _written_down(home: Path) -> dict[int, bytes]:
+    file = home / HEADS
+    lines = file.read_text("ascii").splitlines() if file.exists() else []
+    heads = (json.loads(line) for line in lines)
+    return {head["id"]: bytes.fromhex(head["digest"]) for head in heads if head["id"]}

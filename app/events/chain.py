@@ -1,0 +1,42 @@
+"""Each event's digest has the one before in it: none can be changed or taken out unnoticed."""
+
+import json
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any
+
+START = bytes(32)
+"""What the first event of all follows."""
+
+TOLD = (
+    "id",
+    "type",
+    "created_at",
+    "created_by",
+    "created_by_user_id",
+    "token_id",
+    "ip",
+    "project",
+    "feature_name",
+    "reason",
+    "batch_id",
+)
+
+
+def link(
+    before: bytes, event: Mapping[str, Any], text_of: Callable[[Any], str] | None = None
+) -> bytes:
+    """The digest of an event, from the one before and the event's columns.
+
+    ``text_of``: how to write ``data`` and ``pre_data``, for who writes the same ones often.
+    """
+    write = text_of or as_text
+    facts = [event[name] for name in TOLD]
+    facts[TOLD.index("created_at")] = event["created_at"].isoformat()
+    parts = (as_text(facts), write(event["data"]), write(event["pre_data"]))
+    return sha256(before + "\n".join(parts).encode()).digest()
+
+
+def as_text(value: Any) -> str:
+    """JSON in its one canonical form."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
