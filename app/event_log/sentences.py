@@ -106,7 +106,7 @@ SENTENCES: dict[EventType, Words] = {
     EventType.ENVIRONMENT_CREATED: _account("created", "environment"),
     EventType.ENVIRONMENT_UPDATED: _updated("environment"),
     EventType.EVENTS_PRUNED: lambda _event, data, _: (
-        f"took the oldest {data.get('count', 0):,} events away, up to number {data.get('through', 0)}"
+        f"took the oldest {data.get('count', 0):,} events away"
     ),
     EventType.FEATURE_ARCHIVED: _feature("archived"),
     EventType.FEATURE_CREATED: _feature("created"),
