@@ -9,8 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.events.chain import START
-from tests.cli.conftest import Machine
-from tests.cli.test_serve import Server
+from tests.cli.conftest import Machine, Server
 
 UNBROKEN = "events, unbroken, ending with number"
 FACTS = "SELECT id, digest FROM events ORDER BY id"

@@ -14,8 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import migrations
-from tests.cli.conftest import Machine
-from tests.cli.test_serve import TOKEN, Server
+from tests.cli.conftest import TOKEN, Machine, Server
 
 SECRET_KEY = "the-same-for-all-of-them-0123456789"
 PASSWORD = "four words that nobody guesses"

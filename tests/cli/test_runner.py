@@ -6,15 +6,13 @@ import socket
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from http.client import HTTPConnection
 
 import pytest
 
-from tests.cli.conftest import Machine
-from tests.cli.test_serve import TOKEN, Answer, Server
+from tests.cli.conftest import TOKEN, Answer, Server
 
 FEATURES = "/api/admin/projects/default/features"
 HASTY = """
@@ -47,21 +45,6 @@ FRAMING = {
     "another protocol": "GET /health HTTP/3.0\r\nHost: x\r\n\r\n",
     "a length with a sign": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +5\r\n\r\nhello",
 }
-
-
-@pytest.fixture
-def start(machine: Machine) -> Iterator[Callable[..., Server]]:
-    started: list[Server] = []
-
-    def start(**options: object) -> Server:
-        started.append(Server(machine, **options))
-        started[-1].wait_until_ready()
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.process.kill()
-        server.process.wait(30)
 
 
 def create(server: Server, name: str, description: str = "") -> Answer:

@@ -2,117 +2,15 @@
 
 import http.client
 import json
-import signal
 import socket
 import sqlite3
-import subprocess
-import time
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from tests.cli.conftest import EXECUTABLE, SECONDS, Machine
+from tests.cli.conftest import SECONDS, TOKEN, Answer, Machine
 
-TOKEN = "bootstrap-token-of-the-tests-0123456789"
 MEBIBYTE = 2**20
-
-
-class Answer(NamedTuple):
-    status: int
-    headers: http.client.HTTPMessage
-    data: bytes
-
-    @property
-    def json(self) -> Any:
-        assert self.headers["Content-Type"] == "application/json"
-        return json.loads(self.data)
-
-
-class Server:
-    """``flagstaff serve`` on a free port of the loopback interface."""
-
-    def __init__(
-        self,
-        machine: Machine,
-        command: Sequence[str | Path] = (EXECUTABLE, "serve"),
-        **settings: str,
-    ) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
-        self.log = machine.home.with_name("server.log")
-        chosen = {"PORT": str(self.port), "BOOTSTRAP_TOKEN": TOKEN} | settings
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                command,
-                env=machine.environ(**chosen),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-
-    def wait_until_ready(self) -> None:
-        deadline = time.monotonic() + SECONDS
-        while time.monotonic() < deadline:
-            assert self.process.poll() is None, self.log.read_text()
-            try:
-                if self.call("GET", "/ready", token=None).status == 200:
-                    return
-            except OSError:
-                time.sleep(0.02)
-        pytest.fail("not ready in time: " + self.log.read_text())
-
-    def call(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        token: str | None = TOKEN,
-        chunked: bool = False,
-    ) -> Answer:
-        """One request; ``body`` is an object for JSON, or bytes that are sent as they are."""
-        headers = {"Authorization": token} if token else {}
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-            body = body if isinstance(body, bytes) else json.dumps(body).encode()
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
-        try:
-            connection.request(
-                method,
-                path,
-                body=iter([body]) if chunked else body,
-                headers=headers,
-                encode_chunked=chunked,
-            )
-            answer = connection.getresponse()
-            return Answer(answer.status, answer.headers, answer.read())
-        finally:
-            connection.close()
-
-    def end(self) -> int:
-        """Ask the process to end, as a service manager does; its status."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(SECONDS)
-
-
-@pytest.fixture
-def start(machine: Machine) -> Iterator[Callable[..., Server]]:
-    """Starts servers on the machine, and ends those that the test did not."""
-    started: list[Server] = []
-
-    def start(**settings: str) -> Server:
-        started.append(Server(machine, **settings))
-        started[-1].wait_until_ready()
-        return started[-1]
-
-    yield start
-    for server in started:
-        if server.process.poll() is None:
-            server.process.kill()
-            server.process.wait(SECONDS)
 
 
 def rows(machine: Machine, question: str) -> list[tuple[Any, ...]]:

@@ -1,3 +1,3 @@
-from tests.cli.conftest import empty_postgresql, machine
+from tests.cli.conftest import empty_postgresql, machine, start
 
-__all__ = ["empty_postgresql", "machine"]  # fixtures
+__all__ = ["empty_postgresql", "machine", "start"]  # fixtures

@@ -17,8 +17,7 @@ from typing import Self
 import psycopg
 import pytest
 
-from tests.cli.conftest import Machine
-from tests.cli.test_serve import TOKEN, Server
+from tests.cli.conftest import TOKEN, Machine, Server
 
 PROJECT = "/api/admin/projects/default"
 KILLS = 50
@@ -85,21 +84,6 @@ def can_write(server: Server, name: str) -> bool:
 
 
 @pytest.fixture
-def servers() -> Iterator[Callable[..., Server]]:
-    started: list[Server] = []
-
-    def start(machine: Machine, **settings: str) -> Server:
-        started.append(Server(machine, **settings))
-        started[-1].wait_until_ready()
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.process.kill()
-        server.process.wait(30)
-
-
-@pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A folder with a disk of its own."""
     folder = tmp_path / "disk"
@@ -111,20 +95,20 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_killed_process_loses_nothing_and_tears_nothing(machine, servers):
+def test_a_killed_process_loses_nothing_and_tears_nothing(machine, start):
     chance = random.Random(7)
     acknowledged: set[str] = set()
     slowest = 0.0
     for kill in range(KILLS):
         began = time.monotonic()
-        server = servers(machine)
+        server = start()
         slowest = max(slowest, time.monotonic() - began)
         with Load(server, first=kill * 1_000_000) as load:
             time.sleep(chance.uniform(0.05, 0.4))
             server.process.kill()
             server.process.wait(30)
         acknowledged |= load.made
-    server = servers(machine)
+    server = start()
     there = features(server)
     assert len(acknowledged) > KILLS
     assert acknowledged - there == set()
@@ -136,8 +120,8 @@ def test_a_killed_process_loses_nothing_and_tears_nothing(machine, servers):
     assert slowest < 2
 
 
-def test_a_full_disk_refuses_changes_and_nothing_else(small_disk, servers):
-    server = servers(Machine(small_disk / "home"))
+def test_a_full_disk_refuses_changes_and_nothing_else(small_disk, start):
+    server = start(on=Machine(small_disk / "home"))
     assert can_write(server, "before")
     filler = small_disk / "filler"
     with suppress(OSError), filler.open("wb", buffering=0) as file:
@@ -156,20 +140,20 @@ def test_a_full_disk_refuses_changes_and_nothing_else(small_disk, servers):
     assert load.made <= features(server)
 
 
-def test_on_a_disk_that_can_not_be_written_to_it_says_so_and_does_not_start(small_disk, servers):
+def test_on_a_disk_that_can_not_be_written_to_it_says_so_and_does_not_start(small_disk, start):
     machine = Machine(small_disk / "home")
-    server = servers(machine)
+    server = start()
     assert can_write(server, "before")
     assert server.end() == 0
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     said = machine.refused("serve", BOOTSTRAP_TOKEN=TOKEN)
     assert "database" in said or "Read-only" in said, said
     subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
-    assert features(servers(machine)) == {"before"}
+    assert features(start()) == {"before"}
 
 
-def test_postgresql_that_ends_every_connection_costs_503s_alone(machine, servers, empty_postgresql):
-    here, there = (servers(machine, DATABASE_URL=empty_postgresql) for _ in range(2))
+def test_postgresql_that_ends_every_connection_costs_503s_alone(machine, start, empty_postgresql):
+    here, there = (start(DATABASE_URL=empty_postgresql) for _ in range(2))
     admin = empty_postgresql.replace("/empty", "/postgres")
     with Load(here) as one, Load(there, first=1_000_000) as other:
         deadline = time.monotonic() + ENDED_FOR
@@ -189,9 +173,9 @@ def test_postgresql_that_ends_every_connection_costs_503s_alone(machine, servers
 
 
 def test_a_locked_table_costs_503s_where_it_is_needed_and_nothing_elsewhere(
-    machine, servers, empty_postgresql
+    machine, start, empty_postgresql
 ):
-    server = servers(machine, DATABASE_URL=empty_postgresql)
+    server = start(DATABASE_URL=empty_postgresql)
     with psycopg.connect(empty_postgresql) as connection:
         connection.execute("LOCK TABLE features IN ACCESS EXCLUSIVE MODE")
         began = time.monotonic()
