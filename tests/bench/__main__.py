@@ -1,117 +1,162 @@
 """How fast, how large and how soon ready Flagstaff is, next to bare Flask on this machine."""
 
 import argparse
-import json
+import os
+import platform
 import secrets
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
-from statistics import median
-from tempfile import TemporaryDirectory
+from datetime import UTC, datetime
+from functools import partial
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO, Any
 
-from tests.bench.load import Job, drive
+import sqlalchemy as sa
+
+from app.config import from_environment
+from tests.bench import goals, postgresql, statements, table
+from tests.bench.load import Job, Refused
+from tests.bench.measure import Start, figures, starts
 from tests.bench.servers import BARE_FLASK, FLAGSTAFF, Server, running
+from tests.bench.subject import LISTED, MOST_TAGGED, Subject, stranger
+from tests.bench.table import Row
 
-ROUNDS = 5
-FEATURES = 5_000
-PROJECT = "/api/admin/projects/bench"
+OWN = "own"
+PROCESSES = (1, 2, 4)
+DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+BULK_SHARE = 0.1
+"""Of the seconds of a measurement: how long bare Flask is asked next to one bulk request."""
 
-Row = tuple[str, str, str, str]
-"""What, measured, as a share of bare Flask, the goal and whether it was met."""
+start_bare = partial(running, BARE_FLASK, "/")
 
 
 def main() -> None:
+    options = _options()
+    try:
+        if options.against:
+            address, token = options.against
+            subject, rows = address, _of_stranger(address, token, options.seconds)
+        else:
+            own = options.postgresql == OWN
+            with postgresql.own() if own else nullcontext(options.postgresql) as url:
+                subject, rows = _database(url), _of_own(url, options.seconds)
+    except Refused as refused:
+        raise SystemExit(f"The measurements ended early: {refused}") from None
+    machine = f"Python {platform.python_version()}, {os.cpu_count()} CPUs"
+    sys.stdout.write(f"{datetime.now(UTC).date()}, {machine}, {subject}\n\n")
+    table.write(rows)
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=2.0, help="of one measurement (2)")
-    parser.add_argument(
-        "--postgresql", metavar="URL", default="", help="an empty database, instead of SQLite"
+    parser.add_argument("--seconds", type=float, default=1.0, help="of one measurement (1)")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--postgresql",
+        metavar="URL",
+        nargs="?",
+        const=OWN,
+        default="",
+        help="instead of SQLite: an empty database; without a URL that of a server made for this",
     )
-    options = parser.parse_args()
+    instead.add_argument(
+        "--against",
+        metavar=("URL", "TOKEN"),
+        nargs=2,
+        help="a server that runs and speaks the same paths; what is made there stays",
+    )
+    return parser.parse_args()
+
+
+def _of_own(database_url: str, seconds: float) -> list[Row]:
+    counts = statements.count()
+    wanted = goals.of_requests(goals.POSTGRESQL_PACE if database_url else 1)
     token = secrets.token_urlsafe(40)
-    with TemporaryDirectory(prefix="flagstaff-bench-") as home:
-        own = {"HOME": home, "BOOTSTRAP_TOKEN": token, "DATABASE_URL": options.postgresql}
-        with running(FLAGSTAFF, "/ready", **own) as server, running(BARE_FLASK, "/") as bare:
-            at_rest = server.resident()
-            _fill(server, token)
-            rows = [*_rates(server, bare, token, options.seconds), *_bulk(server, token)]
-            after = server.resident()
-        times = []
-        for _ in range(ROUNDS):
-            with running(FLAGSTAFF, "/ready", **own) as server:
-                times.append(server.started_in)
-    ready = median(times)
-    rows += [
-        ("start to /ready", f"{ready:.2f} s", "", _goal("at most 1 s", met=ready <= 1)),
-        ("memory at rest", f"{at_rest:.0f} MB", "", _goal("at most 90 MB", met=at_rest <= 90)),
-        ("memory after all this", f"{after:.0f} MB", "", ""),
-    ]
-    _print([("what", "measured", "of bare", "goal"), *rows])
+    with TemporaryDirectory(prefix="flagstaff-bench-") as home, _log() as log:
+        own: dict[str, Any] = {"HOME": home, "BOOTSTRAP_TOKEN": token, "DATABASE_URL": database_url}
+        start = partial(running, FLAGSTAFF, "/ready", err=log, **own)
+        with start_bare() as bare, start() as server:
+            at_rest = _memory("memory at rest", server, bare, most=90)
+            subject = Subject((server.address,), token)
+            subject.make_project()
+            subject.fill(LISTED)
+            subject.mark()
+            # Lists first, while there are as many features as their names say.
+            lists = figures(subject.lists(), bare, seconds)
+            plain = {"bare Flask": Job((bare.address,))}  # so its share shows how far to trust all
+            kinds = figures(plain | subject.kinds(), bare, seconds)
+            bulk = figures(subject.bulk(), bare, seconds * BULK_SHARE)
+            after = _memory("memory after the run", server, bare, most=120)
+            spread = _spread(subject, start, bare, seconds) if database_url else []
+        return [
+            *table.rows(table.rate, kinds, counts, wanted),
+            *spread,
+            *table.rows(table.time, bulk, counts, wanted),
+            *table.rows(table.rate, lists, counts),
+            at_rest,
+            after,
+            _start(start),
+        ]
 
 
-def _fill(server: Server, token: str) -> None:
-    project, features = ('{"id": "bench", "name": "Bench"}',), ('{"name": "f@N@"}',)
-    job = Job(server.port, "POST", "/api/admin/projects", token, project, requests=1)
-    drive(job)
-    drive(replace(job, path=f"{PROJECT}/features", bodies=features, requests=FEATURES))
+def _of_stranger(address: str, token: str, seconds: float) -> list[Row]:
+    subject = stranger(address, token)
+    subject.fill(MOST_TAGGED)
+    kinds = figures(subject.kinds(), None, seconds)
+    bulk = figures(subject.bulk(), None, seconds)
+    return [*table.rows(table.rate, kinds), *table.rows(table.time, bulk)]
 
 
-def _rates(server: Server, bare: Server, token: str, seconds: float) -> Iterator[Row]:
-    """Requests/s of each kind, every measurement next to one of bare Flask."""
-    three = '{"features": ["f1", "f2", "f3"]'
-    swap = ', "tags": {"addedTags": [{"value": "%s"}], "removedTags": [{"value": "%s"}]}}'
-    swaps = (three + swap % ("a", "b"), three + swap % ("b", "a"))
-    get = Job(server.port, "GET", "/api/admin/user", token, seconds=seconds)
-    post = replace(get, method="POST", path=f"{PROJECT}/features", bodies=('{"name": "@N@"}',))
-    jobs = {
-        "GET user": get,
-        "validate 3": replace(post, path=f"{PROJECT}/archive/validate", bodies=(three + "}",)),
-        "tags 3 (+1 -1)": replace(get, method="PUT", path=f"{PROJECT}/tags", bodies=swaps),
-        "create feature": post,
-    }
-    plain: list[float] = []
-    rates: dict[str, list[float]] = {name: [] for name in jobs}
-    shares: dict[str, list[float]] = {name: [] for name in jobs}
-    for turn in range(ROUNDS + 1):
-        for name, job in jobs.items():
-            plain.append(drive(Job(bare.port, "GET", "/", seconds=seconds)))
-            rates[name].append(drive(replace(job, first=turn * 1_000_000)))
-            shares[name].append(100 * rates[name][-1] / plain[-1])
-    yield "bare Flask", f"{median(plain):,.0f} /s", "100 %", ""
-    for name in jobs:  # the first turn was to warm up
-        share = median(shares[name][1:])
-        goal = _goal("at least 40 %", met=share >= 40) if name == "GET user" else ""
-        yield name, f"{median(rates[name][1:]):,.0f} /s", f"{share:.0f} %", goal
+def _spread(subject: Subject, start: Start, bare: Server, seconds: float) -> list[Row]:
+    """The kinds of requests, spread over several processes on one database."""
+    with ExitStack() as stack:
+        others = [stack.enter_context(start()) for _ in range(max(PROCESSES) - 1)]
+        addresses = (*subject.servers, *(server.address for server in others))
+        kinds = {count: replace(subject, servers=addresses[:count]).kinds() for count in PROCESSES}
+        jobs = {
+            f"{name}, {count} process{'es' if count > 1 else ''}": kinds[count][name]
+            for name in kinds[1]
+            for count in PROCESSES
+        }
+        return list(table.rows(table.rate, figures(jobs, bare, seconds)))
 
 
-def _bulk(server: Server, token: str) -> Iterator[Row]:
-    """Milliseconds of requests that tag thousands of features."""
-    for features, tags in ((3_000, 5), (FEATURES, 20)):
-        names = [f"f{number}" for number in range(features)]
-        named = [{"value": f"bulk{number}"} for number in range(tags)]
-        add = {"features": names, "tags": {"addedTags": named, "removedTags": []}}
-        remove = {"features": names, "tags": {"addedTags": [], "removedTags": named}}
-        took: dict[str, list[float]] = {"add": [], "add again": [], "remove": []}
-        for _ in range(ROUNDS):
-            for kind, body in zip(took, (add, add, remove), strict=True):
-                sent = (json.dumps(body),)
-                job = Job(server.port, "PUT", f"{PROJECT}/tags", token, sent, requests=1)
-                took[kind].append(1_000 / drive(job))
-        for kind, times in took.items():
-            ms = median(times)
-            has_goal = (features, kind) == (3_000, "add")
-            goal = _goal("at most 150 ms", met=ms <= 150) if has_goal else ""
-            yield f"tags {features:,} x {tags}, {kind}", f"{ms:,.0f} ms", "", goal
+def _memory(what: str, server: Server, bare: Server, *, most: float) -> Row:
+    resident = server.resident()
+    goal = goals.said(f"at most {most:.0f} MB", is_met=resident <= most)
+    share = table.times(resident / bare.resident())
+    return Row(what, f"{resident:.0f} MB", share=share, goal=goal)
 
 
-def _goal(words: str, *, met: bool) -> str:
-    return f"{words}: {'met' if met else 'missed'}"
+def _start(start: Start) -> Row:
+    seconds, factor = starts(start, start_bare)
+    goal = goals.said("at most 1 s", is_met=seconds <= 1)
+    return Row("start to /ready", f"{seconds:.2f} s", share=table.times(factor), goal=goal)
 
 
-def _print(rows: list[Row]) -> None:
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    for what, measured, share, goal in rows:
-        line = f"{what:<{widths[0]}}  {measured:>{widths[1]}}  {share:>{widths[2]}}  {goal}"
-        sys.stdout.write(line.rstrip() + "\n")
+@contextmanager
+def _log() -> Iterator[IO[bytes]]:
+    """Where servers write a line a request; its end is shown when something goes wrong."""
+    with TemporaryFile() as log:
+        try:
+            yield log
+        except BaseException:
+            log.seek(0)
+            sys.stderr.write(log.read()[-2_000:].decode(errors="replace"))
+            raise
+
+
+def _database(url: str) -> str:
+    """The name of what is run on, with its version; statements are counted on SQLite always."""
+    read = from_environment({"FLAGSTAFF_DATABASE_URL": url}).database_url if url else "sqlite://"
+    engine = sa.create_engine(read)
+    with engine.connect() as connection:
+        version = connection.dialect.server_version_info or ()
+    engine.dispose()
+    name = f"{DATABASES[engine.name]} {'.'.join(map(str, version))}"
+    return f"{name} (SQL as counted on SQLite)" if url else name
 
 
 if __name__ == "__main__":

@@ -26,6 +26,10 @@ class Server:
     process: Popen[bytes]
     started_in: float
 
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
     def resident(self) -> float:
         """Its memory in MB of 10^6 bytes; NaN where the system has no ``/proc``."""
         with suppress(OSError):
@@ -36,18 +40,23 @@ class Server:
 
 @contextmanager
 def running(
-    program: tuple[str, ...], path: str, *, out: int | IO[bytes] = DEVNULL, **settings: str
+    program: tuple[str, ...],
+    path: str,
+    *,
+    out: int | IO[bytes] = DEVNULL,
+    err: IO[bytes] | None = None,
+    **settings: str,
 ) -> Iterator[Server]:
     """The program, once ``path`` answers; nothing of the caller's own settings reaches it.
 
-    ``out``: where its standard output goes.
+    ``out`` and ``err``: where its standard output and its log go.
     """
     port = _free_port()
     own = {"PORT": str(port), "THREADS": "4"} | settings
     environ = {k: v for k, v in os.environ.items() if not k.startswith("FLAGSTAFF_")}
     environ |= {f"FLAGSTAFF_{name}": value for name, value in own.items()}
     start = time.perf_counter()
-    process = Popen([sys.executable, *program], env=environ, stdout=out)
+    process = Popen([sys.executable, *program], env=environ, stdout=out, stderr=err)
     try:
         while not _answers(port, path):
             if process.poll() is not None or time.perf_counter() - start > PATIENCE:

@@ -142,14 +142,14 @@ def test_a_full_disk_refuses_changes_and_nothing_else(small_disk, start):
 
 def test_on_a_disk_that_can_not_be_written_to_it_says_so_and_does_not_start(small_disk, start):
     machine = Machine(small_disk / "home")
-    server = start()
+    server = start(on=machine)
     assert can_write(server, "before")
     assert server.end() == 0
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     said = machine.refused("serve", BOOTSTRAP_TOKEN=TOKEN)
     assert "database" in said or "Read-only" in said, said
     subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
-    assert features(start()) == {"before"}
+    assert features(start(on=machine)) == {"before"}
 
 
 def test_postgresql_that_ends_every_connection_costs_503s_alone(machine, start, empty_postgresql):
