@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import chain
-from subprocess import PIPE, run
+from subprocess import PIPE, TimeoutExpired, run
 from urllib.parse import SplitResult, urlsplit
 
 CONNECTIONS = 8
@@ -64,7 +64,11 @@ def drive(job: Job) -> Load:
     """
     command = [sys.executable, "-m", __name__]
     sent = json.dumps(asdict(job))
-    done = run(command, input=sent, text=True, stdout=PIPE, check=True, timeout=2 * TIMEOUT)
+    limit = job.seconds + TIMEOUT
+    try:
+        done = run(command, input=sent, text=True, stdout=PIPE, check=True, timeout=limit)
+    except TimeoutExpired:
+        raise Refused(0, f"{job.method} {job.path} took more than {TIMEOUT} s") from None
     found = json.loads(done.stdout)
     if "status" in found:
         raise Refused(**found)

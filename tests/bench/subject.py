@@ -1,0 +1,120 @@
+"""Whom the requests go to, and every kind of request that is measured."""
+
+import json
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+
+from tests.bench.load import Job, Refused, drive
+
+API = "/api/admin"
+PROJECT = "bench"
+BULK = ((100, 5), (1_000, 5), (3_000, 5), (5_000, 20))
+MOST_TAGGED = max(features for features, _ in BULK)
+LISTED = 10_000
+FILLING = 1_800.0
+"""Seconds at most."""
+
+SELDOM = "bench-seldom"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A server, or several on one database, in which ``project`` is filled and then asked for."""
+
+    servers: tuple[str, ...]
+    token: str
+    project: str = PROJECT
+    features: str = field(default_factory=lambda: f"f{secrets.token_hex(3)}")
+
+    def kinds(self) -> dict[str, Job]:
+        """The usual requests, small and many."""
+        three = [self.feature(number) for number in range(3)]
+        swap = _tagging(three, ["bench-a"], ["bench-b"]), _tagging(three, ["bench-b"], ["bench-a"])
+        new = json.dumps({"name": f"n{secrets.token_hex(3)}-@N@"})
+        return {
+            "GET user": self._job("GET", "/user"),
+            "validate 3": self._of_project(
+                "POST", "/archive/validate", json.dumps({"features": three})
+            ),
+            "tags 3 (+1 -1)": self._of_project("PUT", "/tags", *swap),
+            "create feature": self._of_project("POST", "/features", new),
+        }
+
+    def bulk(self) -> dict[str, Job]:
+        """Single requests that tag many features; the order matters."""
+        jobs = {}
+        for features, tags in BULK:
+            named = [self.feature(number) for number in range(features)]
+            values = [f"bench-{number}" for number in range(tags)]
+            add, remove = _tagging(named, values, []), _tagging(named, [], values)
+            for kind, body in (("add", add), ("add again", add), ("remove", remove)):
+                jobs[f"tags {features:,} x {tags}, {kind}"] = _once(
+                    self._of_project("PUT", "/tags", body)
+                )
+        return jobs
+
+    def lists(self) -> dict[str, Job]:
+        """Lists of the project's features, of which ``mark`` has marked some."""
+        found = f"?text=-9&tag=simple:{SELDOM}"  # about one in a hundred
+        return {
+            f"list of {LISTED:,}, a page": self._of_project("GET", "/features"),
+            f"list of {LISTED:,}, limit=1000": self._of_project("GET", "/features?limit=1000"),
+            f"list of {LISTED:,}, text and tag": self._of_project("GET", f"/features{found}"),
+        }
+
+    def make_project(self) -> None:
+        drive(_once(self._job("POST", "/projects", json.dumps({"id": self.project, "name": "B"}))))
+
+    def fill(self, features: int) -> None:
+        """Make this many features, one by one."""
+        new = self._of_project("POST", "/features", json.dumps({"name": self.feature("@N@")}))
+        drive(replace(new, requests=features, seconds=FILLING))
+
+    def mark(self) -> None:
+        drive(self.marking())
+
+    def marking(self) -> Job:
+        """Tags one feature in ten with what a list is then filtered by."""
+        tenth = [self.feature(number) for number in range(0, LISTED, 10)]
+        return _once(self._of_project("PUT", "/tags", _tagging(tenth, [SELDOM], [])))
+
+    def feature(self, number: int | str) -> str:
+        return f"{self.features}-{number}"
+
+    def _of_project(self, method: str, path: str, *bodies: str) -> Job:
+        return self._job(method, f"/projects/{self.project}{path}", *bodies)
+
+    def _job(self, method: str, path: str, *bodies: str) -> Job:
+        return Job(self.servers, method, f"{API}{path}", self.token, bodies or ("",))
+
+
+def stranger(address: str, token: str) -> Subject:
+    """Any server that speaks the same paths; where it makes no projects, its ``default`` is used.
+
+    Raises:
+        Refused: when it is not there.
+
+    """
+    subject = Subject((address.rstrip("/"),), token)
+    try:
+        subject.make_project()
+    except Refused as refused:
+        if not refused.status:
+            raise
+        if refused.status != HTTPStatus.CONFLICT:  # left by an earlier run
+            return replace(subject, project="default")
+    return subject
+
+
+def _tagging(features: Iterable[str], added: Iterable[str], removed: Iterable[str]) -> str:
+    tags = {
+        part: [{"type": "simple", "value": value} for value in values]
+        for part, values in (("addedTags", added), ("removedTags", removed))
+    }
+    return json.dumps({"features": list(features), "tags": tags})
+
+
+def _once(job: Job) -> Job:
+    return replace(job, requests=1, connections=1)
