@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from app.cli.instance import change
+from app.cli.instance import change, look
 from app.core.actor import COMMAND_LINE
 from app.events import service
 
@@ -23,7 +23,7 @@ def verify() -> None:
 
     Also that those that were written down outside the database are still the same.
     """
-    with change() as settings:
+    with look() as settings:
         verdict = service.verify(_written_down(settings.home))
     if verdict.broken is not None:
         number, how = verdict.broken

@@ -24,8 +24,21 @@ def application() -> Flask:
 @contextmanager
 def change() -> Iterator[Settings]:
     """One unit of work on a migrated database, and the settings it runs with."""
+    with _unit_of_work(writes=True) as settings:
+        yield settings
+
+
+@contextmanager
+def look() -> Iterator[Settings]:
+    """The same for what changes nothing, and keeps nobody from changing something meanwhile."""
+    with _unit_of_work(writes=False) as settings:
+        yield settings
+
+
+@contextmanager
+def _unit_of_work(*, writes: bool) -> Iterator[Settings]:
     app = application()
     with app.app_context():
         migrations.upgrade(db.engine)
-        with unit_of_work(writes=True):
+        with unit_of_work(writes=writes):
             yield app.config["SETTINGS"]
