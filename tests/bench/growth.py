@@ -26,7 +26,7 @@ from app.core import migrations
 from app.core.actor import COMMAND_LINE
 from app.core.db import chunks, db, unit_of_work, utcnow
 from app.core.permissions import Role
-from app.events.models import Event, EventType
+from app.events.models import Event, EventHead, EventType
 from app.features.models import Feature, FeatureType
 from app.projects.models import Member, Project, ProjectEnvironment, ProjectMode
 from app.tags.models import FeatureTag, Tag
@@ -225,6 +225,8 @@ def _fill() -> None:
         ),
     )
 
+    last = sa.select(sa.func.max(Event.id)).scalar_subquery()
+    db.session.execute(sa.update(EventHead).values(last_id=last))
     _insert(
         SignIn,
         (
