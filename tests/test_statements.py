@@ -1,11 +1,8 @@
 """The number of SQL statements does not grow with the number of rows."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 
 import pytest
-from sqlalchemy import event
 
 from app.core.actor import COMMAND_LINE
 from app.core.db import db, insert_all, unit_of_work, utcnow
@@ -14,27 +11,10 @@ from app.environments.models import EnvironmentType
 from app.features.models import Feature, FeatureType
 from app.tags.models import TagType
 from tests.people import People
+from tests.statements import statements
 
 FEW, MANY = 5, 50
 FEATURES = "/projects/default/features"
-
-
-@contextmanager
-def statements(app) -> Iterator[list[str]]:
-    """The statements that are run in the block, without those that begin a transaction."""
-    run: list[str] = []
-
-    def note(_connection, _cursor, statement, *_):
-        if not statement.startswith("BEGIN"):
-            run.append(statement)
-
-    with app.app_context():
-        engine = db.engine
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        yield run
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
 
 
 def number_of(app, client, method, path, json=None):

@@ -1,15 +1,12 @@
 """Who may do what: roles, modes, and how little a refusal gives away."""
 
 import string
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
 import time_machine
-from flask import Flask
-from sqlalchemy import event
 from werkzeug.test import TestResponse
 
 from app.accounts import service as accounts
@@ -20,6 +17,7 @@ from app.projects.models import Member
 from app.tokens.models import Token
 from tests.clients import ApiClient, error_of
 from tests.people import People
+from tests.statements import statements
 
 MODES = ("open", "protected", "private")
 ON_FEATURES = {"CREATE_FEATURE", "UPDATE_FEATURE", "UPDATE_FEATURE_DEPENDENCY", "DELETE_FEATURE"}
@@ -429,21 +427,3 @@ def the_token(description: str = "test") -> Token:
     """The newest token of that description."""
     query = sa.select(Token).where(Token.description == description).order_by(Token.id.desc())
     return db.session.scalars(query.limit(1)).one()
-
-
-@contextmanager
-def statements(app: Flask) -> Iterator[list[str]]:
-    """The SQL statements of the block, but for those that begin a transaction."""
-    seen: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if not statement.startswith("BEGIN"):
-            seen.append(statement)
-
-    with app.app_context():
-        engine = db.engine
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        yield seen
-    finally:
-        event.remove(engine, "before_cursor_execute", note)

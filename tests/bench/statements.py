@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
 from flask import Flask
-from sqlalchemy import event
 
 from app import create_app
 from app.config import from_environment
@@ -17,6 +16,7 @@ from app.projects.models import Project
 from app.service_accounts import service as service_accounts
 from tests.bench.load import Job
 from tests.bench.subject import LISTED, Subject
+from tests.statements import statements
 
 TURNS = 3
 """The first makes the tags that come, the second those that go, the third is counted."""
@@ -28,7 +28,7 @@ def count() -> dict[str, int]:
     counts: dict[str, int] = {}
     with TemporaryDirectory(prefix="flagstaff-bench-") as home, _instance(home, subject) as app:
         _send(app, subject.marking(), 0)
-        with _statements(app) as run:
+        with statements(app) as run:
             for turn in range(TURNS):
                 for name, job in (subject.kinds() | subject.lists() | subject.bulk()).items():
                     run.clear()
@@ -57,23 +57,6 @@ def _fill(subject: Subject) -> None:
     common = {"project_id": subject.project, "type": FeatureType.RELEASE, "created_at": utcnow()}
     common |= {"stale": False, "impression_data": False}
     insert_all([{"name": subject.feature(n)} | common for n in range(LISTED)], Feature)
-
-
-@contextmanager
-def _statements(app: Flask) -> Iterator[list[str]]:
-    run: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if not statement.startswith("BEGIN"):
-            run.append(statement)
-
-    with app.app_context():
-        engine = db.engine
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        yield run
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
 
 
 def _send(app: Flask, job: Job, number: int) -> None:
