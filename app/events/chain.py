@@ -22,6 +22,9 @@ TOLD = (
     "batch_id",
 )
 
+as_text = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+"""JSON in its one canonical form."""
+
 
 def link(
     before: bytes, event: Mapping[str, Any], text_of: Callable[[Any], str] | None = None
@@ -37,6 +40,3 @@ def link(
     return sha256(before + "\n".join(parts).encode()).digest()
 
 
-def as_text(value: Any) -> str:
-    """JSON in its one canonical form."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
