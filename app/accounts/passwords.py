@@ -18,7 +18,7 @@ from app.accounts.models import LONGEST_PASSWORD, Account, SetupLink
 from app.core import secrets
 from app.core.actor import Actor
 from app.core.db import db, save, utcnow
-from app.core.errors import Conflict, Invalid, NotFound, TooManyRequests
+from app.core.errors import Conflict, Invalid, NotFound, TooManyRequests, WrongPassword
 from app.events import service as events
 from app.events.models import EventType
 from app.sessions import service as sessions
@@ -36,14 +36,19 @@ _at_once = threading.BoundedSemaphore(2)
 
 
 def change(actor: Actor, account: Account, *, old: str, new: str, shortest: int) -> None:
-    """Set a new password for somebody who knows the old one."""
+    """Set a new password for somebody who knows the old one.
+
+    Raises:
+        WrongPassword: for whom does not.
+
+    """
     if account.password_hash is None:
         raise Conflict(
             "This account has no password to change. An Admin can give you a set-up link; "
             "service accounts never have one."
         )
     if not _matches(account.password_hash, old):
-        raise Invalid.at("/oldPassword", "This is not your present password.")
+        raise WrongPassword.at("/oldPassword", "This is not your present password.")
     _set(actor, account, new, shortest)
 
 

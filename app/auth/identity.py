@@ -5,6 +5,7 @@ Each in one statement, and in one way only: the API takes no cookie, the pages t
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, cast
 
 import sqlalchemy as sa
@@ -13,12 +14,13 @@ from flask_login import LoginManager, UserMixin, current_user, login_user
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts.models import Account
+from app.auth import service
 from app.core import pages
 from app.core.actor import Actor
 from app.core.db import rows, unit_of_work, utcnow
-from app.core.errors import DomainError, NotAuthenticated
+from app.core.errors import DomainError, NotAuthenticated, TooManyRequests, WrongPassword
 from app.core.logs import LOGGER
-from app.core.pages import Browsers, SignInNeeded
+from app.core.pages import Browsers, ProofNeeded, SignInNeeded
 from app.core.permissions import DEFAULT_PROJECT
 from app.core.secrets import digest
 from app.core.settings import current_settings
@@ -59,6 +61,7 @@ _by_session = (
         *_account,
         Session.id.label("session_id"),
         Session.last_used_at,
+        Session.proved_at,
         Session.created_at.label("begun_at"),
     )
     .join(Session, Session.account_id == Account.id)
@@ -83,7 +86,7 @@ def init_app(app: Flask) -> None:
     logins.session_protection = None  # the row of the session is what protects it
     logins.user_loader(_load)
     app.extensions["flagstaff.identify"] = by_token
-    pages.init_app(app, Browsers(by_session, _keep_form, _kept_form))
+    pages.init_app(app, Browsers(by_session, _prove, _keep_form, _kept_form))
     app.teardown_request(_note_use)
 
 
@@ -142,11 +145,15 @@ def _load(secret: str) -> SignedIn | None:
         return None
     if sessions.is_use_worth_noting(row.last_used_at):
         g.used_session = row.session_id
-    return SignedIn(secret, _actor(found, session_id=row.session_id))
+    return SignedIn(secret, _actor(found, session_id=row.session_id, proved_at=row.proved_at))
 
 
 def _actor(
-    found: Sequence[Any], *, token_id: int | None = None, session_id: int | None = None
+    found: Sequence[Any],
+    *,
+    token_id: int | None = None,
+    session_id: int | None = None,
+    proved_at: datetime | None = None,
 ) -> Actor:
     caller = found[0]
     return Actor(
@@ -159,11 +166,21 @@ def _actor(
         ip=request.remote_addr,
         token_id=token_id,
         session_id=session_id,
+        proved_at=proved_at,
     )
 
 
 def _secret() -> str:
     return cast(str, session.get("_user_id", ""))
+
+
+def _prove(password: str) -> None:
+    actor = cast(Actor, g.actor)
+    try:
+        service.prove(actor, password)
+    except (WrongPassword, TooManyRequests) as error:
+        raise ProofNeeded(error.message) from error
+    g.proved_session = actor.session_id
 
 
 def _keep_form(fields: dict[str, list[str]]) -> int:
@@ -177,8 +194,9 @@ def _kept_form(number: int) -> dict[str, list[str]] | None:
 def _note_use(_error: BaseException | None) -> None:
     """After the answer, in a transaction of its own: no request waits or fails for it."""
     used_token, used_session = g.pop("used_token", None), g.pop("used_session", None)
-    ended_session = g.pop("ended_session", None)
-    if used_token is None and used_session is None and ended_session is None:
+    ended_session, proved_session = g.pop("ended_session", None), g.pop("proved_session", None)
+    noted = (used_token, used_session, ended_session, proved_session)
+    if all(id is None for id in noted):
         return
     try:
         with unit_of_work(writes=True):
@@ -188,5 +206,7 @@ def _note_use(_error: BaseException | None) -> None:
                 sessions.note_use(used_session)
             if ended_session is not None:
                 sessions.close(ended_session)
+            if proved_session is not None:
+                sessions.note_proof(proved_session)
     except (DomainError, SQLAlchemyError) as error:
         LOGGER.warning("the use of a token or session was not noted: %s", error)

@@ -10,7 +10,15 @@ from app.core.actor import Actor
 from app.core.db import transact
 from app.core.errors import TooManyRequests
 from app.core.forms import SchemaForm, attempt, show_form
-from app.core.pages import Fields, PageBlueprint, SignInNeeded, go_to, own_path
+from app.core.pages import (
+    PROOF_FIELD,
+    Fields,
+    PageBlueprint,
+    ProofNeeded,
+    SignInNeeded,
+    go_to,
+    own_path,
+)
 from app.core.permissions import Access
 from app.core.settings import current_settings
 from app.core.templating import moment
@@ -22,6 +30,7 @@ bp = PageBlueprint("auth", __name__)
 
 def init_app(app: Flask) -> None:
     app.register_error_handler(SignInNeeded, _ask_to_sign_in)
+    app.register_error_handler(ProofNeeded, _ask_for_proof)
 
 
 @bp.get("/sign-in", needs=Access.PUBLIC)
@@ -118,6 +127,13 @@ def _ask_to_sign_in(_: SignInNeeded) -> ResponseReturnValue:
         forms.SignInForm(empty=True), pages.way_back(), pages.typed_fields()
     )
     return page, SignInNeeded.status
+
+
+def _ask_for_proof(needed: ProofNeeded) -> ResponseReturnValue:
+    """The form once more, with the password in it: sent again, it does what it was to do."""
+    typed = [(name, value) for name, values in pages.typed_fields().items() for value in values]
+    page = render_template("auth/confirm.html", typed=typed, needed=needed, field=PROOF_FIELD)
+    return page, needed.status
 
 
 def _sign_in_page(form: SchemaForm, target: str, kept: Fields | None = None) -> tuple[str, int]:

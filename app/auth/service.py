@@ -3,20 +3,25 @@
 What counts as one network: the first 24 bits of an IPv4 address, the first 64 of an IPv6 one.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from ipaddress import ip_address, ip_network
+from typing import TypeVar
 
 import sqlalchemy as sa
 
 from app.accounts import passwords
 from app.accounts.models import Account, AccountKind, key_of
 from app.auth.models import SignIn, Throttle
+from app.core.actor import Actor
 from app.core.db import db, insert_if_absent, save, transact, utcnow
-from app.core.errors import TooManyRequests
+from app.core.errors import TooManyRequests, WrongPassword
 from app.sessions import service as sessions
 from app.sessions.service import Browser
+
+T = TypeVar("T")
 
 HISTORY = timedelta(days=400)
 NETWORK_BITS = {4: 24, 6: 64}
@@ -78,7 +83,8 @@ def sign_in(name: str, password: str, browser: Browser) -> Welcome | None:
 
     def look() -> _Candidate | None:
         candidate = _candidate(name)
-        _count(_limits(name, network, candidate), utcnow())
+        account_id = candidate.account_id if candidate else None
+        _count(_limits(name, network, account_id), utcnow())
         return candidate
 
     candidate = transact(look, writes=True)
@@ -108,6 +114,36 @@ def begin_session(account: Account, browser: Browser) -> str:
     network = network_of(browser.ip)
     save(SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=True))
     return _welcome(account, browser).secret
+
+
+def with_password(actor: Actor, work: Callable[[], T]) -> T:
+    """Do ``work``, which asks for the actor's own password: wrong ones count as at sign-in.
+
+    Raises:
+        TooManyRequests: after too many.
+
+    """
+    name, network = actor.username, network_of(actor.ip)
+    _count(_limits(name, network, actor.account_id), utcnow())
+    done = work()
+    _forgive(name, network)
+    return done
+
+
+def prove(actor: Actor, password: str) -> None:
+    """Check the password of who is signed in.
+
+    Raises:
+        WrongPassword: when it is another.
+
+    """
+
+    def check() -> None:
+        known = db.session.get_one(Account, actor.account_id).password_hash
+        if not passwords.fits(known, password):
+            raise WrongPassword("This is not your password.")
+
+    with_password(actor, check)
 
 
 def history(account_id: int, *, limit: int) -> list[SignIn]:
@@ -172,10 +208,10 @@ def _still_there(candidate: _Candidate | None) -> Account | None:
     return db.session.scalar(query.with_for_update())
 
 
-def _limits(name: str, network: str, candidate: _Candidate | None) -> dict[str, Limit]:
+def _limits(name: str, network: str, account_id: int | None) -> dict[str, Limit]:
     keys = _keys(name, network)
     limits = dict(zip(keys, (FROM_NETWORK, NAME_FROM_NETWORK, NAME), strict=True))
-    if candidate is not None and _came_from_before(candidate.account_id, network):
+    if account_id is not None and _came_from_before(account_id, network):
         del limits[keys[-1]]
     return limits
 

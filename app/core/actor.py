@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import cast
 
 from flask import g
@@ -26,7 +27,8 @@ class Actor:
 
     ``project_roles`` maps project ids to the role held there. ``default_is_open`` says whether
     the project ``default`` is in mode open, where Editors work without being members. ``name`` is
-    what the person is called on pages.
+    what the person is called on pages. ``proved_at``: when he last gave his password to this
+    browser.
     """
 
     id: int | None
@@ -36,6 +38,7 @@ class Actor:
     default_is_open: bool = False
     token_id: int | None = None
     session_id: int | None = None
+    proved_at: datetime | None = None
     name: str | None = None
     ip: str | None = None
     reason: str | None = None

@@ -185,14 +185,22 @@ def _on_sqlite_begin(connection: sa.Connection) -> None:
 
 @contextmanager
 def unit_of_work(*, writes: bool) -> Iterator[None]:
-    """Commit what the block did, or nothing of it."""
+    """Commit what the block did, or nothing of it; but see ``DomainError.keeps_changes``."""
+    refusal: DomainError | None = None
     with _writer_turn(writes=writes), writing(on=writes):
         try:
-            yield
+            try:
+                yield
+            except DomainError as error:
+                if not error.keeps_changes:
+                    raise
+                refusal = error
             db.session.commit()
         except BaseException:
             db.session.rollback()
             raise
+    if refusal is not None:
+        raise refusal
 
 
 @contextmanager

@@ -15,6 +15,8 @@ class DomainError(Exception):
 
     status: ClassVar[int] = 400
     name: ClassVar[str] = "ValidationError"
+    keeps_changes: ClassVar[bool] = False
+    """Whether what was done before is committed all the same: a wrong password stays counted."""
 
     def __init__(
         self, message: str, *, field: str | None = None, details: list[Detail] | None = None
@@ -41,6 +43,12 @@ class Invalid(DomainError):
     def at(cls, path: str, message: str) -> "Invalid":
         """One problem, at this JSON pointer."""
         return cls.because([{"path": path, "message": message}])
+
+
+class WrongPassword(Invalid):
+    """Who is signed in was asked for his password again, and gave another."""
+
+    keeps_changes = True
 
 
 class NotAuthenticated(DomainError):

@@ -165,7 +165,8 @@ def attempt(form: SchemaForm, command: Callable[[], T]) -> T | None:
         is_gone = error.status == HTTPStatus.NOT_FOUND and error.field is None
         if is_gone or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise  # nothing that the form could mend
-        db.session.rollback()
+        if not error.keeps_changes:
+            db.session.rollback()
         form.refuse(error)
         return None
 

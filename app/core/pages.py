@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import wraps
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -17,8 +19,9 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Response
 
-from app.core.actor import Actor
-from app.core.blueprints import READING, Routes
+from app.core.actor import Actor, current_actor
+from app.core.blueprints import READING, Routes, View
+from app.core.db import utcnow
 from app.core.errors import DomainError, Invalid
 from app.core.schemas import Schema
 from app.core.settings import current_settings
@@ -28,6 +31,8 @@ Fields = dict[str, list[str]]
 
 API_PATHS = ("/api/admin/", "/health", "/ready")
 CSRF_FIELD = "csrf_token"
+PROOF_FIELD = "confirm_password"
+PROOF_VALID = timedelta(minutes=5)
 MAX_DIGITS = 9
 _is_secret = re.compile("password|secret", re.IGNORECASE).search
 _is_ours = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*").fullmatch
@@ -42,6 +47,18 @@ class SignInNeeded(DomainError):
 
     def __init__(self) -> None:
         super().__init__("Sign in to go on.")
+
+
+class ProofNeeded(DomainError):
+    """Whoever sits at the browser must show first that he is the one who signed in with it."""
+
+    status = 401
+    name = "AuthenticationRequired"
+    keeps_changes = True
+
+    def __init__(self, fault: str | None = None) -> None:
+        super().__init__(fault or "Give your password to go on.")
+        self.fault = fault
 
 
 class ForeignForm(DomainError):
@@ -61,9 +78,11 @@ class Browsers:
     """How pages know who is there; ``app/auth`` knows it.
 
     ``keep`` puts away what was typed and returns a number, for which ``kept`` gives it back.
+    ``prove`` takes the password of who is signed in, and raises ProofNeeded for any other.
     """
 
     identify: Callable[[], Actor]
+    prove: Callable[[str], None]
     keep: Callable[[Fields], int]
     kept: Callable[[int], Fields | None]
 
@@ -104,6 +123,37 @@ class PageBlueprint(Routes, Blueprint):  # type: ignore[misc] # route() asks for
                 ) from None
             return _keep_and_refuse()
         return view()
+
+
+def proven(view: View) -> View:
+    """For what a stranger at an open browser must not do: a form that asks for the password first.
+
+    For five minutes after it was given, at sign-in or later, it is not asked for again.
+    """
+
+    @wraps(view)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if request.method not in READING:
+            prove()
+        return view(*args, **kwargs)
+
+    return run
+
+
+def prove() -> None:
+    """Go on only if who is signed in gave his password lately, or gives it with this form.
+
+    Raises:
+        ProofNeeded: else.
+
+    """
+    at = current_actor.proved_at
+    if at is not None and abs(utcnow() - at) <= PROOF_VALID:
+        return
+    given = request.form.get(PROOF_FIELD)
+    if given is None:
+        raise ProofNeeded
+    _browsers().prove(given)
 
 
 def recognise() -> None:

@@ -38,5 +38,3 @@ def link(
     facts[TOLD.index("created_at")] = event["created_at"].isoformat()
     parts = (as_text(facts), write(event["data"]), write(event["pre_data"]))
     return sha256(before + "\n".join(parts).encode()).digest()
-
-

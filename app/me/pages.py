@@ -10,7 +10,7 @@ from app.accounts import passwords
 from app.auth import service as sign_ins
 from app.core.actor import current_actor
 from app.core.forms import ReasonForm, attempt, carry_out, show_form
-from app.core.pages import PageBlueprint, see
+from app.core.pages import PageBlueprint, proven, see
 from app.core.permissions import ON_PROJECTS, PERMISSION_WORDS, Access, Permission
 from app.core.settings import current_settings
 from app.core.templating import THEME_COOKIE, THEMES
@@ -70,13 +70,14 @@ def change_password() -> ResponseReturnValue:
             shortest=current_settings().password_min,
         )
 
-    if carry_out(form, change):
+    if carry_out(form, lambda: sign_ins.with_password(current_actor, change)):
         flash("Your password is changed; your other sessions have ended.", "ok")
         return see(".show")
     return show_form("me/password.html", form, account=account)
 
 
 @bp.route("/tokens/new", methods=["GET", "POST"], needs=Access.SIGNED_IN)
+@proven
 def new_token() -> ResponseReturnValue:
     """Create a personal token; its secret is in this answer alone."""
     form, owner = TokenForm(), service.person(current_actor)

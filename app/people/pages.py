@@ -6,13 +6,13 @@ from werkzeug.wrappers import Response
 
 from app.accounts import inactive, passwords, schemas
 from app.accounts import service as accounts
-from app.accounts.forms import in_words
+from app.accounts.forms import in_words, makes_admin
 from app.accounts.models import Account, AccountKind
 from app.core import exports
 from app.core.actor import current_actor
 from app.core.conflicts import Settings, Watch
 from app.core.forms import ReasonForm, attempt, carry_out, show_form
-from app.core.pages import PageBlueprint, Query, read_query, see
+from app.core.pages import PageBlueprint, Query, prove, proven, read_query, see
 from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.core.settings import current_settings
 from app.people import service
@@ -42,6 +42,7 @@ def index() -> ResponseReturnValue:
 
 
 @bp.route("/new", methods=["GET", "POST"], needs=Permission.ADMIN)
+@proven
 def new() -> ResponseReturnValue:
     """Create a person; the one-time link to set the password is in this answer alone."""
     form = NewUserForm(data={"root_role": str(Role.VIEWER.value)})
@@ -63,6 +64,8 @@ def update(account_id: int) -> ResponseReturnValue:
     account = accounts.get_for_change(account_id)
     present = settings_of(account)
     form = UserForm(data=present)
+    if makes_admin(form, account):
+        prove()
     if overtaken := _watch(account_id).overtaken(present):
         return _user_page(account, form, overtaken)
     if carry_out(form, lambda: accounts.update(current_actor, account, **form.values)):
@@ -72,6 +75,7 @@ def update(account_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/<id:account_id>/link", needs=Permission.ADMIN)
+@proven
 def make_link(account_id: int) -> ResponseReturnValue:
     """A new one-time link to set the password; it is in this answer alone."""
     return _link_page(accounts.get_for_change(account_id), is_new=False)
@@ -93,6 +97,7 @@ def review_removal(account_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/<id:account_id>/delete", needs=Permission.ADMIN)
+@proven
 def remove(account_id: int) -> ResponseReturnValue:
     """Delete a person, who can be restored for a while."""
     account, form = accounts.get_for_change(account_id), ReasonForm()

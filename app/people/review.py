@@ -15,7 +15,7 @@ from app.core import exports
 from app.core.actor import current_actor
 from app.core.db import utcnow
 from app.core.forms import ReasonForm, attempt, show_form
-from app.core.pages import PageBlueprint, is_number, see
+from app.core.pages import PageBlueprint, is_number, proven, see
 from app.core.permissions import Permission
 from app.core.settings import current_settings
 from app.events import service as events
@@ -72,6 +72,7 @@ def review() -> ResponseReturnValue:
 
 
 @bp.post("/delete", needs=Permission.ADMIN)
+@proven
 def remove() -> ResponseReturnValue:
     """Delete those of the chosen who are inactive at this very moment."""
     form, ids = ReasonForm(), _ids()

@@ -4,14 +4,14 @@ from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import service as accounts
-from app.accounts.forms import in_words
+from app.accounts.forms import in_words, makes_admin
 from app.accounts.models import Account
 from app.core import exports
 from app.core.actor import current_actor
 from app.core.conflicts import Settings, Watch
 from app.core.db import utcnow
 from app.core.forms import ReasonForm, attempt, carry_out, show_form
-from app.core.pages import PageBlueprint, read_query, see
+from app.core.pages import PageBlueprint, prove, proven, read_query, see
 from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.service_accounts import schemas, service
 from app.service_accounts.forms import (
@@ -45,6 +45,7 @@ def index() -> ResponseReturnValue:
 
 
 @bp.route("/new", methods=["GET", "POST"], needs=Permission.ADMIN)
+@proven
 def new() -> ResponseReturnValue:
     """Create a service account, and at once a first token if one is wanted."""
     form = NewServiceAccountForm(data={"root_role": str(Role.VIEWER.value)})
@@ -83,6 +84,8 @@ def update(account_id: int) -> ResponseReturnValue:
     found = service.get_for_change(account_id)
     present = settings_of(found.account)
     form = ServiceAccountForm(data=present)
+    if makes_admin(form, found.account):
+        prove()
     if overtaken := _watch(account_id).overtaken(present):
         return _account_page(found, form, overtaken)
     if carry_out(form, lambda: accounts.update(current_actor, found.account, **form.values)):
@@ -92,6 +95,7 @@ def update(account_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/<id:account_id>/tokens/new", methods=["GET", "POST"], needs=Permission.ADMIN)
+@proven
 def new_token(account_id: int) -> ResponseReturnValue:
     """Create a token; its secret is in this answer alone."""
     account = service.get(account_id).account
@@ -108,6 +112,7 @@ def new_token(account_id: int) -> ResponseReturnValue:
     methods=["GET", "POST"],
     needs=Permission.ADMIN,
 )
+@proven
 def rotate_token(account_id: int, token_id: int) -> ResponseReturnValue:
     """A new secret now; the old one works on for a while. The new one is in this answer alone."""
     account, token = service.get(account_id).account, tokens.get(account_id, token_id)
@@ -143,6 +148,7 @@ def revoke_token(account_id: int, token_id: int) -> ResponseReturnValue:
 
 
 @bp.route("/<id:account_id>/delete", methods=["GET", "POST"], needs=Permission.ADMIN)
+@proven
 def remove(account_id: int) -> ResponseReturnValue:
     """Delete a service account, for good: it can't be restored."""
     found, form = service.get_for_change(account_id), ReasonForm()

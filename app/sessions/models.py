@@ -17,6 +17,9 @@ class Session(Model):
     digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     last_used_at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
+    proved_at: Mapped[datetime | None] = mapped_column(default=utcnow)
+    """When the person last gave his password; None if that was before this was asked."""
+
     ip: Mapped[str | None] = mapped_column(String(45))
     user_agent: Mapped[str | None] = mapped_column(String(255))
 

@@ -88,6 +88,13 @@ def note_use(session_id: int) -> None:
     )
 
 
+def note_proof(session_id: int) -> None:
+    """Remember that the person of a session has just given his password."""
+    db.session.execute(
+        sa.update(Session).where(Session.id == session_id).values(proved_at=utcnow())
+    )
+
+
 def is_use_worth_noting(last_used_at: datetime) -> bool:
     return last_used_at < utcnow() - USE_PRECISION
 

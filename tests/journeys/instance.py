@@ -122,16 +122,22 @@ class Instance:
                 page.get_by_role("button", name="Set the password").click()
                 page.wait_for_url("**/projects")
                 self._cookies[who] = context.storage_state()
+        self.let_password_be_given(datetime.now(UTC))
         state = self._cookies[who] if who else None
         return browser.new_context(base_url=self.address, storage_state=state, **options)
 
+    def let_password_be_given(self, at: datetime) -> None:
+        """When that was in every session: lately, or so long ago that it is asked for again."""
+        self._execute("UPDATE sessions SET proved_at = ?", str(at.replace(tzinfo=None)))
+
     def _seen(self, username: str, *, created: timedelta, signed_in: timedelta) -> None:
         now = datetime.now(UTC).replace(tzinfo=None)
-        times = [str(now - created), str(now - signed_in), username]
+        change = "UPDATE accounts SET created_at = ?, last_sign_in_at = ? WHERE username = ?"
+        self._execute(change, str(now - created), str(now - signed_in), username)
+
+    def _execute(self, statement: str, *values: str) -> None:
         with closing(sqlite3.connect(self.home / "flagstaff.db", timeout=30)) as file, file:
-            file.execute(
-                "UPDATE accounts SET created_at = ?, last_sign_in_at = ? WHERE username = ?", times
-            )
+            file.execute(statement, values)
 
     def _change_tags(
         self,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from playwright.sync_api import Page
@@ -559,6 +560,22 @@ def token_secret(page: Page, instance: Instance) -> None:
     token_new(page, instance)
     page.get_by_label("What it is for").fill("laptop")
     press(page, "Create and show the secret")
+
+
+@place("Confirm that it is you")
+def confirm(page: Page, instance: Instance) -> None:
+    page.goto("/account/tokens/new")
+    page.get_by_label("What it is for").fill("laptop")
+    instance.let_password_be_given(datetime(2020, 1, 1, tzinfo=UTC))
+    press(page, "Create and show the secret")
+
+
+@place("Confirm that it is you")
+def confirm_wrong(page: Page, instance: Instance) -> None:
+    confirm(page, instance)
+    page.get_by_label("Your password").fill("another one that is wrong")
+    press(page, "Confirm and go on")
+    page.get_by_text("This is not your password.").wait_for()
 
 
 @place("Rotate nights")
