@@ -22,6 +22,7 @@ from app.features import api as features_api
 from app.features import pages as features_pages
 from app.features import picker
 from app.me import api as me_api
+from app.me import authenticator
 from app.me import pages as me_pages
 from app.people import pages as people_pages
 from app.people import review
@@ -52,6 +53,7 @@ PAGES = (
     picker.bp,
     archive_pages.bp,
     me_pages.bp,
+    authenticator.bp,
     people_pages.bp,
     review.bp,
     event_log_pages.bp,

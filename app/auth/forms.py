@@ -12,6 +12,14 @@ class SignInForm(SchemaForm):
     password = PasswordField("Password")
 
 
+class CodeForm(SchemaForm):
+    schema = schemas.Code
+
+    code = StringField(
+        "Code", description="The six digits that your authenticator shows, or a recovery code."
+    )
+
+
 class NewPasswordForm(SchemaForm):
     schema = schemas.NewPassword
 

@@ -40,6 +40,34 @@ class Throttle(Model):
     __table_args__ = (at_most("key", 120),)
 
 
+class SecondFactor(Model):
+    """What an account's authenticator makes its codes of: a salt here, the key elsewhere.
+
+    ``last_step``: the number of the period whose code was used last, since none is good twice.
+    """
+
+    __tablename__ = "second_factors"
+
+    account_id: Mapped[int] = mapped_column(
+        ForeignKey("accounts.id"), primary_key=True, autoincrement=False
+    )
+    salt: Mapped[bytes] = mapped_column(LargeBinary(20))
+    last_step: Mapped[int]
+    confirmed_at: Mapped[datetime | None]
+
+
+class RecoveryCode(Model):
+    """A code that is good once instead of one of the authenticator; by digest."""
+
+    __tablename__ = "recovery_codes"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+
+    __table_args__ = (NEVER_REUSE_IDS,)
+
+
 class FirstAdminLink(Model):
     """A one-time link by which the first Admin of an instance makes his account."""
 

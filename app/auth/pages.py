@@ -1,14 +1,17 @@
+from collections.abc import Callable
+
 from flask import Flask, flash, json, render_template, request
 from flask.typing import ResponseReturnValue
+from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from app.accounts import passwords
 from app.accounts.models import Account
 from app.auth import first_admin, forms, identity, service
-from app.auth.service import Welcome
+from app.auth.service import HalfWay, Welcome
 from app.core import pages
 from app.core.actor import Actor
 from app.core.db import transact
-from app.core.errors import TooManyRequests
+from app.core.errors import Invalid, TooManyRequests
 from app.core.forms import SchemaForm, attempt, show_form
 from app.core.pages import (
     PROOF_FIELD,
@@ -20,12 +23,15 @@ from app.core.pages import (
     own_path,
 )
 from app.core.permissions import Access
-from app.core.settings import current_settings
+from app.core.settings import current_key, current_settings
 from app.core.templating import moment
 from app.sessions import service as sessions
 from app.sessions.service import Browser
 
 bp = PageBlueprint("auth", __name__)
+
+CODE_SECONDS = 600
+"""For so long a right password waits for its code."""
 
 
 def init_app(app: Flask) -> None:
@@ -49,15 +55,30 @@ def enter() -> ResponseReturnValue:
     try:
         welcome = service.sign_in(form.values["name"], form.values["password"], _browser())
     except TooManyRequests as error:
-        form.show([("", f"{error.message} This is about too many attempts, not about you.")])
-        page = _sign_in_page(form, target, _kept_fields())
-        return page[0], error.status, error.headers
+        return _too_early(error, form, lambda: _sign_in_page(form, target, _kept_fields()))
     if welcome is None:
         form.show([("", "The user name or the password is not right.")])
         return _sign_in_page(form, target, _kept_fields())
-    identity.begin(welcome.secret)
-    flash(_greeting(welcome), "ok")
-    return go_to(transact(lambda: _with_what_was_typed(target, welcome.secret), writes=True))
+    if isinstance(welcome, HalfWay):
+        return _code_page(forms.CodeForm(empty=True), welcome, target)
+    return transact(lambda: _let_in(welcome, target), writes=True)
+
+
+@bp.post("/sign-in/code", needs=Access.PUBLIC)
+def enter_code() -> ResponseReturnValue:
+    """The second step, for whom it is on: a code of his authenticator, or one for recovery."""
+    form, half_way = forms.CodeForm(), _half_way()
+    target = own_path(request.form.get("next"))
+    if not form.validate_on_submit():
+        return _code_page(form, half_way, target)
+    try:
+        welcome = service.finish(half_way, form.values["code"], current_key(), _browser())
+    except TooManyRequests as error:
+        return _too_early(error, form, lambda: _code_page(form, half_way, target))
+    if welcome is None:
+        form.show([("", "This code is not right, or was used already. Try the next one.")])
+        return _code_page(form, half_way, target)
+    return _let_in(welcome, target)
 
 
 @bp.post("/sign-out", needs=Access.SIGNED_IN)
@@ -87,7 +108,7 @@ def set_up(secret: str) -> ResponseReturnValue:
         return account
 
     if attempt(form, set_password):
-        return _first_entry(account, "Your password is set, and you are signed in.")
+        return _first_entry(account, "Your password is set.")
     return show_form("auth/set_up.html", form, account=account)
 
 
@@ -113,9 +134,27 @@ def make_first_admin(secret: str) -> ResponseReturnValue:
 
 
 def _first_entry(account: Account, words: str) -> ResponseReturnValue:
-    identity.begin(service.begin_session(account, _browser()))
+    welcome = service.begin_session(account, _browser())
+    if isinstance(welcome, HalfWay):
+        flash(words, "ok")
+        return _code_page(forms.CodeForm(empty=True), welcome, "/")
+    identity.begin(welcome.secret)
     flash(words, "ok")
     return go_to("/")
+
+
+def _too_early(
+    error: TooManyRequests, form: SchemaForm, page: Callable[[], tuple[str, int]]
+) -> ResponseReturnValue:
+    form.show([("", f"{error.message} This is about too many attempts, not about you.")])
+    return page()[0], error.status, error.headers
+
+
+def _let_in(welcome: Welcome, target: str) -> ResponseReturnValue:
+    """Lead to where the person wanted to go, with what he had typed."""
+    identity.begin(welcome.secret)
+    flash(_greeting(welcome), "ok")
+    return go_to(_with_what_was_typed(target, welcome.secret))
 
 
 def _ask_to_sign_in(_: SignInNeeded) -> ResponseReturnValue:
@@ -134,6 +173,29 @@ def _ask_for_proof(needed: ProofNeeded) -> ResponseReturnValue:
     typed = [(name, value) for name, values in pages.typed_fields().items() for value in values]
     page = render_template("auth/confirm.html", typed=typed, needed=needed, field=PROOF_FIELD)
     return page, needed.status
+
+
+def _code_page(form: SchemaForm, half_way: HalfWay, target: str) -> tuple[str, int]:
+    return show_form(
+        "auth/code.html",
+        form,
+        half_way=_way().dumps([half_way.account_id, half_way.mark]),
+        target=target,
+        kept=request.form.get("kept"),
+    )
+
+
+def _half_way() -> HalfWay:
+    """How far this browser has come, as the page before carried it."""
+    try:
+        account_id, mark = _way().loads(request.form.get("half_way", ""), max_age=CODE_SECONDS)
+    except BadSignature:
+        raise Invalid("This sign-in was begun too long ago; begin anew.") from None
+    return HalfWay(account_id, mark)
+
+
+def _way() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(current_key(), salt="the password was right")
 
 
 def _sign_in_page(form: SchemaForm, target: str, kept: Fields | None = None) -> tuple[str, int]:

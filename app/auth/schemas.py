@@ -9,6 +9,10 @@ class SignIn(Schema):
     password = fields.String(required=True)
 
 
+class Code(Schema):
+    code = Line(high=40, required=True)
+
+
 class NewPassword(Schema):
     """What a good password is, the service judges."""
 

@@ -14,10 +14,11 @@ import sqlalchemy as sa
 
 from app.accounts import passwords
 from app.accounts.models import Account, AccountKind, key_of
+from app.auth import second_factor
 from app.auth.models import SignIn, Throttle
 from app.core.actor import Actor
 from app.core.db import db, insert_if_absent, save, transact, utcnow
-from app.core.errors import TooManyRequests, WrongPassword
+from app.core.errors import NotFound, TooManyRequests, WrongPassword
 from app.sessions import service as sessions
 from app.sessions.service import Browser
 
@@ -65,13 +66,23 @@ class Welcome:
 
 
 @dataclass(frozen=True, slots=True)
+class HalfWay:
+    """The password was right, and a code is to follow. ``mark`` is another for another password."""
+
+    account_id: int
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Candidate:
     account_id: int
     password_hash: str
 
 
-def sign_in(name: str, password: str, browser: Browser) -> Welcome | None:
+def sign_in(name: str, password: str, browser: Browser) -> Welcome | HalfWay | None:
     """Begin a session for whom name (or e-mail) and password fit; None if they don't.
+
+    For whom a second step is on, the session begins with ``finish``.
 
     Three units of work: nobody waits for the database while a password is hashed between them.
 
@@ -94,26 +105,45 @@ def sign_in(name: str, password: str, browser: Browser) -> Welcome | None:
         transact(lambda: _forgive(name, network), writes=True)
         raise
 
-    def conclude() -> Welcome | None:
+    def conclude() -> Welcome | HalfWay | None:
         account = _still_there(candidate)
         if account is None:
             return None
         if not fits:
-            account.login_attempts += 1
-        welcome = _welcome(account, browser) if fits else None
-        save(SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=fits))
-        if fits:
-            _forgive(name, network)
-        return welcome
+            _note_failure(account, browser)
+            return None
+        _forgive(name, network)
+        return begin_session(account, browser)
 
     return transact(conclude, writes=True)
 
 
-def begin_session(account: Account, browser: Browser) -> str:
-    """Sign somebody in who has proved himself otherwise; the secret of the session."""
-    network = network_of(browser.ip)
-    save(SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=True))
-    return _welcome(account, browser).secret
+def begin_session(account: Account, browser: Browser) -> Welcome | HalfWay:
+    """Sign somebody in whose password is known to be right, or ask for the second step."""
+    if second_factor.is_on(account.id):
+        return HalfWay(account.id, _mark(account))
+    return _welcome(account, browser)
+
+
+def finish(half_way: HalfWay, code: str, key: str, browser: Browser) -> Welcome | None:
+    """Begin the session for whom the code fits too; None if it does not.
+
+    Raises:
+        TooManyRequests: after too many failures.
+        NotFound: when the account is gone, or has another password by now.
+
+    """
+    account = db.session.get(Account, half_way.account_id)
+    if account is None or account.deleted_at is not None or _mark(account) != half_way.mark:
+        raise NotFound("This sign-in has come to nothing; begin anew.")
+    name, network = f"\0{account.id}", network_of(browser.ip)  # which nobody can type as a name
+    _count(_limits(name, network, account.id), utcnow())
+    actor = Actor(id=account.id, username=account.label, role=account.role, ip=browser.ip)
+    if not second_factor.fits(actor, code, key):
+        _note_failure(account, browser)
+        return None
+    _forgive(name, network)
+    return _welcome(account, browser)
 
 
 def with_password(actor: Actor, work: Callable[[], T]) -> T:
@@ -169,6 +199,7 @@ def _welcome(account: Account, browser: Browser) -> Welcome:
         .order_by(SignIn.id.desc())
         .limit(1)
     ).first()
+    save(_attempt(account, browser, succeeded=True))
     failed, account.login_attempts = account.login_attempts, 0
     account.last_sign_in_at = utcnow()
     secret = sessions.open(account.id, browser)
@@ -176,6 +207,20 @@ def _welcome(account: Account, browser: Browser) -> Welcome:
     db.session.execute(sa.delete(SignIn).where(SignIn.account_id == account.id, forgotten))
     at, ip = (last.at, last.ip) if last else (None, None)
     return Welcome(account, secret, at, ip, failed)
+
+
+def _note_failure(account: Account, browser: Browser) -> None:
+    account.login_attempts += 1
+    save(_attempt(account, browser, succeeded=False))
+
+
+def _attempt(account: Account, browser: Browser, *, succeeded: bool) -> SignIn:
+    network = network_of(browser.ip)
+    return SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=succeeded)
+
+
+def _mark(account: Account) -> str:
+    return sha256((account.password_hash or "").encode()).hexdigest()
 
 
 def _candidate(name: str) -> _Candidate | None:

@@ -8,6 +8,7 @@ from app.accounts import passwords
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
 from app.accounts.schemas import NewUser
+from app.auth import second_factor
 from app.cli.instance import change
 from app.core.actor import COMMAND_LINE
 from app.core.db import utcnow
@@ -70,6 +71,16 @@ def reset_password(username: str) -> None:
             raise Conflict(f"{username!r} is a service account, which has no password.")
         link = settings.address(passwords.make_link(account))
     click.echo(link)
+
+
+@user.command("reset-second-step")
+@click.argument("username")
+def reset_second_step(username: str) -> None:
+    """Let the password be enough for the person USERNAME, who lost his authenticator."""
+    with change():
+        account = _account(username)
+        second_factor.turn_off(COMMAND_LINE, account)
+    click.echo(f"Two-step sign-in of {account.label} is off.")
 
 
 @click.group()

@@ -6,11 +6,12 @@ The seal holds the facts themselves: when they have changed meanwhile, the page 
 import zlib
 from typing import Any
 
-from flask import current_app, json
+from flask import json
 from itsdangerous import BadSignature, URLSafeSerializer
 
 from app.core.actor import Actor
 from app.core.errors import Invalid
+from app.core.settings import current_key
 
 
 def seal(actor: Actor, subject: str, facts: Any) -> str:
@@ -37,7 +38,7 @@ def still_holds(actor: Actor, subject: str, sealed: str, facts: Any) -> bool:
 
 
 def _signer(actor: Actor, subject: str) -> URLSafeSerializer:
-    return URLSafeSerializer(current_app.secret_key or "", salt=f"plan of {actor.id}: {subject}")
+    return URLSafeSerializer(current_key(), salt=f"plan of {actor.id}: {subject}")
 
 
 def _plain(facts: Any) -> Any:

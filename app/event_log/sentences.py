@@ -129,6 +129,18 @@ SENTENCES: dict[EventType, Words] = {
     EventType.PROJECT_ENVIRONMENTS_UPDATED: _project("changed environments or approvals of"),
     EventType.PROJECT_REVIVED: _project("revived"),
     EventType.PROJECT_UPDATED: _project_updated,
+    EventType.RECOVERY_CODES_MADE: lambda _event, data, _: (
+        f"made new recovery codes for {_name(data)}"
+    ),
+    EventType.RECOVERY_CODE_USED: lambda _event, data, _: (
+        f"signed in as {_name(data)} with a recovery code"
+    ),
+    EventType.SECOND_FACTOR_TURNED_OFF: lambda _event, data, _: (
+        f"turned two-step sign-in of {_name(data)} off"
+    ),
+    EventType.SECOND_FACTOR_TURNED_ON: lambda _event, data, _: (
+        f"turned two-step sign-in of {_name(data)} on"
+    ),
     EventType.SERVICE_ACCOUNT_CREATED: _account("created", "service account"),
     EventType.SERVICE_ACCOUNT_DELETED: _account("deleted", "service account", before=True),
     EventType.SERVICE_ACCOUNT_UPDATED: _updated("service account"),

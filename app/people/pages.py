@@ -8,6 +8,7 @@ from app.accounts import inactive, passwords, schemas
 from app.accounts import service as accounts
 from app.accounts.forms import in_words, makes_admin
 from app.accounts.models import Account, AccountKind
+from app.auth import second_factor
 from app.core import exports
 from app.core.actor import current_actor
 from app.core.conflicts import Settings, Watch
@@ -90,6 +91,16 @@ def sign_out(account_id: int) -> Response:
     return see(".show", account_id=account_id)
 
 
+@bp.post("/<id:account_id>/second-step/off", needs=Permission.ADMIN)
+@proven
+def turn_second_step_off(account_id: int) -> Response:
+    """Let the password be enough for somebody who lost his phone."""
+    account = accounts.get_for_change(account_id)
+    second_factor.turn_off(current_actor, account)
+    flash(f"Two-step sign-in of {account.called} is off.", "ok")
+    return see(".show", account_id=account_id)
+
+
 @bp.get("/<id:account_id>/delete", needs=Permission.ADMIN)
 def review_removal(account_id: int) -> ResponseReturnValue:
     """What deleting a person would do."""
@@ -153,6 +164,7 @@ def _user_page(
         account=account,
         holdings=service.holdings([account.id])[account.id],
         roles=ROOT_ROLES,
+        has_second_step=second_factor.is_on(account.id),
         activity=service.recent(account.id),
     )
 

@@ -10,9 +10,10 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.auth.models import SecondFactor
 from app.cli import cli
 from app.core import migrations
-from app.core.db import db
+from app.core.db import db, unit_of_work, utcnow
 from app.tokens.models import Token
 from tests.browser import Browser
 from tests.cli.conftest import Machine
@@ -230,6 +231,17 @@ def test_reset_password_gives_a_link_that_works_once(machine, instance):
     page = browser.post(urlsplit(link).path, password)
     assert browser.follow(browser.follow(page)).h1 == "Projects"
     assert browser.post(urlsplit(link).path, password).status == 404
+
+
+def test_reset_second_step_lets_the_password_be_enough_again(machine, instance):
+    ada = People(instance).person("ada")
+    assert "off already" in machine.refused("user", "reset-second-step", "ada")
+    with instance.app_context(), unit_of_work(writes=True):
+        db.session.add(
+            SecondFactor(account_id=ada, salt=b"salt", last_step=0, confirmed_at=utcnow())
+        )
+    assert machine.ok("user", "reset-second-step", "ada") == "Two-step sign-in of ada is off."
+    assert "off already" in machine.refused("user", "reset-second-step", "ada")
 
 
 def test_a_service_account_has_no_password_to_reset(machine, instance):

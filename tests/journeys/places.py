@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import pyotp
 from playwright.sync_api import Page
 
 from tests.journeys.instance import ADMIN, CHECKOUT, COLLEAGUE, PASSWORD, VIEWER, Instance, names
@@ -578,6 +579,62 @@ def confirm_wrong(page: Page, instance: Instance) -> None:
     page.get_by_text("This is not your password.").wait_for()
 
 
+@place("Two-step sign-in", None)
+def second_step_off(page: Page, instance: Instance) -> None:
+    _sign_in_newcomer(page, instance)
+    page.goto("/account/second-step")
+
+
+@place("Set up two-step sign-in", None)
+def second_step_begun(page: Page, instance: Instance) -> None:
+    second_step_off(page, instance)
+    press(page, "Set it up")
+
+
+@place("Set up two-step sign-in", None)
+def second_step_wrong(page: Page, instance: Instance) -> None:
+    second_step_begun(page, instance)
+    page.get_by_role("textbox", name="Code").fill("not a code")
+    press(page, "Turn it on")
+    page.get_by_text("This code is not right").first.wait_for()
+
+
+@place("Recovery codes", None)
+def second_step_codes(page: Page, instance: Instance) -> None:
+    second_step_begun(page, instance)
+    page.get_by_role("textbox", name="Code").fill(_code(page))
+    press(page, "Turn it on")
+
+
+@place("Two-step sign-in", None)
+def second_step_on(page: Page, instance: Instance) -> None:
+    second_step_codes(page, instance)
+    page.get_by_role("link", name="Done").click()
+
+
+@place("Second step", None)
+def sign_in_code(page: Page, instance: Instance) -> None:
+    username = _sign_in_newcomer(page, instance)
+    page.goto("/account/second-step")
+    press(page, "Set it up")
+    page.get_by_role("textbox", name="Code").fill(_code(page))
+    press(page, "Turn it on")
+    page.get_by_role("heading", name="Recovery codes").wait_for()
+    page.context.clear_cookies()
+    page.goto("/sign-in")
+    page.get_by_label("User name or e-mail").fill(username)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    press(page, "Sign in")
+
+
+@place("Second step", None)
+def sign_in_code_wrong(page: Page, instance: Instance) -> None:
+    sign_in_code(page, instance)
+    page.get_by_role("textbox", name="Code").fill("000000")
+    press(page, "Sign in")
+    page.get_by_text("This code is not right").wait_for()
+
+
 @place("Rotate nights")
 def token_rotate(page: Page, instance: Instance) -> None:
     id, token = _robot(instance)
@@ -610,6 +667,24 @@ def _newcomer(instance: Instance) -> int:
     username = f"nils-{instance.next_number()}"
     body = {"username": username, "name": "Nils Night", "rootRole": 3}
     return int(instance.api("POST", "/user-admin", body)["id"])
+
+
+def _sign_in_newcomer(page: Page, instance: Instance) -> str:
+    """His user name."""
+    username = f"noor-{instance.next_number()}"
+    body = {"username": username, "name": "Noor Night", "rootRole": 1}
+    instance.api("POST", "/user-admin", body)
+    page.goto(instance.link(username))
+    page.get_by_label("New password").fill(PASSWORD)
+    press(page, "Set the password")
+    page.wait_for_url("**/projects")
+    return username
+
+
+def _code(page: Page) -> str:
+    """What an authenticator would show that has the secret of this page."""
+    secret = page.locator("pre code").inner_text().replace(" ", "")
+    return pyotp.TOTP(secret).now()
 
 
 def _robot(instance: Instance) -> tuple[int, dict[str, Any]]:
