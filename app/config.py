@@ -124,9 +124,6 @@ def for_flask(settings: Settings) -> dict[str, Any]:
         "SESSION_COOKIE_SECURE": settings.is_https,
         "SESSION_COOKIE_HTTPONLY": True,
         "SESSION_COOKIE_SAMESITE": "Lax",
-        # Whether a session is over, its row says, which then is deleted; a cookie that was refused
-        # for its age alone would be good again when the clock is set back.
-        "PERMANENT_SESSION_LIFETIME": timedelta(days=3_650),
         "WTF_CSRF_CHECK_DEFAULT": False,  # core/pages.py checks, and no page can forget it
         "WTF_CSRF_TIME_LIMIT": None,  # it lasts as long as the session
         "WTF_CSRF_SSL_STRICT": False,  # core/pages.py looks at where a form came from

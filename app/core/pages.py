@@ -13,6 +13,7 @@ from flask import Blueprint, Flask, Request, current_app, g, render_template, re
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError, CSRFProtect
+from itsdangerous import BadSignature
 from marshmallow import ValidationError
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import HTTPException
@@ -89,9 +90,20 @@ class Browsers:
 
 class _Sessions(SecureCookieSessionInterface):
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        """None for programs: they bring a token each time, and there is no cookie to look into."""
-        is_page = not request.path.startswith(API_PATHS)
-        return super().open_session(app, request) if is_page else None
+        """None for programs: they bring a token each time, and there is no cookie to look into.
+
+        A cookie's age is not asked. Whether a session is over, its row says, which then is deleted;
+        and who signed it may be another process, whose clock is a little ahead of this one's.
+        """
+        signer = self.get_signing_serializer(app)
+        if signer is None or request.path.startswith(API_PATHS):
+            return None
+        try:
+            return self.session_class(
+                signer.loads(request.cookies.get(self.get_cookie_name(app), ""))
+            )
+        except BadSignature:
+            return self.session_class()
 
 
 def init_app(app: Flask, browsers: Browsers) -> None:

@@ -152,6 +152,14 @@ def test_what_has_ended_stays_ended_when_the_clock_is_set_back(app, people, ahea
         assert not is_in(browser)
 
 
+def test_another_process_whose_clock_is_a_little_behind_knows_the_session(app, people):
+    people.person("kim")
+    with time_machine.travel(START + timedelta(seconds=10), tick=False):
+        browser = Browser(app).sign_in("kim")
+    with time_machine.travel(START, tick=False):
+        assert is_in(browser)
+
+
 def test_a_session_from_the_future_is_worth_nothing(app, people):
     people.person("kim")
     with time_machine.travel(START + timedelta(days=2), tick=False):
