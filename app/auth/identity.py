@@ -4,7 +4,7 @@ Each in one statement, and in one way only: the API takes no cookie, the pages t
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from app.accounts.models import Account
 from app.auth import service
 from app.core import pages
 from app.core.actor import Actor
-from app.core.db import rows, unit_of_work, utcnow
+from app.core.db import rows, unit_of_work
 from app.core.errors import DomainError, NotAuthenticated, TooManyRequests, WrongPassword
 from app.core.logs import LOGGER
 from app.core.pages import Browsers, ProofNeeded, SignInNeeded
@@ -29,7 +29,7 @@ from app.sessions import service as sessions
 from app.sessions.models import Session
 from app.tokens import secrets
 from app.tokens import service as tokens
-from app.tokens.models import Token
+from app.tokens.models import Token, has_expired
 
 _bearer = re.compile(r"\Abearer +", re.IGNORECASE)
 
@@ -46,13 +46,12 @@ _account = (
     .label("default_mode"),
 )
 _by_token = (
-    sa.select(*_account, Token.id.label("token_id"), Token.last_seen_at)
+    sa.select(*_account, Token.id.label("token_id"), Token.last_seen_at, Token.expires_at)
     .join(Token, Token.account_id == Account.id)
     .outerjoin(Member, Member.account_id == Account.id)
     .where(
         Token.digest == sa.bindparam("digest"),
         Token.revoked_at.is_(None),
-        sa.or_(Token.expires_at.is_(None), Token.expires_at > sa.bindparam("now")),
         Account.deleted_at.is_(None),
     )
 )
@@ -68,6 +67,15 @@ _by_session = (
     .outerjoin(Member, Member.account_id == Account.id)
     .where(Session.digest == sa.bindparam("digest"), Account.deleted_at.is_(None))
 )
+
+_notes: dict[str, Callable[[Any], None]] = {
+    "used_token": tokens.note_use,
+    "expired_token": tokens.note_expiry,
+    "used_session": sessions.note_use,
+    "ended_session": sessions.close,
+    "proved_session": sessions.note_proof,
+}
+"""What is written down after the answer, by the name of what is put into ``g`` for it."""
 
 
 class SignedIn(UserMixin):  # type: ignore[misc] # untyped
@@ -100,12 +108,17 @@ def by_token() -> Actor:
     secret = _bearer.sub("", request.headers.get("Authorization", ""), count=1).strip()
     if not secrets.may_be_one(secret):
         raise NotAuthenticated
-    found = rows(_by_token, digest=digest(secret), now=utcnow())
+    found = rows(_by_token, digest=digest(secret))
     if not found:
         raise NotAuthenticated
-    if tokens.is_use_worth_noting(found[0].last_seen_at):
-        g.used_token = found[0].token_id
-    return _actor(found, token_id=found[0].token_id)
+    token = found[0]
+    if has_expired(token.expires_at, token.last_seen_at):
+        if token.last_seen_at is None or token.last_seen_at < token.expires_at:
+            g.expired_token = token.token_id  # or it would live again when the clock is set back
+        raise NotAuthenticated
+    if tokens.is_use_worth_noting(token.last_seen_at):
+        g.used_token = token.token_id
+    return _actor(found, token_id=token.token_id)
 
 
 def by_session() -> Actor:
@@ -193,20 +206,12 @@ def _kept_form(number: int) -> dict[str, list[str]] | None:
 
 def _note_use(_error: BaseException | None) -> None:
     """After the answer, in a transaction of its own: no request waits or fails for it."""
-    used_token, used_session = g.pop("used_token", None), g.pop("used_session", None)
-    ended_session, proved_session = g.pop("ended_session", None), g.pop("proved_session", None)
-    noted = (used_token, used_session, ended_session, proved_session)
-    if all(id is None for id in noted):
+    notes = [(note, g.pop(name)) for name, note in _notes.items() if name in g]
+    if not notes:
         return
     try:
         with unit_of_work(writes=True):
-            if used_token is not None:
-                tokens.note_use(used_token)
-            if used_session is not None:
-                sessions.note_use(used_session)
-            if ended_session is not None:
-                sessions.close(ended_session)
-            if proved_session is not None:
-                sessions.note_proof(proved_session)
+            for note, subject in notes:
+                note(subject)
     except (DomainError, SQLAlchemyError) as error:
         LOGGER.warning("the use of a token or session was not noted: %s", error)

@@ -6,6 +6,16 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.db import NEVER_REUSE_IDS, Model, at_most, utcnow
 
 
+def has_expired(expires_at: datetime | None, last_seen_at: datetime | None) -> bool:
+    """Whether it is too late for a token, or was when it was last seen.
+
+    So a clock that is set back makes none live again.
+    """
+    if expires_at is None:
+        return False
+    return expires_at <= utcnow() or (last_seen_at is not None and expires_at <= last_seen_at)
+
+
 class Token(Model):
     """An access token, of which only the SHA-256 of the secret is known here."""
 
@@ -24,7 +34,7 @@ class Token(Model):
 
     @property
     def is_expired(self) -> bool:
-        return self.expires_at is not None and self.expires_at <= utcnow()
+        return has_expired(self.expires_at, self.last_seen_at)
 
     @property
     def expires_soon(self) -> bool:

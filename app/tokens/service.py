@@ -167,6 +167,14 @@ def note_use(token_id: int) -> None:
     )
 
 
+def note_expiry(token_id: int) -> None:
+    """Remember that a token was seen expired, as if it had been used in its last moment."""
+    unseen = sa.or_(Token.last_seen_at.is_(None), Token.last_seen_at < Token.expires_at)
+    db.session.execute(
+        sa.update(Token).where(Token.id == token_id, unseen).values(last_seen_at=Token.expires_at)
+    )
+
+
 def is_use_worth_noting(last_seen_at: datetime | None) -> bool:
     return last_seen_at is None or last_seen_at < utcnow() - SEEN_PRECISION
 

@@ -202,6 +202,17 @@ def test_a_token_expires_in_the_future(held, past):
     assert "deploy" not in described(client, path)
 
 
+def test_a_token_that_was_seen_expired_stays_so_when_the_clock_is_set_back(app, held):
+    client, path = held
+    with time_machine.travel(START, tick=False):
+        made = make(client, path, expiresAt=(START + timedelta(hours=1)).isoformat())
+    with time_machine.travel(START + timedelta(hours=2), tick=False):
+        assert not works(app, made)
+    with time_machine.travel(START + timedelta(minutes=1), tick=False):
+        assert not works(app, made)
+        assert make(client, path, "another", expiresAt="2099-01-01T00:00:00Z")
+
+
 def test_a_token_works_until_it_expires(app, held):
     client, path = held
     with time_machine.travel(START, tick=False):
