@@ -25,6 +25,8 @@ IDLE_SECONDS = 60
 """How long a connection may stay open between two requests."""
 DRAIN_SECONDS = 30.0
 """How long what is under way may take to end once the server was told to stop."""
+GREETING_SECONDS = 1.0
+"""How long a connection may be silent at first when the server ends: its request is on the way."""
 PASS_SECONDS = 0.25
 HOUR = 3_600.0
 ACCEPTED_LAST = 1_024
@@ -75,8 +77,11 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
 
     @property
     def is_busy(self) -> bool:
-        """Whether a request is being received, worked on or answered."""
-        return bool(self.requests or self.request is not None or self.total_outbufs_len)
+        """Whether a request is being received, worked on or answered, or about to come."""
+        if self.requests or self.request is not None or self.total_outbufs_len:
+            return True
+        since = self.receiving_since
+        return since is not None and time.monotonic() - since < GREETING_SECONDS
 
     @property
     def is_too_slow(self) -> bool:

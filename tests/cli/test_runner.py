@@ -99,6 +99,17 @@ def test_a_long_answer_is_sent_to_its_end(start):
     assert server.process.wait(30) == 0
 
 
+def test_who_has_just_connected_can_still_send_a_request(start):
+    server = start()
+    with closing(connect(server)) as client:
+        time.sleep(0.1)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        client.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert client.recv(1_000).startswith(b"HTTP/1.1 200")
+    assert server.process.wait(30) == 0
+
+
 def test_with_nothing_under_way_it_ends_at_once(start):
     server = start()
     with closing(connect(server)) as idle:
