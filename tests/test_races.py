@@ -2,14 +2,20 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from threading import Barrier
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
+from flask import Flask
 from werkzeug.test import TestResponse
 
+from app.core.db import db, writing
+from app.events import service as events
 from tests.clients import ApiClient
 
 FEATURES = "/projects/default/features"
@@ -35,6 +41,21 @@ def crowd(client: ApiClient, path: str, bodies: Iterable[dict[str, Any]]) -> lis
 
 def statuses(answers: list[TestResponse]) -> Counter[int]:
     return Counter(answer.status_code for answer in answers)
+
+
+@contextmanager
+def nothing_can_be_told(app: Flask) -> Iterator[None]:
+    """The event log is somewhere else for a while."""
+
+    def rename(old: str, new: str) -> None:
+        with app.app_context(), writing(), db.engine.begin() as connection:
+            connection.execute(sa.text(f"ALTER TABLE {old} RENAME TO {new}"))
+
+    rename("events", "elsewhere")
+    try:
+        yield
+    finally:
+        rename("elsewhere", "events")
 
 
 def make_features(client, *names):
@@ -226,3 +247,67 @@ def test_inactive_users_are_deleted_once(admin, people):
     assert statuses(answers) == {200: 16}
     deleted = admin.ok("GET", "/events?type=user-deleted")["events"]
     assert sorted(event["preData"]["id"] for event in deleted) == ids
+
+
+def test_a_tag_type_and_an_environment_are_made_once(admin):
+    for path, body in (("/tag-types", {"name": "team"}), ("/environments", {"name": "qa"})):
+        full = body if path == "/tag-types" else body | {"type": "test"}
+        assert statuses(crowd(admin, path, [full] * CROWD)) == {201: 1, 409: CROWD - 1}
+
+
+def test_one_e_mail_address_is_given_once_whatever_its_case(admin):
+    spellings = ("zoe@example.org", "Zoe@Example.ORG")
+    bodies = [{"email": spellings[number % 2], "rootRole": 3} for number in range(CROWD)]
+    assert statuses(crowd(admin, "/user-admin", bodies)) == {201: 1, 409: CROWD - 1}
+    assert admin.ok("GET", "/events?type=user-created")["total"] == 1
+
+
+def test_nobody_writes_into_a_project_that_he_was_taken_out_of(admin, people):
+    for number in range(6):
+        project = f"shop{number}"
+        admin.ok("POST", "/projects", {"id": project, "name": "Shop"})
+        access = {"members": admin.ok("GET", f"/projects/{project}/access")["members"]}
+        access["members"] = [{"id": m["id"], "roleId": m["roleId"]} for m in access["members"]]
+        member = people.member(f"kim{number}", project)
+        path = f"/projects/{project}/features"
+
+        leave = partial(admin.put, f"/projects/{project}/access", access)
+        bodies = [{"name": f"f{number}-{turn}"} for turn in range(8)]
+        left, *answers = at_once([leave, *(partial(member.post, path, body) for body in bodies)])
+        assert left.status_code == 200, left.text
+        assert set(statuses(answers)) <= {201, 403}
+        made = {answer.json["name"] for answer in answers if answer.status_code == 201}
+        assert {row["name"] for row in admin.ok("GET", path)["features"]} == made
+        assert member.post(path, {"name": "late"}).status_code == 403
+
+
+def test_after_all_the_races_the_log_has_each_change_once_and_no_gap(app, admin):
+    made = crowd(admin, FEATURES, [{"name": f"f{number % 40}"} for number in range(80)])
+    tagged = at_once(
+        add_tags(admin, f"f{number % 40}", ["a", f"b{number % 3}"]) for number in range(40)
+    )
+    assert statuses(made) == {201: 40, 409: 40}
+    assert statuses(tagged) == {200: 40}
+    assert admin.ok("GET", "/events?type=feature-created")["total"] == 40
+    assert admin.ok("GET", "/events?type=feature-tags-changed")["total"] == 40
+    with app.app_context():
+        verdict = events.verify({})
+    assert (verdict.broken, verdict.count) == (None, verdict.last_id)
+
+
+def test_a_change_that_can_not_be_told_is_not_made(app, admin):
+    make_features(admin, "f")
+    before = admin.ok("GET", FEATURES), admin.ok("GET", "/events")
+    with nothing_can_be_told(app):
+        answers = [
+            admin.post(FEATURES, {"name": "g"}),
+            admin.post("/projects", {"id": "shop", "name": "Shop"}),
+            add_tags(admin, "f", ["a"])(),
+            admin.put("/projects/default", {"name": "Other"}),
+            admin.post("/service-account", {"name": "CI", "rootRole": 3}),
+        ]
+    assert statuses(answers) == {500: 5}
+    assert (admin.ok("GET", FEATURES), admin.ok("GET", "/events")) == before
+    assert admin.ok("GET", "/projects")["total"] == 1
+    assert admin.ok("GET", "/projects/default")["name"] != "Other"
+    assert admin.ok("GET", "/service-account")["total"] == 0
