@@ -1,5 +1,6 @@
 import json
 from datetime import UTC, datetime
+from os import SEEK_END
 from pathlib import Path
 
 import click
@@ -52,12 +53,16 @@ def prune(before: datetime) -> None:
 def write_down(home: Path) -> None:
     """Note where the log ends in a file, by which a log that is told anew is found out."""
     last_id, digest = service.head()
-    with (home / HEADS).open("a", encoding="ascii") as file:
-        file.write(json.dumps({"id": last_id, "digest": digest.hex()}) + "\n")
+    line = json.dumps({"id": last_id, "digest": digest.hex()}) + "\n"
+    with (home / HEADS).open("ab+") as file:
+        file.seek(max(file.seek(0, SEEK_END) - 1, 0))
+        if file.read(1) not in {b"", b"\n"}:
+            line = "\n" + line  # the one before was written in half: the disk was full
+        file.write(line.encode())
 
 
 def _written_down(home: Path) -> dict[int, bytes]:
     file = home / HEADS
     lines = file.read_text("ascii").splitlines() if file.exists() else []
-    heads = (json.loads(line) for line in lines)
+    heads = (json.loads(line) for line in lines if line.endswith("}"))  # others were cut off
     return {head["id"]: bytes.fromhex(head["digest"]) for head in heads if head["id"]}

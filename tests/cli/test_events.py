@@ -113,6 +113,21 @@ def test_a_log_that_was_told_anew_is_found_by_what_was_written_down(larkspur, fi
     assert broken_at(larkspur) == f"{id}: events after it are missing."
 
 
+def test_what_was_written_down_in_half_costs_that_line_alone(larkspur, file):
+    heads = larkspur.home / "event_heads.jsonl"
+    heads.write_text('{"id": 3, "dig')  # the disk was full
+    assert UNBROKEN in larkspur.ok("events", "verify")
+    server = Server(larkspur)
+    server.wait_until_ready()
+    assert server.end() == 0
+    file.execute("DELETE FROM events WHERE id > 5")
+    file.execute(
+        "UPDATE event_heads SET last_id = 5, digest = (SELECT digest FROM events WHERE id = 5)"
+    )
+    file.commit()
+    assert broken_at(larkspur) == "5: events after it are missing."
+
+
 def test_what_is_old_can_be_taken_away_from_the_beginning_alone(larkspur):
     with closing(sqlite3.connect(larkspur.home / "flagstaff.db")) as connection:
         count = connection.execute("SELECT count(*) FROM events").fetchone()[0]
