@@ -73,6 +73,8 @@ def test_minutes_of_mixed_load_leave_no_trace(
     for loads, (size, files, running) in zip(found, sizes, strict=True):
         slow = {kind: round(load.p99) for kind, load in loads.items()}
         print(f"{size:.0f} MB, {files} files, {running} threads, p99 in ms {slow}")
+    slowest = [max(load.p99 for load in loads.values()) for loads in found]
+    assert slowest[-1] <= 1.5 * slowest[0]
     assert sizes[-1][0] <= 1.05 * sizes[0][0]
     assert sizes[-1][1:] <= (sizes[0][1] + 2, sizes[0][2])
     assert "Traceback" not in server.log.read_text()
