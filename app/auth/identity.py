@@ -17,7 +17,7 @@ from app.accounts.models import Account
 from app.auth import service
 from app.core import pages
 from app.core.actor import Actor
-from app.core.db import rows, unit_of_work
+from app.core.db import rows, unit_of_work, utcnow
 from app.core.errors import DomainError, NotAuthenticated, TooManyRequests, WrongPassword
 from app.core.logs import LOGGER
 from app.core.pages import Browsers, ProofNeeded, SignInNeeded
@@ -29,7 +29,7 @@ from app.sessions import service as sessions
 from app.sessions.models import Session
 from app.tokens import secrets
 from app.tokens import service as tokens
-from app.tokens.models import Token, has_expired
+from app.tokens.models import Token
 
 _bearer = re.compile(r"\Abearer +", re.IGNORECASE)
 
@@ -52,6 +52,7 @@ _by_token = (
     .where(
         Token.digest == sa.bindparam("digest"),
         Token.revoked_at.is_(None),
+        Token.seen_expired_at.is_(None),
         Account.deleted_at.is_(None),
     )
 )
@@ -112,9 +113,8 @@ def by_token() -> Actor:
     if not found:
         raise NotAuthenticated
     token = found[0]
-    if has_expired(token.expires_at, token.last_seen_at):
-        if token.last_seen_at is None or token.last_seen_at < token.expires_at:
-            g.expired_token = token.token_id  # or it would live again when the clock is set back
+    if token.expires_at is not None and token.expires_at <= utcnow():
+        g.expired_token = token.token_id
         raise NotAuthenticated
     if tokens.is_use_worth_noting(token.last_seen_at):
         g.used_token = token.token_id

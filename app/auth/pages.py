@@ -108,7 +108,7 @@ def set_up(secret: str) -> ResponseReturnValue:
         return account
 
     if attempt(form, set_password):
-        return _first_entry(account, "Your password is set.")
+        return _first_entry(account, "Your password is set, and you are signed in.")
     return show_form("auth/set_up.html", form, account=account)
 
 
@@ -136,7 +136,7 @@ def make_first_admin(secret: str) -> ResponseReturnValue:
 def _first_entry(account: Account, words: str) -> ResponseReturnValue:
     welcome = service.begin_session(account, _browser())
     if isinstance(welcome, HalfWay):
-        flash(words, "ok")
+        flash("Your password is set; one step is left.", "ok")
         return _code_page(forms.CodeForm(empty=True), welcome, "/")
     identity.begin(welcome.secret)
     flash(words, "ok")

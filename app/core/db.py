@@ -232,11 +232,24 @@ def transact(work: Callable[[], T], *, writes: bool) -> T:
     for attempt in range(1, TRIES + 1):
         try:
             with unit_of_work(writes=writes):
-                return work()
-        except (DBAPIError, Again) as error:
-            if attempt == TRIES or not (isinstance(error, Again) or faults.is_deadlock(error)):
+                return _unless_cut_off(work)
+        except Again as error:
+            if attempt == TRIES:
+                raise (error.__cause__ or error) from None
+        except DBAPIError as error:
+            if attempt == TRIES or not faults.is_deadlock(error):
                 raise
     raise AssertionError  # the loop returns or raises
+
+
+def _unless_cut_off(work: Callable[[], T]) -> T:
+    """Have work begun anew whose connection was lost: nothing of it was committed yet."""
+    try:
+        return work()
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise Again from error
+        raise
 
 
 def rows(statement: sa.Executable, **parameters: Any) -> Sequence[Any]:

@@ -108,6 +108,7 @@ def _admin_has_token() -> bool:
         Token.account_id == Account.id,
         Token.revoked_at.is_(None),
         sa.or_(Token.expires_at.is_(None), Token.expires_at > utcnow()),
+        Token.seen_expired_at.is_(None),
         Account.role == Role.ADMIN,
         Account.deleted_at.is_(None),
     )

@@ -6,16 +6,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.db import NEVER_REUSE_IDS, Model, at_most, utcnow
 
 
-def has_expired(expires_at: datetime | None, last_seen_at: datetime | None) -> bool:
-    """Whether it is too late for a token, or was when it was last seen.
-
-    So a clock that is set back makes none live again.
-    """
-    if expires_at is None:
-        return False
-    return expires_at <= utcnow() or (last_seen_at is not None and expires_at <= last_seen_at)
-
-
 class Token(Model):
     """An access token, of which only the SHA-256 of the secret is known here."""
 
@@ -31,10 +21,14 @@ class Token(Model):
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     last_seen_at: Mapped[datetime | None]
+    seen_expired_at: Mapped[datetime | None]
+    """When it was first refused as expired: a clock that is set back lets it live no more."""
 
     @property
     def is_expired(self) -> bool:
-        return has_expired(self.expires_at, self.last_seen_at)
+        return self.seen_expired_at is not None or (
+            self.expires_at is not None and self.expires_at <= utcnow()
+        )
 
     @property
     def expires_soon(self) -> bool:

@@ -168,10 +168,10 @@ def note_use(token_id: int) -> None:
 
 
 def note_expiry(token_id: int) -> None:
-    """Remember that a token was seen expired, as if it had been used in its last moment."""
-    unseen = sa.or_(Token.last_seen_at.is_(None), Token.last_seen_at < Token.expires_at)
+    """Remember that a token was refused as expired."""
+    first = Token.seen_expired_at.is_(None)
     db.session.execute(
-        sa.update(Token).where(Token.id == token_id, unseen).values(last_seen_at=Token.expires_at)
+        sa.update(Token).where(Token.id == token_id, first).values(seen_expired_at=utcnow())
     )
 
 
