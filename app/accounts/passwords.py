@@ -109,7 +109,9 @@ def fits(known: str | None, password: str) -> bool:
 
 def _set(actor: Actor, account: Account, password: str, shortest: int) -> None:
     """``shortest`` is the operator's least length, in characters."""
-    tidy = unicodedata.normalize("NFKC", password)
+    # What is too long anyway is not normalised, which may take the square of its length.
+    fits_in = len(password) <= LONGEST_PASSWORD
+    tidy = unicodedata.normalize("NFKC", password) if fits_in else password
     if fault := _fault(account, tidy, shortest):
         raise Invalid.at("/newPassword", fault)
     with _turn():

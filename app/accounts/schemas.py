@@ -9,6 +9,7 @@ from app.core.permissions import ROOT_ROLES
 from app.core.schemas import (
     Ignored,
     Line,
+    Many,
     QueryNumber,
     QueryTruth,
     RoleId,
@@ -121,7 +122,7 @@ class UserList(Schema):
 
 
 class UserIds(Schema):
-    ids = fields.List(WholeNumber(), required=True, metadata={"description": "User ids."})
+    ids = Many(WholeNumber(), required=True, metadata={"description": "User ids."})
 
 
 class InactiveUser(Schema):

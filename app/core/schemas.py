@@ -8,11 +8,13 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import chain, groupby
 from typing import Any, ClassVar
 
 import marshmallow
 from marshmallow import fields, validate
 
+from app.core.errors import MAX_DETAILS
 from app.core.permissions import Role
 
 # Controls, line and paragraph separators, and the marks that turn text around on a screen.
@@ -24,6 +26,10 @@ RFC_3339 = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)"
 MAX_INTEGER = 2**53 - 1
 MAX_QUERY_NUMBER = 2**31 - 1
 MAX_KEY = 100
+LONGEST_SPELLING = 4
+"""Code points that NFC makes one of at most."""
+SHORT = 100
+"""Characters, up to which the square of their number is nothing to fear."""
 
 # JSON can't bring half of a surrogate pair, which the documented patterns therefore leave out,
 # but an argument on the command line can.
@@ -153,10 +159,12 @@ class _Text(fields.String):
         super().__init__(
             validate=_length(low, high), metadata=metadata | kwargs.pop("metadata", {}), **kwargs
         )
+        self.high = high
 
     def _tidy(self, value: Any) -> str:
-        text: str = super()._deserialize(value, None, None)
-        return unicodedata.normalize("NFC", text.strip())
+        text: str = super()._deserialize(value, None, None).strip()
+        # What is longer than this is refused for its length, however it is spelled.
+        return nfc(text) if len(text) <= LONGEST_SPELLING * self.high else text
 
 
 class Line(_Text):
@@ -211,7 +219,27 @@ class Key(fields.String):
         return text
 
 
-class KeySet(fields.List[str]):
+class Many(fields.List[Any]):
+    """A list whose faults are looked for no longer than anybody is told of them."""
+
+    def _deserialize(self, value: Any, *_: Any, **kwargs: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise self.make_error("invalid")
+        found: list[Any] = []
+        faults: dict[int, Any] = {}
+        for index, each in enumerate(value):
+            try:
+                found.append(self.inner.deserialize(each, **kwargs))
+            except marshmallow.ValidationError as error:
+                faults[index] = error.messages
+                if len(faults) == MAX_DETAILS:
+                    break
+        if faults:
+            raise marshmallow.ValidationError(faults)
+        return found
+
+
+class KeySet(Many):
     """Many keys; order and repetition do not matter."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -243,6 +271,22 @@ class Timestamp(fields.AwareDateTime):
             return datetime.fromisoformat(value.upper()).astimezone(UTC)
         except (ValueError, OverflowError):
             raise self.make_error("invalid") from None
+
+
+def nfc(text: str) -> str:
+    """NFC, in a time that a long row of combining marks does not square.
+
+    The standard library sorts such a row by exchanging neighbours; here it is in order before.
+    """
+    if len(text) > SHORT and not text.isascii():
+        parts = (part for char in text for part in unicodedata.normalize("NFD", char))
+        rows = (sorted(row, key=unicodedata.combining) for _, row in groupby(parts, _is_mark))
+        text = "".join(chain.from_iterable(rows))
+    return unicodedata.normalize("NFC", text)
+
+
+def _is_mark(char: str) -> bool:
+    return unicodedata.combining(char) > 0
 
 
 def _length(low: int, high: int) -> validate.Length:

@@ -3,7 +3,18 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from app.core.paging import PageQuery, Sort
-from app.core.schemas import Ignored, Key, KeySet, Line, Prose, QueryTruth, Schema, Timestamp, Truth
+from app.core.schemas import (
+    Ignored,
+    Key,
+    KeySet,
+    Line,
+    Many,
+    Prose,
+    QueryTruth,
+    Schema,
+    Timestamp,
+    Truth,
+)
 from app.features.models import FeatureType
 from app.tags.models import TagName
 from app.tags.schemas import TagRef
@@ -95,8 +106,8 @@ class Parent(Schema):
 
 
 class _TagChanges(Schema):
-    added_tags = fields.List(fields.Nested(TagRef), required=True)
-    removed_tags = fields.List(fields.Nested(TagRef), required=True)
+    added_tags = Many(fields.Nested(TagRef), required=True)
+    removed_tags = Many(fields.Nested(TagRef), required=True)
 
     @post_load
     def _name(self, data: dict[str, Any], **_: Any) -> dict[str, list[TagName]]:

@@ -8,6 +8,7 @@ from app.core.schemas import (
     Ignored,
     Key,
     Line,
+    Many,
     Prose,
     QueryTruth,
     RoleId,
@@ -60,10 +61,10 @@ class _ProjectFields(Schema):
 
 
 class _Environments(Schema):
-    environments = fields.List(
+    environments = Many(
         environment_name(), validate=validate.Length(min=1, error="Name at least one environment.")
     )
-    change_request_environments = fields.List(fields.Nested(ApprovalRule))
+    change_request_environments = Many(fields.Nested(ApprovalRule))
 
     @validates_schema(skip_on_field_errors=True)
     def _refuse_repetition(self, data: dict[str, Any], **_: Any) -> None:
@@ -97,7 +98,7 @@ class ProjectSettings(_ProjectFields, _Environments):
 
 
 class ProjectEnvironments(_Environments):
-    environments = fields.List(
+    environments = Many(
         environment_name(),
         required=True,
         validate=validate.Length(min=1, error="Name at least one environment."),
@@ -158,7 +159,7 @@ class MemberRef(Schema):
 
 
 class AccessChange(Schema):
-    members = fields.List(fields.Nested(MemberRef), required=True)
+    members = Many(fields.Nested(MemberRef), required=True)
 
     @validates_schema(skip_on_field_errors=True)
     def _refuse_repetition(self, data: dict[str, Any], **_: Any) -> None:

@@ -1,0 +1,24 @@
+"""However a text is spelled, it is stored in one way, and long texts are no other matter."""
+
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.schemas import SHORT, nfc
+
+MARKS = st.characters(categories=["Mn", "Mc"])
+LETTERS = st.sampled_from("ae\u00e9\u1f82\uac00\u1100\u1161\u11a8\u0f73\u0344\u212b\U0001f986")
+
+
+@given(st.lists(MARKS | LETTERS, min_size=SHORT, max_size=3 * SHORT).map("".join))
+def test_a_long_text_is_composed_as_the_standard_says(text):
+    assert nfc(text) == unicodedata.normalize("NFC", text)
+
+
+def test_a_length_is_that_of_the_composed_text(admin):
+    for letter, spelled in (("\u00e9", "e\u0301"), ("\u1f82", "\u03b1\u0313\u0300\u0345")):
+        admin.ok("PUT", "/projects/default", {"name": spelled * 255})
+        assert admin.ok("GET", "/projects/default")["name"] == letter * 255
+        for longer in (spelled * 256, spelled * 1_024, letter * 256):
+            assert admin.put("/projects/default", {"name": longer}).status_code == 400
