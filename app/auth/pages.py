@@ -8,7 +8,7 @@ from app.accounts import passwords
 from app.accounts.models import Account
 from app.auth import first_admin, forms, identity, service
 from app.auth.service import HalfWay, Welcome
-from app.core import pages
+from app.core import pages, strict_json
 from app.core.actor import Actor
 from app.core.db import transact
 from app.core.errors import Invalid, TooManyRequests
@@ -208,7 +208,7 @@ def _sign_in_page(form: SchemaForm, target: str, kept: Fields | None = None) -> 
 def _kept_fields() -> Fields | None:
     """What had been typed before, as the sign-in page carried it; None if it is not as made."""
     try:
-        fields = json.loads(request.form.get("kept", ""))
+        fields = strict_json.loads(request.form.get("kept", "").encode())
         return {str(name): [str(value) for value in values] for name, values in fields.items()}
     except (ValueError, AttributeError, TypeError):
         return None

@@ -236,11 +236,20 @@ def test_a_number_under_which_nothing_was_kept_shows_the_empty_form(browser, kep
     assert (page.status, page.fields()["name"]) == (200, "")
 
 
-@pytest.mark.parametrize("kept", ["nonsense", "[]", '{"name": 1}', "1", '"x"', '{"a": [[1]]}'])
+DAMAGED = [
+    *("nonsense", "[]", '{"name": 1}', "1", '"x"', '{"a": [[1]]}', '{"name": ["\\ud800"]}'),
+    *('{"name": ["\\u0000"]}', "[" * 100_000, '{"a":' * 100_000, "9" * 5_000),
+]
+
+
+@pytest.mark.parametrize("kept", DAMAGED, ids=lambda kept: kept[:20])
 def test_a_damaged_kept_form_is_refused_or_harmless(visitor, ada, kept):
     typed = {"name": "ada", "password": PASSWORD, "next": "/projects/new", "kept": kept}
+    assert visitor.post("/sign-in", {**typed, "password": "x"}).status == 400
     page = visitor.post("/sign-in", typed)
     assert page.status in {303, 400}
+    if page.status == 303:
+        assert visitor.follow(page).status == 200
 
 
 def test_without_cookies_one_is_told_so(app):
