@@ -1,0 +1,218 @@
+"""Every field of every body, what kind of value it takes, and how to send it one."""
+
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+TOLD = "2099-01-01T00:00:00.000Z"
+LONGEST = '"' + "x" * 1_000_000 + '"'
+
+READABLE = {
+    "null": "null",
+    "true": "true",
+    "false": "false",
+    "0": "0",
+    "-0": "-0",
+    "-1": "-1",
+    "1": "1",
+    "1.0": "1.0",
+    "1e0": "1e0",
+    "1.5": "1.5",
+    "1e400 times smaller": "1e-400",
+    "2^31": "2147483648",
+    "2^53-1": "9007199254740991",
+    "2^53": "9007199254740992",
+    "-2^53": "-9007199254740992",
+    "2^63-1": "9223372036854775807",
+    "text": '"text"',
+    "a number in quotes": '"5"',
+    "true in quotes": '"true"',
+    "a time": f'"{TOLD}"',
+    "empty": '""',
+    "blank": '" "',
+    "1 MB": LONGEST,
+    "a line break": '"a\\nb"',
+    "a control character": '"a\\u0007b"',
+    "turned around": '"a\\u202eb"',
+    "[]": "[]",
+    "[null]": "[null]",
+    "[[]]": "[[]]",
+    "{}": "{}",
+    "an object": '{"unheard of": 1}',
+}
+UNREADABLE = {
+    "1e400": "1e400",
+    "NaN": "NaN",
+    "Infinity": "Infinity",
+    "-Infinity": "-Infinity",
+    "2^63": "9223372036854775808",
+    "10^30": "1" + "0" * 30,
+    "5,000 digits": "9" * 5_000,
+    "a key twice": '{"a": 1, "a": 2}',
+    "NUL": '"a\\u0000b"',
+    "half a pair": '"\\ud800"',
+    "deep": "[" * 21 + "]" * 21,
+}
+
+TEXTS = {"text", "a number in quotes", "true in quotes"}
+KEY = {*TEXTS}
+LINE = {*TEXTS, "a time"}
+PROSE = {*LINE, "empty", "blank", "a line break"}
+TRUTH = {"true", "false"}
+TIME = {"a time"}
+ONE = {"1", "1.0", "1e0"}
+ZERO = {"0", "-0", "1e400 times smaller"}
+WHOLE = {*ONE, *ZERO, "-1", "2^31", "2^53-1"}
+NULL = {"null"}
+ANYTHING = {*READABLE}
+NOTHING: set[str] = set()
+"""No value of this list: what is chosen from, e-mail addresses, passwords, lists of objects."""
+
+
+class Slot(NamedTuple):
+    """A field of a body; ``status``: what values that it takes are answered with."""
+
+    method: str
+    path: str
+    pointer: str
+    takes: set[str]
+    status: int = 200
+
+
+SHOP, PIECE = "/projects/shop", "/projects/shop/features/a"
+ROBOT, PERSON = "/service-account/{robot}", "/user-admin/{person}"
+TAGS, ACCESS = "/projects/shop/tags", "/projects/shop/access"
+ENVIRONMENTS = "/projects/empty/environments"
+OF_ACCOUNT = ("id", "isAPI", "imageUrl", "loginAttempts", "emailSent", "seenAt", "createdAt")
+OF_PROJECT = ("environments", "changeRequestEnvironments", "featureCount", "memberCount")
+OF_FEATURE = ("project", "createdAt", "archivedAt", "tags", "dependencies", "children")
+
+SLOTS = [
+    Slot("POST", "/service-account", "username", LINE, 201),
+    Slot("POST", "/service-account", "name", LINE, 201),
+    Slot("POST", "/service-account", "rootRole", ONE, 201),
+    Slot("PUT", ROBOT, "username", LINE),
+    Slot("PUT", ROBOT, "name", LINE | NULL),
+    Slot("PUT", ROBOT, "rootRole", ONE),
+    *(Slot("PUT", ROBOT, name, ANYTHING) for name in (*OF_ACCOUNT, "tokens")),
+    Slot("POST", ROBOT + "/token", "description", LINE, 201),
+    Slot("POST", ROBOT + "/token", "expiresAt", TIME | NULL, 201),
+    Slot("POST", ROBOT + "/token/{token}/rotate", "overlapHours", ONE | ZERO, 201),
+    Slot("POST", ROBOT + "/token/{token}/rotate", "expiresAt", TIME, 201),
+    Slot("POST", "/user/tokens", "description", LINE, 201),
+    Slot("POST", "/user/tokens", "expiresAt", TIME | NULL, 201),
+    Slot("POST", "/user/change-password", "oldPassword", NOTHING),
+    Slot("POST", "/user/change-password", "newPassword", TIME),
+    Slot("POST", "/feedback", "feedbackId", KEY),
+    Slot("POST", "/feedback", "neverShow", TRUTH),
+    Slot("POST", "/feedback", "given", TIME),
+    Slot("PUT", "/feedback/menu", "neverShow", TRUTH),
+    Slot("PUT", "/feedback/menu", "given", TIME | NULL),
+    Slot("PUT", "/feedback/menu", "userId", ANYTHING),
+    Slot("PUT", "/feedback/menu", "feedbackId", ANYTHING),
+    Slot("POST", "/user-admin", "username", LINE, 201),
+    Slot("POST", "/user-admin", "email", NOTHING),
+    Slot("POST", "/user-admin", "name", LINE, 201),
+    Slot("POST", "/user-admin", "rootRole", ONE, 201),
+    Slot("PUT", PERSON, "username", LINE),
+    Slot("PUT", PERSON, "email", NULL),
+    Slot("PUT", PERSON, "name", LINE | NULL),
+    Slot("PUT", PERSON, "rootRole", ONE),
+    *(Slot("PUT", PERSON, name, ANYTHING) for name in OF_ACCOUNT),
+    Slot("POST", "/user-admin/inactive/delete", "ids", {"[]"}),
+    Slot("POST", "/user-admin/inactive/delete", "ids/0", WHOLE),
+    Slot("POST", "/projects", "id", KEY, 201),
+    Slot("POST", "/projects", "name", LINE, 201),
+    Slot("POST", "/projects", "description", PROSE | NULL, 201),
+    Slot("POST", "/projects", "mode", NOTHING),
+    Slot("POST", "/projects", "defaultStickiness", LINE, 201),
+    Slot("POST", "/projects", "featureLimit", ANYTHING, 201),
+    Slot("POST", "/projects", "environments", NOTHING),
+    Slot("POST", "/projects", "environments/0", NOTHING),
+    Slot("POST", "/projects", "changeRequestEnvironments", {"[]"}, 201),
+    Slot("POST", "/projects", "changeRequestEnvironments/0", NOTHING),
+    Slot("POST", "/projects", "changeRequestEnvironments/0/name", NOTHING),
+    Slot("POST", "/projects", "changeRequestEnvironments/0/requiredApprovals", WHOLE, 201),
+    Slot("PUT", SHOP, "id", NOTHING),
+    Slot("PUT", SHOP, "name", LINE),
+    Slot("PUT", SHOP, "description", PROSE | NULL),
+    Slot("PUT", SHOP, "mode", NOTHING),
+    Slot("PUT", SHOP, "defaultStickiness", LINE),
+    *(Slot("PUT", SHOP, n, ANYTHING) for n in (*OF_PROJECT, "featureLimit", "createdAt")),
+    Slot("PUT", SHOP, "archivedAt", ANYTHING),
+    Slot("PUT", ENVIRONMENTS, "environments", NOTHING),
+    Slot("PUT", ENVIRONMENTS, "environments/0", NOTHING),
+    Slot("PUT", ENVIRONMENTS, "changeRequestEnvironments", {"[]"}),
+    Slot("PUT", ENVIRONMENTS, "changeRequestEnvironments/0", NOTHING),
+    Slot("PUT", ENVIRONMENTS, "changeRequestEnvironments/0/name", NOTHING),
+    Slot("PUT", ENVIRONMENTS, "changeRequestEnvironments/0/requiredApprovals", WHOLE),
+    Slot("PUT", ACCESS, "members", {"[]"}, 409),
+    Slot("PUT", ACCESS, "members/0", NOTHING),
+    Slot("PUT", ACCESS, "members/0/id", ONE),
+    Slot("PUT", ACCESS, "members/0/roleId", NOTHING),
+    *(Slot("PUT", ACCESS, f"members/0/{n}", ANYTHING) for n in ("username", "name", "accountType")),
+    Slot("POST", SHOP + "/features", "name", KEY, 201),
+    Slot("POST", SHOP + "/features", "type", NOTHING),
+    Slot("POST", SHOP + "/features", "description", PROSE | NULL, 201),
+    Slot("POST", SHOP + "/features", "stale", TRUTH, 201),
+    Slot("POST", SHOP + "/features", "impressionData", TRUTH, 201),
+    Slot("PUT", PIECE, "name", NOTHING),
+    Slot("PUT", PIECE, "type", NOTHING),
+    Slot("PUT", PIECE, "description", PROSE | NULL),
+    Slot("PUT", PIECE, "stale", TRUTH),
+    Slot("PUT", PIECE, "impressionData", TRUTH),
+    *(Slot("PUT", PIECE, name, ANYTHING) for name in OF_FEATURE),
+    Slot("POST", PIECE + "/dependencies", "feature", KEY, 404),
+    Slot("PUT", TAGS, "features", NOTHING),
+    Slot("PUT", TAGS, "features/0", KEY, 404),
+    Slot("PUT", TAGS, "tags", NOTHING),
+    Slot("PUT", TAGS, "tags/addedTags", {"[]"}),
+    Slot("PUT", TAGS, "tags/addedTags/0", NOTHING),
+    Slot("PUT", TAGS, "tags/addedTags/0/value", LINE),
+    Slot("PUT", TAGS, "tags/addedTags/0/type", NOTHING),
+    Slot("PUT", TAGS, "tags/removedTags", {"[]"}),
+    Slot("PUT", TAGS, "tags/removedTags/0", NOTHING),
+    Slot("PUT", TAGS, "tags/removedTags/0/value", LINE),
+    Slot("PUT", TAGS, "tags/removedTags/0/type", NOTHING),
+    *(
+        Slot("POST", f"{SHOP}/{way}", pointer, takes, status)
+        for way, status, empty in (
+            ("archive", 404, 202),
+            ("archive/validate", 200, 200),
+            ("archive/plan", 200, 200),
+            ("revive-features", 404, 200),
+        )
+        for pointer, takes, status in (("features", {"[]"}, empty), ("features/0", KEY, status))
+    ),
+    Slot("POST", "/tag-types", "name", KEY, 201),
+    Slot("POST", "/tag-types", "description", (PROSE | NULL) - {"a line break"}, 201),
+    Slot("POST", "/tag-types", "hue", ONE, 201),
+    Slot("PUT", "/tag-types/team", "description", (PROSE | NULL) - {"a line break"}),
+    Slot("PUT", "/tag-types/team", "hue", ONE),
+    Slot("PUT", "/tag-types/team", "name", ANYTHING),
+    Slot("POST", "/environments", "name", KEY, 201),
+    Slot("POST", "/environments", "type", NOTHING),
+    Slot("POST", "/environments", "sortOrder", ONE | ZERO, 201),
+    Slot("PUT", "/environments/production", "type", NOTHING),
+    Slot("PUT", "/environments/production", "sortOrder", ONE | ZERO),
+    Slot("PUT", "/environments/production", "deprecated", TRUTH),
+    Slot("PUT", "/environments/production", "name", ANYTHING),
+]
+
+
+def with_value(body: dict[str, Any], pointer: str, value: Any) -> dict[str, Any]:
+    """The body with another value at the pointer, where lists and objects are made as needed."""
+    changed = deepcopy(body)
+    part: Any = changed
+    *before, last = pointer.split("/")
+    for step, after in zip(before, pointer.split("/")[1:], strict=True):
+        if isinstance(part, list):
+            if not part:
+                part.append({})
+            part = part[int(step)]
+        else:
+            part = part.setdefault(step, [] if after.isdigit() else {})
+    if isinstance(part, list):
+        part[:1] = [value]
+    else:
+        part[last] = value
+    return changed
