@@ -1,0 +1,56 @@
+"""Everything hostile at every place that takes input; the quick tests have a sample of it."""
+
+from collections import Counter
+from itertools import product
+
+from tests.clients import ApiClient, error_of
+from tests.core.test_rehearsal import root, world
+from tests.input.conftest import twins
+from tests.input.corpora import json_texts, strings
+from tests.input.fields import READABLE, SLOTS, UNREADABLE
+from tests.input.test_json import ROUTES
+from tests.input.test_paths import check_all
+from tests.input.test_paths import world as addressed
+from tests.input.test_strings import HOMES, client_of, verdict
+from tests.input.test_types import mistakes, sender
+
+__all__ = ["addressed", "root", "twins", "world"]  # fixtures
+
+
+def test_every_json_text_on_every_route(root: ApiClient, world: dict[str, int]):
+    statuses: Counter[int] = Counter()
+    for (method, path, body), (name, text) in product(ROUTES, json_texts().items()):
+        answer = root.request(
+            method,
+            f"{path.format_map(world)}?dryRun=true",
+            data=text,
+            content_type="application/json",
+        )
+        statuses[answer.status_code] += 1
+        assert answer.status_code < 500, (path, name)
+        if body is not None and name.startswith("n_"):
+            assert error_of(answer) == (400, "ValidationError"), (path, name)
+    print("\nJSON texts:", dict(statuses))  # noqa: T201 - what was measured
+
+
+def test_every_value_in_every_field(root: ApiClient, world: dict[str, int]):
+    assert mistakes(sender(root, world)) == []
+    pairs = len(SLOTS) * (len(READABLE) + len(UNREADABLE))
+    print(f"\n{pairs} pairs of field and value")  # noqa: T201 - as above
+
+
+def test_every_string_in_every_field_with_one_verdict_on_both_databases(twins):
+    clients = [client_of(app) for app in twins]
+    verdicts: Counter[int] = Counter()
+    differences = []
+    for home, text in product(HOMES, strings()):
+        first, second = (verdict(client, ids, home, text) for client, ids in clients)
+        verdicts[first[0]] += 1
+        if first != second:
+            differences.append((home, ascii(text[:80]), first, second))
+    print("\nstrings:", dict(verdicts))  # noqa: T201 - as above
+    assert differences == []
+
+
+def test_every_strange_address_with_every_rule(app, admin, browser, addressed):
+    print(f"\n{check_all(app, admin, browser)} requests")  # noqa: T201 - as above
