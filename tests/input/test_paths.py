@@ -62,7 +62,7 @@ NUMBERS = [
 ]
 AROUND = ["{}/", "/{}", "{}//", "/.{}", "/x/..{}", "{};x", "{}%00", "{}.json", "{}?x=%ff", "{}%3F"]
 """A whole address, written otherwise."""
-PIECES = {"id": NUMBERS, "key": STRANGE, None: STRANGE, "path": STRANGE, "string": ["%00", "%0A"]}
+PIECES = {"id": NUMBERS, "key": STRANGE, None: STRANGE, "path": STRANGE, "string": ["%2F", "ABC"]}
 RULES = sorted({rule for _, rule in NEEDS | PAGES_NEED} - {"/sign-out"})
 VARIABLE = re.compile(r"<(?:(\w+)(?:\(.*?\))?:)?(\w+)>")
 USUAL = {"id": "1", "key": "web", "string": "AB"}

@@ -8,6 +8,7 @@ from tests.core.test_rehearsal import root, world
 from tests.input.conftest import twins
 from tests.input.corpora import json_texts, strings
 from tests.input.fields import READABLE, SLOTS, UNREADABLE
+from tests.input.test_content_types import check_types
 from tests.input.test_json import ROUTES
 from tests.input.test_paths import check_all
 from tests.input.test_paths import world as addressed
@@ -54,3 +55,7 @@ def test_every_string_in_every_field_with_one_verdict_on_both_databases(twins):
 
 def test_every_strange_address_with_every_rule(app, admin, browser, addressed):
     print(f"\n{check_all(app, admin, browser)} requests")  # noqa: T201 - as above
+
+
+def test_every_type_on_every_route(root: ApiClient, world: dict[str, int]):
+    check_types(root, world)
