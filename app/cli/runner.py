@@ -47,6 +47,9 @@ class Parser(HTTPRequestParser):  # type: ignore[misc] # untyped
         lengths = named[b"content-length"] + named[b"transfer-encoding"]
         if lengths > 1:
             raise ParsingError("Send one Content-Length, or one Transfer-Encoding")
+        kinds = [line.lower() for line in lines if line.lower().startswith(b"transfer-encoding:")]
+        if any(line.partition(b":")[2].strip(b" \t") != b"chunked" for line in kinds):
+            raise ParsingError("The one Transfer-Encoding that is understood here is chunked")
         super().parse_header(header_plus)
         if self.version not in {"1.0", "1.1"}:
             raise ParsingError("Speak HTTP/1.0 or HTTP/1.1")
