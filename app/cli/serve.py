@@ -110,7 +110,7 @@ def _options(app: Flask, settings: Settings) -> dict[str, object]:
         "max_request_header_size": MAX_HEADER_BYTES,
         # The application refuses what is too large, in its own words and after asking who calls;
         # this bound is for bodies that would fill the disk before it is asked.
-        "max_request_body_size": 4 * app.config["MAX_CONTENT_LENGTH"],
+        "max_request_body_size": 2 * app.config["MAX_CONTENT_LENGTH"],
         "clear_untrusted_proxy_headers": True,
     }
     if settings.trusted_proxy is not None:
