@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import product
 
+from app.core.db import chunks
 from tests.clients import ApiClient, error_of
 from tests.core.test_rehearsal import root, world
 from tests.input.conftest import twins
@@ -10,6 +11,8 @@ from tests.input.corpora import json_texts, strings
 from tests.input.fields import READABLE, SLOTS, UNREADABLE
 from tests.input.test_content_types import check_types
 from tests.input.test_json import ROUTES
+from tests.input.test_markup import PAYLOADS
+from tests.input.test_markup import check as check_markup
 from tests.input.test_paths import check_all
 from tests.input.test_paths import world as addressed
 from tests.input.test_strings import HOMES, client_of, verdict
@@ -59,3 +62,8 @@ def test_every_strange_address_with_every_rule(app, admin, browser, addressed):
 
 def test_every_type_on_every_route(root: ApiClient, world: dict[str, int]):
     check_types(root, world)
+
+
+def test_no_string_becomes_markup_on_any_page(app):
+    for texts in chunks([*PAYLOADS, *(text for text in strings() if text.strip())], 60):
+        print(check_markup(app, [str(t) for t in texts]), "pages")  # noqa: T201 - as above
