@@ -1,0 +1,61 @@
+"""Whatever a client sends, the log has one line for it, which nobody but the server has written."""
+
+import json
+import re
+import socket
+from contextlib import closing
+
+import pytest
+
+from tests.cli.conftest import TOKEN, machine, start
+from tests.input.corpora import strings
+
+__all__ = ["machine", "start"]  # fixtures
+
+FORGED = '{"level": "error", "message": "forged"}'
+RAW = [
+    b"GET /a%0A%0Dforged%1B[31m HTTP/1.1\r\nHost: x\r\n",
+    b"GET /%ff%00%E2%80%A8forged HTTP/1.1\r\nHost: x\r\n",
+    b"GET /\xff\xfe\x80forged HTTP/1.1\r\nHost: x\r\n",
+    b"GET /?a=%0Aforged HTTP/1.1\r\nHost: x\r\n",
+    b"GET /%22%2C%22level%22%3A%22error HTTP/1.1\r\nHost: x\r\n",
+    b"GET / HTTP/1.1\r\nHost: forged\x1b[31m\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nUser-Agent: \x1b]0;forged\x07\xff\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: forged\x85line\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nCookie: session=" + FORGED.encode() + b"\r\n",
+    b"f\x0brged / HTTP/1.1\r\nHost: x\r\n",
+    b"GET /forged%\r\n",
+]
+
+
+def send(server, head: bytes) -> bytes:
+    with closing(socket.create_connection(("127.0.0.1", server.port), 30)) as client:
+        client.sendall(head + b"Connection: close\r\n\r\n")
+        answer = b""
+        while piece := client.recv(65_536):
+            answer += piece
+    return answer
+
+
+@pytest.mark.parametrize("style", ["json", "text"])
+def test_each_request_has_one_line_of_the_server_s_own(start, style):
+    server = start(LOG_FORMAT=style)
+    began = len(server.log.read_bytes().splitlines())
+    for head in RAW:
+        assert send(server, head).startswith(b"HTTP/1.")
+    texts = [text for text in strings()[::80] if text]
+    for text in texts:
+        body = json.dumps({"id": text, "name": text, "mode": text}).encode()
+        assert server.call("POST", "/api/admin/projects", body).status == 400
+        name = "".join(c for c in text if c.isascii() and c.isprintable())[:100].strip() or "x"
+        assert server.call("GET", "/api/admin/user", token=name).status == 401
+    server.end()
+    lines = server.log.read_bytes().decode("ascii").splitlines()[began:]
+    assert len(lines) == len(RAW) + 2 * len(texts)
+    for line in lines:
+        if style == "json":
+            assert json.loads(line)["logger"] == "flagstaff.access"
+        else:
+            assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d info [0-9a-f-]{36} ", line)
+            assert line.isprintable()
+        assert TOKEN not in line
