@@ -64,6 +64,10 @@ def test_every_type_on_every_route(root: ApiClient, world: dict[str, int]):
     check_types(root, world)
 
 
+UNFIT = {"None"}
+"""What a page may not have in an attribute, since it would look like a mistake of a template."""
+
+
 def test_no_string_becomes_markup_on_any_page(app):
-    for texts in chunks([*PAYLOADS, *(text for text in strings() if text.strip())], 60):
+    for texts in chunks([*PAYLOADS, *(text for text in strings() if text not in UNFIT)], 60):
         print(check_markup(app, [str(t) for t in texts]), "pages")  # noqa: T201 - as above
