@@ -64,10 +64,13 @@ def test_every_type_on_every_route(root: ApiClient, world: dict[str, int]):
     check_types(root, world)
 
 
-UNFIT = {"None"}
-"""What a page may not have in an attribute, since it would look like a mistake of a template."""
+def is_shown(text: str) -> bool:
+    """Whether everything takes it for a name; "None" would look like a mistake of a template."""
+    return bool(text.strip()) and text.isprintable() and len(text) <= 255 and text != "None"
 
 
 def test_no_string_becomes_markup_on_any_page(app):
-    for texts in chunks([*PAYLOADS, *(text for text in strings() if text not in UNFIT)], 60):
-        print(check_markup(app, [str(t) for t in texts]), "pages")  # noqa: T201 - as above
+    texts = [*PAYLOADS, *filter(is_shown, strings())]
+    for some in chunks(texts, 40):  # fewer than a page has rows
+        assert check_markup(app, some) > 30
+    print(f"\n{len(texts)} texts")  # noqa: T201 - as above
