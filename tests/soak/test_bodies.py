@@ -122,7 +122,7 @@ def test_a_body_of_strange_form_is_refused_and_forgotten(start, name):
         assert answer.startswith((b"HTTP/1.1 400", b"HTTP/1.1 413")), answer[:200]
         assert seconds < 2
     growth = memory(server) - before
-    print(f"\n{name}: {growth / MEBIBYTE:.1f} MiB more, last {seconds:.3f} s")  # noqa: T201
+    print(f"\n{name}: {growth / MEBIBYTE:.1f} MiB more, last {seconds:.3f} s")
     assert growth < GROWTH
     assert on_disk(server) < ON_DISK
     assert server.call("GET", "/health", token=None).status == 200
@@ -133,7 +133,7 @@ def test_a_body_without_end_is_cut_off(start, head):
     server = start()
     before = memory(server)
     answer, taken, seconds = exchange(server, f"{head}Transfer-Encoding: chunked\r\n", chunks())
-    print(f"\n{taken / MEBIBYTE:.1f} MiB taken in {seconds:.2f} s: {answer[:12]!r}")  # noqa: T201
+    print(f"\n{taken / MEBIBYTE:.1f} MiB taken in {seconds:.2f} s: {answer[:12]!r}")
     assert taken < TAKEN
     assert memory(server) - before < GROWTH
     assert on_disk(server) < ON_DISK

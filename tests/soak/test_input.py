@@ -34,13 +34,13 @@ def test_every_json_text_on_every_route(root: ApiClient, world: dict[str, int]):
         assert answer.status_code < 500, (path, name)
         if body is not None and name.startswith("n_"):
             assert error_of(answer) == (400, "ValidationError"), (path, name)
-    print("\nJSON texts:", dict(statuses))  # noqa: T201 - what was measured
+    print("\nJSON texts:", dict(statuses))
 
 
 def test_every_value_in_every_field(root: ApiClient, world: dict[str, int]):
     assert mistakes(sender(root, world)) == []
     pairs = len(SLOTS) * (len(READABLE) + len(UNREADABLE))
-    print(f"\n{pairs} pairs of field and value")  # noqa: T201 - as above
+    print(f"\n{pairs} pairs of field and value")
 
 
 def test_every_string_in_every_field_with_one_verdict_on_both_databases(twins):
@@ -52,12 +52,12 @@ def test_every_string_in_every_field_with_one_verdict_on_both_databases(twins):
         verdicts[first[0]] += 1
         if first != second:
             differences.append((home, ascii(text[:80]), first, second))
-    print("\nstrings:", dict(verdicts))  # noqa: T201 - as above
+    print("\nstrings:", dict(verdicts))
     assert differences == []
 
 
 def test_every_strange_address_with_every_rule(app, admin, browser, addressed):
-    print(f"\n{check_all(app, admin, browser)} requests")  # noqa: T201 - as above
+    print(f"\n{check_all(app, admin, browser)} requests")
 
 
 def test_every_type_on_every_route(root: ApiClient, world: dict[str, int]):
@@ -73,4 +73,4 @@ def test_no_string_becomes_markup_on_any_page(app):
     texts = [*PAYLOADS, *filter(is_shown, strings())]
     for some in chunks(texts, 40):  # fewer than a page has rows
         assert check_markup(app, some) > 30
-    print(f"\n{len(texts)} texts")  # noqa: T201 - as above
+    print(f"\n{len(texts)} texts")

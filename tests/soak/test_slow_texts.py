@@ -87,7 +87,7 @@ class Stopwatch:
         ordered = sorted(self.seconds.items(), key=lambda kv: kv[1])
         what, longest = ordered[-1]
         most = ordered[int(len(ordered) * 0.99)][1]
-        print(f"\n{len(ordered)} requests, p99 {most:.3f} s, slowest {longest:.3f} s ({what})")  # noqa: T201 - what was measured
+        print(f"\n{len(ordered)} requests, p99 {most:.3f} s, slowest {longest:.3f} s ({what})")
         assert longest < slowest, what
         assert p99 is None or most < p99
 

@@ -111,6 +111,6 @@ def test_both_databases_answer_alike(twins, seed):
         statuses[first[0]] += 1
         if first != second:
             different.append((ascii(request)[:300], first, second))
-    print("\n", dict(statuses))  # noqa: T201 - what was measured
+    print("\n", dict(statuses))
     assert not [status for status in statuses if status >= 500]
     assert different == []
