@@ -25,6 +25,9 @@ from app.sessions.service import Browser
 T = TypeVar("T")
 
 HISTORY = timedelta(days=400)
+NOBODY = 0
+"""No account has this id; for a name of nobody the database is asked about it just the same."""
+
 NETWORK_BITS = {4: 24, 6: 64}
 
 
@@ -94,7 +97,7 @@ def sign_in(name: str, password: str, browser: Browser) -> Welcome | HalfWay | N
 
     def look() -> _Candidate | None:
         candidate = _candidate(name)
-        account_id = candidate.account_id if candidate else None
+        account_id = candidate.account_id if candidate else NOBODY
         _count(_limits(name, network, account_id), utcnow())
         return candidate
 
@@ -108,6 +111,7 @@ def sign_in(name: str, password: str, browser: Browser) -> Welcome | HalfWay | N
     def conclude() -> Welcome | HalfWay | None:
         account = _still_there(candidate)
         if account is None:
+            _write_as_for_an_account(name, network)
             return None
         if not fits:
             _note_failure(account, browser)
@@ -243,20 +247,25 @@ def _candidate(name: str) -> _Candidate | None:
 
 def _still_there(candidate: _Candidate | None) -> Account | None:
     """The account, unless it was deleted or got another password while hashing."""
-    if candidate is None:
-        return None
     query = sa.select(Account).where(
-        Account.id == candidate.account_id,
+        Account.id == (candidate.account_id if candidate else NOBODY),
         Account.deleted_at.is_(None),
-        Account.password_hash == candidate.password_hash,
+        Account.password_hash == (candidate.password_hash if candidate else ""),
     )
     return db.session.scalar(query.with_for_update())
 
 
-def _limits(name: str, network: str, account_id: int | None) -> dict[str, Limit]:
+def _write_as_for_an_account(name: str, network: str) -> None:
+    """Change nothing, at the cost of a failure: how long it takes must not tell of an account."""
+    for key in sorted(_keys(name, network)):
+        unchanged = sa.update(Throttle).values(failures=Throttle.failures)
+        db.session.execute(unchanged.where(Throttle.key == key))
+
+
+def _limits(name: str, network: str, account_id: int) -> dict[str, Limit]:
     keys = _keys(name, network)
     limits = dict(zip(keys, (FROM_NETWORK, NAME_FROM_NETWORK, NAME), strict=True))
-    if account_id is not None and _came_from_before(account_id, network):
+    if _came_from_before(account_id, network):
         del limits[keys[-1]]
     return limits
 

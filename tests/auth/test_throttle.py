@@ -13,6 +13,7 @@ from app.core.errors import TooManyRequests
 from app.sessions.service import Browser as OpenedBy
 from tests.auth.test_sign_in import PASSWORD, ada, sign_in
 from tests.browser import Browser
+from tests.statements import statements
 
 __all__ = ["ada"]  # a fixture
 
@@ -166,3 +167,14 @@ def test_the_page_tells_how_long_to_wait(app: Flask, visitor: Browser, ada):
 )
 def test_what_counts_as_one_network(ip, network):
     assert service.network_of(ip) == network
+
+
+def test_a_failure_gives_the_database_no_less_to_do_where_there_is_no_account(app, attempt, ada):
+    asked = {}
+    for name in ("ada", "nobody-of-that-name"):
+        with statements(app) as seen:
+            assert attempt(name) == "wrong"
+        asked[name] = [statement.split()[0] for statement in seen]
+    for word in ("SELECT", "UPDATE"):
+        known, unknown = (words.count(word) for words in asked.values())
+        assert known <= unknown <= known + 2, asked
