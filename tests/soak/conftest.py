@@ -1,12 +1,14 @@
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import sqlalchemy as sa
 
-from tests.cli.conftest import empty_postgresql, machine, start
+from tests.cli.conftest import Machine, Server, empty_postgresql, machine, start
+from tests.soak.attempts import PROXY
 
 __all__ = ["empty_postgresql", "machine", "start"]  # fixtures
 
@@ -61,3 +63,24 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("only root can give a test a disk of its own")
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.fixture
+def pair(start: Callable[..., Server], empty_postgresql: str) -> list[Server]:
+    return [start(**PROXY, DATABASE_URL=empty_postgresql) for _ in range(2)]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def around(
+    request: pytest.FixtureRequest, start: Callable[..., Server], machine: Machine
+) -> Iterator[tuple[list[Server], sa.Engine]]:
+    """The servers of one database (a single one on SQLite), and a way to it past them."""
+    if request.param == "sqlite":
+        servers = [start(**PROXY)]
+        url = f"sqlite:///{machine.home / 'flagstaff.db'}"
+    else:
+        servers = request.getfixturevalue("pair")
+        url = request.getfixturevalue("empty_postgresql").replace("sql://", "sql+psycopg://")
+    engine = sa.create_engine(url)
+    yield servers, engine
+    engine.dispose()

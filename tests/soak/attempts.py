@@ -1,0 +1,70 @@
+"""Attempts to sign in at a real server, each from whatever address one likes."""
+
+import re
+import time
+from http.client import HTTPConnection
+from typing import Self
+from urllib.parse import urlencode
+
+from tests.cli.conftest import Server
+
+PROXY = {"TRUSTED_PROXY": "127.0.0.1", "BASE_URL": "http://127.0.0.1"}
+"""Settings with which a server believes whoever asks from here where he comes from."""
+
+
+class Attacker:
+    """Sends the sign-in form over one connection."""
+
+    def __init__(self, server: Server) -> None:
+        self._connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
+        self._connection.request("GET", "/sign-in")
+        answer = self._connection.getresponse()
+        found = re.search(r'name="csrf_token" value="([^"]+)"', answer.read().decode())
+        assert found is not None
+        self._token = found[1]
+        self._cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        self.seconds = 0.0
+        """How long the latest answer took."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def attempt(self, name: str, password: str, ip: str = "127.0.0.1") -> tuple[int, str | None]:
+        """Status and Retry-After."""
+        body = urlencode({"csrf_token": self._token, "name": name, "password": password})
+        headers = {
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Cookie": self._cookie,
+            "X-Forwarded-For": ip,
+        }
+        began = time.perf_counter()
+        self._connection.request("POST", "/sign-in", body, headers)
+        answer = self._connection.getresponse()
+        answer.read()
+        self.seconds = time.perf_counter() - began
+        return answer.status, answer.headers["Retry-After"]
+
+
+def person(server: Server, name: str, password: str, *, role: int = 3) -> int:
+    """Let there be a person with a password; his id."""
+    made = server.call("POST", "/api/admin/user-admin", {"username": name, "rootRole": role}).json
+    path = "/" + made["inviteLink"].split("/", 3)[3]
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    found = re.search(r'name="csrf_token" value="([^"]+)"', answer.read().decode())
+    assert found is not None
+    headers = {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Cookie": answer.headers["Set-Cookie"].partition(";")[0],
+    }
+    body = urlencode({"csrf_token": found[1], "new_password": password})
+    connection.request("POST", path, body, headers)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    assert answer.status == 303, answer.status
+    return int(made["id"])
