@@ -1,5 +1,6 @@
 import gc
 import json
+from typing import ClassVar
 from uuid import uuid4
 
 import click
@@ -16,7 +17,7 @@ from app.cli.runner import IDLE_SECONDS, Channel, Runner
 from app.config import Settings
 from app.core import migrations
 from app.core.db import db, refresh_statistics, unit_of_work
-from app.core.http import HEADERS, REFUSALS
+from app.core.http import REFUSALS, headers
 from app.core.logs import ACCESS, LOGGER
 from app.service_accounts import service as service_accounts
 
@@ -36,6 +37,7 @@ def serve() -> None:
         refresh_statistics(db.engine)
         _bootstrap(settings)
         link = _first_admin_link(settings)
+    _ServerRefusal.headers = headers(settings)
     Channel.error_task_class = _ServerRefusal
     BaseWSGIServer.channel_class = Channel
     try:
@@ -54,6 +56,8 @@ def serve() -> None:
 class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped
     """What waitress refuses before the application sees it, in the form of all other refusals."""
 
+    headers: ClassVar[dict[str, str]]
+
     def execute(self) -> None:
         error, id = self.request.error, str(uuid4())
         name, _ = REFUSALS.get(error.code, (f"{error.reason.replace(' ', '')}Error", ""))
@@ -66,7 +70,7 @@ class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped
         body = json.dumps({"id": id, "name": name, "message": message}).encode()
         own = {"Content-Type": "application/json", "Cache-Control": "no-store", "X-Request-Id": id}
         self.status = f"{error.code} {error.reason}"
-        self.response_headers.extend((HEADERS | own).items())
+        self.response_headers.extend((self.headers | own).items())
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)

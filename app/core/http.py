@@ -16,6 +16,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter
 
+from app.config import Settings
 from app.core.db import unit_of_work
 from app.core.errors import DomainError, Unavailable
 from app.core.faults import is_unavailable
@@ -34,6 +35,8 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+OVER_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
+"""For this host alone: what else there is in its domain is not ours to decide."""
 
 # What Werkzeug and Flask refuse by themselves, in this API's names and words.
 REFUSALS = {
@@ -92,12 +95,18 @@ def init_app(app: Flask) -> None:
     )
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.after_request(_finish)
-    app.wsgi_app = _with_headers(app.wsgi_app)  # type: ignore[method-assign, assignment] # Flask's way
+    fixed = headers(app.config["SETTINGS"])
+    app.wsgi_app = _with_headers(app.wsgi_app, fixed)  # type: ignore[method-assign, assignment] # Flask's way
     app.register_error_handler(DomainError, _refuse)
     app.register_error_handler(HTTPException, _refuse_http)
     app.register_error_handler(DBAPIError, _fail_database)
     app.register_error_handler(PoolTimeout, _fail_database)
     app.register_error_handler(Exception, _fail)
+
+
+def headers(settings: Settings) -> dict[str, str]:
+    """The headers of every answer."""
+    return HEADERS | OVER_HTTPS if settings.is_https else HEADERS
 
 
 def request_id() -> str:
@@ -114,15 +123,15 @@ def wants_json() -> bool:
     return request.path.startswith("/api/") or getattr(face, "speaks_json", False)
 
 
-def _with_headers(wsgi_app: WSGIApplication) -> WSGIApplication:
+def _with_headers(wsgi_app: WSGIApplication, headers: dict[str, str]) -> WSGIApplication:
     """Add the headers of every answer below Flask, where they are not checked each time anew."""
-    fixed = list(HEADERS.items())
+    fixed = list(headers.items())
 
     def serve(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         environ[BEGAN] = time.perf_counter()
 
-        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            return start_response(status, headers + fixed, *rest)
+        def start(status: str, own: list[tuple[str, str]], *rest: Any) -> Any:
+            return start_response(status, own + fixed, *rest)
 
         return wsgi_app(environ, start)
 
