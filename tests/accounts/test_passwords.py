@@ -1,0 +1,97 @@
+"""Which passwords are taken: length and a list of bad ones count, and nothing else."""
+
+import pytest
+
+from app.accounts import passwords
+from app.accounts.models import Account
+from app.core.actor import COMMAND_LINE
+from app.core.db import db, unit_of_work
+from tests.clients import ApiClient, error_of, problems_of
+
+OLD = "four words that nobody guesses"
+DUCKS = "\U0001f986 \U0001f43b \U0001f98a \U0001f43a \U0001f981 \U0001f42f \U0001f430 ab"
+
+TAKEN = {
+    "15 characters": "river moss dune",
+    "64 characters": "river moss dune " * 4,
+    "128 characters": "river moss dune " * 8,
+    "1,024 characters": "river moss dune " * 64,
+    "only small letters": "rivermossdunesky",
+    "only digits": "918273645546372",
+    "only capitals": "RIVERMOSSDUNESKY",
+    "only signs": "!?&%$#@+-=;:,._",
+    "15 small emoji and spaces": DUCKS,
+    "spaces inside": "river   moss   dune",
+    "spaces around": "   river moss dune   ",
+    "a tab": "river\tmoss dune",
+    "Chinese": "春眠不覺曉處處聞啼鳥夜來風雨聲",
+    "accents": "\u00e9t\u00e9 \u00e0 la plage \u00f4",
+    "in another form": "e\u0301te\u0301 a\u0300 la plages",
+    "a bad word among good ones": "password river moss dune",
+    "the name among other words": "ada likes moss and dunes",
+    "quotes and markup": "<b>'river\" & moss;",
+    "what looks like SQL": "'; DROP TABLE x--",
+    "a percent sign": "%s %d river moss",
+}
+REFUSED = {
+    "nothing": "",
+    "14 characters": "river moss dun",
+    "14 emoji, of more bytes": DUCKS.replace(" ", "")[:7] * 2,
+    "14 characters in 15 code points": "rive\u0301r moss dun",
+    "1,025 characters": "river moss dune " * 64 + "x",
+    "a megabyte": "river moss dune " * 65_536,
+    "one letter": "a" * 20,
+    "two letters": "ab" * 10,
+    "spaces alone": " " * 20,
+    "the most common": "password12345678",
+    "it twice": "passwordpassword",
+    "in capitals": "PASSWORDPASSWORD",
+    "in wide letters": "".join(chr(ord(c) + 0xFEE0) for c in "passwordpassword"),
+    "a row of keys": "qwertyuiopqwerty",
+    "digits in a row": "1234567891234567",
+    "the product": "flagstaffflagstaff",
+    "the user name": "ada.lindqvist.ada",
+    "the user name and little more": "ada.lindqvist2026",
+    "the full name": "Ada Lindqvist 12",
+    "the e-mail address's beginning": "a.lindqvist.1815",
+}
+
+
+@pytest.fixture
+def ada(app, people) -> ApiClient:
+    id = people.person("ada.lindqvist")
+    with app.app_context(), unit_of_work(writes=True):
+        account = db.session.get_one(Account, id)
+        passwords.set_first(COMMAND_LINE, account, password=OLD, shortest=15)
+        account.name, account.email = "Ada Lindqvist", "a.lindqvist.1815@example.org"
+        account.email_key = account.email
+    return ApiClient(app, people.token(id))
+
+
+def change(ada: ApiClient, new: str, old: str = OLD):
+    return ada.post("/user/change-password", {"oldPassword": old, "newPassword": new})
+
+
+def test_what_is_long_and_no_pattern_is_taken(ada):
+    old = OLD
+    for how, new in TAKEN.items():
+        assert change(ada, new, old).status_code == 200, how
+        old = new
+
+
+def test_what_is_short_or_easily_guessed_is_refused(ada):
+    for how, new in REFUSED.items():
+        answer = change(ada, new)
+        assert answer.status_code == 400, how
+        assert list(problems_of(answer)) == ["/newPassword"], f"{how}: {answer.text}"
+
+
+def test_the_same_letters_in_another_form_are_the_same_password(ada):
+    composed, decomposed = "\u00e9t\u00e9 \u00e0 la plage", "e\u0301te\u0301 a\u0300 la plage"
+    assert change(ada, composed + " encore").status_code == 200
+    assert change(ada, OLD, decomposed + " encore").status_code == 200
+
+
+@pytest.mark.parametrize("bad", ["river moss dune\0", 12, None, ["x" * 15]])
+def test_what_is_no_text_is_refused(ada, bad):
+    assert error_of(change(ada, bad)) == (400, "ValidationError")
