@@ -72,6 +72,7 @@ def change(ada: ApiClient, new: str, old: str = OLD):
     return ada.post("/user/change-password", {"oldPassword": old, "newPassword": new})
 
 
+@pytest.mark.parametrize("app", ["sqlite"], indirect=True)  # no database has a say in it
 def test_what_is_long_and_no_pattern_is_taken(ada):
     old = OLD
     for how, new in TAKEN.items():
@@ -79,6 +80,7 @@ def test_what_is_long_and_no_pattern_is_taken(ada):
         old = new
 
 
+@pytest.mark.parametrize("app", ["sqlite"], indirect=True)  # no database has a say in it
 def test_what_is_short_or_easily_guessed_is_refused(ada):
     for how, new in REFUSED.items():
         answer = change(ada, new)

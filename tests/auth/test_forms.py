@@ -110,6 +110,21 @@ def test_no_page_takes_a_form_that_is_not_ours(app, browser, world, how):
     assert browser.get("/projects").status == 200  # nobody was signed out either
 
 
+def test_no_page_takes_the_token_of_another_session_nor_one_in_the_address(app, browser, world):
+    own, other = browser.csrf_token(), Browser(app).sign_in("boss").csrf_token()
+    before = contents(app)
+    for rule in POSTS:
+        path = path_of(rule)
+        assert browser.post(path, {"csrf_token": other}).status == 400, rule
+        assert browser.post(f"{path}?csrf_token={own}", csrf=False).status == 400, rule
+        for method in ("GET", "HEAD"):
+            query = {"csrf_token": own, "name": "x"}
+            answer = browser.client.open(path, method=method, query_string=query)
+            assert answer.status_code in {200, 303, 400, 404, 405}, rule
+    assert contents(app) == before
+    assert browser.get("/projects").status == 200  # nor was anybody signed out
+
+
 def test_one_time_links_and_signing_in_take_no_foreign_form_either(app, visitor, ada, admin):
     made = admin.ok("POST", "/user-admin", {"username": "kim", "rootRole": 3})
     link = "/" + made["inviteLink"].split("/", 3)[3]
