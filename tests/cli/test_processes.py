@@ -38,7 +38,8 @@ class Window:
     """A browser window, whose cookies are the same for each of the servers."""
 
     def __init__(self) -> None:
-        self._opener = build_opener(HTTPCookieProcessor(CookieJar()))
+        self.cookies = CookieJar()
+        self._opener = build_opener(HTTPCookieProcessor(self.cookies))
 
     def get(self, server: Server, path: str) -> Page:
         return self._open(Request(f"http://127.0.0.1:{server.port}{path}"))
