@@ -82,15 +82,20 @@ def status(server: Server, secret: str) -> int:
 def set_password(machine: Machine, server: Server) -> None:
     """Let there be ada, an Admin with a password."""
     words = ("user", "create", "--username", "ada", "--role", "Admin")
-    link = "/set-up/" + machine.ok(*words).split("/set-up/")[1].split()[0]
+    follow_link(server, machine.ok(*words))
+
+
+def follow_link(server: Server, told: str, password: str = PASSWORD) -> None:
+    """Set the password by the set-up link that somebody was told."""
+    link = "/set-up/" + told.split("/set-up/")[1].split(maxsplit=1)[0]
     window = Window()
     token = window.get(server, link).field("csrf_token")
-    assert window.post(server, link, csrf_token=token, new_password=PASSWORD).status == 200
+    assert window.post(server, link, csrf_token=token, new_password=password).status == 200
 
 
-def sign_in(window: Window, server: Server, password: str = PASSWORD) -> Page:
+def sign_in(window: Window, server: Server, password: str = PASSWORD, *, name: str = "ada") -> Page:
     token = window.get(server, "/sign-in").field("csrf_token")
-    return window.post(server, "/sign-in", csrf_token=token, name="ada", password=password)
+    return window.post(server, "/sign-in", csrf_token=token, name=name, password=password)
 
 
 def test_four_that_start_at_once_on_nothing_are_all_ready(machine, empty_postgresql, servers):

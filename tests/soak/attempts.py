@@ -1,7 +1,13 @@
-"""Attempts to sign in at a real server, each from whatever address one likes."""
+"""Attempts to sign in at a real server, each from whatever address one likes.
+
+``python -m tests.soak.attempts PORT SECONDS`` makes them from a process of its own.
+"""
 
 import re
+import sys
 import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from typing import Self
 from urllib.parse import urlencode
@@ -15,8 +21,9 @@ PROXY = {"TRUSTED_PROXY": "127.0.0.1", "BASE_URL": "http://127.0.0.1"}
 class Attacker:
     """Sends the sign-in form over one connection."""
 
-    def __init__(self, server: Server) -> None:
-        self._connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
+    def __init__(self, server: Server | int) -> None:
+        port = server if isinstance(server, int) else server.port
+        self._connection = HTTPConnection("127.0.0.1", port, timeout=60)
         self._connection.request("GET", "/sign-in")
         answer = self._connection.getresponse()
         found = re.search(r'name="csrf_token" value="([^"]+)"', answer.read().decode())
@@ -68,3 +75,27 @@ def person(server: Server, name: str, password: str, *, role: int = 3) -> int:
     connection.close()
     assert answer.status == 303, answer.status
     return int(made["id"])
+
+
+ATTACKERS = 40
+
+
+def attack(port: int, seconds: float) -> Counter[int]:
+    """Guess at many accounts from everywhere at once; how it was answered."""
+
+    def work(number: int) -> Counter[int]:
+        statuses: Counter[int] = Counter()
+        with Attacker(port) as attacker:
+            while time.monotonic() < end:
+                turn = statuses.total()
+                ip = f"10.{number}.{turn % 250}.1"
+                statuses[attacker.attempt(f"name-{number}-{turn}", "wrong", ip)[0]] += 1
+        return statuses
+
+    end = time.monotonic() + seconds
+    with ThreadPoolExecutor(ATTACKERS) as threads:
+        return sum(threads.map(work, range(ATTACKERS)), Counter())
+
+
+if __name__ == "__main__":
+    print("attempts:", dict(attack(int(sys.argv[1]), float(sys.argv[2]))))

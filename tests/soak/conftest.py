@@ -65,6 +65,14 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> dict[str, str]:
+    """The setting that chooses it."""
+    if request.param == "sqlite":
+        return {}
+    return {"DATABASE_URL": request.getfixturevalue("empty_postgresql")}
+
+
 @pytest.fixture
 def pair(start: Callable[..., Server], empty_postgresql: str) -> list[Server]:
     return [start(**PROXY, DATABASE_URL=empty_postgresql) for _ in range(2)]

@@ -1,31 +1,25 @@
 """Signing in under attack: nothing is told by how long it takes, and nobody else suffers."""
 
 import random
-from collections.abc import Sequence
+import subprocess
+import sys
+import time
 from itertools import combinations, count
+from pathlib import Path
 
-import pytest
-
+from tests.cli.conftest import Server
 from tests.soak.attempts import PROXY, Attacker, person
+from tests.soak.likelihood import likelihood
 
 PASSWORD = "four words that nobody guesses"
+ROOT = Path(__file__).resolve().parents[2]
 TIMES = 400
+GUESSES = 1_000
+ATTACKED_FOR = 10
+LONGEST_WAIT = 2.0
+"""In seconds, on a machine that is busy: whoever comes waits behind those that are queued."""
 NAMES = 12
 """Of each kind: so few attempts are at each that none has to wait."""
-
-
-def likelihood(some: Sequence[float], others: Sequence[float]) -> float:
-    """How likely one of ``some`` is greater than one of ``others``: 0.5 if nothing tells them."""
-    greater = sum((one > other) + (one == other) / 2 for one in some for other in others)
-    return greater / (len(some) * len(others))
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest) -> dict[str, str]:
-    """The setting that chooses it."""
-    if request.param == "sqlite":
-        return {}
-    return {"DATABASE_URL": request.getfixturevalue("empty_postgresql")}
 
 
 def test_how_long_a_refusal_takes_does_not_tell_whether_there_is_an_account(start, database):
@@ -57,3 +51,51 @@ def test_how_long_a_refusal_takes_does_not_tell_whether_there_is_an_account(star
     }
     print("how likely the first takes longer:", told)
     assert all(0.45 <= value <= 0.55 for value in told.values()), told
+
+
+def test_forty_who_guess_slow_nobody_else_down(start, database):
+    server = start(**PROXY, **database)
+    before = memory(server)
+    attack = [sys.executable, "-m", "tests.soak.attempts", str(server.port), str(ATTACKED_FOR)]
+    with subprocess.Popen(attack, cwd=ROOT, stdout=subprocess.PIPE, text=True) as attackers:
+        time.sleep(1)
+        took = []
+        while attackers.poll() is None:
+            began = time.perf_counter()
+            assert server.call("GET", "/api/admin/user").status == 200
+            took.append(time.perf_counter() - began)
+            time.sleep(0.005)
+        said = attackers.communicate()[0]
+    took.sort()
+    middle, late = took[len(took) // 2], took[int(len(took) * 0.99)]
+    grown = memory(server) - before
+    print(f"{len(took)} honest requests: p50 {middle * 1_000:.0f} ms, p99 {late * 1_000:.0f} ms")
+    print(f"{said.strip()}; {grown} MB more")
+    assert late < LONGEST_WAIT
+    assert grown < 200
+
+
+def memory(server: Server) -> int:
+    """What the process has in memory, in MB."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text("ascii")
+    return int(status.partition("VmRSS:")[2].split()[0]) // 1_024
+
+
+def test_a_thousand_guesses_in_a_minute_are_ten_and_the_owner_gets_in(start, database):
+    server = start(**PROXY, **database)
+    person(server, "ada", PASSWORD)
+    verified, waits, owner = 0, set(), []
+    began = time.monotonic()
+    with Attacker(server) as attacker, Attacker(server) as ada:
+        for guess in range(GUESSES):
+            status, wait = attacker.attempt("ada", f"guess number {guess} of many", "192.0.2.7")
+            verified += status == 400
+            waits.add(wait)
+            if guess % 100 == 50:
+                assert ada.attempt("ada", PASSWORD, f"198.51.{guess // 10}.9")[0] == 303
+                owner.append(ada.seconds)
+            time.sleep(max(0.0, began + guess * 60 / GUESSES - time.monotonic()))
+    print(f"{verified} of {GUESSES} guesses were looked at; the owner waited {max(owner):.2f} s")
+    assert verified <= 10
+    assert waits - {None} != set()
+    assert max(owner) < 1
