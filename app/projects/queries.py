@@ -39,9 +39,9 @@ def visible_to(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.or_(Project.mode != ProjectMode.PRIVATE, Project.id.in_(list(actor.project_roles)))
 
 
-def may_know_of(actor: Actor, project_id: str, mode: ProjectMode) -> bool:
-    """The rule of ``visible_to`` for a project that was read."""
-    return actor.is_admin or mode is not ProjectMode.PRIVATE or project_id in actor.project_roles
+def is_insider(actor: Actor, project_id: str) -> bool:
+    """Whether the actor would know of the project even if it were private."""
+    return actor.is_admin or project_id in actor.project_roles
 
 
 def visible_projects(actor: Actor) -> sa.Select[str]:

@@ -38,7 +38,11 @@ class Changes(TypedDict, total=False):
     default_stickiness: str
 
 
-_state = sa.select(Project.mode, Project.archived_at).where(Project.id == sa.bindparam("id"))
+# What is hidden is not even read: to read and then refuse it would take longer than to find none.
+_state = sa.select(Project.archived_at).where(
+    Project.id == sa.bindparam("id"),
+    sa.or_(Project.mode != ProjectMode.PRIVATE, sa.bindparam("is_insider", type_=sa.Boolean)),
+)
 _state_for_content = _state.with_for_update(read=True, key_share=True)
 
 
@@ -287,10 +291,10 @@ def _found(query: sa.Select[Project], project_id: str) -> Project:
 
 
 def _known(actor: Actor, project_id: str, statement: sa.Executable) -> Any:
-    for state in rows(statement, id=project_id):
-        if queries.may_know_of(actor, project_id, state.mode):
-            return state
-    raise _is_unknown(project_id)
+    found = rows(statement, id=project_id, is_insider=queries.is_insider(actor, project_id))
+    if not found:
+        raise _is_unknown(project_id)
+    return found[0]
 
 
 def _active(project: Project) -> Project:
