@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TIMES = 400
 GUESSES = 1_000
 ATTACKED_FOR = 10
-LONGEST_WAIT = 2.0
+LONGEST_WAIT = 5.0
 """In seconds, on a machine that is busy: whoever comes waits behind those that are queued."""
 NAMES = 12
 """Of each kind: so few attempts are at each that none has to wait."""
