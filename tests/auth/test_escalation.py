@@ -3,6 +3,7 @@
 from itertools import count
 from typing import NamedTuple
 
+import pytest
 from flask import Flask
 
 from tests.clients import ApiClient
@@ -123,6 +124,7 @@ ACTS = {
 }
 
 
+@pytest.mark.parametrize("app", ["sqlite"], indirect=True)  # no database has a say in it
 def test_nobody_gives_what_he_has_not_himself(app):
     """One after the other; what several do in a row is tried where there is more time."""
     world, done = World(app), 0
