@@ -35,6 +35,22 @@ _hasher = PasswordHasher(time_cost=1, memory_cost=47_104, parallelism=1)
 _at_once = threading.BoundedSemaphore(2)
 
 
+@contextmanager
+def turn() -> Iterator[None]:
+    """One of the few that may work with passwords at a time.
+
+    Raises:
+        TooManyRequests: at once, when all are taken.
+
+    """
+    if not _at_once.acquire(blocking=False):
+        raise TooManyRequests(seconds=1)
+    try:
+        yield
+    finally:
+        _at_once.release()
+
+
 def change(actor: Actor, account: Account, *, old: str, new: str, shortest: int) -> None:
     """Set a new password for somebody who knows the old one.
 
@@ -47,7 +63,9 @@ def change(actor: Actor, account: Account, *, old: str, new: str, shortest: int)
             "This account has no password to change. An Admin can give you a set-up link; "
             "service accounts never have one."
         )
-    if not _matches(account.password_hash, old):
+    with turn():
+        is_right = fits(account.password_hash, old)
+    if not is_right:
         raise WrongPassword.at("/oldPassword", "This is not your present password.")
     _set(actor, account, new, shortest)
 
@@ -98,13 +116,17 @@ def set_first(actor: Actor, account: Account, *, password: str, shortest: int) -
 
 
 def fits(known: str | None, password: str) -> bool:
-    """Whether the password is the one whose hash is ``known``.
+    """Whether the password is the one whose hash is ``known``; to be asked in a ``turn``.
 
     With None the work is the same: how long it takes must not tell whether an account exists.
     """
     if len(password) > LONGEST_PASSWORD:
         return False
-    return _matches(known or _of_nobody(), password) and known is not None
+    try:
+        _hasher.verify(known or _of_nobody(), unicodedata.normalize("NFKC", password))
+    except VerifyMismatchError:
+        return False
+    return known is not None
 
 
 def _set(actor: Actor, account: Account, password: str, shortest: int) -> None:
@@ -114,7 +136,7 @@ def _set(actor: Actor, account: Account, password: str, shortest: int) -> None:
     tidy = unicodedata.normalize("NFKC", password) if fits_in else password
     if fault := _fault(account, tidy, shortest):
         raise Invalid.at("/newPassword", fault)
-    with _turn():
+    with turn():
         account.password_hash = _hasher.hash(tidy)
     sessions.close_all([account.id], but=actor.session_id)
     events.record(actor, EventType.PASSWORD_CHANGED, data={"id": account.id, "name": account.label})
@@ -137,27 +159,9 @@ def _fault(account: Account, password: str, shortest: int) -> str | None:
     return None
 
 
-def _matches(known: str, password: str) -> bool:
-    with _turn():
-        try:
-            return _hasher.verify(known, unicodedata.normalize("NFKC", password))
-        except VerifyMismatchError:
-            return False
-
-
 @cache
 def _of_nobody() -> str:
     return _hasher.hash(secrets.generate())
-
-
-@contextmanager
-def _turn() -> Iterator[None]:
-    if not _at_once.acquire(blocking=False):
-        raise TooManyRequests(seconds=1)
-    try:
-        yield
-    finally:
-        _at_once.release()
 
 
 def _forget_links(account: Account) -> None:

@@ -72,7 +72,7 @@ def broken(app: Flask, tmp_path) -> Flask:
 @contextmanager
 def both_turns() -> Iterator[None]:
     """Let two passwords be worked on already."""
-    with passwords._turn(), passwords._turn():
+    with passwords.turn(), passwords.turn():
         yield
 
 

@@ -5,10 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
+from argon2.exceptions import InvalidHashError
 from flask import Flask
 
 from app.accounts import passwords
+from app.accounts.models import Account
 from app.auth import service
+from app.core.db import db, unit_of_work
 from app.core.errors import TooManyRequests
 from app.sessions.service import Browser as OpenedBy
 from tests.auth.test_sign_in import PASSWORD, ada, sign_in
@@ -50,19 +53,20 @@ def test_after_five_failures_each_one_more_costs_twice_the_time(attempt, ada, na
             assert attempt(name) == "wrong"
 
 
-def test_who_is_too_early_costs_no_hashing(attempt, ada):
-    """Two passwords are hashed at once and no more: with both turns taken, each one would fail."""
+def test_who_is_too_early_costs_no_hashing(app, attempt, ada):
     with time_machine.travel(START, tick=False):
         for _ in range(5):
             attempt("ada")
-        with passwords._turn(), passwords._turn():
-            assert attempt("ada", PASSWORD) == "3"
-            assert attempt("ada", PASSWORD, ip=THERE) == "1"
+        with app.app_context(), unit_of_work(writes=True):
+            db.session.get_one(Account, ada).password_hash = "which can't be verified"
+        assert attempt("ada", PASSWORD) == "3"
+        with pytest.raises(InvalidHashError):
+            attempt("ada", PASSWORD, ip=THERE)
 
 
 def test_who_finds_the_server_busy_has_not_failed(attempt, ada):
     with time_machine.travel(START, tick=False):
-        with passwords._turn(), passwords._turn():
+        with passwords.turn(), passwords.turn():
             assert {attempt("ada", PASSWORD) for _ in range(12)} == {"1"}
         assert attempt("ada", PASSWORD) == "in"
 

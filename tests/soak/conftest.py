@@ -66,8 +66,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest) -> dict[str, str]:
-    """The setting that chooses it."""
+def either(request: pytest.FixtureRequest) -> dict[str, str]:
+    """The setting that chooses the one or the other database."""
     if request.param == "sqlite":
         return {}
     return {"DATABASE_URL": request.getfixturevalue("empty_postgresql")}

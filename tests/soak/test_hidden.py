@@ -27,8 +27,8 @@ def outsider(server: Server) -> str:
     return str(server.call("POST", path, {"description": "x"}).json["secret"])
 
 
-def test_how_long_an_answer_takes_does_not_tell_whether_a_project_is_there(start, database):
-    server = start(**database)
+def test_how_long_an_answer_takes_does_not_tell_whether_a_project_is_there(start, either):
+    server = start(**either)
     server.call("POST", f"{ADMIN}/projects", {"id": "hidden", "name": "H", "mode": "private"})
     for name in ("child", "parent"):
         server.call("POST", f"{ADMIN}/projects/hidden/features", {"name": name})

@@ -22,8 +22,8 @@ NAMES = 12
 """Of each kind: so few attempts are at each that none has to wait."""
 
 
-def test_how_long_a_refusal_takes_does_not_tell_whether_there_is_an_account(start, database):
-    server = start(**PROXY, **database)
+def test_how_long_a_refusal_takes_does_not_tell_whether_there_is_an_account(start, either):
+    server = start(**PROXY, **either)
     kinds = {
         "known": [f"known-{n}" for n in range(NAMES)],
         "deleted": [f"deleted-{n}" for n in range(NAMES)],
@@ -53,8 +53,8 @@ def test_how_long_a_refusal_takes_does_not_tell_whether_there_is_an_account(star
     assert all(0.45 <= value <= 0.55 for value in told.values()), told
 
 
-def test_forty_who_guess_slow_nobody_else_down(start, database):
-    server = start(**PROXY, **database)
+def test_forty_who_guess_slow_nobody_else_down(start, either):
+    server = start(**PROXY, **either)
     before = memory(server)
     attack = [sys.executable, "-m", "tests.soak.attempts", str(server.port), str(ATTACKED_FOR)]
     with subprocess.Popen(attack, cwd=ROOT, stdout=subprocess.PIPE, text=True) as attackers:
@@ -81,8 +81,8 @@ def memory(server: Server) -> int:
     return int(status.partition("VmRSS:")[2].split()[0]) // 1_024
 
 
-def test_a_thousand_guesses_in_a_minute_are_ten_and_the_owner_gets_in(start, database):
-    server = start(**PROXY, **database)
+def test_a_thousand_guesses_in_a_minute_are_ten_and_the_owner_gets_in(start, either):
+    server = start(**PROXY, **either)
     person(server, "ada", PASSWORD)
     verified, waits, owner = 0, set(), []
     began = time.monotonic()
