@@ -3,11 +3,13 @@
 What counts as one network: the first 24 bits of an IPv4 address, the first 64 of an IPv6 one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from ipaddress import ip_address, ip_network
+from time import perf_counter, sleep
 from typing import TypeVar
 
 import sqlalchemy as sa
@@ -27,6 +29,8 @@ T = TypeVar("T")
 HISTORY = timedelta(days=400)
 NOBODY = 0
 """No account has this id; for a name of nobody the database is asked about it just the same."""
+
+STEP = timedelta(milliseconds=50)
 
 NETWORK_BITS = {4: 24, 6: 64}
 
@@ -103,17 +107,15 @@ def sign_in(name: str, password: str, browser: Browser) -> Welcome | HalfWay | N
         return candidate
 
     def conclude() -> Welcome | HalfWay | None:
-        account = _still_there(candidate)
+        account = _still_there(candidate) if fits else None
         if account is None:
-            _write_as_for_an_account(name, network)
-            return None
-        if not fits:
-            _note_failure(account, browser)
+            _note_failure(candidate.account_id if candidate else NOBODY, browser)
             return None
         _forgive(name, network)
         return begin_session(account, browser)
 
-    with passwords.turn():  # taken first: who gets none costs the database nothing either
+    # Taken first: who gets none costs the database nothing either.
+    with passwords.turn(), _in_whole_steps():
         candidate = transact(look, writes=True)
         fits = passwords.fits(candidate.password_hash if candidate else None, password)
         return transact(conclude, writes=True)
@@ -141,7 +143,7 @@ def finish(half_way: HalfWay, code: str, key: str, browser: Browser) -> Welcome 
     _count(_limits(name, network, account.id), utcnow())
     actor = Actor(id=account.id, username=account.label, role=account.role, ip=browser.ip)
     if not second_factor.fits(actor, code, key):
-        _note_failure(account, browser)
+        _note_failure(account.id, browser)
         return None
     _forgive(name, network)
     return _welcome(account, browser)
@@ -202,7 +204,8 @@ def _welcome(account: Account, browser: Browser) -> Welcome:
         .order_by(SignIn.id.desc())
         .limit(1)
     ).first()
-    save(_attempt(account, browser, succeeded=True))
+    network = network_of(browser.ip)
+    save(SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=True))
     failed, account.login_attempts = account.login_attempts, 0
     account.last_sign_in_at = utcnow()
     secret = sessions.open(account.id, browser)
@@ -212,14 +215,24 @@ def _welcome(account: Account, browser: Browser) -> Welcome:
     return Welcome(account, secret, at, ip, failed)
 
 
-def _note_failure(account: Account, browser: Browser) -> None:
-    account.login_attempts += 1
-    save(_attempt(account, browser, succeeded=False))
+@contextmanager
+def _in_whole_steps() -> Iterator[None]:
+    """Let it take a multiple of STEP: what is written for an account alone takes time to write."""
+    began = perf_counter()
+    yield
+    step = STEP.total_seconds()
+    sleep(step - (perf_counter() - began) % step)
 
 
-def _attempt(account: Account, browser: Browser, *, succeeded: bool) -> SignIn:
-    network = network_of(browser.ip)
-    return SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=succeeded)
+def _note_failure(account_id: int, browser: Browser) -> None:
+    """Count and tell it, by the same two statements for NOBODY, of whom there is no row."""
+    one_more = sa.update(Account).values(login_attempts=Account.login_attempts + 1)
+    db.session.execute(one_more.where(Account.id == account_id))
+    told = (utcnow(), browser.ip, network_of(browser.ip), False)
+    columns = (SignIn.at, SignIn.ip, SignIn.network, SignIn.succeeded)
+    values = (sa.literal(value, column.type) for value, column in zip(told, columns, strict=True))
+    attempt = sa.select(Account.id, *values).where(Account.id == account_id)
+    db.session.execute(sa.insert(SignIn).from_select([SignIn.account_id, *columns], attempt))
 
 
 def _mark(account: Account) -> str:
@@ -252,13 +265,6 @@ def _still_there(candidate: _Candidate | None) -> Account | None:
         Account.password_hash == (candidate.password_hash if candidate else ""),
     )
     return db.session.scalar(query.with_for_update())
-
-
-def _write_as_for_an_account(name: str, network: str) -> None:
-    """Change nothing, at the cost of a failure: how long it takes must not tell of an account."""
-    for key in sorted(_keys(name, network)):
-        unchanged = sa.update(Throttle).values(failures=Throttle.failures)
-        db.session.execute(unchanged.where(Throttle.key == key))
 
 
 def _limits(name: str, network: str, account_id: int) -> dict[str, Limit]:
