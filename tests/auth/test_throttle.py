@@ -175,9 +175,9 @@ def test_what_counts_as_one_network(ip, network):
 
 def test_a_failure_asks_the_database_the_same_where_there_is_no_account(app, attempt, ada):
     asked = {}
-    for name in ("ada", "nobody-of-that-name"):
+    for name, ip in (("ada", HERE), ("nobody-of-that-name", THERE)):
         with statements(app) as seen:
-            assert attempt(name) == "wrong"
+            assert attempt(name, ip=ip) == "wrong"
         asked[name] = list(seen)
     known, unknown = asked.values()
     assert known == unknown
