@@ -31,6 +31,7 @@ Fields = dict[str, list[str]]
 """The values of a form as sent, by the name of the field."""
 
 API_PATHS = ("/api/admin/", "/health", "/ready")
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 CSRF_FIELD = "csrf_token"
 PROOF_FIELD = "confirm_password"
 PROOF_VALID = timedelta(minutes=5)
@@ -71,6 +72,18 @@ class ForeignForm(DomainError):
         super().__init__(
             "This form was not sent from a page of this portal, so it was not accepted. "
             "Nothing was changed."
+        )
+
+
+class ForeignHost(DomainError):
+    """The browser calls this server by a name that is not its own; whose, it takes the page for."""
+
+    name = "ForeignHostError"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"These pages are at {current_settings().base_url}, and nowhere else. An operator can "
+            "change that: FLAGSTAFF_BASE_URL."
         )
 
 
@@ -120,6 +133,7 @@ class PageBlueprint(Routes, Blueprint):  # type: ignore[misc] # route() asks for
         return actor
 
     def answer(self, view: Callable[[], Any]) -> Any:
+        _refuse_foreign_host()
         _refuse_nul()
         if request.method in READING:
             _take_kept_form()
@@ -182,6 +196,17 @@ def refuse_foreign() -> None:
         raise ForeignForm
     if origin is not None and origin not in _own_origins():
         raise ForeignForm
+
+
+def _refuse_foreign_host() -> None:
+    """Refuse a name that leads here without being ours: another's page could be behind it next."""
+    try:
+        host = urlsplit(f"//{request.host}").hostname or ""
+    except ValueError:
+        raise ForeignHost from None
+    own = urlsplit(current_settings().base_url).hostname
+    if host.removesuffix(".") not in LOOPBACK | {own, current_settings().host}:
+        raise ForeignHost
 
 
 def _refuse_nul() -> None:

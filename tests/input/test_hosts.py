@@ -41,13 +41,17 @@ def asked(host: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("host", FOREIGN)
-def test_a_foreign_name_is_repeated_nowhere(browser: Browser, visitor: Browser, host: str):
+def test_a_foreign_name_is_refused_by_pages_and_repeated_nowhere(
+    browser: Browser, visitor: Browser, host: str
+):
     for client in (browser.client, visitor.client):
         for path in PATHS:
             answer = client.get(path, environ_overrides=asked(host))
             assert answer.status_code < 500, path
             told = f"{answer.headers} {answer.text}".lower()
             assert "evil" not in told, path
+    assert visitor.client.get("/sign-in", environ_overrides=asked(host)).status_code == 400
+    assert browser.client.get("/projects", environ_overrides=asked(host)).status_code in {303, 400}
 
 
 @pytest.mark.parametrize("name", FORWARDED)
