@@ -17,7 +17,7 @@ from app.accounts.models import Account
 from app.auth import service
 from app.core import pages
 from app.core.actor import Actor
-from app.core.db import rows, unit_of_work, utcnow
+from app.core.db import must_wait_to_write, rows, unit_of_work, utcnow
 from app.core.errors import DomainError, NotAuthenticated, TooManyRequests, WrongPassword
 from app.core.logs import LOGGER
 from app.core.pages import Browsers, ProofNeeded, SignInNeeded
@@ -77,6 +77,9 @@ _notes: dict[str, Callable[[Any], None]] = {
     "proved_session": sessions.note_proof,
 }
 """What is written down after the answer, by the name of what is put into ``g`` for it."""
+
+CAN_WAIT = {"used_token", "used_session"}
+"""What the next request will note as well, if this one would have to wait for it."""
 
 
 class SignedIn(UserMixin):  # type: ignore[misc] # untyped
@@ -206,12 +209,12 @@ def _kept_form(number: int) -> dict[str, list[str]] | None:
 
 def _note_use(_error: BaseException | None) -> None:
     """After the answer, in a transaction of its own: no request waits or fails for it."""
-    notes = [(note, g.pop(name)) for name, note in _notes.items() if name in g]
-    if not notes:
+    notes = {name: g.pop(name) for name in _notes if name in g}
+    if not notes or (notes.keys() <= CAN_WAIT and must_wait_to_write()):
         return
     try:
         with unit_of_work(writes=True):
-            for note, subject in notes:
-                note(subject)
+            for name, subject in notes.items():
+                _notes[name](subject)
     except (DomainError, SQLAlchemyError) as error:
         LOGGER.warning("the use of a token or session was not noted: %s", error)

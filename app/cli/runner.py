@@ -17,6 +17,8 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import BaseWSGIServer
 
+from app.cli.threads import changes
+
 RECEIVE_SECONDS = 20.0
 """From a request's first byte, or the opening of a connection, to the request's last byte."""
 STALL_SECONDS = 60.0
@@ -68,6 +70,14 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
     def __init__(self, *args: object, **kwargs: object) -> None:
         self.receiving_since = time.monotonic()
         super().__init__(*args, **kwargs)
+
+    def service(self) -> None:
+        is_change = changes(self)
+        try:
+            super().service()
+        finally:
+            if is_change:
+                self.server.task_dispatcher.end_change()
 
     def received(self, data: bytes) -> bool:
         begins = self.request is None

@@ -14,6 +14,7 @@ from app.auth import first_admin
 from app.cli import events
 from app.cli.instance import application
 from app.cli.runner import IDLE_SECONDS, Channel, Runner
+from app.cli.threads import Dispatcher
 from app.config import Settings
 from app.core import migrations
 from app.core.db import db, refresh_statistics, unit_of_work
@@ -41,7 +42,9 @@ def serve() -> None:
     Channel.error_task_class = _ServerRefusal
     BaseWSGIServer.channel_class = Channel
     try:
-        server = waitress.create_server(app, **_options(app, settings))
+        server = waitress.create_server(
+            app, _dispatcher=Dispatcher(settings.threads), **_options(app, settings)
+        )
     except (OSError, ValueError) as error:  # ValueError: the host name is unknown
         why = getattr(error, "strerror", None) or str(error)
         raise click.ClickException(f"Can't listen on {_address(settings)}: {why}") from None

@@ -213,6 +213,11 @@ def writing(*, on: bool = True) -> Iterator[None]:
         _writing.reset(token)
 
 
+def must_wait_to_write() -> bool:
+    """Whether somebody else is writing just now, and a writer would have to wait for him."""
+    return has_one_writer() and _one_writer.locked()
+
+
 @contextmanager
 def _writer_turn(*, writes: bool) -> Iterator[None]:
     """Queue SQLite's writers fairly here: its own waiting is by sleeping, and starves some."""

@@ -153,6 +153,21 @@ def test_who_has_just_connected_can_still_send_a_request(start):
     assert server.process.wait(30) == 0
 
 
+def test_changes_that_wait_for_each_other_keep_no_reader_waiting(machine, start):
+    server = start(THREADS="2")
+    with (
+        closing(sqlite3.connect(machine.home / "flagstaff.db")) as other,
+        ThreadPoolExecutor(4) as clients,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+        changes = [clients.submit(create, server, f"waiting-{n}") for n in range(4)]
+        time.sleep(0.5)
+        assert server.call("GET", "/api/admin/user").status == 200  # nor is its use waited for
+        assert [c.result() for c in changes if c.done()] == []
+        other.rollback()
+        assert {change.result().status for change in changes} == {201}
+
+
 def test_with_nothing_under_way_it_ends_at_once(start):
     server = start()
     with closing(connect(server)) as idle:
