@@ -1,6 +1,7 @@
 """Which request gets a thread: changes wait for each other, and nobody who only reads for them."""
 
 from collections import deque
+from itertools import count
 
 from waitress.channel import HTTPChannel
 from waitress.task import ThreadedTaskDispatcher
@@ -15,24 +16,32 @@ class Queue:
     """
 
     def __init__(self, threads: int) -> None:
-        self._waiting: deque[HTTPChannel] = deque()
-        self._reading: deque[HTTPChannel] = deque()
+        self._numbers = count()
+        self._changes: deque[tuple[int, HTTPChannel]] = deque()
+        self._others: deque[tuple[int, HTTPChannel]] = deque()
         self.free_for_changes = max(1, threads - 1)
 
     def __len__(self) -> int:
-        return len(self._waiting) + len(self._reading)
+        return len(self._changes) + len(self._others)
 
     def __bool__(self) -> bool:
-        return bool(self._reading or (self._waiting and self.free_for_changes))
+        return bool(self._takable)
 
     def append(self, channel: HTTPChannel) -> None:
-        (self._waiting if changes(channel) else self._reading).append(channel)
+        line = self._changes if changes(channel) else self._others
+        line.append((next(self._numbers), channel))
 
     def popleft(self) -> HTTPChannel:
-        if self._waiting and self.free_for_changes:
+        line = min(self._takable, key=lambda line: line[0][0])
+        if line is self._changes:
             self.free_for_changes -= 1
-            return self._waiting.popleft()
-        return self._reading.popleft()
+        return line.popleft()[1]
+
+    @property
+    def _takable(self) -> list[deque[tuple[int, HTTPChannel]]]:
+        """The lines whose first may have a thread now."""
+        lines = [self._others, self._changes] if self.free_for_changes else [self._others]
+        return [line for line in lines if line]
 
 
 class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc] # untyped
