@@ -199,7 +199,7 @@ def refuse_foreign() -> None:
 
 
 def _refuse_foreign_host() -> None:
-    """Refuse a name that leads here but is not ours: its owner may lead it elsewhere (rebinding)."""
+    """Refuse a name that leads here but is not ours: its owner may lead it elsewhere."""
     try:
         host = urlsplit(f"//{request.host}").hostname or ""
     except ValueError:
