@@ -5,7 +5,7 @@ from typing import Any
 from wtforms import RadioField
 
 from app.accounts.models import Account
-from app.core.conflicts import Settings
+from app.core.conflicts import Values
 from app.core.forms import SchemaForm
 from app.core.permissions import ROOT_ROLES, Role
 
@@ -25,6 +25,6 @@ def makes_admin(form: SchemaForm, account: Account) -> bool:
     return account.role is not Role.ADMIN and form["root_role"].data == str(Role.ADMIN.value)
 
 
-def in_words(settings: Settings) -> Settings:
+def in_words(settings: Values) -> Values:
     """An account's settings as they are said to people: a role has a name."""
     return settings | {"root_role": Role(int(settings["root_role"])).title}

@@ -11,7 +11,7 @@ from app.core import plans
 from app.core.actor import current_actor
 from app.core.forms import SchemaForm, show_form
 
-Settings = dict[str, Any]
+Values = dict[str, Any]
 """Something in the words of its form: what JSON can hold, by the name of the part."""
 
 
@@ -43,23 +43,23 @@ class Watch:
 
     subject: str
     labels: Mapping[str, str]
-    say: Callable[[Settings], Settings] = dict
+    say: Callable[[Values], Values] = dict
 
-    def seal(self, settings: Settings) -> str:
+    def seal(self, settings: Values) -> str:
         """For the hidden field ``seen``."""
         return plans.seal(current_actor, self.subject, settings)
 
-    def seen(self) -> Settings:
+    def seen(self) -> Values:
         """What was there when the form was opened that is sent now."""
-        settings: Settings = plans.opened(current_actor, self.subject, request.form.get("seen", ""))
+        settings: Values = plans.opened(current_actor, self.subject, request.form.get("seen", ""))
         return settings
 
-    def overtaken(self, present: Settings) -> Settings | None:
+    def overtaken(self, present: Values) -> Values | None:
         """What was there when the form was opened, if somebody else has changed it since."""
         seen = self.seen()
         return None if seen == present else seen
 
-    def differences(self, before: Settings, after: Settings) -> list[Difference]:
+    def differences(self, before: Values, after: Values) -> list[Difference]:
         before, after = self.say(before), self.say(after)
         return [
             Difference(label, in_words(before[part]), in_words(after[part]))
@@ -67,7 +67,7 @@ class Watch:
             if before[part] != after[part]
         ]
 
-    def sides(self, seen: Settings, present: Settings, wanted: Settings) -> list[Side]:
+    def sides(self, seen: Values, present: Values, wanted: Values) -> list[Side]:
         """The parts in which ``present`` and ``wanted`` differ, both having begun as ``seen``."""
         return [
             Side(
@@ -90,8 +90,8 @@ class Watch:
         self,
         template: str,
         form: SchemaForm,
-        present: Settings,
-        overtaken: Settings | None = None,
+        present: Values,
+        overtaken: Values | None = None,
         **context: Any,
     ) -> ResponseReturnValue:
         """The page of the form, which says what has changed if somebody was ``overtaken``: 409."""

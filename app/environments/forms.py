@@ -1,6 +1,6 @@
 from wtforms import BooleanField, SelectField, StringField
 
-from app.core.conflicts import Settings
+from app.core.conflicts import Values
 from app.core.forms import ReasonField, SchemaForm
 from app.environments import schemas
 from app.environments.models import Environment, EnvironmentType
@@ -31,7 +31,7 @@ class EnvironmentForm(SchemaForm):
     reason = ReasonField()
 
 
-def settings_of(environment: Environment) -> Settings:
+def settings_of(environment: Environment) -> Values:
     """The environment in the words of the form."""
     return {
         "type": environment.type.value,

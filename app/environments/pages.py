@@ -3,7 +3,7 @@ from flask.typing import ResponseReturnValue
 
 from app.core import exports
 from app.core.actor import current_actor
-from app.core.conflicts import Settings, Watch
+from app.core.conflicts import Values, Watch
 from app.core.forms import attempt, carry_out, show_form
 from app.core.pages import PageBlueprint, see
 from app.core.permissions import Access, Permission
@@ -61,7 +61,7 @@ def _watch(name: str) -> Watch:
 
 
 def _page(
-    name: str, form: EnvironmentForm, present: Settings, overtaken: Settings | None = None
+    name: str, form: EnvironmentForm, present: Values, overtaken: Values | None = None
 ) -> ResponseReturnValue:
     return _watch(name).show(
         "environments/edit.html",

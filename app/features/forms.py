@@ -2,7 +2,7 @@ from typing import Any
 
 from wtforms import BooleanField, SelectChoice, SelectField, StringField, TextAreaField
 
-from app.core.conflicts import Settings
+from app.core.conflicts import Values
 from app.core.forms import ReasonField, SchemaForm
 from app.features import schemas
 from app.features.models import FeatureType
@@ -54,7 +54,7 @@ class FeatureForm(_FeatureForm):
     reason = ReasonField()
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> Values:
         """What the valid form says, in the words of ``settings_of``."""
         return {
             "type": self.values["type"].value,
@@ -79,7 +79,7 @@ class NewTagForm(SchemaForm):
     value = StringField("Value")
 
 
-def settings_of(view: FeatureView) -> Settings:
+def settings_of(view: FeatureView) -> Values:
     """The feature in the words of the form."""
     return {
         "type": view.feature.type.value,

@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response
 
 from app.core import exports
 from app.core.actor import current_actor
-from app.core.conflicts import Settings, Watch
+from app.core.conflicts import Values, Watch
 from app.core.forms import attempt, carry_out, show_form
 from app.core.pages import PageBlueprint, read_query, see
 from app.core.permissions import Access, Permission
@@ -153,7 +153,7 @@ def _save(project_id: str, view: FeatureView, form: FeatureForm) -> None:
 
 
 def _feature_page(
-    project_id: str, view: FeatureView, form: FeatureForm, seen: Settings | None = None
+    project_id: str, view: FeatureView, form: FeatureForm, seen: Values | None = None
 ) -> ResponseReturnValue:
     name = view.feature.name
     return show_form(
@@ -168,7 +168,7 @@ def _feature_page(
 
 
 def _conflict_page(
-    project_id: str, view: FeatureView, form: FeatureForm, seen: Settings
+    project_id: str, view: FeatureView, form: FeatureForm, seen: Values
 ) -> ResponseReturnValue:
     """Original, theirs and mine side by side; where only one side changed it, that is chosen."""
     watch, present = _watch(view.feature.name), settings_of(view)

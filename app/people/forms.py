@@ -3,7 +3,7 @@ from wtforms import StringField
 from app.accounts import schemas
 from app.accounts.forms import NewAccountForm, role_field
 from app.accounts.models import Account
-from app.core.conflicts import Settings
+from app.core.conflicts import Values
 from app.core.forms import ReasonField, SchemaForm
 from app.core.permissions import Role
 
@@ -24,7 +24,7 @@ class UserForm(_UserFields):
     schema = schemas.UserChanges
 
 
-def settings_of(account: Account) -> Settings:
+def settings_of(account: Account) -> Values:
     """The person in the words of the form."""
     return {
         "username": account.username or "",

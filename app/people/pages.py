@@ -11,7 +11,7 @@ from app.accounts.models import Account, AccountKind
 from app.auth import second_factor
 from app.core import exports
 from app.core.actor import current_actor
-from app.core.conflicts import Settings, Watch
+from app.core.conflicts import Values, Watch
 from app.core.forms import ReasonForm, attempt, carry_out, show_form
 from app.core.pages import PageBlueprint, Query, prove, proven, read_query, see
 from app.core.permissions import ROOT_ROLES, Permission, Role
@@ -154,7 +154,7 @@ def _watch(account_id: int) -> Watch:
 
 
 def _user_page(
-    account: Account, form: UserForm, overtaken: Settings | None = None
+    account: Account, form: UserForm, overtaken: Values | None = None
 ) -> ResponseReturnValue:
     return _watch(account.id).show(
         "people/show.html",

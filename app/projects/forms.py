@@ -4,7 +4,7 @@ from typing import Any
 
 from wtforms import RadioField, SelectField, SelectMultipleField, StringField, TextAreaField
 
-from app.core.conflicts import Settings
+from app.core.conflicts import Values
 from app.core.forms import ReasonField, SchemaForm
 from app.core.permissions import PROJECT_ROLES, Role
 from app.core.schemas import MAX_KEY
@@ -87,7 +87,7 @@ class _ProjectForm(SchemaForm):
         return super().carried + [(PREFIX + name, typed) for name, typed in self.approvals.items()]
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> Values:
         """What the valid form says, in the words of ``settings_of``."""
         rules = self.values["change_request_environments"]
         return {
@@ -99,7 +99,7 @@ class _ProjectForm(SchemaForm):
             "approvals": {rule["name"]: rule["required_approvals"] for rule in rules},
         }
 
-    def take(self, part: str, settings: Settings) -> None:
+    def take(self, part: str, settings: Values) -> None:
         """Put what the settings say of this part in the place of what was typed."""
         if part == "approvals":
             rules = settings["approvals"]
@@ -145,7 +145,7 @@ class ProjectForm(_ProjectForm):
         return {name: value for name, value in self.payload().items() if name not in elsewhere}
 
 
-def settings_of(project: Project) -> Settings:
+def settings_of(project: Project) -> Values:
     """The project in the words of the form: environments are names, approvals numbers by name."""
     return {
         "name": project.name,

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response
 from app.accounts import service as accounts
 from app.core import exports, plans
 from app.core.actor import current_actor
-from app.core.conflicts import Settings, Watch
+from app.core.conflicts import Values, Watch
 from app.core.forms import attempt, carry_out, show_form
 from app.core.pages import PageBlueprint, read_query, see
 from app.core.permissions import PROJECT_ROLES, Access, Permission, Role
@@ -165,7 +165,7 @@ def _members_watch(project_id: str) -> Watch:
     return Watch(f"members of {project_id}", {})
 
 
-def _facts_of(members: dict[int, Role]) -> Settings:
+def _facts_of(members: dict[int, Role]) -> Values:
     return {str(id): role.value for id, role in members.items()}
 
 
@@ -179,7 +179,7 @@ def _save(project: Project, form: ProjectForm) -> None:
 
 
 def _settings_page(
-    form: ProjectForm, project_id: str, seen: Settings | None = None
+    form: ProjectForm, project_id: str, seen: Values | None = None
 ) -> ResponseReturnValue:
     overview = service.overview(current_actor, project_id)
     facts = seen or settings_of(overview.project)
@@ -193,7 +193,7 @@ def _settings_page(
 
 
 def _conflict_page(
-    form: ProjectForm, project_id: str, seen: Settings, present: Settings
+    form: ProjectForm, project_id: str, seen: Values, present: Values
 ) -> ResponseReturnValue:
     """Original, theirs and mine side by side; where only one side changed it, that is chosen."""
     page = render_template(
@@ -207,7 +207,7 @@ def _conflict_page(
 
 
 def _members_page(
-    project_id: str, form: MembersForm | None, seen: Settings | None = None
+    project_id: str, form: MembersForm | None, seen: Values | None = None
 ) -> ResponseReturnValue:
     """``seen``: the members as they were when a form was opened that came too late."""
     overview = service.overview(current_actor, project_id)
@@ -238,7 +238,7 @@ def _choices(project_id: str | None = None) -> dict[str, Any]:
     }
 
 
-def _losses(project: Project, wanted: Settings) -> Iterator[str]:
+def _losses(project: Project, wanted: Values) -> Iterator[str]:
     """Who would not see the project any more, and where fewer would have to approve."""
     mode = ProjectMode(wanted["mode"])
     if mode is ProjectMode.PRIVATE and project.mode is not ProjectMode.PRIVATE:

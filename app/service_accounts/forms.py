@@ -4,7 +4,7 @@ from wtforms import PasswordField, StringField
 
 from app.accounts.forms import NewAccountForm, role_field
 from app.accounts.models import Account
-from app.core.conflicts import Settings
+from app.core.conflicts import Values
 from app.core.forms import ReasonField, SchemaForm
 from app.core.permissions import Role
 from app.core.schemas import Line, Schema
@@ -52,7 +52,7 @@ class FindTokenForm(SchemaForm):
     secret = PasswordField("The secret that was found")
 
 
-def settings_of(account: Account) -> Settings:
+def settings_of(account: Account) -> Values:
     """The service account in the words of the form."""
     return {
         "name": account.name or "",

@@ -8,7 +8,7 @@ from app.accounts.forms import in_words, makes_admin
 from app.accounts.models import Account
 from app.core import exports
 from app.core.actor import current_actor
-from app.core.conflicts import Settings, Watch
+from app.core.conflicts import Values, Watch
 from app.core.db import utcnow
 from app.core.forms import ReasonForm, attempt, carry_out, show_form
 from app.core.pages import PageBlueprint, prove, proven, read_query, see
@@ -184,7 +184,7 @@ def _secret_page(account: Account, issued: IssuedToken) -> str:
 
 
 def _account_page(
-    found: ServiceAccount, form: ServiceAccountForm, overtaken: Settings | None = None
+    found: ServiceAccount, form: ServiceAccountForm, overtaken: Values | None = None
 ) -> ResponseReturnValue:
     return _watch(found.account.id).show(
         "service_accounts/show.html",

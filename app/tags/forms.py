@@ -1,6 +1,6 @@
 from wtforms import RadioField, SelectChoice, StringField
 
-from app.core.conflicts import Settings
+from app.core.conflicts import Values
 from app.core.forms import ReasonField, SchemaForm
 from app.tags import schemas
 from app.tags.models import TagType
@@ -30,11 +30,11 @@ class NewTagTypeForm(_TagTypeFields):
     )
 
 
-def settings_of(tag_type: TagType) -> Settings:
+def settings_of(tag_type: TagType) -> Values:
     """The tag type in the words of the form."""
     return {"description": tag_type.description or "", "hue": str(tag_type.hue)}
 
 
-def in_words(settings: Settings) -> Settings:
+def in_words(settings: Values) -> Values:
     """The settings for people's eyes, who know colours by name."""
     return settings | {"hue": COLOURS[int(settings["hue"]) - 1]}

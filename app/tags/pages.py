@@ -4,7 +4,7 @@ from werkzeug.wrappers import Response
 
 from app.core import exports
 from app.core.actor import current_actor
-from app.core.conflicts import Settings, Watch
+from app.core.conflicts import Values, Watch
 from app.core.forms import attempt, carry_out, show_form
 from app.core.pages import PageBlueprint, read_query, see
 from app.core.permissions import Access, Permission
@@ -87,7 +87,7 @@ def _watch(name: str) -> Watch:
 
 
 def _type_page(
-    name: str, form: TagTypeForm, present: Settings, overtaken: Settings | None = None
+    name: str, form: TagTypeForm, present: Values, overtaken: Values | None = None
 ) -> ResponseReturnValue:
     return _watch(name).show(
         "tags/edit_type.html",
