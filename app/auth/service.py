@@ -107,7 +107,7 @@ def sign_in(name: str, password: str, browser: Browser) -> Welcome | HalfWay | N
         return candidate
 
     def conclude() -> Welcome | HalfWay | None:
-        account = _still_there(candidate) if fits else None
+        account = _still_there(candidate) if candidate and fits else None
         if account is None:
             _note_failure(candidate.account_id if candidate else NOBODY, browser)
             return None
@@ -257,12 +257,12 @@ def _candidate(name: str) -> _Candidate | None:
     return _Candidate(found.id, found.password_hash) if found else None
 
 
-def _still_there(candidate: _Candidate | None) -> Account | None:
+def _still_there(candidate: _Candidate) -> Account | None:
     """The account, unless it was deleted or got another password while hashing."""
     query = sa.select(Account).where(
-        Account.id == (candidate.account_id if candidate else NOBODY),
+        Account.id == candidate.account_id,
         Account.deleted_at.is_(None),
-        Account.password_hash == (candidate.password_hash if candidate else ""),
+        Account.password_hash == candidate.password_hash,
     )
     return db.session.scalar(query.with_for_update())
 
