@@ -263,6 +263,22 @@ def test_one_e_mail_address_is_given_once_whatever_its_case(admin):
     assert len([user for user in users if user.get("email")]) == 1
 
 
+def test_a_token_is_revoked_once(admin):
+    made = admin.ok("POST", "/user/tokens", {"description": "deploy"})
+    path = f"/user/tokens/{made['id']}"
+    answers = at_once(lambda: admin.delete(path) for _ in range(16))
+    assert statuses(answers) == {200: 1, 404: 15}
+    assert admin.ok("GET", "/events?type=token-revoked")["total"] == 1
+
+
+def test_a_token_is_rotated_once(admin, people):
+    path = f"/service-account/{people.service_account('robot')}/token"
+    made = admin.ok("POST", path, {"description": "deploy"})
+    answers = crowd(admin, f"{path}/{made['id']}/rotate", [{"overlapHours": 0}] * 16)
+    assert statuses(answers) == {201: 1, 404: 15}
+    assert admin.ok("GET", "/events?type=token-rotated")["total"] == 1
+
+
 def test_nobody_writes_into_a_project_that_he_was_taken_out_of(admin, people):
     for number in range(6):
         project = f"shop{number}"

@@ -233,6 +233,18 @@ def test_a_form_from_before_the_last_sign_in_is_kept_and_led_back_to(app, visito
     assert page.fields()["name"] == "Web shop"
 
 
+def test_of_two_forms_that_were_kept_each_comes_back_as_itself(visitor, ada):
+    visitor.sign_in("ada")
+    pages = {name: visitor.get("/projects/new") for name in ("Web shop", "Night shop")}
+    visitor.sign_in("ada")
+    for name, page in pages.items():
+        refused = visitor.submit(page, {"name": name}, button="Create the project")
+        pages[name] = refused.links["Back to the form, filled in"]
+    assert {name: visitor.get(back).fields()["name"] for name, back in pages.items()} == {
+        name: name for name in pages
+    }
+
+
 def test_nobody_else_reads_what_was_kept(app, visitor, ada, people):
     visitor.sign_in("ada")
     page = visitor.get("/projects/new")
