@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyotp
 import pytest
+import segno
 import sqlalchemy as sa
 import time_machine
 from flask import Flask
@@ -103,6 +104,14 @@ def test_it_is_on_once_a_code_was_given_and_not_before(app, inside, clock):
     assert len(set(_shown(page))) == 10
     assert inside.get("/account/second-step").has("10 recovery codes left")
     half_way(app)
+
+
+def test_the_picture_holds_the_secret_and_who_it_is_for_where(inside):
+    page = inside.follow(inside.submit(inside.get("/account/second-step"), form="Set it up"))
+    totp = pyotp.TOTP(_shown(page)[0].replace(" ", ""))
+    address = totp.provisioning_uri(name="ada", issuer_name="Flagstaff")
+    drawn = segno.make_qr(address, error="m").svg_inline()
+    assert re.search(r' d="[^"]+"', drawn)[0] in page.text
 
 
 def test_the_password_alone_lets_nobody_in(app, phone):
@@ -223,6 +232,25 @@ def test_who_has_it_can_turn_it_off(app, people, ada, inside, phone):
     assert event["data"] == {"id": ada, "name": "ada"}
 
 
+def test_no_code_is_right_any_more_when_it_was_turned_off_meanwhile(app, inside, phone):
+    browser, page = half_way(app)
+    inside.submit(inside.get("/account/second-step"), form="Turn it off")
+    for code in (phone.code, phone.recovery[0]):
+        assert browser.submit(page, {"code": code}).messages == [WRONG]
+    begun = inside.follow(inside.submit(inside.get("/account/second-step"), form="Set it up"))
+    unconfirmed = Phone(_shown(begun)[0].replace(" ", ""))
+    assert browser.submit(page, {"code": unconfirmed.code}).messages == [WRONG]
+    assert not is_in(browser)
+
+
+def test_what_is_done_about_it_is_told(app, people, ada, inside, phone):
+    inside.submit(inside.get("/account/second-step"), form="Make new recovery codes")
+    client = ApiClient(app, people.token(ada))
+    for type in ("second-factor-turned-on", "recovery-codes-made"):
+        [event] = client.ok("GET", f"/events?type={type}")["events"]
+        assert event["data"] == {"id": ada, "name": "ada"}
+
+
 def test_an_admin_turns_it_off_for_who_lost_his_phone(app, people, ada, phone):
     people.person("boss", role="Admin")
     boss = Browser(app).sign_in("boss")
@@ -231,7 +259,9 @@ def test_an_admin_turns_it_off_for_who_lost_his_phone(app, people, ada, phone):
     page = boss.follow(boss.submit(page, form="/second-step/off"))
     assert page.messages == ["Two-step sign-in of ada is off."]
     assert sign_in(Browser(app), "ada").status == 303
-    assert boss.post(f"/users/{ada}/second-step/off").status == 409
+    page = boss.post(f"/users/{ada}/second-step/off")
+    assert page.status == 409
+    assert page.has("Two-step sign-in of ada is off already.")
 
 
 def test_it_is_of_no_use_to_who_has_the_database_alone(app, phone):
@@ -244,7 +274,15 @@ def test_it_is_of_no_use_to_who_has_the_database_alone(app, phone):
     assert not {code.replace("-", "").upper().encode() for code in phone.recovery} & set(digests)
 
 
+def test_what_is_off_has_nothing_to_recover(inside):
+    page = inside.post("/account/second-step/codes")
+    assert page.status == 409
+    assert page.has("Two-step sign-in is off, so there is nothing to recover.")
+
+
 def test_what_is_on_is_not_set_up_once_more(inside, phone):
-    assert inside.post("/account/second-step").status == 409
+    page = inside.post("/account/second-step")
+    assert page.status == 409
+    assert page.has("Two-step sign-in is on already; turn it off to set it up anew.")
     page = inside.post("/account/second-step/confirm", {"code": phone.code})
     assert page.has("10 recovery codes left")

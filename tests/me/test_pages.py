@@ -162,6 +162,20 @@ def test_the_others_are_signed_out_and_this_one_is_not(app, inside):
     assert inside.get("/projects").status == 200
 
 
+def test_the_session_used_last_stands_first(app, ada):
+    browsers = {agent: Browser(app) for agent in ("one", "two", "three", "four")}
+    with time_machine.travel(datetime(2026, 11, 3, 10, 12, tzinfo=UTC), tick=False) as clock:
+        for agent, browser in browsers.items():
+            typed = {"name": "ada", "password": PASSWORD}
+            browser.post("/sign-in", typed, headers={"User-Agent": agent})
+            if agent != "three":
+                clock.shift(timedelta(minutes=5))
+        browsers["one"].get("/projects")
+        page = browsers["two"].get("/account/sessions")
+    agents = [e.text for e in page.root.all("span") if e.attrs.get("class") == "table__sub"]
+    assert agents == ["one", "four", "three", "two"]
+
+
 def test_attempts_to_sign_in_are_listed(app, inside):
     with time_machine.travel(datetime(2026, 11, 3, 10, 12, tzinfo=UTC), tick=False):
         sign_in(Browser(app), "ada", "wrong")

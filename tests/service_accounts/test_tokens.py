@@ -171,6 +171,16 @@ def test_a_token_is_listed_as_it_was_made_but_for_the_secret(held):
     assert (row["description"], row["expiresAt"]) == ("deploy", "2099-01-01T00:00:00.000Z")
 
 
+def test_tokens_are_listed_in_stretches_the_oldest_first(held):
+    client, path = held
+    for description in ("x", "a", "m"):
+        make(client, path, description)
+    everything = described(client, path)
+    assert everything[-3:] == ["x", "a", "m"]
+    assert described(client, f"{path}?limit=1") == everything[:1]
+    assert described(client, f"{path}?limit=2&offset=1") == everything[1:3]
+
+
 def test_the_creation_is_told(held):
     client, path = held
     made = make(client, path)
