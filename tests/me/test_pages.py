@@ -130,6 +130,8 @@ def test_what_one_may_do_is_listed_with_its_source(app, people, admin):
         ("may=UPDATE_FEATURE&project=web", "Yes. Member of web."),
         ("may=UPDATE_PROJECT&project=web", "No. It needs UPDATE_PROJECT in Web shop."),
         ("may=CREATE_PROJECT", "No. It needs CREATE_PROJECT. An Admin can grant it."),
+        ("may=CREATE_PROJECT&project=web", "An Admin can grant it."),
+        ("may=UPDATE_PROJECT", "No. It needs UPDATE_PROJECT. An Admin can grant it."),
         ("may=UPDATE_PROJECT&project=web", "There you are Member; its mode is protected"),
         ("may=UPDATE_PROJECT&project=web", "admin (Owner) or an Admin can grant it."),
     ],
@@ -138,6 +140,19 @@ def test_can_i_is_answered_with_the_rule_and_who_can_grant_it(app, people, admin
     body = {"id": "web", "name": "Web shop", "mode": "protected"}
     admin.ok("POST", "/projects", json=body)
     people.join(people.person("kim"), "web", "Member")
+    assert Browser(app).sign_in("kim").get(f"/account/permissions?{query}").has(words)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("may=CREATE_PROJECT", "Yes. Root role Editor."),
+        ("may=UPDATE_PROJECT&project=default", "Root role Editor, in the open project default."),
+        ("may=UPDATE_PROJECT", "No."),
+    ],
+)
+def test_an_editor_is_told_where_his_role_counts(app, people, query, words):
+    people.person("kim", role="Editor")
     assert Browser(app).sign_in("kim").get(f"/account/permissions?{query}").has(words)
 
 
