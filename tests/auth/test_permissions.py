@@ -1,6 +1,8 @@
 """Who may do what: roles, modes, and how little a refusal gives away."""
 
+import re
 import string
+import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -404,6 +406,28 @@ def test_a_mistyped_token_never_reaches_the_database(app, viewer, place):
     with statements(app) as seen:
         assert ApiClient(app, "".join(wrong)).get("/user").status_code == 401
     assert seen == []
+
+
+def test_the_end_of_a_token_is_a_crc_32_by_which_a_scanner_knows_it(people, viewer):
+    digits = string.digits + string.ascii_uppercase + string.ascii_lowercase
+    for token, kind in (
+        (viewer.token, "pat"),
+        (people.token(people.service_account("robot")), "sa"),
+    ):
+        assert re.fullmatch(f"fst_{kind}_[0-9A-Za-z]{{49}}", token)
+        number = 0
+        for digit in token[-6:]:
+            number = number * len(digits) + digits.index(digit)
+        assert number == zlib.crc32(token[:-6].encode())
+
+
+@pytest.mark.parametrize(("length", "is_sought"), [(512, True), (513, False)])
+def test_a_token_of_the_operators_own_making_is_sought_unless_it_is_too_long(
+    app, people, length, is_sought
+):
+    with statements(app) as seen:
+        assert ApiClient(app, "x" * length).get("/user").status_code == 401
+    assert len(seen) == is_sought
 
 
 @pytest.mark.parametrize("token", ["fst_", "fst_pat_", "fst_pat_" + "0" * 49, "fst_x_" + "0" * 49])

@@ -141,6 +141,29 @@ def test_a_session_ends_at_last_even_if_it_is_used_all_the_time(app, people, day
         assert is_in(browser) is lives
 
 
+@pytest.mark.parametrize(
+    ("begun", "used", "is_kept"),
+    [
+        (timedelta(hours=12), timedelta(hours=12), True),
+        (timedelta(hours=13), timedelta(hours=12, seconds=1), False),
+        (timedelta(days=30), timedelta(0), True),
+        (timedelta(days=30, seconds=1), timedelta(0), False),
+    ],
+)
+def test_what_is_over_is_forgotten_when_somebody_signs_in(app, people, begun, used, is_kept):
+    people.person("kim")
+    people.person("ann")
+    with time_machine.travel(START, tick=False):
+        Browser(app).sign_in("kim")
+        with app.app_context(), unit_of_work(writes=True):
+            db.session.query(Session).update(
+                {"created_at": START - begun, "last_used_at": START - used}
+            )
+        Browser(app).sign_in("ann")
+        with app.app_context():
+            assert db.session.query(Session).count() == (2 if is_kept else 1)
+
+
 @pytest.mark.parametrize("ahead", [timedelta(days=2), timedelta(days=40)])
 def test_what_has_ended_stays_ended_when_the_clock_is_set_back(app, people, ahead):
     people.person("kim")

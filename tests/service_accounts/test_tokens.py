@@ -208,7 +208,7 @@ def test_a_token_expires_in_the_future(held, past):
     with time_machine.travel(START, tick=False):
         expires = (START + timedelta(seconds=past)).isoformat()
         answer = client.post(path, {"description": "deploy", "expiresAt": expires})
-    assert list(problems_of(answer)) == ["/expiresAt"]
+    assert problems_of(answer) == {"/expiresAt": "Must lie in the future."}
     assert "deploy" not in described(client, path)
 
 
