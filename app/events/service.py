@@ -124,15 +124,16 @@ def verify(known: Mapping[int, bytes]) -> Verdict:
     head = db.session.scalars(sa.select(EventHead)).one()
     digest, last, count = head.pruned_digest, head.pruned_to, 0
     query = sa.select(Event.__table__).order_by(Event.id)
-    for event in db.session.execute(query, execution_options={"yield_per": 1_000}).mappings():
-        last, count = event["id"], count + 1
-        digest = link(digest, dict(event))
-        if digest != event["digest"]:
-            how = "it, or the one before it, is not as it was told"
-            return Verdict(count, last, digest, Broken(last, how))
-        if known.get(last, digest) != digest:
-            how = "its digest is not the one that was written down; the log was told anew"
-            return Verdict(count, last, digest, Broken(last, how))
+    with db.session.execute(query, execution_options={"yield_per": 1_000}) as found:
+        for event in found.mappings():
+            last, count = event["id"], count + 1
+            digest = link(digest, dict(event))
+            if digest != event["digest"]:
+                how = "it, or the one before it, is not as it was told"
+                return Verdict(count, last, digest, Broken(last, how))
+            if known.get(last, digest) != digest:
+                how = "its digest is not the one that was written down; the log was told anew"
+                return Verdict(count, last, digest, Broken(last, how))
     lost = [id for id in known if id > last]
     if lost or (last, digest) != (head.last_id, head.digest):
         how = "events after it are missing"
