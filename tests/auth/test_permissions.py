@@ -421,7 +421,9 @@ def test_the_end_of_a_token_is_a_crc_32_by_which_a_scanner_knows_it(people, view
         assert number == zlib.crc32(token[:-6].encode())
 
 
-@pytest.mark.parametrize(("length", "is_sought"), [(512, True), (513, False)])
+@pytest.mark.parametrize(
+    ("length", "is_sought"), [(0, False), (1, True), (512, True), (513, False)]
+)
 def test_a_token_of_the_operators_own_making_is_sought_unless_it_is_too_long(
     app, people, length, is_sought
 ):

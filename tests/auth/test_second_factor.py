@@ -12,7 +12,7 @@ import time_machine
 from flask import Flask
 
 from app.auth.models import RecoveryCode, SecondFactor
-from app.core.db import db
+from app.core.db import db, unit_of_work
 from tests.auth.test_sign_in import PASSWORD, ada, sign_in
 from tests.browser import Browser, Page
 from tests.clients import ApiClient
@@ -155,6 +155,12 @@ def test_a_recovery_code_lets_in_once(app, people, ada, phone):
     assert other.submit(page, {"code": phone.recovery[3]}).messages == [WRONG]
     [event] = events(app, people, ada, "recovery-code-used")
     assert event["createdBy"] == "ada"
+
+
+def test_who_has_used_every_recovery_code_is_told_that_none_is_left(app, inside, phone):
+    with app.app_context(), unit_of_work(writes=True):
+        db.session.execute(sa.delete(RecoveryCode))
+    assert inside.get("/account/second-step").has("0 recovery codes left")
 
 
 def test_new_recovery_codes_take_the_place_of_the_old(app, inside, phone):
