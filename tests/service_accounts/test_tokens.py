@@ -181,11 +181,17 @@ def test_tokens_are_listed_in_stretches_the_oldest_first(held):
     assert described(client, f"{path}?limit=2&offset=1") == everything[1:3]
 
 
-def test_the_creation_is_told(held):
+def test_the_creation_is_told(held, robot):
     client, path = held
-    made = make(client, path)
+    made = make(client, path, expiresAt="2099-01-01T00:00:00Z")
     _, after = told(client, "token-created")[0]
-    assert (after["id"], after["description"]) == (made["id"], "deploy")
+    assert after == {
+        "id": made["id"],
+        "userId": client.ok("GET", "/user")["user"]["id"] if path == "/user/tokens" else robot,
+        "description": "deploy",
+        "hint": made["secret"][-4:],
+        "expiresAt": "2099-01-01T00:00:00+00:00",
+    }
 
 
 def test_a_description_is_there_once_an_account(held):
