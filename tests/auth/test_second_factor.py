@@ -106,6 +106,17 @@ def test_it_is_on_once_a_code_was_given_and_not_before(app, inside, clock):
     half_way(app)
 
 
+def test_who_begins_anew_gets_another_secret_and_the_one_before_is_worth_nothing(inside):
+    pages = [
+        inside.follow(inside.post("/account/second-step")),
+        inside.follow(inside.post("/account/second-step")),
+    ]
+    before, now = (Phone(_shown(page)[0].replace(" ", "")) for page in pages)
+    refused = inside.submit(pages[1], {"code": before.code}, form="Turn it on")
+    assert refused.status == 400
+    assert inside.submit(refused, {"code": now.code}, form="Turn it on").h1 == "Recovery codes"
+
+
 def test_the_picture_holds_the_secret_and_who_it_is_for_where(inside):
     page = inside.follow(inside.submit(inside.get("/account/second-step"), form="Set it up"))
     totp = pyotp.TOTP(_shown(page)[0].replace(" ", ""))

@@ -189,6 +189,16 @@ def test_the_session_used_last_stands_first(app, ada):
         page = browsers["two"].get("/account/sessions")
     agents = [e.text for e in page.root.all("span") if e.attrs.get("class") == "table__sub"]
     assert agents == ["one", "four", "three", "two"]
+    assert page.has("four 127.0.0.1")
+
+
+def test_a_browser_may_say_more_about_itself_than_is_kept(app, ada):
+    browser = Browser(app)
+    typed = {"name": "ada", "password": PASSWORD}
+    assert browser.post("/sign-in", typed, headers={"User-Agent": "x" * 300}).status == 303
+    page = browser.get("/account/sessions")
+    assert page.has("x" * 255)
+    assert not page.has("x" * 256)
 
 
 def test_attempts_to_sign_in_are_listed(app, inside):
