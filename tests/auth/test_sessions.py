@@ -120,7 +120,7 @@ def test_a_new_role_counts_on_the_next_request(app, admin, people):
         assert browser.get("/projects/new").status == status
 
 
-@pytest.mark.parametrize(("hours", "lives"), [(11.9, True), (12.1, False)])
+@pytest.mark.parametrize(("hours", "lives"), [(12, True), (12.001, False)])
 def test_a_session_ends_when_it_is_not_used(app, people, hours, lives):
     people.person("kim")
     with time_machine.travel(START, tick=False):
@@ -129,7 +129,7 @@ def test_a_session_ends_when_it_is_not_used(app, people, hours, lives):
         assert is_in(browser) is lives
 
 
-@pytest.mark.parametrize(("days", "lives"), [(29.9, True), (30.1, False)])
+@pytest.mark.parametrize(("days", "lives"), [(30, True), (30.001, False)])
 def test_a_session_ends_at_last_even_if_it_is_used_all_the_time(app, people, days, lives):
     people.person("kim")
     with time_machine.travel(START, tick=False) as clock:
@@ -177,15 +177,16 @@ def test_what_has_ended_stays_ended_when_the_clock_is_set_back(app, people, ahea
 
 def test_another_process_whose_clock_is_a_little_behind_knows_the_session(app, people):
     people.person("kim")
-    with time_machine.travel(START + timedelta(seconds=10), tick=False):
+    with time_machine.travel(START + timedelta(minutes=5), tick=False):
         browser = Browser(app).sign_in("kim")
     with time_machine.travel(START, tick=False):
         assert is_in(browser)
 
 
-def test_a_session_from_the_future_is_worth_nothing(app, people):
+@pytest.mark.parametrize("ahead", [timedelta(minutes=5, seconds=1), timedelta(days=2)])
+def test_a_session_from_the_future_is_worth_nothing(app, people, ahead):
     people.person("kim")
-    with time_machine.travel(START + timedelta(days=2), tick=False):
+    with time_machine.travel(START + ahead, tick=False):
         browser = Browser(app).sign_in("kim")
     with time_machine.travel(START, tick=False):
         assert not is_in(browser)
