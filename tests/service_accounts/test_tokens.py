@@ -199,6 +199,7 @@ def test_a_description_is_there_once_an_account(held):
     make(client, path)
     answer = client.post(path, {"description": " deploy "})
     assert error_of(answer) == (409, "NameExistsError")
+    assert answer.json["message"] == "This account already has a token described 'deploy'."
     assert described(client, path).count("deploy") == 1
 
 
