@@ -258,5 +258,14 @@ def test_a_tag_type_that_was_deleted_meanwhile_is_named(browser, admin, three):
 
 
 def test_tags_of_another_change_can_not_be_taken_back_in_this_project(browser, admin, three):
-    assert browser.get(f"{HOME}/tags/take-back?batch=unknown").status == 404
+    admin.ok("POST", "/projects", json={"id": "other", "name": "Other"})
+    admin.ok("POST", "/projects/other/features", json={"name": "theirs"})
+    body = {"addedTags": [{"type": "simple", "value": "kept"}], "removedTags": []}
+    admin.ok("PUT", "/projects/other/tags", json={"features": ["theirs"], "tags": body})
+    batch = admin.ok("GET", "/events?project=other&type=feature-tags-changed")["events"][0][
+        "batchId"
+    ]
+    assert browser.get(f"/projects/other/tags/take-back?batch={batch}").status == 200
+    for other in (batch, "unknown"):
+        assert browser.get(f"{HOME}/tags/take-back?batch={other}").status == 404
     assert browser.get(f"{HOME}/tags/done").status == 404
