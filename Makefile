@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# Tests wait for servers and browsers for a third of their time.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 
 .PHONY: run test check bench soak pins clean
 
@@ -10,7 +12,7 @@ run: .venv/run
 	$(BIN)/flagstaff serve
 
 test: check
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n $(WORKERS)
 
 check: .venv/test
 	$(BIN)/ruff check .
