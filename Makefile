@@ -3,8 +3,6 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-# Tests wait for servers and browsers for a third of their time.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 
 .PHONY: run test check bench soak pins clean
 
@@ -12,7 +10,7 @@ run: .venv/run
 	$(BIN)/flagstaff serve
 
 test: check
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n auto
 
 check: .venv/test
 	$(BIN)/ruff check .
