@@ -563,8 +563,7 @@ def token_secret(page: Page, instance: Instance) -> None:
     press(page, "Create and show the secret")
 
 
-@place("Confirm that it is you")
-def confirm(page: Page, instance: Instance) -> None:
+def _confirm(page: Page, instance: Instance) -> None:
     page.goto("/account/tokens/new")
     page.get_by_label("What it is for").fill("laptop")
     instance.let_password_be_given(datetime(2020, 1, 1, tzinfo=UTC))
@@ -573,7 +572,7 @@ def confirm(page: Page, instance: Instance) -> None:
 
 @place("Confirm that it is you")
 def confirm_wrong(page: Page, instance: Instance) -> None:
-    confirm(page, instance)
+    _confirm(page, instance)
     page.get_by_label("Your password").fill("another one that is wrong")
     press(page, "Confirm and go on")
     page.get_by_text("This is not your password.").wait_for()
@@ -585,15 +584,14 @@ def second_step_off(page: Page, instance: Instance) -> None:
     page.goto("/account/second-step")
 
 
-@place("Set up two-step sign-in", None)
-def second_step_begun(page: Page, instance: Instance) -> None:
+def _second_step_begun(page: Page, instance: Instance) -> None:
     second_step_off(page, instance)
     press(page, "Set it up")
 
 
 @place("Set up two-step sign-in", None)
 def second_step_wrong(page: Page, instance: Instance) -> None:
-    second_step_begun(page, instance)
+    _second_step_begun(page, instance)
     page.get_by_role("textbox", name="Code").fill("not a code")
     press(page, "Turn it on")
     page.get_by_text("This code is not right").first.wait_for()
@@ -601,7 +599,7 @@ def second_step_wrong(page: Page, instance: Instance) -> None:
 
 @place("Recovery codes", None)
 def second_step_codes(page: Page, instance: Instance) -> None:
-    second_step_begun(page, instance)
+    _second_step_begun(page, instance)
     page.get_by_role("textbox", name="Code").fill(_code(page))
     press(page, "Turn it on")
 
@@ -612,8 +610,7 @@ def second_step_on(page: Page, instance: Instance) -> None:
     page.get_by_role("link", name="Done").click()
 
 
-@place("Second step", None)
-def sign_in_code(page: Page, instance: Instance) -> None:
+def _sign_in_code(page: Page, instance: Instance) -> None:
     username = _sign_in_newcomer(page, instance)
     page.goto("/account/second-step")
     press(page, "Set it up")
@@ -629,7 +626,7 @@ def sign_in_code(page: Page, instance: Instance) -> None:
 
 @place("Second step", None)
 def sign_in_code_wrong(page: Page, instance: Instance) -> None:
-    sign_in_code(page, instance)
+    _sign_in_code(page, instance)
     page.get_by_role("textbox", name="Code").fill("000000")
     press(page, "Sign in")
     page.get_by_text("This code is not right").wait_for()
