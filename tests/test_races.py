@@ -16,6 +16,7 @@ from werkzeug.test import TestResponse
 
 from app.core.db import db, writing
 from app.events import service as events
+from tests.browser import Browser
 from tests.clients import ApiClient
 
 FEATURES = "/projects/default/features"
@@ -296,6 +297,17 @@ def test_nobody_writes_into_a_project_that_he_was_taken_out_of(admin, people):
         made = {answer.json["name"] for answer in answers if answer.status_code == 201}
         assert {row["name"] for row in admin.ok("GET", path)["features"]} == made
         assert member.post(path, {"name": "late"}).status_code == 403
+
+
+def test_a_second_step_that_is_begun_several_times_at_once_is_begun_once(app, people):
+    people.person("ada")
+    browsers = [Browser(app).sign_in("ada") for _ in range(8)]
+    forms = [{"csrf_token": browser.csrf_token()} for browser in browsers]
+    begun = at_once(
+        partial(browser.client.post, "/account/second-step", data=form)
+        for browser, form in zip(browsers, forms, strict=True)
+    )
+    assert statuses(begun) == {303: 8}
 
 
 def test_after_all_the_races_the_log_has_each_change_once_and_no_gap(app, admin):

@@ -49,6 +49,8 @@ def codes_left(account_id: int) -> int:
 
 def begin(actor: Actor) -> None:
     """Make what an authenticator is to hold; it counts once a code of it was given."""
+    # Who begins twice at once does so one after the other.
+    db.session.get_one(Account, actor.account_id, with_for_update=True)
     if is_on(actor.account_id):
         raise Conflict("Two-step sign-in is on already; turn it off to set it up anew.")
     _forget(actor.account_id)
