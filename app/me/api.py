@@ -2,9 +2,7 @@ from typing import Any
 
 from flask import Response
 
-from app.accounts import passwords
 from app.accounts.schemas import PasswordChange
-from app.auth import service as sign_ins
 from app.core.actor import current_actor
 from app.core.blueprints import ApiBlueprint, no_body
 from app.core.paging import Page, PageQuery
@@ -38,17 +36,12 @@ def show() -> service.Overview:
 @bp.response(200)
 def change_password(data: dict[str, str]) -> Response:
     """Change the calling user's password"""
-
-    def change() -> None:
-        passwords.change(
-            current_actor,
-            service.person(current_actor),
-            old=data["old_password"],
-            new=data["new_password"],
-            shortest=current_settings().password_min,
-        )
-
-    sign_ins.with_password(current_actor, change)
+    service.change_password(
+        current_actor,
+        old=data["old_password"],
+        new=data["new_password"],
+        shortest=current_settings().password_min,
+    )
     return no_body()
 
 

@@ -6,7 +6,6 @@ from flask import current_app, flash, json, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.accounts import passwords
 from app.auth import service as sign_ins
 from app.core.actor import current_actor
 from app.core.forms import ReasonForm, attempt, carry_out, show_form
@@ -62,15 +61,14 @@ def change_password() -> ResponseReturnValue:
     form, account = PasswordForm(), service.person(current_actor)
 
     def change() -> None:
-        passwords.change(
+        service.change_password(
             current_actor,
-            account,
             old=form.values["old_password"],
             new=form.values["new_password"],
             shortest=current_settings().password_min,
         )
 
-    if carry_out(form, lambda: sign_ins.with_password(current_actor, change)):
+    if carry_out(form, change):
         flash("Your password is changed; your other sessions have ended.", "ok")
         return see(".show")
     return show_form("me/password.html", form, account=account)

@@ -6,7 +6,9 @@ from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 
+from app.accounts import passwords
 from app.accounts.models import Account
+from app.auth import service as sign_ins
 from app.core.actor import Actor
 from app.core.db import Again, db, rows, save
 from app.core.errors import Conflict
@@ -80,6 +82,14 @@ def person(actor: Actor) -> Account:
     if not account.is_person:
         raise Conflict("This is for people; an Admin manages the tokens of service accounts.")
     return account
+
+
+def change_password(actor: Actor, *, old: str, new: str, shortest: int) -> None:
+    """Set a new password of at least ``shortest`` characters for who knows the old one."""
+    account = person(actor)
+    sign_ins.with_password(
+        actor, lambda: passwords.change(actor, account, old=old, new=new, shortest=shortest)
+    )
 
 
 def give_feedback(actor: Actor, feedback_id: str, **answer: Unpack[Answer]) -> Feedback:
