@@ -6,7 +6,7 @@ from itertools import count
 from waitress.channel import HTTPChannel
 from waitress.task import ThreadedTaskDispatcher
 
-READING = frozenset({"GET", "HEAD", "OPTIONS"})
+from app.core.blueprints import READING
 
 
 class Queue:
