@@ -63,11 +63,17 @@ def change(actor: Actor, account: Account, *, old: str, new: str, shortest: int)
             "This account has no password to change. An Admin can give you a set-up link; "
             "service accounts never have one."
         )
-    with turn():
-        is_right = fits(account.password_hash, old)
-    if not is_right:
-        raise WrongPassword.at("/oldPassword", "This is not your present password.")
+    wrong = WrongPassword.at("/oldPassword", "This is not your present password.")
+    check(account, old, otherwise=wrong)
     _set(actor, account, new, shortest)
+
+
+def check(account: Account, password: str, *, otherwise: WrongPassword) -> None:
+    """Go on only if the password is the account's."""
+    with turn():
+        is_right = fits(account.password_hash, password)
+    if not is_right:
+        raise otherwise
 
 
 def make_link(account: Account) -> str:

@@ -170,15 +170,9 @@ def prove(actor: Actor, password: str) -> None:
         WrongPassword: when it is another.
 
     """
-
-    def check() -> None:
-        known = db.session.get_one(Account, actor.account_id).password_hash
-        with passwords.turn():
-            fits = passwords.fits(known, password)
-        if not fits:
-            raise WrongPassword("This is not your password.")
-
-    with_password(actor, check)
+    account = db.session.get_one(Account, actor.account_id)
+    wrong = WrongPassword("This is not your password.")
+    with_password(actor, lambda: passwords.check(account, password, otherwise=wrong))
 
 
 def history(account_id: int, *, limit: int) -> list[SignIn]:

@@ -1,7 +1,7 @@
 """What the domain says no with. One tree, one renderer (``core/http.py``)."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 Detail = dict[str, str]
 """``{"path": JSON pointer into the request, "message": what is wrong and how to mend it}``"""
@@ -32,7 +32,7 @@ class Invalid(DomainError):
     """The request does not match the rules; ``details`` has every problem."""
 
     @classmethod
-    def because(cls, details: list[Detail]) -> "Invalid":
+    def because(cls, details: list[Detail]) -> Self:
         """Sum the problems up in one message, the first few in words; keep MAX_DETAILS of them."""
         shown = "; ".join(f"{d['path'] or 'body'}: {d['message']}" for d in details[:3])
         rest = f"; and {len(details) - 3} more" if len(details) > 3 else ""  # noqa: PLR2004 - as shown
@@ -40,7 +40,7 @@ class Invalid(DomainError):
         return cls(message, details=details[:MAX_DETAILS])
 
     @classmethod
-    def at(cls, path: str, message: str) -> "Invalid":
+    def at(cls, path: str, message: str) -> Self:
         """One problem, at this JSON pointer."""
         return cls.because([{"path": path, "message": message}])
 
