@@ -29,9 +29,10 @@ soak: .venv/test
 # The exact versions and hashes of everything that is installed, made anew from pyproject.toml.
 pins: .venv/bin/python
 	$(BIN)/pip install --quiet pip-tools
-	echo 'setuptools>=77' | $(BIN)/pip-compile $(COMPILE) -o .pins/build.txt -
+	echo 'hatchling>=1.28' | $(BIN)/pip-compile $(COMPILE) -o .pins/build.txt -
 	$(BIN)/pip-compile $(COMPILE) -o .pins/run.txt pyproject.toml
 	$(BIN)/pip-compile $(COMPILE) --extra dev -o .pins/test.txt pyproject.toml
+	$(BIN)/pip-compile $(COMPILE) --extra dist -o .pins/dist.txt pyproject.toml
 
 COMPILE := --quiet --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
