@@ -74,6 +74,7 @@ def create_app(settings: Settings) -> Flask:
     templating.init_app(app)
     identity.init_app(app)
     auth_pages.init_app(app)
+    docs_api.init_app(app)
     api = blueprints.Api(app)
     for face in APIS:
         api.register_blueprint(face)

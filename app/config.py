@@ -11,12 +11,14 @@ from importlib.metadata import version
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 DAY_HOURS = 24
 MIN_SECRET = 32
+KEY_FILE = "secret_key"
 MAX_PORT = 65_535
 HOST_NAME = r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}"
 PATH = r"(/[A-Za-z0-9_~.-]+)*"
@@ -68,6 +70,11 @@ class Settings:
     @property
     def is_https(self) -> bool:
         return self.base_url.startswith("https:")
+
+    @property
+    def base_is_loopback(self) -> bool:
+        """Whether people reach it on this machine alone."""
+        return _is_loopback(urlsplit(self.base_url).hostname or "")
 
     @property
     def listens_on_loopback(self) -> bool:
@@ -153,7 +160,7 @@ def for_flask(settings: Settings) -> dict[str, Any]:
 
 def _kept_secret_key(home: Path) -> str:
     """The key in the home folder, which the first process to need it makes."""
-    file = home / "secret_key"
+    file = home / KEY_FILE
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     while not file.exists():
         made = home / f".secret_key.{secrets.token_hex(8)}"

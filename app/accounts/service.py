@@ -236,15 +236,18 @@ def other_admin_can_sign_in(besides: Collection[int]) -> bool:
     each count on the other.
     """
     guard_admins()
-    admins = db.session.scalars(
-        sa.select(Account.id).where(
-            Account.kind == AccountKind.PERSON,
-            Account.role == Role.ADMIN,
-            Account.deleted_at.is_(None),
-            Account.password_hash.is_not(None),
-        )
+    return not admins_who_can_sign_in() <= set(besides)
+
+
+def admins_who_can_sign_in() -> set[int]:
+    """The ids of the people who are Admins and have a password."""
+    query = sa.select(Account.id).where(
+        Account.kind == AccountKind.PERSON,
+        Account.role == Role.ADMIN,
+        Account.deleted_at.is_(None),
+        Account.password_hash.is_not(None),
     )
-    return any(id not in besides for id in admins)
+    return set(db.session.scalars(query))
 
 
 def _keep_an_admin(account: Account) -> None:

@@ -6,7 +6,8 @@ import click
 from click.exceptions import NoArgsIsHelpError
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.cli import accounts, database, demo, events, serve
+from app.cli import accounts, backup, database, demo, doctor, events, serve
+from app.cli.instance import Lost
 from app.config import WrongSetting
 from app.core.errors import DomainError
 from app.core.migrations import WrongSchema
@@ -26,7 +27,10 @@ for command in (
     accounts.user,
     accounts.token,
     events.events,
+    backup.backup,
+    backup.restore,
     database.db_group,
+    doctor.doctor,
     demo.demo,
 ):
     cli.add_command(command)
@@ -48,7 +52,7 @@ def main() -> None:
         sys.exit(130)
     except DomainError as error:
         _stop(error.message)
-    except (WrongSetting, WrongSchema, OSError) as error:
+    except (WrongSetting, WrongSchema, Lost, OSError) as error:
         _stop(str(error))
     except SQLAlchemyError as error:
         _stop(f"The database can't be used: {str(error).splitlines()[0]}")

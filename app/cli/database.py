@@ -1,6 +1,6 @@
 import click
 
-from app.cli.instance import application
+from app.cli.instance import application, migrate
 from app.cli.move import move
 from app.core import migrations
 from app.core.db import db
@@ -14,9 +14,10 @@ def db_group() -> None:
 @db_group.command()
 def upgrade() -> None:
     """Migrate the database to what this version needs."""
-    with application().app_context():
+    app = application()
+    with app.app_context():
         before = migrations.current(db.engine)
-        migrations.upgrade(db.engine)
+        migrate(app.config["SETTINGS"])
         click.echo(f"{before or 'empty'} -> {migrations.current(db.engine)}")
 
 

@@ -5,12 +5,9 @@ from pathlib import Path
 
 import click
 
-from app.cli.instance import change, look
+from app.cli.instance import HEADS, change, look
 from app.core.actor import COMMAND_LINE
 from app.events import service
-
-HEADS = "event_heads.jsonl"
-"""In the home folder: where the log ended, written down again and again outside the database."""
 
 
 @click.group()
@@ -25,7 +22,7 @@ def verify() -> None:
     Also that those that were written down outside the database are still the same.
     """
     with look() as settings:
-        verdict = service.verify(_written_down(settings.home))
+        verdict = service.verify(written_down(settings.home))
     if verdict.broken is not None:
         number, how = verdict.broken
         raise click.ClickException(f"The log is broken at event {number}: {how}.")
@@ -61,7 +58,8 @@ def write_down(home: Path) -> None:
         file.write(line.encode())
 
 
-def _written_down(home: Path) -> dict[int, bytes]:
+def written_down(home: Path) -> dict[int, bytes]:
+    """Digests of events by number, as they were noted in the file."""
     file = home / HEADS
     lines = file.read_text("ascii").splitlines() if file.exists() else []
     heads = (json.loads(line) for line in lines if line.endswith("}"))  # others were cut off

@@ -11,14 +11,43 @@ from app.config import Settings, from_environment
 from app.core import logs, migrations
 from app.core.db import db, unit_of_work
 
+HEADS = "event_heads.jsonl"
+"""In the home folder: where the log ended, written down again and again outside the database."""
 
-def application() -> Flask:
-    """The application as the environment says, its folder made."""
+
+class Lost(Exception):
+    """There was an instance here, and its database is gone."""
+
+
+def settings_with_home() -> Settings:
+    """The settings that the environment has, and the folder that they name, made if missing."""
     settings = from_environment(os.environ)
     os.umask(0o077)  # the database holds what is nobody else's business on this machine
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     logs.configure(settings.log_format)
-    return create_app(settings)
+    return settings
+
+
+def application() -> Flask:
+    """The application as the environment says."""
+    return create_app(settings_with_home())
+
+
+def migrate(settings: Settings) -> None:
+    """Bring the database of the application that is running to what this version needs.
+
+    Raises:
+        Lost: when it is empty though an instance was served from this folder.
+
+    """
+    heads = settings.home / HEADS
+    if heads.exists() and migrations.current(db.engine) is None:
+        raise Lost(
+            f"The database {db.engine.url.render_as_string()} is empty, but this folder has served "
+            "an instance. If a disk is not there, bring it back; if the data is lost, restore a "
+            f"backup: flagstaff restore FILE. To begin anew, delete {heads}."
+        )
+    migrations.upgrade(db.engine)
 
 
 @contextmanager
@@ -39,6 +68,6 @@ def look() -> Iterator[Settings]:
 def _unit_of_work(*, writes: bool) -> Iterator[Settings]:
     app = application()
     with app.app_context():
-        migrations.upgrade(db.engine)
+        migrate(app.config["SETTINGS"])
         with unit_of_work(writes=writes):
             yield app.config["SETTINGS"]

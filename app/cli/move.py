@@ -1,11 +1,8 @@
 """Moving a whole instance into another database: copied, compared, and only then kept."""
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 import click
@@ -14,20 +11,13 @@ from sqlalchemy.dialects.postgresql import REGCLASS
 
 from app import create_app
 from app.cli.instance import application
+from app.cli.tallies import Tally, tallies
 from app.config import WrongSetting, from_environment
 from app.core import migrations
-from app.core.db import CHUNK, Model, chunks, db, writing
+from app.core.db import CHUNK, Model, db, writing
 
 TABLES = Model.metadata.sorted_tables
 """In an order in which each comes after those that it refers to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How many rows a table has, and a digest of them that no order of rows changes."""
-
-    rows: int
-    digest: int
 
 
 @click.command()
@@ -56,8 +46,9 @@ def move(url: str) -> None:
         _refuse_unless_empty(new)
         _keep_writers_out(old)
         migrations.build(new)
-        moved = _copy(old, new)
-        _check(moved, new)
+        _copy(old, new)
+        moved = tallies(old)
+        _refuse_unless_same(moved, tallies(new))
     total = sum(tally.rows for tally in moved.values())
     click.echo(f"Moved {total:,} rows of {len(moved)} tables; counts and digests agree.")
 
@@ -88,54 +79,29 @@ def _keep_writers_out(old: sa.Connection) -> None:
         old.exec_driver_sql(f"LOCK TABLE {names} IN SHARE MODE")
 
 
-def _copy(old: sa.Connection, new: sa.Connection) -> dict[str, Tally]:
-    """Copy every table, telling how far it is; what was copied, by table."""
+def _copy(old: sa.Connection, new: sa.Connection) -> None:
+    """Copy every table, telling how far it is."""
     for table in reversed(TABLES):
         new.execute(sa.delete(table))  # what the migrations put into a new instance
     counts = ((table, sa.select(sa.func.count()).select_from(table)) for table in TABLES)
     numbers: dict[sa.Table, int] = {table: old.scalar(count) or 0 for table, count in counts}
-    moved: dict[str, Tally] = {}
     for table, number in numbers.items():
-        digest = 0
         label = f"{table.name} {number:,}"
         with click.progressbar(length=number, label=label, show_pos=True) as progress:
-            for chunk in chunks(_rows(old, table)):
-                new.execute(sa.insert(table), [row._asdict() for row in chunk])
-                digest = _add_up(digest, chunk)
-                progress.update(len(chunk))
-        moved[table.name] = Tally(number, digest)
+            query = sa.select(table).execution_options(yield_per=CHUNK)
+            for rows in old.execute(query).partitions():
+                new.execute(sa.insert(table), [row._asdict() for row in rows])
+                progress.update(len(rows))
         _go_on_counting(old, new, table)
-    return moved
 
 
-def _check(moved: dict[str, Tally], new: sa.Connection) -> None:
-    """Read everything back.
-
-    Raises:
-        ClickException: naming what differs, so that the copy is not kept.
-
-    """
-    for table in TABLES:
-        found, digest = 0, 0
-        for chunk in chunks(_rows(new, table)):
-            found += len(chunk)
-            digest = _add_up(digest, chunk)
-        if Tally(found, digest) != moved[table.name]:
-            raise click.ClickException(
-                f"The copy of the table {table.name} differs ({moved[table.name].rows} rows here, "
-                f"{found} there), so it was not kept."
-            )
-
-
-def _rows(connection: sa.Connection, table: sa.Table) -> Iterator[sa.Row[Any]]:
-    return iter(connection.execute(sa.select(table), execution_options={"yield_per": CHUNK}))
-
-
-def _add_up(digest: int, rows: list[sa.Row[Any]]) -> int:
-    for row in rows:
-        text = json.dumps(tuple(row), sort_keys=True, default=repr)
-        digest += int.from_bytes(sha256(text.encode()).digest())
-    return digest % 2**256
+def _refuse_unless_same(moved: dict[str, Tally], found: dict[str, Tally]) -> None:
+    """Nothing is kept of a copy in which anything differs."""
+    wrong = sorted(name for name in {*moved, *found} if moved.get(name) != found.get(name))
+    if wrong:
+        raise click.ClickException(
+            f"The copy differs, so it was not kept. Not as it is here: {', '.join(wrong)}."
+        )
 
 
 def _go_on_counting(old: sa.Connection, new: sa.Connection, table: sa.Table) -> None:

@@ -12,14 +12,15 @@ from waitress.task import ErrorTask
 
 from app.auth import first_admin
 from app.cli import events
-from app.cli.instance import application
+from app.cli.backup import last_backup
+from app.cli.instance import application, migrate
 from app.cli.runner import IDLE_SECONDS, Channel, Runner
 from app.cli.threads import Dispatcher
 from app.config import Settings
-from app.core import migrations
 from app.core.db import db, refresh_statistics, unit_of_work
 from app.core.http import REFUSALS, headers
 from app.core.logs import ACCESS, LOGGER
+from app.core.metrics import Metrics
 from app.service_accounts import service as service_accounts
 
 MAX_CONNECTIONS = 4_000
@@ -34,26 +35,47 @@ def serve() -> None:
     app = application()
     settings: Settings = app.config["SETTINGS"]
     with app.app_context():
-        migrations.upgrade(db.engine)
+        migrate(settings)
         refresh_statistics(db.engine)
         _bootstrap(settings)
         link = _first_admin_link(settings)
     _ServerRefusal.headers = headers(settings)
     Channel.error_task_class = _ServerRefusal
     BaseWSGIServer.channel_class = Channel
+    dispatcher = Dispatcher(settings.threads)
+    _measure(app, settings, dispatcher)
     try:
-        server = waitress.create_server(
-            app, _dispatcher=Dispatcher(settings.threads), **_options(app, settings)
-        )
+        server = waitress.create_server(app, _dispatcher=dispatcher, **_options(app, settings))
     except (OSError, ValueError) as error:  # ValueError: the host name is unknown
         why = getattr(error, "strerror", None) or str(error)
         raise click.ClickException(f"Can't listen on {_address(settings)}: {why}") from None
     click.echo(f"Flagstaff listens on {_address(settings)}")
     if link is not None:
         click.echo(f"Nobody has an account yet. Make the first Admin, within 24 hours: {link}")
+    _write_down_head(app, settings)
     gc.collect()
     gc.freeze()  # what is there now stays; looking through it again would slow large requests
     Runner(server, lambda: _write_down_head(app, settings)).run()
+
+
+def _measure(app: Flask, settings: Settings, dispatcher: Dispatcher) -> None:
+    """Let the metrics tell what the server alone knows."""
+    metrics: Metrics = app.extensions["flagstaff.metrics"]
+    metrics.watch(
+        "flagstaff_requests_waiting",
+        "Requests that wait for a thread.",
+        lambda: len(dispatcher.queue),
+    )
+    metrics.watch(
+        "flagstaff_threads_busy",
+        "Threads at work on a request, this one included.",
+        lambda: dispatcher.active_count,
+    )
+    metrics.watch(
+        "flagstaff_last_backup_timestamp_seconds",
+        "When the last backup was made; 0 if none is known.",
+        lambda: made.timestamp() if (made := last_backup(settings.home)) else 0,
+    )
 
 
 class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped

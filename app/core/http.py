@@ -21,6 +21,7 @@ from app.core.db import unit_of_work
 from app.core.errors import DomainError, Unavailable
 from app.core.faults import is_unavailable
 from app.core.logs import ACCESS, LOGGER
+from app.core.metrics import Metrics
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -89,6 +90,7 @@ class _Json(DefaultJSONProvider):
 
 def init_app(app: Flask) -> None:
     app.json = _Json(app)
+    app.extensions["flagstaff.metrics"] = Metrics(app.config["API_VERSION"])
     app.url_map.converters |= {"key": KeyConverter, "id": IdConverter}
     app.url_map.merge_slashes = (
         False  # an address has one spelling; a redirect would hide the other
@@ -148,7 +150,9 @@ def _finish(response: Response) -> Response:
 def _note(response: Response) -> None:
     """Tell the log of the request: who asked for what, what came of it, how long it took."""
     actor = g.get("actor")
-    milliseconds = round(1_000 * (time.perf_counter() - request.environ[BEGAN]), 1)
+    seconds = time.perf_counter() - request.environ[BEGAN]
+    current_metrics().note(_face(), response.status_code, seconds)
+    milliseconds = round(1_000 * seconds, 1)
     refusal = g.get("refusal", "")
     ACCESS.info(
         "%s %s %s %s in %s ms%s",
@@ -172,6 +176,19 @@ def _note(response: Response) -> None:
             }
         },
     )
+
+
+def current_metrics() -> Metrics:
+    """What the application that is running counts."""
+    metrics: Metrics = current_app.extensions["flagstaff.metrics"]
+    return metrics
+
+
+def _face() -> str:
+    """For whom the answer was: a program, a person, or what a page is drawn with."""
+    if request.endpoint == "static":
+        return "static"
+    return "api" if wants_json() else "page"
 
 
 def _path() -> str:

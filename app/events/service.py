@@ -147,6 +147,20 @@ def head() -> tuple[int, bytes]:
     return found.last_id, found.digest
 
 
+def last_time() -> datetime | None:
+    """When the last event was told."""
+    query = sa.select(Event.created_at).order_by(Event.id.desc()).limit(1)
+    return db.session.scalar(query)
+
+
+def is_still(event_id: int, digest: bytes) -> bool:
+    """Whether an event is the one whose digest was written down; True if it was pruned since."""
+    pruned_to = db.session.scalars(sa.select(EventHead.pruned_to)).one()
+    if event_id <= pruned_to:
+        return True
+    return db.session.scalar(sa.select(Event.digest).where(Event.id == event_id)) == digest
+
+
 def prune(actor: Actor, *, before: datetime) -> int:
     """Take the events that are older away, for ever; their number. The log says so itself."""
     old = Event.created_at < before

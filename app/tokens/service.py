@@ -134,6 +134,14 @@ def search(account_id: int, *, limit: int, offset: int) -> Page[Token]:
     return page_of(query.order_by(Token.id), limit=limit, offset=offset)
 
 
+def expiring(*, before: datetime) -> list[Token]:
+    """Valid tokens that will not be at that time, the first to expire first."""
+    query = sa.select(Token).where(
+        Token.revoked_at.is_(None), Token.expires_at > utcnow(), Token.expires_at <= before
+    )
+    return list(db.session.scalars(query.order_by(Token.expires_at, Token.id)))
+
+
 def of_accounts(account_ids: list[int]) -> dict[int, list[Token]]:
     """The live tokens of each account, oldest first."""
     found: dict[int, list[Token]] = {id: [] for id in account_ids}

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -147,15 +148,27 @@ def machine(tmp_path: Path) -> Machine:
 @pytest.fixture
 def empty_postgresql(postgresql_url: str) -> Iterator[str]:
     """The address of an empty database."""
+    with _database(postgresql_url, "empty") as url:
+        yield url
+
+
+@pytest.fixture
+def another_postgresql(postgresql_url: str) -> Iterator[str]:
+    """The address of a second one."""
+    with _database(postgresql_url, "another") as url:
+        yield url
+
+
+@contextmanager
+def _database(server_url: str, name: str) -> Iterator[str]:
     server = sa.create_engine(
-        postgresql_url.replace("postgresql://", "postgresql+psycopg://"),
-        isolation_level="AUTOCOMMIT",
+        server_url.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT"
     )
     with server.connect() as connection:
-        connection.execute(sa.text("CREATE DATABASE empty"))
-    yield sa.make_url(postgresql_url).set(database="empty").render_as_string(hide_password=False)
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    yield sa.make_url(server_url).set(database=name).render_as_string(hide_password=False)
     with server.connect() as connection:
-        connection.execute(sa.text("DROP DATABASE empty WITH (FORCE)"))
+        connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
     server.dispose()
 
 
