@@ -6,7 +6,20 @@ import click
 from click.exceptions import NoArgsIsHelpError
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.cli import accounts, backup, database, demo, doctor, events, serve
+from app.cli import (
+    backup,
+    completion,
+    database,
+    demo,
+    doctor,
+    events,
+    features,
+    projects,
+    serve,
+    service_accounts,
+    tokens,
+    users,
+)
 from app.cli.instance import Lost
 from app.config import WrongSetting
 from app.core.errors import DomainError
@@ -24,13 +37,18 @@ def cli() -> None:
 
 for command in (
     serve.serve,
-    accounts.user,
-    accounts.token,
+    users.user,
+    service_accounts.service_account,
+    tokens.token,
+    projects.project,
+    features.feature,
+    features.tag_group,
     events.events,
     backup.backup,
     backup.restore,
     database.db_group,
     doctor.doctor,
+    completion.completion,
     demo.demo,
 ):
     cli.add_command(command)

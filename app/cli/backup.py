@@ -22,8 +22,8 @@ from typing import Any, Self
 import click
 import sqlalchemy as sa
 
+from app.cli.commands import Said, json_option, say
 from app.cli.instance import HEADS, application, settings_with_home
-from app.cli.output import json_option, show
 from app.cli.snapshots import SNAPSHOTS, Snapshots, tables_in
 from app.cli.tallies import Tally, digest_of
 from app.config import KEY_FILE, Settings
@@ -115,11 +115,11 @@ def backup(file: Path, *, as_json: bool) -> None:
         "digest": manifest.digest,
     }
     (settings.home / LAST_BACKUP).write_text(f"{_text(made)}\n")
-    if as_json:
-        show(made)
-        return
-    click.echo(f"Backed up {manifest.rows:,} rows of {len(tables)} tables into {file}")
-    click.echo(f"sha256 of the file  {sha256}\ndigest of the rows  {manifest.digest}")
+    text = (
+        f"Backed up {manifest.rows:,} rows of {len(tables)} tables into {file}\n"
+        f"sha256 of the file  {sha256}\ndigest of the rows  {manifest.digest}"
+    )
+    say(Said(made, text), as_json=as_json)
 
 
 @click.command()
@@ -142,24 +142,21 @@ def restore(file: Path, *, yes: bool, as_json: bool) -> None:
         if yes:
             _compare(manifest, manifest.snapshots.load(url, database, quiet=as_json))
             _bring_along(folder, settings.home)
-    if as_json:
-        show(
-            {
-                "restored": yes,
-                "version": manifest.version,
-                "createdAt": manifest.created_at,
-                "rows": manifest.rows,
-                "digest": manifest.digest,
-            }
-        )
-        return
-    click.echo(f"Made at {manifest.created_at} by Flagstaff {manifest.version}")
-    click.echo(f"{manifest.rows:,} rows of {len(manifest.tables)} tables, all there")
-    click.echo(f"digest of the rows  {manifest.digest}")
-    if yes:
-        click.echo(f"Restored into {url.render_as_string()}")
-    else:
-        click.echo(f"Nothing was changed. To restore it into {url.render_as_string()} add --yes")
+    told = {
+        "restored": yes,
+        "version": manifest.version,
+        "createdAt": manifest.created_at,
+        "rows": manifest.rows,
+        "digest": manifest.digest,
+    }
+    where = url.render_as_string()
+    text = (
+        f"Made at {manifest.created_at} by Flagstaff {manifest.version}\n"
+        f"{manifest.rows:,} rows of {len(manifest.tables)} tables, all there\n"
+        f"digest of the rows  {manifest.digest}\n"
+    )
+    done = f"Nothing was changed. To restore it into {where} add --yes"
+    say(Said(told, text + (f"Restored into {where}" if yes else done)), as_json=as_json)
 
 
 def last_backup(home: Path) -> datetime | None:

@@ -5,8 +5,12 @@ from pathlib import Path
 
 import click
 
-from app.cli.instance import HEADS, change, look
-from app.core.actor import COMMAND_LINE
+from app.cli.commands import Said, changing, checked, json_option, reading, say, table
+from app.cli.instance import HEADS, look
+from app.core.actor import Actor
+from app.event_log import service as event_log
+from app.event_log.schemas import EventQuery, EventRow
+from app.event_log.sentences import sentence
 from app.events import service
 
 
@@ -15,8 +19,33 @@ def events() -> None:
     """Look after the event log."""
 
 
+@events.command("list")
+@click.option("--type", help="Of this type only, like feature-archived.")
+@click.option("--project", help="About this project.")
+@click.option("--feature", help="About this feature.")
+@click.option("--text", help="In the name of who acted, the project, feature or reason.")
+@click.option("--from", "from_", metavar="TIME", help="Not before this, like 2026-11-21T09:30Z.")
+@click.option("--to", metavar="TIME", help="Before this time.")
+@click.option("--before", metavar="ID", help="With a number below this one.")
+@click.option("--limit", default="50", show_default=True, help="How many at most; up to 1000.")
+@reading
+def list_events(actor: Actor, **given: str | None) -> Said:
+    """List events, the newest first."""
+    given["from"] = given.pop("from_")
+    found, total = event_log.search(actor, **checked(EventQuery, given))
+    rows = (
+        (event.id, f"{event.created_at:%Y-%m-%d %H:%M}", event.created_by, sentence(event))
+        for event in found
+    )
+    return Said(
+        {"events": EventRow().dump(found, many=True), "total": total},
+        f"{table(('id', 'when (UTC)', 'who', 'what'), rows)}\n{len(found)} of {total:,}",
+    )
+
+
 @events.command()
-def verify() -> None:
+@json_option
+def verify(*, as_json: bool) -> None:
     """Check that no event was changed, taken out or put in between.
 
     Also that those that were written down outside the database are still the same.
@@ -26,8 +55,14 @@ def verify() -> None:
     if verdict.broken is not None:
         number, how = verdict.broken
         raise click.ClickException(f"The log is broken at event {number}: {how}.")
-    end = f"ending with number {verdict.last_id}, {verdict.digest.hex()}"
-    click.echo(f"{verdict.count:,} events, unbroken, {end}")
+    digest = verdict.digest.hex()
+    say(
+        Said(
+            {"count": verdict.count, "lastId": verdict.last_id, "digest": digest},
+            f"{verdict.count:,} events, unbroken, ending with number {verdict.last_id}, {digest}",
+        ),
+        as_json=as_json,
+    )
 
 
 @events.command()
@@ -37,14 +72,14 @@ def verify() -> None:
     type=click.DateTime(["%Y-%m-%d"]),
     help="The day, in UTC, before which events go.",
 )
-def prune(before: datetime) -> None:
+@changing
+def prune(actor: Actor, before: datetime) -> Said:
     """Take the oldest events away for ever; the log says that it was done.
 
     Save them first: every list of events can be downloaded, and the database be backed up.
     """
-    with change():
-        number = service.prune(COMMAND_LINE, before=before.replace(tzinfo=UTC))
-    click.echo(f"Took {number:,} events away.")
+    number = service.prune(actor, before=before.replace(tzinfo=UTC))
+    return Said({"count": number}, f"Took {number:,} events away.")
 
 
 def write_down(home: Path) -> None:

@@ -51,10 +51,15 @@ def migrate(settings: Settings) -> None:
 
 
 @contextmanager
-def change() -> Iterator[Settings]:
-    """One unit of work on a migrated database, and the settings it runs with."""
+def change(*, is_rehearsal: bool = False) -> Iterator[Settings]:
+    """One unit of work on a migrated database, and the settings it runs with.
+
+    Of a rehearsal nothing is kept.
+    """
     with _unit_of_work(writes=True) as settings:
         yield settings
+        if is_rehearsal:
+            db.session.rollback()
 
 
 @contextmanager

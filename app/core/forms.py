@@ -14,8 +14,8 @@ from wtforms import Field, SelectField, StringField
 
 from app.core.db import db
 from app.core.errors import DomainError, problems
-from app.core.requests import MAX_REASON
-from app.core.schemas import Line, Schema, Truth, WholeNumber
+from app.core.requests import REASON
+from app.core.schemas import Schema, Truth, WholeNumber
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class SchemaForm(FlaskForm):
             if isinstance(self[name], SelectField):
                 self[name].validate_choice = False  # what may be chosen, the schema says
         if "reason" in self:
-            _tell_browser(self.reason, _REASON)
+            _tell_browser(self.reason, REASON)
 
     def validate(self, extra_validators: Any = None) -> bool:
         if not super().validate(extra_validators):
@@ -127,14 +127,11 @@ class SchemaForm(FlaskForm):
 
     def _take_reason(self) -> None:
         try:
-            reason = _REASON.deserialize(self.reason.data or "")
+            reason = REASON.deserialize(self.reason.data or "")
         except ValidationError as error:
             self.show([("reason", str(message)) for message in error.messages])
         else:
             g.actor = replace(g.actor, reason=reason or None)
-
-
-_REASON = Line(low=0, high=MAX_REASON)
 
 
 class ReasonField(StringField):

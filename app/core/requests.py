@@ -13,7 +13,7 @@ from app.core.errors import Invalid, PreconditionFailed, UnsupportedContentType
 from app.core.schemas import Line, Schema
 
 REASON_HEADER = "X-Reason"
-MAX_REASON = 500
+REASON = Line(low=0, high=500)
 ETAG_LENGTH = 32
 
 
@@ -46,7 +46,7 @@ def take_reason() -> None:
     with suppress(UnicodeError):
         sent = sent.encode("latin-1").decode("utf-8")  # a header is bytes; clients mean UTF-8
     try:
-        reason = Line(low=0, high=MAX_REASON).deserialize(sent)
+        reason = REASON.deserialize(sent)
     except ValidationError as error:
         raise Invalid.because(
             [{"path": REASON_HEADER, "message": str(message)} for message in error.messages]

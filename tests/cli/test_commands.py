@@ -151,7 +151,7 @@ def test_a_database_of_a_newer_version_is_left_alone(machine):
         ("user create --username a --role Owner", "'Owner' is not one of 'admin', 'editor'"),
         ("user create --email a", "Invalid value for --email: Not a valid email address."),
         (f"user create --username {'a' * 256}", "--username: Must have 1 to 255 characters."),
-        ("token create", "Missing argument 'USERNAME'."),
+        ("token create", "Missing argument 'NAME'."),
         ("token create ada", "Missing option '--description'."),
         ("token create ada --description x", "There is no account with the username 'ada'."),
         ("token create ada --description x --days 0", "0 is not in the range 1<=x<=3650."),
@@ -217,7 +217,8 @@ def test_what_it_makes_is_for_its_user_alone(machine):
 def test_user_list_names_everybody(machine, instance):
     People(instance).person("ada", role="Admin", away_days=3)
     People(instance).person("kim")
-    ada, kim = machine.ok("user", "list").splitlines()
+    headings, ada, kim = machine.ok("user", "list").splitlines()
+    assert headings.split() == ["ID", "ROLE", "LAST", "SIGN-IN", "NAME"]
     seen = datetime.now(UTC) - timedelta(days=3)
     assert ada.split() == ["1", "Admin", f"{seen:%Y-%m-%d}", "ada"]
     assert kim.split() == ["2", "Viewer", "never", "kim"]

@@ -136,7 +136,9 @@ def test_it_finds_what_is_wrong_and_says_what_to_do(healthy, fault):
     inject(healthy)
     done = healthy.run("doctor", "--json")
     assert (done.returncode, done.stderr) == (status, "")
-    found = [finding for finding in json.loads(done.stdout) if finding["state"] != "fine"]
+    found = [
+        finding for finding in json.loads(done.stdout)["findings"] if finding["state"] != "fine"
+    ]
     state = "wrong" if status else "warning"
     assert any(
         says in finding["says"] and remedy in finding["remedy"] and finding["state"] == state
@@ -242,7 +244,7 @@ def through(machine: Machine, url: str, **settings: str) -> list[dict[str, str]]
     """What it finds about the way through ``url``."""
     done = machine.run("doctor", "--json", "--proxy", url, **settings)
     assert done.stderr == ""
-    return [found for found in json.loads(done.stdout) if found["about"] == "proxy"]
+    return [found for found in json.loads(done.stdout)["findings"] if found["about"] == "proxy"]
 
 
 def test_a_way_on_which_all_arrives_is_fine(machine, start):

@@ -7,12 +7,12 @@ from dataclasses import asdict
 
 import click
 
+from app.cli.commands import Said, json_option, say
 from app.cli.doctor import instance, machine
 from app.cli.doctor.findings import Finding, State
 from app.cli.doctor.proxy import proxy
 from app.cli.doctor.settings import safety
 from app.cli.instance import application
-from app.cli.output import json_option, show
 from app.config import Settings
 from app.core.settings import current_key
 
@@ -32,15 +32,15 @@ def doctor(url: str | None, *, as_json: bool) -> None:
     settings: Settings = app.config["SETTINGS"]
     with app.app_context():
         found = list(_findings(settings, url))
-    if as_json:
-        show([asdict(finding) for finding in found])
-    else:
-        for finding in found:
-            click.echo(f"{MARKS[finding.state]}  {finding.about:<10} {finding.says}")
-            if finding.remedy:
-                click.echo(f"{'':<20} -> {finding.remedy}")
-        number = Counter(finding.state for finding in found)
-        click.echo(f"\n{number[State.WRONG]} wrong, {number[State.WARNING]} warnings")
+    lines = []
+    for finding in found:
+        lines.append(f"{MARKS[finding.state]}  {finding.about:<10} {finding.says}")
+        if finding.remedy:
+            lines.append(f"{'':<20} -> {finding.remedy}")
+    number = Counter(finding.state for finding in found)
+    lines.append(f"\n{number[State.WRONG]} wrong, {number[State.WARNING]} warnings")
+    value = {"findings": [asdict(finding) for finding in found]}
+    say(Said(value, "\n".join(lines)), as_json=as_json)
     sys.exit(any(finding.state is State.WRONG for finding in found))
 
 

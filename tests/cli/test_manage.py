@@ -1,0 +1,266 @@
+"""Administering by command: the acts of the API without a browser, by the API's own rules."""
+
+import json
+import subprocess
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.cli import cli
+from app.core.db import db
+from tests.cli.conftest import EXECUTABLE, Machine
+from tests.conftest import new_instance
+from tests.people import People
+
+
+def value(machine: Machine, *words: str) -> Any:
+    """What a command says to programs."""
+    return json.loads(machine.ok(*words, "--json"))
+
+
+def columns(said: str) -> list[list[str]]:
+    """The rows of a table, without its headings."""
+    return [line.split() for line in said.splitlines()[1:]]
+
+
+def fed(machine: Machine, text: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [EXECUTABLE, *words],
+        env=machine.environ(),
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_person_from_beginning_to_end(machine):
+    made = value(machine, "user", "create", "--username", "ada", "--email", "ada@example.org")
+    assert (made["id"], made["rootRole"]) == (1, 3)
+    assert made["inviteLink"].startswith("http://127.0.0.1:4242/set-up/")
+    machine.ok("user", "update", "ada", "--name", "Ada Pine", "--role", "editor")
+    shown = value(machine, "user", "show", "ada@example.org")
+    assert (shown["name"], shown["rootRole"], shown["email"]) == ("Ada Pine", 2, "ada@example.org")
+    assert machine.ok("user", "sign-out", "ada") == "ada is signed out everywhere."
+    assert machine.ok("user", "delete", "ada") == "Deleted ada, who had the id 1."
+    assert value(machine, "user", "list")["users"] == []
+    [gone] = value(machine, "user", "list", "--deleted")["users"]
+    assert gone["id"] == 1
+    assert machine.ok("user", "restore", "1") == "ada is back."
+    assert columns(machine.ok("user", "list")) == [["1", "Editor", "never", "ada"]]
+
+
+def test_people_are_found_by_text_and_role(machine):
+    machine.ok("user", "create", "--username", "ada", "--role", "Admin")
+    machine.ok("user", "create", "--username", "kim")
+    assert columns(machine.ok("user", "list", "--text", "KI"))[0][-1] == "kim"
+    assert columns(machine.ok("user", "list", "--role", "admin"))[0][-1] == "ada"
+
+
+def test_tokens_from_beginning_to_end(machine):
+    machine.ok("service-account", "create", "--username", "robot", "--role", "Editor")
+    made = value(machine, "token", "create", "robot", "--description", "CI", "--days", "30")
+    asked = fed(machine, made["secret"], "token", "whose")
+    assert asked.stdout == "Token 1 of robot, 'CI': valid.\n"
+    rotated = value(machine, "token", "rotate", "robot", "1", "--overlap-hours", "0")
+    assert fed(machine, made["secret"], "token", "whose").stdout.endswith(": revoked.\n")
+    machine.ok("token", "revoke", "robot", str(rotated["id"]))
+    assert fed(machine, rotated["secret"], "token", "whose").stdout.endswith(": revoked.\n")
+    strange = fed(machine, "fst_pat_nonsense", "token", "whose")
+    assert (strange.returncode, strange.stdout) == (1, "")
+    assert strange.stderr == "flagstaff: This is no token of this instance, and never was.\n"
+    assert made["secret"] not in machine.ok("token", "list", "robot")
+
+
+def test_service_accounts_from_beginning_to_end(machine):
+    made = value(machine, "service-account", "create", "--name", "Deploy pipeline")
+    assert made["username"] == "service-deploy-pipeline"
+    machine.ok("service-account", "update", made["username"], "--username", "deploy")
+    machine.ok("token", "create", "deploy", "--description", "CI")
+    [row] = columns(machine.ok("service-account", "list"))
+    assert row[:4] == ["1", "Viewer", "1", "deploy"]
+    assert "is a person" in refused_for_a_person(machine)
+    assert machine.ok("service-account", "delete", "deploy") == (
+        "Deleted deploy, which had the id 1."
+    )
+
+
+def refused_for_a_person(machine: Machine) -> str:
+    machine.ok("user", "create", "--username", "ada")
+    return machine.refused("service-account", "delete", "ada")
+
+
+def test_projects_and_their_members_from_beginning_to_end(machine):
+    machine.ok("user", "create", "--username", "ada")
+    machine.ok("project", "create", "web", "--name", "Web", "--environment", "production")
+    machine.ok("project", "update", "web", "--mode", "private", "--description", "The shop")
+    shown = value(machine, "project", "show", "web")
+    assert (shown["mode"], shown["environments"]) == ("private", ["production"])
+    said = machine.ok("project", "grant", "web", "ada", "--role", "owner")
+    assert columns(said) == [["1", "Owner", "User", "ada"]]
+    assert columns(machine.ok("project", "members", "web")) == columns(said)
+    assert "at least one Owner" in machine.refused("project", "withdraw", "web", "ada")
+    assert "has no role" in machine.refused("project", "withdraw", "default", "ada")
+    machine.ok("project", "grant", "default", "ada")
+    assert columns(machine.ok("project", "withdraw", "default", "ada")) == []
+    assert machine.ok("project", "archive", "web") == "Project web is archived."
+    assert [row[0] for row in columns(machine.ok("project", "list"))] == ["default"]
+    assert [row[0] for row in columns(machine.ok("project", "list", "--archived"))] == ["web"]
+    machine.ok("project", "revive", "web")
+
+
+def test_features_from_beginning_to_end(machine):
+    for name in ("checkout", "checkout.new-form", "search"):
+        machine.ok("feature", "create", "default", name, "--type", "experiment")
+    said = machine.ok("feature", "tag", "default", "checkout", "search", "--add", "team")
+    assert columns(said)[:2] == [["checkout", "+simple:team"], ["search", "+simple:team"]]
+    done = fed(
+        *(machine, "checkout\n\nsearch\ncheckout.new-form\n"),
+        *("feature", "tag", "default", "-", "--add", "simple:team", "--remove", "old", "--json"),
+    )
+    assert json.loads(done.stdout) == {
+        "changed": [{"feature": "checkout.new-form", "added": ["simple:team"], "removed": []}],
+        "unchanged": 2,
+    }
+    assert columns(machine.ok("tag", "list")) == [["simple:team", "3"]]
+    assert len(columns(machine.ok("feature", "list", "default", "--tag", "team"))) == 3
+    plan = columns(machine.ok("feature", "plan", "default", "search", "nothing"))
+    assert plan == [["search", "would", "be", "archived"], ["nothing", "unknown"]]
+    assert machine.ok("feature", "archive", "default", "search") == "Archived 1: search"
+    assert columns(machine.ok("feature", "list", "default", "--archived"))[0][0] == "search"
+    assert machine.ok("feature", "revive", "default", "search") == "Revived 1: search"
+
+
+def test_one_unknown_feature_and_no_tag_is_changed(machine):
+    machine.ok("feature", "create", "default", "search")
+    said = machine.refused("feature", "tag", "default", "search", "serach", "--add", "team")
+    assert said == "Project default has no such features: serach."
+    assert columns(machine.ok("tag", "list")) == []
+
+
+def test_inactive_people_are_reviewed_and_deleted(machine):
+    machine.home.mkdir(mode=0o700)
+    app = new_instance(machine.environ())
+    people = People(app)
+    for name, days in (("ada", 200), ("kim", 300), ("lee", 1)):
+        people.person(name, away_days=days)
+    robot = people.service_account("robot")
+    with app.app_context():
+        db.engine.dispose()
+    assert [row[-1] for row in columns(machine.ok("user", "inactive"))] == ["kim", "ada"]
+    said = machine.ok("user", "delete-inactive", "1", "3", str(robot), "99")
+    assert columns(said) == [
+        ["1", "deleted", "ada"],
+        ["3", "left:", "active"],
+        [str(robot), "left:", "a", "service", "account"],
+        ["99", "left:", "unknown"],
+    ]
+    assert value(machine, "user", "delete-inactive", "--all")["deleted"] == [2]
+    assert machine.refused("user", "delete-inactive").startswith("Name the ids, or say --all.")
+
+
+def test_events_are_listed_with_filters(machine):
+    machine.ok("user", "create", "--username", "ada", "--reason", "new colleague")
+    machine.ok("feature", "create", "default", "search")
+    [event] = value(machine, "events", "list", "--type", "user-created")["events"]
+    assert (event["reason"], event["createdBy"]) == ("new colleague", "flagstaff (command line)")
+    said = machine.ok("events", "list", "--feature", "search")
+    assert "created search in project default" in said.splitlines()[1]
+    assert said.splitlines()[-1] == "1 of 1"
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT00:00Z")
+    assert value(machine, "events", "list", "--from", tomorrow)["events"] == []
+    assert "Invalid value for --type" in machine.refused("events", "list", "--type", "x")
+
+
+CHANGES = [
+    "user create --username kim",
+    "user update ada --role Admin",
+    "user delete ada",
+    "user reset-password ada",
+    "token create ada --description new",
+    "token revoke ada 1",
+    "token rotate ada 1",
+    "service-account create --username other",
+    "service-account update robot --name Other",
+    "service-account delete robot",
+    "project create web --name Web",
+    "project update default --name Other",
+    "project grant default ada",
+    "feature create default search",
+    "feature tag default checkout --add x",
+    "feature archive default checkout",
+]
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    machine = Machine(tmp_path_factory.mktemp("furnished") / "home")
+    for words in (
+        "user create --username ada",
+        "token create ada --description first",
+        "service-account create --username robot",
+        "feature create default checkout",
+    ):
+        machine.ok(*words.split())
+    return machine
+
+
+@pytest.mark.parametrize("words", CHANGES)
+def test_a_rehearsal_says_what_would_be_done_and_does_not(furnished, words):
+    before = everything(furnished)
+    said = furnished.ok(*words.split(), "--dry-run")
+    assert said.splitlines()[-1] == "Dry run: nothing was changed."
+    assert "fst_" not in said
+    assert "/set-up/" not in said
+    assert everything(furnished) == before
+
+
+def everything(machine: Machine) -> list[Any]:
+    engine = sa.create_engine(f"sqlite:///{machine.home}/flagstaff.db")
+    tables = ("accounts", "tokens", "setup_links", "projects", "features", "feature_tags", "events")
+    with engine.connect() as connection:
+        found = [connection.execute(sa.text(f"SELECT * FROM {name}")).all() for name in tables]
+    engine.dispose()
+    return found
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_printed_for_each_shell(machine, shell):
+    assert "_FLAGSTAFF_COMPLETE" in machine.ok("completion", shell)
+
+
+def test_completion_knows_the_commands(machine):
+    environ = machine.environ() | {
+        "_FLAGSTAFF_COMPLETE": "bash_complete",
+        "COMP_WORDS": "flagstaff user re",
+        "COMP_CWORD": "2",
+    }
+    done = subprocess.run([EXECUTABLE], env=environ, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [
+        f"plain,{name}" for name in ("reset-password", "reset-second-step", "restore")
+    ]
+
+
+def test_every_change_can_be_rehearsed_and_everything_has_json():
+    without = {
+        "serve", "completion", "demo", "doctor", "db current", "db upgrade", "db move", "restore",
+        "backup",
+    }  # fmt: skip
+    for path, command in leaves(cli):
+        options = {option for parameter in command.params for option in parameter.opts}
+        if path not in without:
+            assert "--json" in options, path
+            reads = path.split()[-1] in {
+                "list", "show", "inactive", "members", "plan", "whose", "verify"
+            }  # fmt: skip
+            assert ("--dry-run" in options) is not reads, path
+
+
+def leaves(group: Any, above: str = "") -> list[tuple[str, Any]]:
+    found = []
+    for name, command in group.commands.items():
+        path = f"{above} {name}".strip()
+        found += leaves(command, path) if hasattr(command, "commands") else [(path, command)]
+    return found
