@@ -1,6 +1,7 @@
 """The command ``flagstaff``: a third face of the services, for whoever runs the machine."""
 
 import sys
+from collections.abc import Sequence
 
 import click
 from click.exceptions import NoArgsIsHelpError
@@ -54,10 +55,13 @@ for command in (
     cli.add_command(command)
 
 
-def main() -> None:
-    """Run a command; whatever stops it is one line and a status other than zero."""
+def main(words: Sequence[str] | None = None) -> None:
+    """Run a command, that of the process unless ``words`` are given.
+
+    Whatever stops it is one line and a status other than zero.
+    """
     try:
-        cli(prog_name="flagstaff", standalone_mode=False)
+        cli(words, prog_name="flagstaff", standalone_mode=False)
     except NoArgsIsHelpError as error:
         error.show()
         sys.exit(error.exit_code)

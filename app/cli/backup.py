@@ -23,10 +23,10 @@ import click
 import sqlalchemy as sa
 
 from app.cli.commands import Said, json_option, say
-from app.cli.instance import HEADS, application, settings_with_home
+from app.cli.instance import HEADS, opened, settings_with_home
 from app.cli.snapshots import SNAPSHOTS, Snapshots, tables_in
 from app.cli.tallies import Tally, digest_of
-from app.config import KEY_FILE, Settings
+from app.config import KEY_FILE
 from app.core import migrations
 from app.core.db import db, utcnow
 
@@ -85,9 +85,7 @@ def backup(file: Path, *, as_json: bool) -> None:
     The server may go on serving meanwhile. FILE holds whatever the instance holds, the secret key
     too: keep it where nobody else can read it, and not on the same disk.
     """
-    app = application()
-    settings: Settings = app.config["SETTINGS"]
-    with app.app_context(), _folder_beside(file) as folder:
+    with opened() as settings, _folder_beside(file) as folder:
         if not migrations.is_current(db.engine):
             raise click.ClickException("Migrate this database first: flagstaff db upgrade")
         for name in ALONG:  # before the database, which may go on meanwhile

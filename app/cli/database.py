@@ -1,6 +1,6 @@
 import click
 
-from app.cli.instance import application, migrate
+from app.cli.instance import migrate, opened
 from app.cli.move import move
 from app.core import migrations
 from app.core.db import db
@@ -14,17 +14,16 @@ def db_group() -> None:
 @db_group.command()
 def upgrade() -> None:
     """Migrate the database to what this version needs."""
-    app = application()
-    with app.app_context():
+    with opened() as settings:
         before = migrations.current(db.engine)
-        migrate(app.config["SETTINGS"])
+        migrate(settings)
         click.echo(f"{before or 'empty'} -> {migrations.current(db.engine)}")
 
 
 @db_group.command()
 def current() -> None:
     """Say which revision the database has, and which this version needs."""
-    with application().app_context():
+    with opened():
         found, needed = migrations.current(db.engine), migrations.known()[-1]
         verdict = "up to date" if found == needed else f"needs {needed}; run: flagstaff db upgrade"
         click.echo(f"{found or 'empty'} ({verdict})")

@@ -24,7 +24,7 @@ def events() -> None:
 @click.option("--project", help="About this project.")
 @click.option("--feature", help="About this feature.")
 @click.option("--text", help="In the name of who acted, the project, feature or reason.")
-@click.option("--from", "from_", metavar="TIME", help="Not before this, like 2026-11-21T09:30Z.")
+@click.option("--from", "from_", metavar="TIME", help="Not before this, like 2026-11-21T09:30:00Z.")
 @click.option("--to", metavar="TIME", help="Before this time.")
 @click.option("--before", metavar="ID", help="With a number below this one.")
 @click.option("--limit", default="50", show_default=True, help="How many at most; up to 1000.")

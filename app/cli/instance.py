@@ -33,6 +33,17 @@ def application() -> Flask:
     return create_app(settings_with_home())
 
 
+@contextmanager
+def opened(settings: Settings | None = None) -> Iterator[Settings]:
+    """The application, as the environment says unless ``settings`` do, running for the block."""
+    app = create_app(settings) if settings is not None else application()
+    with app.app_context():
+        try:
+            yield app.config["SETTINGS"]
+        finally:
+            db.engine.dispose()
+
+
 def migrate(settings: Settings) -> None:
     """Bring the database of the application that is running to what this version needs.
 
@@ -71,8 +82,7 @@ def look() -> Iterator[Settings]:
 
 @contextmanager
 def _unit_of_work(*, writes: bool) -> Iterator[Settings]:
-    app = application()
-    with app.app_context():
-        migrate(app.config["SETTINGS"])
+    with opened() as settings:
+        migrate(settings)
         with unit_of_work(writes=writes):
-            yield app.config["SETTINGS"]
+            yield settings

@@ -9,8 +9,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import REGCLASS
 
-from app import create_app
-from app.cli.instance import application
+from app.cli.instance import opened
 from app.cli.tallies import Tally, tallies
 from app.config import WrongSetting, from_environment
 from app.core import migrations
@@ -32,16 +31,20 @@ def move(url: str) -> None:
         settings = from_environment(os.environ | {"FLAGSTAFF_DATABASE_URL": url})
     except WrongSetting as error:
         raise click.BadParameter(str(error), param_hint="--to") from None
-    app = application()
-    if settings.database_url == app.config["SETTINGS"].database_url:
-        raise click.BadParameter("That is this very database.", param_hint="--to")
-    with app.app_context():
+    with opened() as here:
+        if settings.database_url == here.database_url:
+            raise click.BadParameter("That is this very database.", param_hint="--to")
         source = db.engine
         if not migrations.is_current(source):
             raise click.ClickException("Migrate this database first: flagstaff db upgrade")
-    with create_app(settings).app_context():
-        target = db.engine
-        migrations.prepare(target)
+        with opened(settings):
+            moved = _move(source, db.engine)
+    total = sum(tally.rows for tally in moved.values())
+    click.echo(f"Moved {total:,} rows of {len(moved)} tables; counts and digests agree.")
+
+
+def _move(source: sa.Engine, target: sa.Engine) -> dict[str, Tally]:
+    migrations.prepare(target)
     with writing(), _held(source) as old, _held(target) as new:
         _refuse_unless_empty(new)
         _keep_writers_out(old)
@@ -49,8 +52,7 @@ def move(url: str) -> None:
         _copy(old, new)
         moved = tallies(old)
         _refuse_unless_same(moved, tallies(new))
-    total = sum(tally.rows for tally in moved.values())
-    click.echo(f"Moved {total:,} rows of {len(moved)} tables; counts and digests agree.")
+    return moved
 
 
 @contextmanager

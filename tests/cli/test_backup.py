@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Machine, Server
+from tests.cli.conftest import Machine, Server, Within
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def moved(larkspur: Machine, empty_postgresql: str) -> Machine:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Machine:
-    return Machine(tmp_path / "elsewhere" / "home")
+    return Within(tmp_path / "elsewhere" / "home")
 
 
 @pytest.fixture

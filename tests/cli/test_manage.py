@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.cli import cli
 from app.core.db import db
-from tests.cli.conftest import EXECUTABLE, Machine
+from tests.cli.conftest import EXECUTABLE, Machine, Within
 from tests.conftest import new_instance
 from tests.people import People
 
@@ -62,15 +62,14 @@ def test_people_are_found_by_text_and_role(machine):
 def test_tokens_from_beginning_to_end(machine):
     machine.ok("service-account", "create", "--username", "robot", "--role", "Editor")
     made = value(machine, "token", "create", "robot", "--description", "CI", "--days", "30")
-    asked = fed(machine, made["secret"], "token", "whose")
-    assert asked.stdout == "Token 1 of robot, 'CI': valid.\n"
+    said = machine.ok("token", "whose", fed=made["secret"])
+    assert said == "Token 1 of robot, 'CI': valid."
     rotated = value(machine, "token", "rotate", "robot", "1", "--overlap-hours", "0")
-    assert fed(machine, made["secret"], "token", "whose").stdout.endswith(": revoked.\n")
+    assert machine.ok("token", "whose", fed=made["secret"]).endswith(": revoked.")
     machine.ok("token", "revoke", "robot", str(rotated["id"]))
-    assert fed(machine, rotated["secret"], "token", "whose").stdout.endswith(": revoked.\n")
-    strange = fed(machine, "fst_pat_nonsense", "token", "whose")
-    assert (strange.returncode, strange.stdout) == (1, "")
-    assert strange.stderr == "flagstaff: This is no token of this instance, and never was.\n"
+    assert machine.ok("token", "whose", fed=rotated["secret"]).endswith(": revoked.")
+    said = machine.refused("token", "whose", fed="fst_pat_nonsense")
+    assert said == "This is no token of this instance, and never was."
     assert made["secret"] not in machine.ok("token", "list", "robot")
 
 
@@ -116,11 +115,11 @@ def test_features_from_beginning_to_end(machine):
         machine.ok("feature", "create", "default", name, "--type", "experiment")
     said = machine.ok("feature", "tag", "default", "checkout", "search", "--add", "team")
     assert columns(said)[:2] == [["checkout", "+simple:team"], ["search", "+simple:team"]]
-    done = fed(
-        *(machine, "checkout\n\nsearch\ncheckout.new-form\n"),
+    said = machine.ok(
         *("feature", "tag", "default", "-", "--add", "simple:team", "--remove", "old", "--json"),
+        fed="checkout\n\nsearch\ncheckout.new-form\n",
     )
-    assert json.loads(done.stdout) == {
+    assert json.loads(said) == {
         "changed": [{"feature": "checkout.new-form", "added": ["simple:team"], "removed": []}],
         "unchanged": 2,
     }
@@ -169,7 +168,7 @@ def test_events_are_listed_with_filters(machine):
     said = machine.ok("events", "list", "--feature", "search")
     assert "created search in project default" in said.splitlines()[1]
     assert said.splitlines()[-1] == "1 of 1"
-    tomorrow = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT00:00Z")
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT00:00:00Z")
     assert value(machine, "events", "list", "--from", tomorrow)["events"] == []
     assert "Invalid value for --type" in machine.refused("events", "list", "--type", "x")
 
@@ -196,7 +195,7 @@ CHANGES = [
 
 @pytest.fixture(scope="module")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    machine = Machine(tmp_path_factory.mktemp("furnished") / "home")
+    machine = Within(tmp_path_factory.mktemp("furnished") / "home")
     for words in (
         "user create --username ada",
         "token create ada --description first",

@@ -12,7 +12,7 @@ from app.cli.doctor import instance, machine
 from app.cli.doctor.findings import Finding, State
 from app.cli.doctor.proxy import proxy
 from app.cli.doctor.settings import safety
-from app.cli.instance import application
+from app.cli.instance import opened
 from app.config import Settings
 from app.core.settings import current_key
 
@@ -28,9 +28,7 @@ def doctor(url: str | None, *, as_json: bool) -> None:
     Changes nothing. Run it with the settings of the server and as its user, whether the server
     runs or not. The status is 1 if anything is wrong; warnings alone leave it 0.
     """
-    app = application()
-    settings: Settings = app.config["SETTINGS"]
-    with app.app_context():
+    with opened() as settings:
         found = list(_findings(settings, url))
     lines = []
     for finding in found:
