@@ -12,6 +12,7 @@ from app.auth import pages as auth_pages
 from app.config import Settings
 from app.core import assets, blueprints, db, files, http, templating
 from app.docs import api as docs_api
+from app.docs import help as help_pages
 from app.docs import pages as docs_pages
 from app.docs import styleguide
 from app.environments import api as environments_api
@@ -61,6 +62,7 @@ PAGES = (
     tags_pages.bp,
     environments_pages.bp,
     docs_pages.bp,
+    help_pages.bp,
 )
 
 

@@ -14,6 +14,7 @@ from app.cli import (
     demo,
     doctor,
     events,
+    example,
     features,
     projects,
     serve,
@@ -49,6 +50,7 @@ for command in (
     backup.restore,
     database.db_group,
     doctor.doctor,
+    example.example,
     completion.completion,
     demo.demo,
 ):

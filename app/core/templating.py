@@ -43,7 +43,9 @@ def init_app(app: Flask) -> None:
         "version": app.config["API_VERSION"],
         "instance": urlsplit(app.config["SETTINGS"].base_url).hostname,
     }
-    app.context_processor(lambda: {"actor": g.get("actor"), "theme": theme()})
+    app.context_processor(
+        lambda: {"actor": g.get("actor"), "theme": theme(), "root": request.script_root}
+    )
 
 
 def ago(at: datetime) -> Markup:

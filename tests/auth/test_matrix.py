@@ -92,6 +92,8 @@ NEEDS = {
 
 PAGES_NEED = {
     ("GET", "/"): SESSION,
+    ("GET", "/help"): PUBLIC,
+    ("GET", "/help/<topic>"): PUBLIC,
     ("GET", "/sign-in"): PUBLIC,
     ("POST", "/sign-in"): PUBLIC,
     ("POST", "/sign-in/code"): PUBLIC,

@@ -45,13 +45,14 @@ def running(
     *,
     out: int | IO[bytes] = DEVNULL,
     err: IO[bytes] | None = None,
+    port: int | None = None,
     **settings: str,
 ) -> Iterator[Server]:
     """The program, once ``path`` answers; nothing of the caller's own settings reaches it.
 
     ``out`` and ``err``: where its standard output and its log go.
     """
-    port = _free_port()
+    port = port or free_port()
     own = {"PORT": str(port), "THREADS": "4"} | settings
     environ = {k: v for k, v in os.environ.items() if not k.startswith("FLAGSTAFF_")}
     environ |= {f"FLAGSTAFF_{name}": value for name, value in own.items()}
@@ -75,7 +76,7 @@ def _answers(port: int, path: str) -> bool:
     return False
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.journeys.instance import QUIET, Instance, furnished
+from tests.journeys.instance import QUIET, THROUGH_NGINX, Instance, furnished
+from tests.nginx import PREFIX
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +21,21 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=path, args=QUIET)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _on_a_sub_path() -> Iterator[None]:
+    """Behind nginx the pages are on a sub-path; the journeys name them without it."""
+    with pytest.MonkeyPatch.context() as patch:
+        if THROUGH_NGINX:
+            goto = Page.goto
+            patch.setattr(Page, "goto", lambda page, url, **o: goto(page, _below(url), **o))
+        yield
+
+
+def _below(url: str) -> str:
+    is_path = url.startswith("/") and not url.startswith(PREFIX)
+    return f"{PREFIX}{url}" if is_path else url
 
 
 @pytest.fixture(scope="session")

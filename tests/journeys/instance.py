@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import count
@@ -16,8 +16,10 @@ from urllib.request import Request, urlopen
 
 from playwright.sync_api import Browser, BrowserContext
 
-from tests.bench.servers import FLAGSTAFF, running
+from tests.bench.servers import FLAGSTAFF, Server, free_port, running
+from tests.nginx import nginx
 
+THROUGH_NGINX = "JOURNEYS_THROUGH_NGINX" in os.environ
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",
@@ -34,10 +36,14 @@ CHANGES = ("ab-test", "cache", "redesign", "v2", "rate-limit", "staff-only", "of
 
 
 class Instance:
-    """A server with its files; ``token`` is that of a colleague who is an Admin too."""
+    """A server with its files; ``token`` is that of a colleague who is an Admin too.
 
-    def __init__(self, address: str, home: Path, token: str) -> None:
+    ``address`` is for programs, ``pages`` for browsers; these come through nginx if they are to.
+    """
+
+    def __init__(self, address: str, pages: str, home: Path, token: str) -> None:
         self.address = address
+        self.pages = pages
         self.home = home
         self.token = token
         self._numbers = count(1)
@@ -115,7 +121,7 @@ class Instance:
     def context(self, browser: Browser, who: str | None = ADMIN, **options: Any) -> BrowserContext:
         """A browser window of somebody who is signed in (None: nobody)."""
         if who is not None and who not in self._cookies:
-            with browser.new_context(base_url=self.address) as context:
+            with self._window(browser) as context:
                 page = context.new_page()
                 page.goto(self.link(who))
                 page.get_by_label("New password").fill(PASSWORD)
@@ -124,7 +130,10 @@ class Instance:
                 self._cookies[who] = context.storage_state()
         self.let_password_be_given(datetime.now(UTC))
         state = self._cookies[who] if who else None
-        return browser.new_context(base_url=self.address, storage_state=state, **options)
+        return self._window(browser, storage_state=state, **options)
+
+    def _window(self, browser: Browser, **options: Any) -> BrowserContext:
+        return browser.new_context(base_url=self.pages, ignore_https_errors=True, **options)
 
     def let_password_be_given(self, at: datetime) -> None:
         """When that was in every session: lately, or so long ago that it is asked for again."""
@@ -162,12 +171,26 @@ def furnished(home: Path) -> Iterator[Instance]:
     command(home, "demo")
     command(home, "user", "create", "--username", VIEWER, "--name", "Vera Lind")
     token = command(home, "token", "create", COLLEAGUE, "--description", "to prepare")
-    with running(FLAGSTAFF, "/ready", HOME=str(home)) as server:
-        instance = Instance(f"http://127.0.0.1:{server.port}", home, token)
+    with reachable(home) as (server, pages):
+        instance = Instance(server.address, pages, home, token)
         instance.api("POST", "/projects", {"id": "empty", "name": "Empty"})
         instance.api("POST", "/projects", {"id": "retired", "name": "Retired"})
         instance.api("DELETE", "/projects/retired")
         yield instance
+
+
+@contextmanager
+def reachable(home: Path, **options: Any) -> Iterator[tuple[Server, str]]:
+    """A server, and the address at which browsers find it."""
+    with ExitStack() as stack:
+        port, front = free_port(), None
+        if THROUGH_NGINX:
+            front = stack.enter_context(nginx(home.with_name("nginx"), port))
+        settings = front.settings if front else {}
+        server = stack.enter_context(
+            running(FLAGSTAFF, "/ready", port=port, HOME=str(home), **settings, **options)
+        )
+        yield server, front.address if front else server.address
 
 
 def command(home: Path, *words: str) -> str:

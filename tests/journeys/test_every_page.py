@@ -58,4 +58,4 @@ def test_a_page_bars_nobody(place: Place, browser: Browser, instance: Instance):
         page.set_viewport_size({"width": NARROWEST, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= NARROWEST
         assert [words for words in said if not USUAL.match(words)] == []
-        assert [url for url in asked if not url.startswith(instance.address)] == []
+        assert [url for url in asked if not url.startswith(instance.pages)] == []

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.bench.servers import FLAGSTAFF, running
-from tests.journeys.instance import PASSWORD
+from tests.journeys.instance import PASSWORD, reachable
 from tests.journeys.places import choose, new_tag, press
 
 FEATURES = [f"shop.part-{number:02}" for number in range(1, 15)]
@@ -18,9 +17,9 @@ def test_the_first_day(browser: Browser, home: Path, tmp_path: Path, scripts: bo
     printed = tmp_path / "console.txt"
     with (
         printed.open("wb") as out,
-        running(FLAGSTAFF, "/ready", out=out, HOME=str(home)) as server,
+        reachable(home, out=out) as (_, pages),
         browser.new_context(
-            base_url=f"http://127.0.0.1:{server.port}", java_script_enabled=scripts
+            base_url=pages, ignore_https_errors=True, java_script_enabled=scripts
         ) as context,
     ):
         page = context.new_page()

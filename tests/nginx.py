@@ -1,0 +1,98 @@
+"""nginx, as the operator is told to set it up, before a server that is to be started."""
+
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from app import create_app
+from app.config import from_environment
+from app.docs.examples import EXAMPLES
+from tests.bench.servers import free_port
+
+PREFIX = "/flags"
+SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """``address``: where people come; ``settings``: what the server behind needs to be told."""
+
+    address: str
+    settings: dict[str, str]
+
+
+def is_there() -> bool:
+    return shutil.which("nginx") is not None
+
+
+@contextmanager
+def nginx(folder: Path, *ports: int) -> Iterator[Front]:
+    """It runs with a certificate of its own and forwards to these ports, on a sub-path."""
+    own = free_port()
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = {
+        "BASE_URL": f"https://localhost:{own}",
+        "URL_PREFIX": PREFIX,
+        "TRUSTED_PROXY": "127.0.0.1",
+    }
+    _certificate(folder)
+    (folder / "nginx.conf").write_text(_configuration(folder, own, ports, settings))
+    words = ["nginx", "-p", str(folder), "-c", "nginx.conf", "-e", "error.log"]
+    process = subprocess.Popen([*words, "-g", "daemon off;"])
+    try:
+        _wait(own, process)
+        yield Front(f"https://localhost:{own}{PREFIX}", settings)
+    finally:
+        process.terminate()
+        process.wait(SECONDS)
+
+
+def _configuration(folder: Path, own: int, ports: tuple[int, ...], settings: dict[str, str]) -> str:
+    """The example as it is printed, with this machine's ports and files in it."""
+    environ = {f"FLAGSTAFF_{name}": value for name, value in settings.items()}
+    app = create_app(from_environment(environ | {"FLAGSTAFF_HOME": str(folder / "home")}))
+    with app.app_context():
+        text = EXAMPLES["nginx"].text(app.config["SETTINGS"])
+    text = text.partition("server {\n    listen 80;")[0]
+    text = re.sub(r" +listen \[::\]:443 ssl;\n", "", text)
+    text = text.replace("listen 443 ssl;", f"listen 127.0.0.1:{own} ssl;")
+    text = re.sub(r"/etc/ssl/\w+/flagstaff\.(\w+)", rf"{folder}/\1", text)
+    line = "    server 127.0.0.1:4242 max_fails=1 fail_timeout=5s;\n"
+    assert line in text
+    text = text.replace(line, "".join(line.replace("4242", str(port)) for port in ports))
+    paths = "".join(
+        f"{name}_temp_path {folder}/{name};\n"
+        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    return (
+        f"user root;\npid {folder}/pid;\nevents {{}}\nhttp {{\naccess_log off;\n{paths}{text}\n}}\n"
+    )
+
+
+def _certificate(folder: Path) -> None:
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"),
+            *("-keyout", str(folder / "key"), "-out", str(folder / "pem")),
+        ],
+        check=True,
+        capture_output=True,
+    )
+
+
+def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "nginx did not start"
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise TimeoutError("nginx does not answer")
