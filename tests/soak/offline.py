@@ -1,0 +1,116 @@
+"""What an operator does on a machine without network: run by test_offline.py where there is none.
+
+Installs from the folder of wheels, serves, makes the first Admin, signs in, backs up, restores
+elsewhere, signs in there by the same password, and compares.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, build_opener
+
+PASSWORD = "four words that nobody guesses"
+PORT = 4299
+ADDRESS = f"http://127.0.0.1:{PORT}"
+
+
+class Operator:
+    def __init__(self, folder: Path) -> None:
+        self.bin = folder / "venv" / "bin"
+
+    def install(self, wheels: Path) -> None:
+        subprocess.run([sys.executable, "-m", "venv", self.bin.parent], check=True)
+        options = ("--no-index", "--find-links", wheels, "--require-hashes")
+        requirements = ("-r", wheels / "requirements.txt")
+        subprocess.run([self.bin / "pip", "install", "-q", *options, *requirements], check=True)
+
+    def environ(self, home: Path) -> dict[str, str]:
+        chosen = {"FLAGSTAFF_HOME": str(home), "FLAGSTAFF_PORT": str(PORT)}
+        return {"PATH": os.environ["PATH"]} | chosen | {"FLAGSTAFF_BASE_URL": ADDRESS}
+
+    def command(self, home: Path, *words: str | Path) -> str:
+        done = subprocess.run(
+            [self.bin / "flagstaff", *words],
+            env=self.environ(home),
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=home.parent,
+        )
+        return done.stdout
+
+    def serve(self, home: Path) -> subprocess.Popen[str]:
+        log = home.with_suffix(".log")
+        with log.open("w") as out:
+            server = subprocess.Popen(
+                [self.bin / "flagstaff", "serve"],
+                env=self.environ(home),
+                stdout=out,
+                stderr=out,
+                text=True,
+                cwd=home.parent,
+            )
+        for _ in range(300):
+            try:
+                build_opener().open(f"{ADDRESS}/ready", timeout=5).close()
+            except URLError:
+                time.sleep(0.1)
+            else:
+                return server
+        raise TimeoutError(log.read_text())
+
+
+class Window:
+    """A browser's window, as far as forms and cookies go."""
+
+    def __init__(self) -> None:
+        self.open = build_opener(HTTPCookieProcessor(CookieJar())).open
+
+    def read(self, path: str, fields: dict[str, str] | None = None) -> str:
+        data = urlencode(fields).encode() if fields else None
+        with self.open(f"{ADDRESS}{path}", data, timeout=30) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    def send(self, path: str, **fields: str) -> str:
+        token = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', self.read(path))
+        assert token is not None, path
+        return self.read(path, {"csrf_token": token[1], **fields})
+
+
+def main(wheels: Path, folder: Path) -> None:
+    operator = Operator(folder)
+    operator.install(wheels)
+    here, there = folder / "here", folder / "there"
+    server = operator.serve(here)
+    [link] = re.findall(r"/first-admin/\S+", here.with_suffix(".log").read_text())
+    window = Window()
+    person = {"username": "ada", "name": "Ada Pine", "new_password": PASSWORD}
+    assert "You are the first Admin" in window.send(link, **person)
+    operator.command(here, "feature", "create", "default", "search")
+    made: dict[str, Any] = json.loads(operator.command(here, "backup", folder / "b", "--json"))
+    server.terminate()
+    assert server.wait(40) == 0
+    told = json.loads(operator.command(there, "restore", folder / "b", "--yes", "--json"))
+    assert told["digest"] == made["digest"]
+    again = json.loads(operator.command(there, "backup", folder / "again", "--json"))
+    assert again["digest"] == made["digest"]
+    server = operator.serve(there)
+    signed_in = Window().send("/sign-in", username="ada", password=PASSWORD)
+    assert "<h1>Projects" in signed_in, signed_in[:2000]
+    assert "unbroken" in operator.command(there, "events", "verify")
+    server.terminate()
+    assert server.wait(40) == 0
+    print(made["digest"])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
