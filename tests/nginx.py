@@ -32,8 +32,11 @@ def is_there() -> bool:
 
 
 @contextmanager
-def nginx(folder: Path, *ports: int) -> Iterator[Front]:
-    """It runs with a certificate of its own and forwards to these ports, on a sub-path."""
+def nginx(folder: Path, *ports: int, without: str = "") -> Iterator[Front]:
+    """It runs with a certificate of its own and forwards to these ports, on a sub-path.
+
+    ``without``: lines with this are left out of what the operator is told.
+    """
     own = free_port()
     folder.mkdir(parents=True, exist_ok=True)
     settings = {
@@ -42,7 +45,9 @@ def nginx(folder: Path, *ports: int) -> Iterator[Front]:
         "TRUSTED_PROXY": "127.0.0.1",
     }
     _certificate(folder)
-    (folder / "nginx.conf").write_text(_configuration(folder, own, ports, settings))
+    lines = _configuration(folder, own, ports, settings).splitlines()
+    kept = [line for line in lines if not without or without not in line]
+    (folder / "nginx.conf").write_text("\n".join(kept))
     words = ["nginx", "-p", str(folder), "-c", "nginx.conf", "-e", "error.log"]
     process = subprocess.Popen([*words, "-g", "daemon off;"])
     try:

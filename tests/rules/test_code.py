@@ -1,7 +1,6 @@
 """Rules about the code that no linter knows."""
 
 import ast
-import dataclasses
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app import create_app
-from app.config import Settings, from_environment
+from app.config import from_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app"
@@ -97,9 +96,3 @@ def test_the_openapi_document_has_every_json_route_and_no_other(application):
         if path.startswith("/api/")
     }
     assert documented == routed
-
-
-def test_the_readme_names_every_setting():
-    readme = (ROOT / "README.md").read_text("utf-8")
-    names = [f"FLAGSTAFF_{field.name.upper()}" for field in dataclasses.fields(Settings)]
-    assert [name for name in names if not re.search(rf"\b{name}\b", readme)] == []

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,12 @@ PARTS = ("templates", "static", "migrations")
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     words = ("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "-w", folder)
     subprocess.run([sys.executable, "-m", "pip", *words, ROOT], check=True)
     [made] = folder.glob("flagstaff-*.whl")
-    yield made
+    return made
 
 
 def test_templates_static_files_and_migrations_are_in_it(wheel):
