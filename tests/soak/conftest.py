@@ -7,10 +7,18 @@ from tempfile import TemporaryDirectory
 import pytest
 import sqlalchemy as sa
 
-from tests.cli.conftest import Machine, Server, empty_postgresql, machine, start
+from tests.cli.conftest import (
+    Machine,
+    Server,
+    another_postgresql,
+    empty_postgresql,
+    machine,
+    start,
+    with_tools,
+)
 from tests.soak.attempts import PROXY
 
-__all__ = ["empty_postgresql", "machine", "start"]  # fixtures
+__all__ = ["another_postgresql", "empty_postgresql", "machine", "start", "with_tools"]  # fixtures
 
 SMALL_DISK = "6m"
 
