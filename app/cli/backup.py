@@ -85,7 +85,8 @@ def backup(file: Path, *, as_json: bool) -> None:
     The server may go on serving meanwhile. FILE holds whatever the instance holds, the secret key
     too: keep it where nobody else can read it, and not on the same disk.
     """
-    with opened() as settings, _folder_beside(file) as folder:
+    _refuse_to_replace(file)
+    with opened() as settings, _folder_in(file.absolute().parent) as folder:
         if not migrations.is_current(db.engine):
             raise click.ClickException("Migrate this database first: flagstaff db upgrade")
         for name in ALONG:  # before the database, which may go on meanwhile
@@ -132,9 +133,11 @@ def restore(file: Path, *, yes: bool, as_json: bool) -> None:
     """
     settings = settings_with_home()
     url = sa.make_url(settings.database_url)
-    with _folder_beside(settings.home / file.name) as folder:
-        manifest = _unpack(file, folder)
-        _refuse_unless_it_fits(manifest, url)
+    manifest = _manifest(file)
+    _refuse_unless_it_fits(manifest, url)
+    with _folder_in(settings.home) as folder:
+        with zipfile.ZipFile(file) as archive:
+            archive.extractall(folder, manifest.files)
         database = folder / manifest.snapshots.file_name
         _compare(manifest, manifest.snapshots.check(database, quiet=as_json))
         if yes:
@@ -166,9 +169,8 @@ def last_backup(home: Path) -> datetime | None:
 
 
 @contextmanager
-def _folder_beside(file: Path) -> Iterator[Path]:
-    """A folder for a while on the disk where ``file`` is to be; for its owner alone."""
-    parent = file.absolute().parent
+def _folder_in(parent: Path) -> Iterator[Path]:
+    """A folder for a while, for its owner alone, on the disk where the outcome is to be."""
     if not parent.is_dir():
         raise click.ClickException(f"There is no folder {parent}.")
     with TemporaryDirectory(prefix=".flagstaff-", dir=parent) as name:
@@ -176,7 +178,7 @@ def _folder_beside(file: Path) -> Iterator[Path]:
 
 
 def _pack(folder: Path, manifest: Manifest, file: Path) -> str:
-    """Put the folder into ``file``, whole or not at all; its sha256."""
+    """Put the folder into ``file``, read back and whole, or not at all; its sha256."""
     packed = folder / "packed"
     with zipfile.ZipFile(packed, "x", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MANIFEST, f"{_text(asdict(manifest))}\n")
@@ -184,18 +186,20 @@ def _pack(folder: Path, manifest: Manifest, file: Path) -> str:
             archive.write(folder / name, name)
     with packed.open("rb") as written:
         os.fsync(written.fileno())
-    with TemporaryDirectory(dir=folder) as again:
-        _unpack(packed, Path(again))
+    _manifest(packed)
     sha256 = _sha256(packed)
-    try:
-        file.hardlink_to(packed)
-    except FileExistsError:
-        raise click.ClickException(f"{file} is there already, and was left as it is.") from None
+    _refuse_to_replace(file)
+    packed.rename(file)
     return sha256
 
 
-def _unpack(file: Path, folder: Path) -> Manifest:
-    """Put what the manifest names into ``folder``.
+def _refuse_to_replace(file: Path) -> None:
+    if file.exists():
+        raise click.ClickException(f"{file} is there already, and was left as it is.")
+
+
+def _manifest(file: Path) -> Manifest:
+    """What a backup says of itself, once every file in it has been read.
 
     Raises:
         ClickException: when anything is missing, or not as it was packed.
@@ -204,22 +208,17 @@ def _unpack(file: Path, folder: Path) -> Manifest:
     try:
         with zipfile.ZipFile(file) as archive:
             manifest = Manifest.parse(archive.read(MANIFEST))
-            if (
-                not {manifest.snapshots.file_name}
-                <= set(manifest.files)
-                <= {
-                    manifest.snapshots.file_name,
-                    *ALONG,
-                }
-            ):
+            database = manifest.snapshots.file_name
+            if not {database} <= set(manifest.files) <= {database, *ALONG}:
                 raise _no_backup()
-            for name in manifest.files:
-                archive.extract(name, folder)
+            for name, expected in manifest.files.items():
+                with archive.open(name) as packed:
+                    if file_digest(packed, "sha256").hexdigest() != expected:  # type: ignore[arg-type] # it reads like a file
+                        raise click.ClickException(
+                            f"The backup is damaged: {name} is not as it was packed."
+                        )
     except (zipfile.BadZipFile, KeyError):
         raise _no_backup() from None
-    for name, expected in manifest.files.items():
-        if _sha256(folder / name) != expected:
-            raise click.ClickException(f"The backup is damaged: {name} is not as it was packed.")
     return manifest
 
 
