@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
-from app.cli.commands import Said, changing, checked, json_option, reading, say, table
-from app.cli.instance import HEADS, look
+from app.cli.commands import Said, changing, checked, reading, table
+from app.cli.instance import HEADS
 from app.core.actor import Actor
+from app.core.settings import current_settings
 from app.event_log import service as event_log
 from app.event_log.schemas import EventQuery, EventRow
 from app.event_log.sentences import sentence
@@ -44,24 +45,20 @@ def list_events(actor: Actor, **given: str | None) -> Said:
 
 
 @events.command()
-@json_option
-def verify(*, as_json: bool) -> None:
+@reading
+def verify(_actor: Actor) -> Said:
     """Check that no event was changed, taken out or put in between.
 
     Also that those that were written down outside the database are still the same.
     """
-    with look() as settings:
-        verdict = service.verify(written_down(settings.home))
+    verdict = service.verify(written_down(current_settings().home))
     if verdict.broken is not None:
         number, how = verdict.broken
         raise click.ClickException(f"The log is broken at event {number}: {how}.")
     digest = verdict.digest.hex()
-    say(
-        Said(
-            {"count": verdict.count, "lastId": verdict.last_id, "digest": digest},
-            f"{verdict.count:,} events, unbroken, ending with number {verdict.last_id}, {digest}",
-        ),
-        as_json=as_json,
+    return Said(
+        {"count": verdict.count, "lastId": verdict.last_id, "digest": digest},
+        f"{verdict.count:,} events, unbroken, ending with number {verdict.last_id}, {digest}",
     )
 
 

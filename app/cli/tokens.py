@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from app.accounts import service as accounts
+from app.accounts.models import Account
 from app.cli.commands import ALL, Said, account_of, changing, checked, reading, table
 from app.core.actor import Actor
 from app.core.db import utcnow
@@ -97,7 +98,7 @@ def _issued(issued: tokens.IssuedToken) -> Said:
     return Said(value, "", once={"secret": value.pop("secret")})
 
 
-def _kind(account: Any) -> TokenKind:
+def _kind(account: Account) -> TokenKind:
     return TokenKind.PERSONAL if account.is_person else TokenKind.SERVICE_ACCOUNT
 
 

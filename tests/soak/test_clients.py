@@ -96,4 +96,5 @@ def test_the_largest_changes_at_once_are_all_made(full):
         times = list(threads.map(change, range(CLIENTS)))
     load = others.result()
     print(f"\none alone {alone:.2f} s, {CLIENTS} at once at most {max(times):.2f} s, {load}")
-    assert max(times) < CLIENTS * max(alone, 1)
+    assert load.p99 <= 200
+    assert max(times) < 2 * CLIENTS * max(alone, 1)
