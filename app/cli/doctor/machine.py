@@ -24,8 +24,16 @@ def files(settings: Settings) -> Iterator[Finding]:
     """Only who runs the server may read what it keeps."""
     if os.name == "nt":  # there, rights are inherited from the folder
         return
+    owner = settings.home.stat().st_uid
+    if os.geteuid() not in {owner, 0}:
+        yield wrong(
+            "files",
+            f"{settings.home} belongs to another user (number {owner}).",
+            "Run this as the user who runs the server.",
+        )
+        return
     kept = [settings.home, *(file for file in _kept(settings) if file.exists())]
-    found = [problem for path in kept if (problem := _access(path, settings.home))]
+    found = [problem for path in kept if (problem := _access(path, owner))]
     yield from found or [fine("files", f"{len(kept)} looked at; others have no access.")]
 
 
@@ -48,15 +56,15 @@ def disk(settings: Settings) -> Iterator[Finding]:
         )
 
 
-def _access(path: Path, home: Path) -> Finding | None:
+def _access(path: Path, owner: int) -> Finding | None:
+    """What is wrong with whose it is and who may read it; ``owner``: whose the folder is."""
     found = path.stat()
     mode = stat.S_IMODE(found.st_mode)
-    if found.st_uid != os.geteuid():
+    if found.st_uid != owner:
         return wrong(
             "files",
-            f"{path} belongs to another user (number {found.st_uid}).",
-            "Run this as the user who runs the server, or: "
-            f"chown -R {os.geteuid()} {quote(str(home))}",
+            f"{path} does not belong to the folder's owner (but to number {found.st_uid}).",
+            f"chown {owner} {quote(str(path))}; run commands as the user who runs the server.",
         )
     if mode & OTHERS:
         right = "700" if path.is_dir() else "600"
