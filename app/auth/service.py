@@ -1,14 +1,10 @@
-"""Signing in with a password: throttled before it costs anything, alike for unknown names.
-
-What counts as one network: the first 24 bits of an IPv4 address, the first 64 of an IPv6 one.
-"""
+"""Signing in with a password: throttled before it costs anything, alike for unknown names."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from ipaddress import ip_address, ip_network
 from time import perf_counter, sleep
 from typing import TypeVar
 
@@ -16,11 +12,11 @@ import sqlalchemy as sa
 
 from app.accounts import passwords
 from app.accounts.models import Account, AccountKind, key_of
-from app.auth import second_factor
-from app.auth.models import SignIn, Throttle
+from app.auth import second_factor, throttle
+from app.auth.models import SignIn
 from app.core.actor import Actor
-from app.core.db import db, insert_if_absent, save, transact, utcnow
-from app.core.errors import NotFound, TooManyRequests, WrongPassword
+from app.core.db import db, save, transact, utcnow
+from app.core.errors import NotFound, WrongPassword
 from app.sessions import service as sessions
 from app.sessions.service import Browser
 
@@ -31,34 +27,6 @@ NOBODY = 0
 """No account has this id; for a name of nobody the database is asked about it just the same."""
 
 STEP = timedelta(milliseconds=50)
-
-NETWORK_BITS = {4: 24, 6: 64}
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """``free`` failures without delay, then 2, 4, 8 … seconds up to ``longest``."""
-
-    free: int
-    longest: timedelta
-
-    def wait(self, throttle: Throttle, now: datetime) -> timedelta:
-        """How long until the next attempt, at most zero for none."""
-        beyond = throttle.failures - self.free
-        if beyond < 0:
-            return timedelta()
-        delay = min(timedelta(seconds=2 ** min(beyond + 1, 20)), self.longest)
-        since = max(now - throttle.counted_at, timedelta())  # clocks may be set back
-        return delay - since
-
-
-FORGOTTEN = timedelta(hours=1)
-"""After so long without a failure, counting begins anew."""
-
-FROM_NETWORK = Limit(20, timedelta(minutes=5))
-NAME_FROM_NETWORK = Limit(5, timedelta(minutes=5))
-NAME = Limit(50, timedelta(minutes=2))
-"""Bounds what many networks together can try; those that the person came from before are free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +66,12 @@ def sign_in(name: str, password: str, browser: Browser) -> Welcome | HalfWay | N
             while others are at it, which counts as no failure.
 
     """
-    network = network_of(browser.ip)
+    network = throttle.network_of(browser.ip)
 
     def look() -> _Candidate | None:
         candidate = _candidate(name)
         account_id = candidate.account_id if candidate else NOBODY
-        _count(_limits(name, network, account_id), utcnow())
+        throttle.count(name, network, account_id)
         return candidate
 
     def conclude() -> Welcome | HalfWay | None:
@@ -111,7 +79,7 @@ def sign_in(name: str, password: str, browser: Browser) -> Welcome | HalfWay | N
         if account is None:
             _note_failure(candidate.account_id if candidate else NOBODY, browser)
             return None
-        _forgive(name, network)
+        throttle.forgive(name, network)
         return begin_session(account, browser)
 
     # Taken first: who gets none costs the database nothing either.
@@ -139,13 +107,14 @@ def finish(half_way: HalfWay, code: str, key: str, browser: Browser) -> Welcome 
     account = db.session.get(Account, half_way.account_id)
     if account is None or account.deleted_at is not None or _mark(account) != half_way.mark:
         raise NotFound("This sign-in has come to nothing; begin anew.")
-    name, network = f"\0{account.id}", network_of(browser.ip)  # which nobody can type as a name
-    _count(_limits(name, network, account.id), utcnow())
+    name = f"\0{account.id}"  # which nobody can type
+    network = throttle.network_of(browser.ip)
+    throttle.count(name, network, account.id)
     actor = Actor(id=account.id, username=account.label, role=account.role, ip=browser.ip)
     if not second_factor.fits(actor, code, key):
         _note_failure(account.id, browser)
         return None
-    _forgive(name, network)
+    throttle.forgive(name, network)
     return _welcome(account, browser)
 
 
@@ -156,10 +125,10 @@ def with_password(actor: Actor, work: Callable[[], T]) -> T:
         TooManyRequests: after too many.
 
     """
-    name, network = actor.username, network_of(actor.ip)
-    _count(_limits(name, network, actor.account_id), utcnow())
+    name, network = actor.username, throttle.network_of(actor.ip)
+    throttle.count(name, network, actor.account_id)
     done = work()
-    _forgive(name, network)
+    throttle.forgive(name, network)
     return done
 
 
@@ -181,16 +150,6 @@ def history(account_id: int, *, limit: int) -> list[SignIn]:
     return list(db.session.scalars(query.limit(limit)))
 
 
-def network_of(ip: str | None) -> str:
-    if ip is None:
-        return "unknown"
-    try:
-        address = ip_address(ip.partition("%")[0])
-    except ValueError:
-        return "unknown"
-    return str(ip_network((address, NETWORK_BITS[address.version]), strict=False))
-
-
 def _welcome(account: Account, browser: Browser) -> Welcome:
     last = db.session.execute(
         sa.select(SignIn.at, SignIn.ip)
@@ -198,7 +157,7 @@ def _welcome(account: Account, browser: Browser) -> Welcome:
         .order_by(SignIn.id.desc())
         .limit(1)
     ).first()
-    network = network_of(browser.ip)
+    network = throttle.network_of(browser.ip)
     save(SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=True))
     failed, account.login_attempts = account.login_attempts, 0
     account.last_sign_in_at = utcnow()
@@ -222,7 +181,7 @@ def _note_failure(account_id: int, browser: Browser) -> None:
     """Count and tell it, by the same two statements for NOBODY, of whom there is no row."""
     one_more = sa.update(Account).values(login_attempts=Account.login_attempts + 1)
     db.session.execute(one_more.where(Account.id == account_id))
-    told = (utcnow(), browser.ip, network_of(browser.ip), False)
+    told = (utcnow(), browser.ip, throttle.network_of(browser.ip), False)
     columns = (SignIn.at, SignIn.ip, SignIn.network, SignIn.succeeded)
     values = (sa.literal(value, column.type) for value, column in zip(told, columns, strict=True))
     attempt = sa.select(Account.id, *values).where(Account.id == account_id)
@@ -259,50 +218,3 @@ def _still_there(candidate: _Candidate) -> Account | None:
         Account.password_hash == candidate.password_hash,
     )
     return db.session.scalar(query.with_for_update())
-
-
-def _limits(name: str, network: str, account_id: int) -> dict[str, Limit]:
-    keys = _keys(name, network)
-    limits = dict(zip(keys, (FROM_NETWORK, NAME_FROM_NETWORK, NAME), strict=True))
-    if _came_from_before(account_id, network):
-        del limits[keys[-1]]
-    return limits
-
-
-def _keys(name: str, network: str) -> tuple[str, str, str]:
-    of_name = sha256(key_of(name.strip()).encode()).hexdigest()[:32]
-    return f"network {network}", f"{of_name} from {network}", of_name
-
-
-def _came_from_before(account_id: int, network: str) -> bool:
-    query = sa.exists().where(
-        SignIn.account_id == account_id, SignIn.network == network, SignIn.succeeded
-    )
-    return bool(db.session.scalar(sa.select(query)))
-
-
-def _count(limits: dict[str, Limit], now: datetime) -> None:
-    """Take an attempt for a failure until it is known to be none; refuse it if it is too early."""
-    db.session.execute(sa.delete(Throttle).where(Throttle.counted_at < now - FORGOTTEN))
-    keys = sorted(limits)  # in one order for all, or two could wait for each other
-    fresh = [{"key": key, "failures": 0, "counted_at": now} for key in keys]
-    db.session.execute(insert_if_absent(Throttle), fresh)
-    query = sa.select(Throttle).where(Throttle.key.in_(keys)).order_by(Throttle.key)
-    throttles = list(db.session.scalars(query.with_for_update()))
-    wait = max(limits[throttle.key].wait(throttle, now) for throttle in throttles)
-    if wait > timedelta():
-        raise TooManyRequests(seconds=int(wait.total_seconds()) + 1)
-    for throttle in throttles:
-        throttle.failures += 1
-        throttle.counted_at = now
-
-
-def _forgive(name: str, network: str) -> None:
-    """It was no failure: forget those of the name from here, and this one elsewhere."""
-    from_network, pair, of_name = _keys(name, network)
-    db.session.execute(sa.delete(Throttle).where(Throttle.key == pair))
-    db.session.execute(
-        sa.update(Throttle)
-        .where(Throttle.key.in_([from_network, of_name]), Throttle.failures > 0)
-        .values(failures=Throttle.failures - 1)
-    )

@@ -20,18 +20,17 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Response
 
+from app.core import origins
 from app.core.actor import Actor, current_actor
 from app.core.blueprints import READING, Routes, View
 from app.core.db import utcnow
 from app.core.errors import DomainError, Invalid
 from app.core.schemas import Schema
-from app.core.settings import current_settings
 
 Fields = dict[str, list[str]]
 """The values of a form as sent, by the name of the field."""
 
 API_PATHS = ("/api/admin/", "/health", "/ready")
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 CSRF_FIELD = "csrf_token"
 PROOF_FIELD = "confirm_password"
 PROOF_VALID = timedelta(minutes=5)
@@ -61,30 +60,6 @@ class ProofNeeded(DomainError):
     def __init__(self, fault: str | None = None) -> None:
         super().__init__(fault or "Give your password to go on.")
         self.fault = fault
-
-
-class ForeignForm(DomainError):
-    """A page of somebody else had the browser send this."""
-
-    name = "ForeignFormError"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This form was not sent from a page of this portal, so it was not accepted. "
-            "Nothing was changed."
-        )
-
-
-class ForeignHost(DomainError):
-    """The browser calls this server by a name that is not its own; whose, it takes the page for."""
-
-    name = "ForeignHostError"
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"These pages are at {current_settings().base_url}, and nowhere else. An operator can "
-            "change that: FLAGSTAFF_BASE_URL."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +108,12 @@ class PageBlueprint(Routes, Blueprint):  # type: ignore[misc] # route() asks for
         return actor
 
     def answer(self, view: Callable[[], Any]) -> Any:
-        _refuse_foreign_host()
+        origins.refuse_foreign_host()
         _refuse_nul()
         if request.method in READING:
             _take_kept_form()
             return view()
-        refuse_foreign()
+        origins.refuse_foreign_form()
         try:
             _csrf.protect()
         except CSRFError:
@@ -186,27 +161,6 @@ def recognise() -> None:
     """Let a page that is open to everybody know who is there, if anybody."""
     with suppress(SignInNeeded):
         g.actor = _browsers().identify()
-
-
-def refuse_foreign() -> None:
-    """Refuse what another site had the browser send; old browsers say less, then Origin decides."""
-    site = request.headers.get("Sec-Fetch-Site")
-    origin = request.headers.get("Origin")
-    if site is not None and site not in {"same-origin", "none"}:
-        raise ForeignForm
-    if origin is not None and origin not in _own_origins():
-        raise ForeignForm
-
-
-def _refuse_foreign_host() -> None:
-    """Refuse a name that leads here but is not ours: its owner may lead it elsewhere."""
-    try:
-        host = urlsplit(f"//{request.host}").hostname or ""
-    except ValueError:
-        raise ForeignHost from None
-    own = urlsplit(current_settings().base_url).hostname
-    if host.removesuffix(".") not in LOOPBACK | {own, current_settings().host}:
-        raise ForeignHost
 
 
 def _refuse_nul() -> None:
@@ -298,11 +252,6 @@ def is_number(text: str) -> bool:
 def _browsers() -> Browsers:
     found: Browsers = current_app.extensions["flagstaff.browsers"]
     return found
-
-
-def _own_origins() -> set[str]:
-    base = urlsplit(current_settings().base_url)
-    return {request.host_url.rstrip("/"), f"{base.scheme}://{base.netloc}"}
 
 
 def _takes_get(path: str) -> bool:

@@ -5,10 +5,8 @@ request alone. What needs a look at the database is the service's to refuse.
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import chain, groupby
 from typing import Any, ClassVar
 
 import marshmallow
@@ -16,6 +14,7 @@ from marshmallow import fields, validate
 
 from app.core.errors import MAX_DETAILS
 from app.core.permissions import Role
+from app.core.spelling import LONGEST_SPELLING, nfc
 
 # Controls, line and paragraph separators, and the marks that turn text around on a screen.
 _UNSEEN = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
@@ -26,10 +25,6 @@ RFC_3339 = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)"
 MAX_INTEGER = 2**53 - 1
 MAX_QUERY_NUMBER = 2**31 - 1
 MAX_KEY = 100
-LONGEST_SPELLING = 4
-"""Code points that NFC makes one of at most."""
-SHORT = 100
-"""Characters, up to which the square of their number is nothing to fear."""
 
 # JSON can't bring half of a surrogate pair, which the documented patterns therefore leave out,
 # but an argument on the command line can.
@@ -271,22 +266,6 @@ class Timestamp(fields.AwareDateTime):
             return datetime.fromisoformat(value.upper()).astimezone(UTC)
         except (ValueError, OverflowError):
             raise self.make_error("invalid") from None
-
-
-def nfc(text: str) -> str:
-    """NFC, in a time that a long row of combining marks does not square.
-
-    The standard library sorts such a row by exchanging neighbours; here it is in order before.
-    """
-    if len(text) > SHORT and not text.isascii():
-        parts = (part for char in text for part in unicodedata.normalize("NFD", char))
-        rows = (sorted(row, key=unicodedata.combining) for _, row in groupby(parts, _is_mark))
-        text = "".join(chain.from_iterable(rows))
-    return unicodedata.normalize("NFC", text)
-
-
-def _is_mark(char: str) -> bool:
-    return unicodedata.combining(char) > 0
 
 
 def _length(low: int, high: int) -> validate.Length:

@@ -5,7 +5,8 @@ from typing import Any
 from sqlalchemy import Index, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import NEVER_REUSE_IDS, Model, enum_of, utcnow
+from app.core.columns import enum_of
+from app.core.db import NEVER_REUSE_IDS, Model, utcnow
 
 
 class EventType(StrEnum):

@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.accounts import passwords
 from app.accounts.models import Account
-from app.auth import service
+from app.auth import service, throttle
 from app.core.db import db, unit_of_work
 from app.core.errors import TooManyRequests
 from app.sessions.service import Browser as OpenedBy
@@ -170,7 +170,7 @@ def test_the_page_tells_how_long_to_wait(app: Flask, visitor: Browser, ada):
     ],
 )
 def test_what_counts_as_one_network(ip, network):
-    assert service.network_of(ip) == network
+    assert throttle.network_of(ip) == network
 
 
 def test_a_failure_asks_the_database_the_same_where_there_is_no_account(app, attempt, ada):

@@ -244,7 +244,8 @@ def test_completion_knows_the_commands(machine):
 
 def test_every_change_can_be_rehearsed_and_everything_has_json():
     without = {
-        "serve", "completion", "demo", "doctor", "db current", "db upgrade", "db move", "restore",
+        "serve",
+        "example", "completion", "demo", "doctor", "db current", "db upgrade", "db move", "restore",
         "backup",
     }  # fmt: skip
     for path, command in leaves(cli):

@@ -9,7 +9,7 @@ import pytest
 
 from app.cli import cli
 from app.config import Settings
-from app.core import errors, http, pages
+from app.core import errors, http, origins, pages
 from app.core.errors import DomainError
 from app.core.permissions import Permission
 from app.docs import reference
@@ -69,7 +69,7 @@ def test_every_permission_is_documented(visitor):
 def test_every_name_of_a_refusal_is_documented(visitor):
     classes = [
         found
-        for module in (errors, pages)
+        for module in (errors, origins, pages)
         for _, found in inspect.getmembers(module, inspect.isclass)
         if issubclass(found, DomainError)
     ]

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.schemas import SHORT, nfc
+from app.core.spelling import SHORT, nfc
 
 MARKS = st.characters(categories=["Mn", "Mc"])
 LETTERS = st.sampled_from("ae\u00e9\u1f82\uac00\u1100\u1161\u11a8\u0f73\u0344\u212b\U0001f986")

@@ -18,7 +18,7 @@ from app.core import migrations
 from app.core.db import Model, db
 
 PROCESSES = 4
-ROUNDS = 8
+ROUNDS = 3
 
 Make = Callable[[], sa.Engine]
 
