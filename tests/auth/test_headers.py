@@ -47,11 +47,12 @@ NOWHERE = {
 @contextmanager
 def without(app: Flask, table: str) -> Iterator[None]:
     """Let the table not be there, which nothing is prepared for."""
-    rename(app, table, "away_for_a_test")
+    away = f"{table}_away_for_a_test"  # a name of its own: SQLite's connections remember names
+    rename(app, table, away)
     try:
         yield
     finally:
-        rename(app, "away_for_a_test", table)
+        rename(app, away, table)
 
 
 def rename(app: Flask, table: str, other: str) -> None:
