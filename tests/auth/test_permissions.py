@@ -13,8 +13,9 @@ from werkzeug.test import TestResponse
 
 from app.accounts import service as accounts
 from app.accounts.models import Account
+from app.core.actor import COMMAND_LINE
 from app.core.db import db, unit_of_work, utcnow
-from app.core.permissions import Role
+from app.core.permissions import Permission, Role
 from app.projects.models import Member
 from app.tokens.models import Token
 from tests.clients import ApiClient, error_of
@@ -232,6 +233,12 @@ def test_a_refusal_elsewhere_names_permission_and_who_can_grant_it(viewer):
 
 
 # No escalation
+
+
+def test_the_command_line_may_do_everything_and_has_no_account():
+    assert all(COMMAND_LINE.may(permission) for permission in Permission)
+    with pytest.raises(TypeError, match="has no account"):
+        _ = COMMAND_LINE.account_id
 
 
 def test_nobody_makes_himself_an_owner(make, people, admin, viewer, editor):
