@@ -247,6 +247,9 @@ def test_who_has_it_can_turn_it_off(app, people, ada, inside, phone):
     assert sign_in(Browser(app), "ada").status == 303
     [event] = events(app, people, ada, "second-factor-turned-off")
     assert event["data"] == {"id": ada, "name": "ada"}
+    with app.app_context(), unit_of_work(writes=False):
+        for left in (SecondFactor, RecoveryCode):
+            assert db.session.scalar(sa.select(sa.func.count()).select_from(left)) == 0
 
 
 def test_no_code_is_right_any_more_when_it_was_turned_off_meanwhile(app, inside, phone):
