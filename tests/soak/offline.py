@@ -10,9 +10,10 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from http.cookiejar import CookieJar
 from pathlib import Path
-from typing import Any
 from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, build_opener
@@ -47,7 +48,9 @@ class Operator:
         )
         return done.stdout
 
-    def serve(self, home: Path) -> subprocess.Popen[str]:
+    @contextmanager
+    def serving(self, home: Path) -> Iterator[str]:
+        """What the server printed at its start; it is asked to end when the block does."""
         log = home.with_suffix(".log")
         with log.open("w") as out:
             server = subprocess.Popen(
@@ -58,14 +61,17 @@ class Operator:
                 text=True,
                 cwd=home.parent,
             )
-        for _ in range(300):
-            try:
-                build_opener().open(f"{ADDRESS}/ready", timeout=5).close()
-            except URLError:
+        try:
+            for _ in range(300):
+                with suppress(URLError):
+                    build_opener().open(f"{ADDRESS}/ready", timeout=5).close()
+                    break
                 time.sleep(0.1)
-            else:
-                return server
-        raise TimeoutError(log.read_text())
+            yield log.read_text()
+        finally:
+            server.terminate()
+            status = server.wait(40)
+        assert status == 0, log.read_text()
 
 
 class Window:
@@ -90,25 +96,20 @@ def main(wheels: Path, folder: Path) -> None:
     operator = Operator(folder)
     operator.install(wheels)
     here, there = folder / "here", folder / "there"
-    server = operator.serve(here)
-    [link] = re.findall(r"/first-admin/\S+", here.with_suffix(".log").read_text())
-    window = Window()
-    person = {"username": "ada", "name": "Ada Pine", "new_password": PASSWORD}
-    assert "You are the first Admin" in window.send(link, **person)
-    operator.command(here, "feature", "create", "default", "search")
-    made: dict[str, Any] = json.loads(operator.command(here, "backup", folder / "b", "--json"))
-    server.terminate()
-    assert server.wait(40) == 0
+    with operator.serving(here) as printed:
+        [link] = re.findall(r"/first-admin/\S+", printed)
+        window = Window()
+        person = {"username": "ada", "name": "Ada Pine", "new_password": PASSWORD}
+        assert "You are the first Admin" in window.send(link, **person)
+        operator.command(here, "feature", "create", "default", "search")
+        made = json.loads(operator.command(here, "backup", folder / "b", "--json"))
     told = json.loads(operator.command(there, "restore", folder / "b", "--yes", "--json"))
-    assert told["digest"] == made["digest"]
     again = json.loads(operator.command(there, "backup", folder / "again", "--json"))
-    assert again["digest"] == made["digest"]
-    server = operator.serve(there)
-    signed_in = Window().send("/sign-in", username="ada", password=PASSWORD)
-    assert "<h1>Projects" in signed_in, signed_in[:2000]
-    assert "unbroken" in operator.command(there, "events", "verify")
-    server.terminate()
-    assert server.wait(40) == 0
+    assert made["digest"] == told["digest"] == again["digest"]
+    with operator.serving(there):
+        signed_in = Window().send("/sign-in", name="ada", password=PASSWORD)
+        assert "<h1>Projects" in signed_in, signed_in[:2000]
+        assert "unbroken" in operator.command(there, "events", "verify")
     print(made["digest"])
 
 
