@@ -52,6 +52,30 @@ def test_it_has_nothing_to_say_about_a_healthy_instance(healthy):
     assert "->" not in said
 
 
+def write_down_the_end(machine: Machine) -> None:
+    """As the server does every hour."""
+    connection = sqlite3.connect(machine.home / "flagstaff.db")
+    [(number, digest)] = connection.execute("SELECT last_id, digest FROM event_heads")
+    connection.close()
+    file = machine.home / "event_heads.jsonl"
+    file.write_text(json.dumps({"id": number, "digest": digest.hex()}) + "\n")
+    file.chmod(0o600)
+
+
+def test_a_log_that_ends_as_it_was_written_down_is_fine(healthy):
+    write_down_the_end(healthy)
+    assert healthy.ok("doctor").splitlines()[-1] == ALL_IS_WELL
+    healthy.ok("user", "update", "ada", "--name", "Ada")
+    assert healthy.ok("doctor").splitlines()[-1] == ALL_IS_WELL
+
+
+def test_an_end_that_was_pruned_since_is_not_missed(healthy):
+    write_down_the_end(healthy)
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%d")
+    healthy.ok("events", "prune", "--before", tomorrow)
+    assert healthy.ok("doctor").splitlines()[-1] == ALL_IS_WELL
+
+
 def move_away(machine: Machine) -> None:
     for file in machine.home.glob("flagstaff.db*"):
         file.unlink()
