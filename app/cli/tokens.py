@@ -109,17 +109,12 @@ def _after(days: int | None) -> datetime | None:
 def _state(found: Token) -> str:
     if found.revoked_at is not None:
         return "revoked"
-    if found.expires_at is not None and found.expires_at <= utcnow():
-        return "expired"
-    return "valid"
+    return "expired" if found.is_expired else "valid"
 
 
 def _row(found: Token) -> tuple[object, ...]:
-    return found.id, *(_day(at) for at in _times(found)), found.description
-
-
-def _times(found: Token) -> tuple[datetime | None, ...]:
-    return found.created_at, found.last_seen_at, found.expires_at
+    times = (found.created_at, found.last_seen_at, found.expires_at)
+    return found.id, *map(_day, times), found.description
 
 
 def _day(at: datetime | None) -> str:

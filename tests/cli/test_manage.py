@@ -73,6 +73,17 @@ def test_tokens_from_beginning_to_end(machine):
     assert made["secret"] not in machine.ok("token", "list", "robot")
 
 
+def test_a_token_that_was_seen_expired_stays_so_when_the_clock_is_set_back(machine):
+    machine.ok("user", "create", "--username", "ada")
+    made = value(machine, "token", "create", "ada", "--description", "CI", "--days", "30")
+    engine = sa.create_engine(f"sqlite:///{machine.home}/flagstaff.db")
+    with engine.begin() as connection:
+        seen = "UPDATE tokens SET seen_expired_at = '2026-01-01 00:00:00.000000'"
+        connection.execute(sa.text(seen))
+    engine.dispose()
+    assert machine.ok("token", "whose", fed=made["secret"]).endswith(": expired.")
+
+
 def test_service_accounts_from_beginning_to_end(machine):
     made = value(machine, "service-account", "create", "--name", "Deploy pipeline")
     assert made["username"] == "service-deploy-pipeline"
