@@ -25,7 +25,7 @@ import sqlalchemy as sa
 from app.cli.commands import Said, json_option, say
 from app.cli.instance import HEADS, opened, settings_with_home
 from app.cli.snapshots import SNAPSHOTS, Snapshots, tables_in
-from app.cli.tallies import Tally, digest_of
+from app.cli.tallies import Tally, differing, digest_of
 from app.config import KEY_FILE
 from app.core import migrations
 from app.core.db import db, utcnow
@@ -247,9 +247,8 @@ def _refuse_unless_it_fits(manifest: Manifest, url: sa.URL) -> None:
 
 
 def _compare(manifest: Manifest, found: dict[str, Tally] | None) -> None:
-    if found is not None and found != manifest.tables:
-        names = sorted({*found, *manifest.tables})
-        wrong = [name for name in names if found.get(name) != manifest.tables.get(name)]
+    wrong = [] if found is None else differing(manifest.tables, found)
+    if wrong:
         raise click.ClickException(f"Not as it was when it was backed up: {', '.join(wrong)}.")
 
 

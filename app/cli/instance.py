@@ -44,6 +44,11 @@ def opened(settings: Settings | None = None) -> Iterator[Settings]:
             db.engine.dispose()
 
 
+def has_served(settings: Settings) -> bool:
+    """Whether an instance was ever served from this folder, which leaves its mark there."""
+    return (settings.home / HEADS).exists()
+
+
 def migrate(settings: Settings) -> None:
     """Bring the database of the application that is running to what this version needs.
 
@@ -51,12 +56,11 @@ def migrate(settings: Settings) -> None:
         Lost: when it is empty though an instance was served from this folder.
 
     """
-    heads = settings.home / HEADS
-    if heads.exists() and migrations.current(db.engine) is None:
+    if has_served(settings) and migrations.current(db.engine) is None:
         raise Lost(
             f"The database {db.engine.url.render_as_string()} is empty, but this folder has served "
             "an instance. If a disk is not there, bring it back; if the data is lost, restore a "
-            f"backup: flagstaff restore FILE. To begin anew, delete {heads}."
+            f"backup: flagstaff restore FILE. To begin anew, delete {settings.home / HEADS}."
         )
     migrations.upgrade(db.engine)
 

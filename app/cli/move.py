@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import REGCLASS
 
 from app.cli.instance import opened
-from app.cli.tallies import Tally, tallies
+from app.cli.tallies import Tally, differing, tallies
 from app.config import WrongSetting, from_environment
 from app.core import migrations
-from app.core.db import CHUNK, Model, db, writing
+from app.core.db import CHUNK, Model, db, take_time, writing
 
 TABLES = Model.metadata.sorted_tables
 """In an order in which each comes after those that it refers to."""
@@ -59,9 +59,7 @@ def _move(source: sa.Engine, target: sa.Engine) -> dict[str, Tally]:
 def _held(engine: sa.Engine) -> Iterator[sa.Connection]:
     """One transaction that may take its time; rolled back if anything at all goes wrong."""
     with engine.begin() as connection:
-        if engine.dialect.name == "postgresql":
-            for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
-                connection.exec_driver_sql(f"SET LOCAL {limit} = 0")
+        take_time(connection)
         yield connection
 
 
@@ -99,8 +97,7 @@ def _copy(old: sa.Connection, new: sa.Connection) -> None:
 
 def _refuse_unless_same(moved: dict[str, Tally], found: dict[str, Tally]) -> None:
     """Nothing is kept of a copy in which anything differs."""
-    wrong = sorted(name for name in {*moved, *found} if moved.get(name) != found.get(name))
-    if wrong:
+    if wrong := differing(moved, found):
         raise click.ClickException(
             f"The copy differs, so it was not kept. Not as it is here: {', '.join(wrong)}."
         )

@@ -13,6 +13,7 @@ import click
 import sqlalchemy as sa
 
 from app.cli.tallies import Tally, tallies
+from app.core.db import take_time
 
 
 class Snapshots(Protocol):
@@ -69,8 +70,7 @@ class _Postgresql:
 
     def save(self, engine: sa.Engine, file: Path, *, quiet: bool) -> dict[str, Tally]:
         with engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection:
-            for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
-                connection.exec_driver_sql(f"SET LOCAL {limit} = 0")
+            take_time(connection)
             moment = connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
             options = ("--format=custom", "--no-owner", "--no-privileges")
             _run(engine.url, "pg_dump", *options, f"--snapshot={moment}", f"--file={file}")

@@ -38,6 +38,11 @@ def digest_of(found: dict[str, Tally]) -> str:
     return sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
 
 
+def differing(some: dict[str, Tally], others: dict[str, Tally]) -> list[str]:
+    """The tables that are not the same in both, or are in one alone."""
+    return sorted(name for name in {*some, *others} if some.get(name) != others.get(name))
+
+
 def _tally(connection: sa.Connection, table: sa.Table, *, quiet: bool) -> Tally:
     count = connection.scalar(sa.select(sa.func.count()).select_from(table)) or 0
     query = sa.select(table).execution_options(yield_per=CHUNK)

@@ -113,6 +113,13 @@ def prepare_engine(engine: sa.Engine) -> None:
         event.listen(engine, "begin", _on_sqlite_begin)
 
 
+def take_time(connection: sa.Connection) -> None:
+    """Let the transaction of this connection outlast the limits that are set for requests."""
+    if connection.dialect.name == "postgresql":
+        for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
+            connection.exec_driver_sql(f"SET LOCAL {limit} = 0")
+
+
 def refresh_statistics(engine: sa.Engine) -> None:
     """Let SQLite know how its tables have grown, by which it chooses indexes; others do it alone.
 

@@ -10,7 +10,7 @@ from app.accounts import service as accounts
 from app.cli import backup
 from app.cli.doctor.findings import Finding, fine, warning, wrong
 from app.cli.events import written_down
-from app.cli.instance import HEADS
+from app.cli.instance import HEADS, has_served
 from app.config import Settings
 from app.core import migrations
 from app.core.db import db, unit_of_work, utcnow
@@ -37,7 +37,7 @@ def database(settings: Settings) -> Iterator[Finding]:
         yield wrong(about, f"{address} does not answer: {why}.", _reaching(settings))
         return
     newest = migrations.known()[-1]
-    if revision is None and (settings.home / HEADS).exists():
+    if revision is None and has_served(settings):
         yield wrong(
             about,
             f"{address} is empty, but this folder has served an instance.",
