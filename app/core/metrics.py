@@ -1,18 +1,18 @@
 """Figures of this process for Prometheus, counted and written out by its own client library."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 
 from prometheus_client import (
     CollectorRegistry,
     Counter,
+    Gauge,
     GCCollector,
     Histogram,
     Info,
     ProcessCollector,
     generate_latest,
 )
-from prometheus_client.core import GaugeMetricFamily
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -46,18 +46,8 @@ class Metrics:
 
     def watch(self, name: str, what: str, look: Callable[[], float]) -> None:
         """Have ``look`` called whenever the figures are asked for."""
-        self._registry.register(_Watched(name, what, look))
+        Gauge(name, what, registry=self._registry).set_function(look)
 
     def text(self) -> bytes:
         """Everything in Prometheus' own form."""
         return generate_latest(self._registry)
-
-
-class _Watched:
-    def __init__(self, name: str, what: str, look: Callable[[], float]) -> None:
-        self.name = name
-        self.what = what
-        self.look = look
-
-    def collect(self) -> Iterable[GaugeMetricFamily]:
-        yield GaugeMetricFamily(self.name, self.what, value=self.look())
