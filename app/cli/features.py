@@ -185,6 +185,4 @@ def _texts(found: list[TagName]) -> list[str]:
 
 
 def _tags(written: tuple[str, ...]) -> list[dict[str, str]]:
-    """What ``type:value`` says; without a type it is ``simple``."""
-    split = (text.rpartition(":") if ":" not in text else text.partition(":") for text in written)
-    return [{"type": type or "simple", "value": value} for type, _, value in split]
+    return [TagName.read(text)._asdict() for text in written]

@@ -85,8 +85,7 @@ class TagFilter(Line):
         text = super().deserialize(value, *args, **kwargs)
         if not isinstance(text, str):
             return text  # absent
-        type, colon, name = text.partition(":")
-        return TagName(type, name) if colon else TagName("simple", type)
+        return TagName.read(text)
 
 
 class FeatureQuery(PageQuery):

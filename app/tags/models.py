@@ -1,4 +1,4 @@
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from sqlalchemy import CheckConstraint, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
@@ -17,6 +17,12 @@ class TagName(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.type}:{self.value}"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """What ``type:value`` means; the value alone is a simple one."""
+        type, colon, value = text.partition(":")
+        return cls(type, value) if colon else cls("simple", text)
 
 
 class TagType(Model):
