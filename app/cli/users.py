@@ -158,9 +158,7 @@ def sign_out(actor: Actor, name: str) -> Said:
 def list_inactive(_actor: Actor) -> Said:
     """List those who were not seen for FLAGSTAFF_INACTIVITY_DAYS, and can be deleted."""
     page = inactive.search(after=current_settings().inactivity, limit=ALL, offset=0)
-    rows = [
-        (account.id, account.role.title, _seen(account), account.label) for account, _ in page.items
-    ]
+    rows = (_row(account) for account, _ in page.items)
     return Said(schemas.InactiveUserList().dump(page), table(HEADINGS, rows))
 
 
