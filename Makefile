@@ -1,37 +1,53 @@
-# make run    sets everything up and starts Flagstaff at http://127.0.0.1:4242
-# make test   sets everything up and runs every check and test
-# make dist   makes in dist/ what is carried to a machine without network
-
 PYTHON ?= python3
 BIN := .venv/bin
+# Python keeps what it compiled, whatever the environment says. Otherwise each server of the tests
+# would compile all of Flagstaff again.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test check bench soak dist pins clean
+.DEFAULT_GOAL := help
+.PHONY: help run test quick check format coverage bench soak dist pins clean
 
-run: .venv/run
+help: ## list these targets
+	@echo "make TARGET, where TARGET is one of:"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+run: .venv/run ## set everything up and start Flagstaff at http://127.0.0.1:4242
 	$(BIN)/flagstaff serve
 
-test: check
+test: check ## run every check and every test
 	$(BIN)/pytest -n auto
 
-check: .venv/test
+quick: .venv/test ## run the tests that need neither PostgreSQL nor a browser (2 minutes)
+	$(BIN)/pytest -n auto --quick
+
+check: .venv/test ## run the linters and the type checker
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/djlint templates --lint --quiet
+	$(BIN)/djlint templates --check --quiet
 
-bench: .venv/test
+format: .venv/test ## format code and templates, and fix what can be fixed without a decision
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	$(BIN)/djlint templates --reformat --quiet || true # it reports the files it changed as a failure
+
+coverage: .venv/test ## run the tests and report which lines they never reach
+	$(BIN)/pytest -n auto --cov --cov-report=term --cov-report=html
+
+bench: .venv/test ## measure speed and memory, also with a million events
 	$(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.bench.growth
 
-soak: .venv/test
+soak: .venv/test ## run the tests that take more than an hour: kills, full disks, load
 	$(BIN)/pytest tests/soak -p no:randomly -s
 
-# The wheel, the source, the list of all parts (CycloneDX), and wheels/ to install from without an
-# index: for this kind of machine and each Python of PYTHONS, every file with its hash.
+# dist/ gets the wheel, the source, the list of all parts (CycloneDX), and wheels/ for installing
+# without an index: for this kind of machine and each Python of PYTHONS, every file with its hash.
 PYTHONS := 3.11 3.12 3.13
 
-dist: .venv/dist
+dist: .venv/dist ## build what you carry to a machine without a network, in dist/
 	rm -rf dist build
 	$(BIN)/python -m build --no-isolation --outdir dist . >/dev/null
 	mkdir dist/wheels
@@ -51,8 +67,7 @@ dist: .venv/dist
 		--output-file dist/flagstaff.cdx.json build/installed/bin/python
 	cd dist && sha256sum *.whl *.tar.gz *.json wheels/* > SHA256SUMS
 
-# The exact versions and hashes of everything that is installed, made anew from pyproject.toml.
-pins: .venv/bin/python
+pins: .venv/bin/python ## renew the exact versions and hashes of all packages, in .pins/
 	$(BIN)/pip install --quiet pip-tools
 	echo 'hatchling>=1.28' | $(BIN)/pip-compile $(COMPILE) -o .pins/build.txt -
 	$(BIN)/pip-compile $(COMPILE) -o .pins/run.txt pyproject.toml
@@ -80,5 +95,5 @@ COMPILE := --quiet --generate-hashes --allow-unsafe --strip-extras --no-header -
 	$(BIN)/pip install --quiet --require-hashes -r .pins/test.txt
 	touch $@
 
-clean:
-	rm -rf .venv build dist *.egg-info
+clean: ## delete the virtual environment and everything built; keeps instance/
+	rm -rf .venv build dist htmlcov .coverage* *.egg-info

@@ -1,5 +1,5 @@
 """The application for any WSGI server; ``flagstaff serve`` is the one that is tested."""
 
-from app.cli.instance import application
+from app.server.application import application
 
 app = application()

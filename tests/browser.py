@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+from bs4 import BeautifulSoup
+from bs4.element import NavigableString, PreformattedString, Tag
 from flask import Flask
 from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
@@ -17,78 +18,55 @@ from app.core.db import unit_of_work
 from app.sessions import service as sessions
 from app.sessions.service import Browser as OpenedBy
 
-VOID = {"meta", "link", "input", "br", "hr", "img", "path", "rect", "circle", "use", "wbr"}
+VOID = {"meta", "link", "input", "br", "hr", "img", "wbr"}
 IN_WORDS = {"a", "b", "code", "wbr", "kbd", "time"}
 CONTROLS = {"input", "select", "textarea"}
+REFERENCES = {"aria-describedby", "aria-labelledby", "aria-controls", "for", "list", "form"}
+ADDRESSES = {"href", "src", "action", "formaction"}
 REDIRECTS = {301, 302, 303, 308}
 HEADINGS = {"h1", "h2", "h3", "h4"}
+WITH_WORDS = {"a", "button", "summary", "legend", "th", "caption", "label"} | HEADINGS
 
 
-@dataclass
-class Element:
-    """A tag with what is inside it."""
-
-    tag: str
-    attrs: dict[str, str]
-    parent: "Element | None" = None
-    children: list["Element | str"] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return " ".join("".join(self._pieces()).split())
-
-    def _pieces(self) -> Iterator[str]:
-        for child in self.children:
-            if isinstance(child, str):
-                yield child
-            else:
-                apart = (
-                    "" if child.tag in IN_WORDS or child.attrs.get("class") == "tag__type" else " "
-                )
-                yield apart
-                yield from child._pieces()
-                yield apart
-
-    def all(self, *tags: str) -> list["Element"]:
-        """The elements inside with one of the tags (any, without), in the order of the page."""
-        found = []
-        for child in self.children:
-            if isinstance(child, Element):
-                if not tags or child.tag in tags:
-                    found.append(child)
-                found += child.all(*tags)
-        return found
-
-    def inside(self, tag: str) -> "Element | None":
-        """The nearest element around this one with the tag."""
-        around = self.parent
-        while around is not None and around.tag != tag:
-            around = around.parent
-        return around
+def text_of(element: Tag) -> str:
+    """What is to be read in it, in one line; words of different blocks are apart."""
+    return " ".join("".join(_pieces(element)).split())
 
 
-class _Reader(HTMLParser):
+def _pieces(element: Tag) -> Iterator[str]:
+    for child in element.contents:
+        if isinstance(child, Tag):
+            apart = "" if child.name in IN_WORDS or child.get("class") == "tag__type" else " "
+            yield apart
+            yield from _pieces(child)
+            yield apart
+        elif isinstance(child, NavigableString) and not isinstance(child, PreformattedString):
+            yield child
+
+
+class _Nesting(HTMLParser):
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.root = self.now = Element("", {})
+        super().__init__()
+        self.open: list[str] = []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        element = Element(tag, {name: value or "" for name, value in attrs}, self.now)
-        self.now.children.append(element)
+    def handle_starttag(self, tag: str, *_: object) -> None:
         if tag not in VOID:
-            self.now = element
+            self.open.append(tag)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.now.children.append(Element(tag, {n: v or "" for n, v in attrs}, self.now))
+    def handle_startendtag(self, *_: object) -> None:
+        """It is closed already."""
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in VOID:
-            return
-        assert self.now.tag == tag, f"</{tag}> closes <{self.now.tag}>: {self.now.attrs}"
-        self.now = self.now.parent
+        assert self.open[-1:] == [tag], f"</{tag}> in line {self.getpos()[0]} closes {self.open}"
+        self.open.pop()
 
-    def handle_data(self, data: str) -> None:
-        self.now.children.append(data)
+
+def check_nesting(html: str) -> None:
+    """Refuse tags that are not closed in order, which BeautifulSoup would repair silently."""
+    nesting = _Nesting()
+    nesting.feed(html)
+    nesting.close()
+    assert not nesting.open, f"{nesting.open} are not closed"
 
 
 class Page:
@@ -108,58 +86,60 @@ class Page:
         return f"{target.path}?{target.query}" if target.query else target.path
 
     @cached_property
-    def root(self) -> Element:
-        reader = _Reader()
-        reader.feed(self.text)
-        assert reader.now is reader.root, f"<{reader.now.tag}> is not closed"
-        return reader.root
+    def soup(self) -> BeautifulSoup:
+        """All of it; each attribute is one string, even ``class``."""
+        check_nesting(self.text)
+        return BeautifulSoup(self.text, "html.parser", multi_valued_attributes=None)
 
     @property
     def title(self) -> str:
-        return self.root.all("title")[0].text
+        return text_of(self.soup.find_all("title")[0])
 
     @property
     def h1(self) -> str:
-        return self.root.all("h1")[0].text
+        return text_of(self.soup.find_all("h1")[0])
 
     @property
     def words(self) -> str:
         """All that is to be read, in one line."""
-        return self.root.all("body")[0].text
+        return text_of(self.soup.find_all("body")[0])
 
     @property
     def messages(self) -> list[str]:
         """What the page tells by itself."""
-        return [e.text for e in self.root.all() if e.attrs.get("role") in {"alert", "status"}]
+        return [text_of(e) for e in self.soup.find_all(role=["alert", "status"])]
 
     @property
     def errors(self) -> list[str]:
         """The lines of the summary on top."""
         if self.status in REDIRECTS:
             return []
-        summaries = [e for e in self.root.all() if e.attrs.get("class") == "summary"]
-        return [item.text for summary in summaries for item in summary.all("li")]
+        return [text_of(item) for item in self.soup.select(".summary li")]
 
     @property
     def links(self) -> dict[str, str]:
-        return {e.text: e.attrs["href"] for e in self.root.all("a")}
+        return {text_of(e): str(e["href"]) for e in self.soup.find_all("a")}
 
     def has(self, text: str) -> bool:
         return text in self.words
 
-    def form(self, which: int | str = 0) -> Element:
-        """A form of the content: by its number, or by the end of its action or a button of it."""
+    def form(self, which: int | str = 0) -> Tag:
+        """A form of the content: by its number, or by the end of its action or a button of it.
+
+        Switches, which are forms of one button, are not counted.
+        """
         if isinstance(which, int):
-            return self.root.all("main")[0].all("form")[which]
-        for form in self.root.all("form"):
-            buttons = {button.text for button in form.all("button")}
-            if form.attrs.get("action", self.path).endswith(which) or which in buttons:
+            forms = self.soup.find_all("main")[0].find_all("form")
+            return [form for form in forms if not form.find_all("button", role="switch")][which]
+        for form in self.soup.find_all("form"):
+            buttons = {text_of(button) for button in form.find_all("button")}
+            if str(form.get("action", self.path)).endswith(which) or which in buttons:
                 return form
         raise AssertionError(f"no form {which!r} on {self.path}")
 
     def fields(self, form: int | str = 0) -> dict[str, Any]:
-        """What the form would send as it stands; a list where a name stands more than once."""
-        sent = _sent(self.form(form)).to_dict(flat=False)
+        """What the form would send now; a list where a name is used more than once."""
+        sent = sent_by(self.form(form)).to_dict(flat=False)
         return {name: values[0] if len(values) == 1 else values for name, values in sent.items()}
 
 
@@ -169,10 +149,12 @@ class Browser:
     def __init__(self, app: Flask) -> None:
         self.app = app
         self.client = app.test_client()
+        self._csrf_tokens: dict[str, str] = {}
 
     def sign_in(self, username: str) -> "Browser":
         with self.app.app_context(), unit_of_work(writes=True):
             account = accounts.with_username(username)
+            assert account is not None, username
             opened_by = OpenedBy(ip="127.0.0.1", user_agent="test", idle_hours=12)
             secret = sessions.open(account.id, opened_by)
         with self.client.session_transaction() as session:
@@ -213,123 +195,132 @@ class Browser:
     ) -> Page:
         """Send a form of the page with some changes, by one of its buttons; None takes one out."""
         element = page.form(form)
-        sent = _sent(element)
+        sent = sent_by(element)
         for name, value in (changes or {}).items():
             sent.poplist(name)
             sent.setlist(name, value if isinstance(value, list) else [value])
         for name in [name for name, value in (changes or {}).items() if value is None]:
             sent.poplist(name)
-        action = element.attrs.get("action", page.path)
-        buttons = [b for b in element.all("button") if button is None or b.text == button]
+        action = str(element.get("action", page.path))
+        buttons = [b for b in element.find_all("button") if button is None or text_of(b) == button]
         assert buttons, f"no button {button!r}"
         if "name" in buttons[0].attrs and button is not None:
-            sent.add(buttons[0].attrs["name"], buttons[0].attrs.get("value", ""))
-        action = urljoin(page.path, buttons[0].attrs.get("formaction", action))
-        if element.attrs.get("method") == "post":
+            sent.add(str(buttons[0]["name"]), str(buttons[0].get("value", "")))
+        action = urljoin(page.path, str(buttons[0].get("formaction", action)))
+        if element.get("method") == "post":
             return self.post(action, sent)
         return self.get(action, query_string=sent)
 
     def csrf_token(self) -> str:
-        """The token that pages of this session hold."""
-        path = "/projects/new"
-        answer = self.client.get(path)
-        if answer.status_code != 200:
-            answer = self.client.get("/sign-in")
-        return re.search(r'name="csrf_token" value="([^"]+)"', answer.text)[1]
+        """The token that pages of this session hold; it is looked up once a session."""
+        name = self.app.config["SESSION_COOKIE_NAME"]
+        cookie = self.client.get_cookie(name, path=self.app.config["SESSION_COOKIE_PATH"])
+        session = cookie.value if cookie else ""
+        if session not in self._csrf_tokens:
+            answer = self.client.get("/new-project")
+            if answer.status_code != 200:
+                answer = self.client.get("/sign-in")
+            found = re.search(r'name="csrf_token" value="([^"]+)"', answer.text)
+            assert found is not None, answer.text
+            self._csrf_tokens[session] = found[1]
+        return self._csrf_tokens[session]
 
     def _page(self, answer: TestResponse, path: str) -> Page:
         page = Page(answer, answer.request.full_path.rstrip("?") if "?" not in path else path)
-        if answer.mimetype == "text/html" and answer.status_code not in REDIRECTS:
+        is_page = answer.mimetype == "text/html" and answer.status_code not in REDIRECTS
+        if is_page and not self._is_linted_elsewhere:
             lint(page)
         return page
+
+    @property
+    def _is_linted_elsewhere(self) -> bool:
+        """The pages are the same with each database, so once is enough."""
+        url: str = self.app.config["SQLALCHEMY_DATABASE_URI"]
+        return url.startswith("postgresql")
 
 
 def lint(page: Page) -> None:
     """Refuse what no page may have, or must not lack."""
-    root, elements = page.root, page.root.all()
+    soup, elements = page.soup, page.soup.find_all(True)
     where = f"{page.path} ({page.status})"
     headers = page.answer.headers
     assert "default-src 'none'" in headers["Content-Security-Policy"], where
     assert headers["Cache-Control"] == "no-store", where
-    assert root.all("html")[0].attrs["lang"] == "en", where
-    assert len(root.all("h1")) == 1, f"{where}: {len(root.all('h1'))} h1"
+    assert soup.find_all("html")[0]["lang"] == "en", where
+    h1s = soup.find_all("h1")
+    assert len(h1s) == 1, f"{where}: {h1s}"
     assert page.title.removesuffix("· Flagstaff").strip(), f"{where}: no title"
-    ids = [e.attrs["id"] for e in elements if "id" in e.attrs]
-    assert len(ids) == len(set(ids)), f"{where}: ids twice: {sorted(ids)}"
+    ids = [str(e["id"]) for e in elements if "id" in e.attrs]
+    known = set(ids)
+    assert len(ids) == len(known), f"{where}: ids twice: {sorted(ids)}"
+    labelled = {str(e["for"]) for e in soup.find_all("label") if "for" in e.attrs and text_of(e)}
     for element in elements:
-        _lint_element(element, set(ids), where)
-    levels = [int(e.tag[1]) for e in elements if e.tag in HEADINGS]
+        try:
+            _lint_element(element, known, labelled)
+        except AssertionError as wrong:
+            raise AssertionError(f"{where}: <{element.name} {element.attrs}> {wrong}") from None
+    levels = [int(e.name[1]) for e in elements if e.name in HEADINGS]
     for before, after in zip([0, *levels], levels, strict=False):
         assert after <= before + 1, f"{where}: a heading h{after} after h{before}"
 
 
-def _lint_element(element: Element, ids: set[str], where: str) -> None:
-    tag, attrs = element.tag, element.attrs
-    what = f"{where}: <{tag} {attrs}>"
-    assert tag not in {"style", "iframe", "img"}, what
-    assert "style" not in attrs, what
-    assert not [name for name in attrs if name.startswith("on")], what
-    assert "None" not in attrs.values(), what
+def _lint_element(element: Tag, known: set[str], labelled: set[str]) -> None:
+    tag, attrs = element.name, element.attrs
+    assert tag not in {"style", "iframe", "img"}, "is refused by the browser"
+    for name, value in attrs.items():
+        _lint_attribute(tag, name, str(value), known)
     if tag == "script":
-        assert "src" in attrs, what
-        assert not element.text, what
-    _lint_references(element, ids, what)
+        assert "src" in attrs, "has no src"
+        assert not text_of(element), "has code"
     if tag in CONTROLS and attrs.get("type") not in {"hidden", "submit", "button"}:
-        assert _is_labelled(element), f"{what} has no label"
-    if tag in {"a", "button", "summary", "legend", "th", "caption", "label"} | HEADINGS:
-        assert element.text or "aria-label" in attrs or element.all("input"), f"{what} is empty"
+        assert _is_labelled(element, labelled), "has no label"
+    if tag in WITH_WORDS:
+        assert text_of(element) or "aria-label" in attrs or element.find("input"), "is empty"
     if tag == "table":
-        assert element.all("caption"), f"{what} has no caption"
+        assert element.find("caption"), "has no caption"
     if tag == "th":
-        assert "scope" in attrs, f"{what} has no scope"
+        assert "scope" in attrs, "has no scope"
     if tag == "form" and attrs.get("method") == "post":
-        names = [e.attrs.get("name") for e in element.all("input")]
-        assert names.count("csrf_token") == 1, f"{what} has no CSRF token"
-    if tag == "button":
-        assert element.inside("form") or "form" in attrs or attrs.get("type") == "button", what
+        tokens = element.find_all("input", attrs={"name": "csrf_token"})
+        assert len(tokens) == 1, f"has {len(tokens)} CSRF tokens"
+    if tag == "select" and "required" in attrs:
+        assert element.find_all("option")[0].get("value") == "", "has no empty option"
+    if tag == "button" and attrs.get("type") != "button":
+        assert "form" in attrs or element.find_parent("form"), "is in no form"
 
 
-def _is_labelled(element: Element) -> bool:
-    attrs = element.attrs
-    if attrs.get("aria-label") or attrs.get("aria-labelledby"):
+def _lint_attribute(tag: str, name: str, value: str, known: set[str]) -> None:
+    assert name != "style", "has a style"
+    assert not name.startswith("on"), "has a handler"
+    assert value != "None", f"has nothing in {name}"
+    if name in REFERENCES:
+        assert known.issuperset(value.split()), f"{name} points to nothing"
+    elif name in ADDRESSES:
+        assert re.match(r"(/(?!/)|#|\?|[\w.-]+$|$)", value), f"{name} leads elsewhere"
+        if tag == "a" and value.startswith("#"):
+            assert value[1:] in known, f"{name} leads nowhere"
+
+
+def _is_labelled(element: Tag, labelled: set[str]) -> bool:
+    if element.get("aria-label") or element.get("aria-labelledby"):
         return True
-    label = element.inside("label")
-    if label is not None and label.text:
-        return True
-    top = element
-    while top.parent is not None:
-        top = top.parent
-    return any(e.attrs.get("for") == attrs.get("id") and e.text for e in top.all("label"))
+    label = element.find_parent("label")
+    return element.get("id") in labelled or (label is not None and text_of(label) != "")
 
 
-def _sent(form: Element) -> MultiDict[str, str]:
-    """What a browser would send of the form as it stands, without a button."""
+def sent_by(form: Tag) -> MultiDict[str, str]:
+    """What a browser would send of the form now, without a button."""
     sent: MultiDict[str, str] = MultiDict()
-    for control in form.all(*CONTROLS):
-        attrs = control.attrs
-        name = attrs.get("name")
-        if not name or "disabled" in attrs:
+    for control in form.find_all(CONTROLS):
+        name, kind = str(control.get("name", "")), control.get("type")
+        if not name or "disabled" in control.attrs:
             continue
-        if control.tag == "textarea":
-            typed = "".join(c for c in control.children if isinstance(c, str))
-            sent.add(name, typed.replace("\r\n", "\n").removeprefix("\n"))
-        elif control.tag == "select":
-            options = control.all("option")
-            chosen = [o for o in options if "selected" in o.attrs] or options[:1]
-            for option in chosen:
-                sent.add(name, option.attrs.get("value", option.text))
-        elif attrs.get("type") not in {"checkbox", "radio"} or "checked" in attrs:
-            sent.add(name, attrs.get("value", "on" if attrs.get("type") == "checkbox" else ""))
+        if control.name == "textarea":
+            sent.add(name, control.get_text().replace("\r\n", "\n").removeprefix("\n"))
+        elif control.name == "select":
+            options = control.find_all("option")
+            for option in [o for o in options if "selected" in o.attrs] or options[:1]:
+                sent.add(name, str(option.get("value", text_of(option))))
+        elif kind not in {"checkbox", "radio"} or "checked" in control.attrs:
+            sent.add(name, str(control.get("value", "on" if kind == "checkbox" else "")))
     return sent
-
-
-def _lint_references(element: Element, ids: set[str], what: str) -> None:
-    attrs = element.attrs
-    for name in ("aria-describedby", "aria-labelledby", "aria-controls", "for", "list", "form"):
-        missing = set(attrs.get(name, "").split()) - ids
-        assert not missing, f"{what}: {name} points to nothing"
-    for name in ("href", "src", "action", "formaction"):
-        target = attrs.get(name, "/")
-        assert re.match(r"(/(?!/)|#|\?|[\w.-]+$|$)", target), f"{what}: leads elsewhere"
-        if target.startswith("#") and element.tag == "a":
-            assert target[1:] in ids, f"{what}: leads nowhere"

@@ -48,7 +48,7 @@ class ApiClient:
 
 def error_of(answer: TestResponse) -> tuple[int, str]:
     """Status and name of a refusal, whose form is checked on the way."""
-    body = answer.json
+    body = answer.get_json()
     assert list(body)[:3] == ["id", "name", "message"], body
     assert answer.headers["X-Request-Id"] == body["id"]
     return answer.status_code, body["name"]
@@ -57,4 +57,4 @@ def error_of(answer: TestResponse) -> tuple[int, str]:
 def problems_of(answer: TestResponse) -> dict[str, str]:
     """The details of a 400 as {path: message}."""
     assert error_of(answer) == (400, "ValidationError"), answer.text
-    return {detail["path"]: detail["message"] for detail in answer.json["details"]}
+    return {detail["path"]: detail["message"] for detail in answer.get_json()["details"]}

@@ -1,4 +1,4 @@
-"""nginx, as the operator is told to set it up, before a server that is to be started."""
+"""nginx as the example configures it, in front of a server that is started later."""
 
 import re
 import shutil
@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app import create_app
 from app.config import from_environment
 from app.docs.examples import EXAMPLES
-from tests.bench.servers import free_port
+from app.factory import create_app
+from tests.support.processes import free_port
 
 PREFIX = "/flags"
 SECONDS = 20
@@ -21,7 +21,7 @@ SECONDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """``address``: where people come; ``settings``: what the server behind needs to be told."""
+    """``address``: where people come; ``settings``: those that the server behind it needs."""
 
     address: str
     settings: dict[str, str]
@@ -35,7 +35,7 @@ def is_there() -> bool:
 def nginx(folder: Path, *ports: int, without: str = "") -> Iterator[Front]:
     """It runs with a certificate of its own and forwards to these ports, on a sub-path.
 
-    ``without``: lines with this are left out of what the operator is told.
+    ``without``: lines with this text are left out of the example.
     """
     own = free_port()
     folder.mkdir(parents=True, exist_ok=True)

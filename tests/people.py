@@ -4,16 +4,20 @@ from datetime import timedelta
 
 from flask import Flask
 
+from app.accounts import passwords
 from app.accounts import service as accounts
 from app.accounts.models import Account
 from app.core.actor import COMMAND_LINE
-from app.core.db import db, unit_of_work, utcnow
+from app.core.clock import utcnow
+from app.core.db import db, unit_of_work
 from app.core.permissions import Role
 from app.projects.models import Member
 from app.service_accounts import service as service_accounts
 from app.tokens import service as tokens
 from app.tokens.secrets import TokenKind
 from tests.clients import ApiClient
+
+PASSWORD = "four words that no one guesses"
 
 
 class People:
@@ -48,6 +52,12 @@ class People:
         """A client of a new person."""
         return ApiClient(self.app, self.token(self.person(username, role=role)))
 
+    def give_password(self, id: int) -> None:
+        """Let a person sign in with PASSWORD."""
+        with self.app.app_context(), unit_of_work(writes=True):
+            account = db.session.get_one(Account, id)
+            passwords.set_first(COMMAND_LINE, account, password=PASSWORD, shortest=15)
+
     def join(self, account_id: int, project_id: str, role: str = "Member") -> None:
         with self.app.app_context(), unit_of_work(writes=True):
             db.session.add(
@@ -55,7 +65,7 @@ class People:
             )
 
     def member(self, username: str, project_id: str, role: str = "Member") -> ApiClient:
-        """A client of a new Viewer who has this role in the project."""
+        """A client of a new Viewer with this role in the project."""
         account_id = self.person(username)
         self.join(account_id, project_id, role)
         return ApiClient(self.app, self.token(account_id))

@@ -1,14 +1,12 @@
 """Pictures of every page, to look at: ``python -m tests.screenshots FOLDER``."""
 
 import argparse
-import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import sync_playwright
-
-from tests.journeys.instance import QUIET, furnished
+from tests.journeys.instance import furnished
 from tests.journeys.places import PLACES
+from tests.support.chromium import open_browser
 
 HEIGHT = 900
 WIDE, NARROW = 1280, 390
@@ -23,23 +21,23 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="down to the foot of each page")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix="flagstaff-pictures-") as home, sync_playwright() as playwright:
-        path = shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
-        with furnished(Path(home)) as instance:
-            for name in [options.only] if options.only else PLACES:
-                place = PLACES[name]
-                with instance.context(browser, place.who) as context:
-                    page = context.new_page()
-                    place.way(page, instance)
-                    page.wait_for_load_state()
-                    for width in (WIDE, NARROW) if name in MAIN or options.only else (WIDE,):
-                        page.set_viewport_size({"width": width, "height": HEIGHT})
-                        for theme in ("light", "dark"):
-                            page.emulate_media(color_scheme=theme)
-                            file = options.folder / f"{name}-{width}-{theme}.png"
-                            page.screenshot(path=file, full_page=options.full)
-        browser.close()
+    with (
+        TemporaryDirectory(prefix="flagstaff-pictures-") as home,
+        furnished(Path(home)) as instance,
+        open_browser() as browser,
+    ):
+        for name in [options.only] if options.only else PLACES:
+            place = PLACES[name]
+            with instance.context(browser, place.who) as context:
+                page = context.new_page()
+                place.way(page, instance)
+                page.wait_for_load_state()
+                for width in (WIDE, NARROW) if name in MAIN or options.only else (WIDE,):
+                    page.set_viewport_size({"width": width, "height": HEIGHT})
+                    for theme in ("light", "dark"):
+                        page.emulate_media(color_scheme=theme)
+                        file = options.folder / f"{name}-{width}-{theme}.png"
+                        page.screenshot(path=file, full_page=options.full)
 
 
 if __name__ == "__main__":

@@ -1,30 +1,36 @@
-"""What the forms of users and of service accounts have in common."""
+"""What the forms of users and service accounts share."""
 
 from typing import Any
 
-from wtforms import RadioField
+from wtforms import BooleanField, RadioField
 
 from app.accounts.models import Account
-from app.core.conflicts import Values
-from app.core.forms import SchemaForm
 from app.core.permissions import ROOT_ROLES, Role
+from app.core.words import counted
+from app.web.conflicts import Values
+from app.web.forms import SchemaForm
 
 
 def role_field() -> RadioField:
     return RadioField("Role", choices=[str(role.value) for role in ROOT_ROLES])
 
 
-class NewAccountForm(SchemaForm):
+def offer_to_revoke(field: BooleanField, tokens: int) -> None:
+    """Say how many tokens a new password can revoke too."""
+    field.label.text = f"Also revoke my {counted(tokens, 'token')}"
+
+
+class SparseForm(SchemaForm):
     def payload(self) -> dict[str, Any]:
-        """A blank is left out: the API takes no empty name or address."""
+        """What was entered, without blanks: the API refuses an empty name or address."""
         return {name: value for name, value in super().payload().items() if value != ""}
 
 
 def makes_admin(form: SchemaForm, account: Account) -> bool:
-    """Whether what was sent gives the account the role Admin, which it has not yet."""
+    """Whether the form gives the role Admin to an account without it."""
     return account.role is not Role.ADMIN and form["root_role"].data == str(Role.ADMIN.value)
 
 
 def in_words(settings: Values) -> Values:
-    """An account's settings as they are said to people: a role has a name."""
+    """An account's settings for display: the role by name instead of id."""
     return settings | {"root_role": Role(int(settings["root_role"])).title}

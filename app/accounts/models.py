@@ -1,7 +1,7 @@
 """People and service accounts: one table, since both are callers with a root role."""
 
 import unicodedata
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any
@@ -9,11 +9,13 @@ from typing import Any
 from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import NEVER_REUSE_IDS, Model, at_most, utcnow
+from app.core.clock import utcnow
+from app.core.db import NEVER_REUSE_IDS, Model, at_most
 from app.core.permissions import Role
 
 KEY_LENGTH = 255
 LONGEST_PASSWORD = 1_024
+LINK_VALID = timedelta(hours=48)
 
 
 class AccountKind(StrEnum):
@@ -22,12 +24,12 @@ class AccountKind(StrEnum):
 
     @property
     def account_type(self) -> str:
-        """How clients are told of it."""
+        """The kind as the API names it."""
         return "User" if self is AccountKind.PERSON else "Service Account"
 
 
 class RoleRow(Model):
-    """A role as the database knows it, so that grants can refer to it; see core/permissions.py."""
+    """A role as a row that foreign keys can refer to. See core/permissions.py."""
 
     __tablename__ = "roles"
 
@@ -36,8 +38,8 @@ class RoleRow(Model):
 
 
 class Account(Model):
-    """``username_key`` and ``email_key`` are what uniqueness is about: one spelling for all that
-    people take for the same. A deleted account has none, which frees both.
+    """``username_key`` and ``email_key`` enforce uniqueness: names that read alike share a key.
+    A deleted account has no keys, so its names are free.
     """
 
     __tablename__ = "accounts"
@@ -72,16 +74,16 @@ class Account(Model):
 
     @property
     def label(self) -> str:
-        """What the account is called in a sentence; it always has one of these."""
+        """The user name, or the email, or the id: one of them always exists."""
         return self.username or self.email or f"account {self.id}"
 
     @property
     def called(self) -> str:
-        """What people call it, where there is room for a name."""
+        """The full name, or the label if there is none."""
         return self.name or self.label
 
     def snapshot(self) -> dict[str, Any]:
-        """The account as the event log remembers it."""
+        """The account as events store it."""
         return {
             "id": self.id,
             "username": self.username,
@@ -92,7 +94,12 @@ class Account(Model):
 
 
 class SetupLink(Model):
-    """A one-time link by which a person sets the password; only its digest is known."""
+    """A one-time link to set a password; only its digest is stored.
+
+    ``ended_at``: when it was used, replaced, or refused as expired. ``told_at``: when someone who
+    signed in first read about it, or about its use. Links from older versions have no
+    ``created_by``.
+    """
 
     __tablename__ = "setup_links"
 
@@ -100,12 +107,35 @@ class SetupLink(Model):
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
     digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
     expires_at: Mapped[datetime]
+    created_by: Mapped[str | None] = mapped_column(String(255))
+    created_by_user_id: Mapped[int | None]
+    used_at: Mapped[datetime | None]
+    used_ip: Mapped[str | None] = mapped_column(String(45))
+    ended_at: Mapped[datetime | None]
+    told_at: Mapped[datetime | None]
 
     __table_args__ = (NEVER_REUSE_IDS,)
 
+    @property
+    def created_at(self) -> datetime:
+        return self.expires_at - LINK_VALID
+
+    @property
+    def maker(self) -> str:
+        return self.created_by or "An Admin"
+
+    @property
+    def outcome(self) -> str:
+        """What became of the link, in words."""
+        if self.used_at is not None:
+            return f"Used from {self.used_ip or 'an unknown address'}"
+        if self.expires_at <= utcnow():
+            return "Expired"
+        return "Replaced" if self.ended_at is not None else "Not used"
+
 
 def key_of(text: str) -> str:
-    """One spelling for all that read alike: case, width and composition make no difference."""
+    """The same key for names that read alike: case, width and composition don't matter."""
     key = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    # A few characters unfold to eighteen; a digest tells such names apart just as well.
+    # NFKC expands a few characters to 18, which the column couldn't hold.
     return key if len(key) <= KEY_LENGTH else sha256(key.encode()).hexdigest()

@@ -1,149 +1,138 @@
-"""Passwords of people: what is accepted, how they are kept, and setting the first one by a link.
+"""Passwords: which are accepted, and how they are stored.
 
-The rules are NIST SP 800-63B-4: length and a list of bad ones, no rules of composition.
+The rules follow NIST SP 800-63B-4: a minimum length and a blocklist, no composition rules.
 """
 
-import threading
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from functools import cache
+from pathlib import Path
 
-import sqlalchemy as sa
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
+from app.accounts import links
 from app.accounts.models import LONGEST_PASSWORD, Account, SetupLink
 from app.core import secrets
 from app.core.actor import Actor
-from app.core.db import db, save, utcnow
-from app.core.errors import Conflict, Invalid, NotFound, TooManyRequests, WrongPassword
+from app.core.errors import Conflict, Invalid, TooManyRequests, WrongPassword
+from app.core.locks import Slots
 from app.events import service as events
 from app.events.models import EventType
 from app.sessions import service as sessions
+from app.tokens import service as tokens
 
-LINK_VALID = timedelta(hours=48)
 FEWEST_CHARACTERS = 5
-"""Different ones; below that it is a pattern, not a password."""
+"""Distinct characters that a password needs; with fewer it is a pattern."""
 
 COMMON = ("password", "passwort", "motdepasse", "1234567", "qwertyuiop", "letmein", "flagstaff")
 
-# OWASP's second choice: 46 MiB, one pass, one lane. Two at once keep both cores of a small
-# machine busy; more would only make everybody wait, so they are asked to come again.
-_hasher = PasswordHasher(time_cost=1, memory_cost=47_104, parallelism=1)
-_at_once = threading.BoundedSemaphore(2)
+# OWASP's second recommendation: 46 MiB, one pass, one lane. Two hashes keep both cores of a small
+# machine busy. More would only slow each other down, so further requests get a 429.
+hasher = PasswordHasher(time_cost=1, memory_cost=47_104, parallelism=1)
+_slots = Slots("password", 2)
+
+
+def share_slots(home: Path) -> None:
+    """Count the slots over all processes that share this folder."""
+    _slots.folder = home
 
 
 @contextmanager
-def turn() -> Iterator[None]:
-    """One of the few that may work with passwords at a time.
+def hashing_slot() -> Iterator[None]:
+    """Hold one of the few slots for hashing or checking a password.
 
     Raises:
-        TooManyRequests: at once, when all are taken.
+        TooManyRequests: immediately, if none is free.
 
     """
-    if not _at_once.acquire(blocking=False):
-        raise TooManyRequests(seconds=1)
-    try:
+    with _slots.hold() as is_free:
+        if not is_free:
+            raise TooManyRequests(seconds=1)
         yield
-    finally:
-        _at_once.release()
 
 
-def change(actor: Actor, account: Account, *, old: str, new: str, shortest: int) -> None:
-    """Set a new password for somebody who knows the old one.
+def change(
+    actor: Actor,
+    account: Account,
+    *,
+    old: str,
+    new: str,
+    shortest: int,
+    revoke_tokens: bool = False,
+) -> None:
+    """Set a new password after checking the old one.
 
     Raises:
-        WrongPassword: for whom does not.
+        WrongPassword: if the old one is wrong.
 
     """
     if account.password_hash is None:
         raise Conflict(
-            "This account has no password to change. An Admin can give you a set-up link; "
-            "service accounts never have one."
+            "This account has no password to change. Ask an Admin for a link to set one. "
+            "Service accounts never have a password."
         )
-    wrong = WrongPassword.at("/oldPassword", "This is not your present password.")
+    wrong = WrongPassword.at("/oldPassword", "This is not your current password.")
     check(account, old, otherwise=wrong)
     _set(actor, account, new, shortest)
+    if revoke_tokens:
+        tokens.revoke_each(actor, account.id)
 
 
 def check(account: Account, password: str, *, otherwise: WrongPassword) -> None:
-    """Go on only if the password is the account's."""
-    with turn():
-        is_right = fits(account.password_hash, password)
+    """Raise ``otherwise`` unless the password is the account's."""
+    with hashing_slot():
+        is_right = matches(account.password_hash, password)
     if not is_right:
         raise otherwise
 
 
-def make_link(account: Account) -> str:
-    """The path of a new one-time link for a password; links made before stop working."""
-    _forget_links(account)
-    secret = secrets.generate()
-    link = SetupLink(
-        account_id=account.id, digest=secrets.digest(secret), expires_at=utcnow() + LINK_VALID
-    )
-    save(link)
-    return f"/set-up/{secret}"
-
-
-def account_of_link(secret: str) -> Account:
-    """Whose password the link may set.
-
-    Raises:
-        NotFound: unknown, used and expired alike.
-
-    """
-    query = (
-        sa.select(Account)
-        .join(SetupLink)
-        .where(
-            SetupLink.digest == secrets.digest(secret),
-            SetupLink.expires_at > utcnow(),
-            Account.deleted_at.is_(None),
-        )
-        .with_for_update(of=SetupLink)
-    )
-    account = db.session.scalar(query)
-    if account is None:
-        raise NotFound("This link is unknown, used or expired. An Admin can make a new one.")
-    return account
-
-
-def set_by_link(actor: Actor, account: Account, *, password: str, shortest: int) -> None:
-    """Set the password of the account that a link named; no link of it works after that."""
+def set_by_link(
+    actor: Actor,
+    account: Account,
+    link: SetupLink,
+    *,
+    password: str,
+    shortest: int,
+    revoke_tokens: bool = False,
+) -> None:
+    """Set the password of an account by a link from ``links.find``."""
+    links.note_use(actor, account, link)
     _set(actor, account, password, shortest)
-    _forget_links(account)
+    if revoke_tokens:
+        tokens.revoke_each(actor, account.id)
 
 
 def set_first(actor: Actor, account: Account, *, password: str, shortest: int) -> None:
-    """Set the password of an account that has just been made."""
+    """Set the password of a new account."""
     _set(actor, account, password, shortest)
 
 
-def fits(known: str | None, password: str) -> bool:
-    """Whether the password is the one whose hash is ``known``; to be asked in a ``turn``.
+def matches(known: str | None, password: str) -> bool:
+    """Whether the password has the hash ``known``. Call it while holding a ``hashing_slot``.
 
-    With None the work is the same: how long it takes must not tell whether an account exists.
+    None takes as long as a real hash, so that timing doesn't reveal whether an account exists.
     """
     if len(password) > LONGEST_PASSWORD:
         return False
     try:
-        _hasher.verify(known or _of_nobody(), unicodedata.normalize("NFKC", password))
+        hasher.verify(known or _dummy_hash(), unicodedata.normalize("NFKC", password))
     except VerifyMismatchError:
         return False
     return known is not None
 
 
 def _set(actor: Actor, account: Account, password: str, shortest: int) -> None:
-    """``shortest`` is the operator's least length, in characters."""
-    # What is too long anyway is not normalised, which may take the square of its length.
-    fits_in = len(password) <= LONGEST_PASSWORD
-    tidy = unicodedata.normalize("NFKC", password) if fits_in else password
+    """``shortest``: the configured minimum length, in characters."""
+    # A password that is too long isn't normalized: that can take quadratic time.
+    is_short_enough = len(password) <= LONGEST_PASSWORD
+    tidy = unicodedata.normalize("NFKC", password) if is_short_enough else password
     if fault := _fault(account, tidy, shortest):
         raise Invalid.at("/newPassword", fault)
-    with turn():
-        account.password_hash = _hasher.hash(tidy)
+    with hashing_slot():
+        account.password_hash = hasher.hash(tidy)
+    links.end_all([account.id])
     sessions.close_all([account.id], but=actor.session_id)
     events.record(actor, EventType.PASSWORD_CHANGED, data={"id": account.id, "name": account.label})
 
@@ -152,7 +141,7 @@ def _fault(account: Account, password: str, shortest: int) -> str | None:
     if len(password) > LONGEST_PASSWORD:
         return f"Use at most {LONGEST_PASSWORD} characters."
     if len(password) < shortest:
-        return f"Use at least {shortest} characters; a few words make a good password."
+        return f"Use at least {shortest} characters. A few words make a good password."
     folded = password.casefold()
     if len(set(folded)) < FEWEST_CHARACTERS:
         return "Use more different characters."
@@ -161,14 +150,10 @@ def _fault(account: Account, password: str, shortest: int) -> str | None:
     for word in (*COMMON, *(part.casefold() for part in own if part)):
         rest = rest.replace(word, "")
     if len(rest) < min(shortest, len(folded)) // 2:
-        return "This is easily guessed: it is mostly common words or your own name."
+        return "This is easy to guess: it is mostly common words or your own name."
     return None
 
 
 @cache
-def _of_nobody() -> str:
-    return _hasher.hash(secrets.generate())
-
-
-def _forget_links(account: Account) -> None:
-    db.session.execute(sa.delete(SetupLink).where(SetupLink.account_id == account.id))
+def _dummy_hash() -> str:
+    return hasher.hash(secrets.generate())

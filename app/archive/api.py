@@ -2,50 +2,61 @@ from flask import Response
 
 from app.archive import schemas, service
 from app.archive.service import Plan
-from app.core.actor import current_actor
-from app.core.blueprints import ApiBlueprint, no_body
 from app.core.permissions import Permission
+from app.web.caller import current_actor, require
+from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(
     "archive",
     __name__,
     url_prefix="/api/admin/projects/<key:project_id>",
-    description="Looking ahead, then putting features away.",
+    description="Preview archiving, archive features and revive them.",
 )
 
 
-@bp.post("/archive/validate", needs=Permission.DELETE_FEATURE, refuses=(404,))
+@bp.post(
+    "/archive/validate",
+    needs=Permission.DELETE_FEATURE,
+    refuses=(404,),
+    writes=False,
+    snapshot=False,
+)
 @bp.arguments(schemas.FeatureNames, example={"features": ["checkout.new-flow"]})
 @bp.response(200, schemas.ArchiveValidation)
 def validate(data: dict[str, list[str]], project_id: str) -> Plan:
     """Validate archiving of features
 
-    Says what archiving would do, and changes nothing. Unknown and archived names are ignored.
+    Summarises what archiving would do. Changes nothing. Unknown and archived names are ignored.
     """
     return service.plan(current_actor, project_id, data["features"])
 
 
-@bp.post("/archive/plan", needs=Permission.DELETE_FEATURE, refuses=(404,))
-@bp.arguments(schemas.FeatureNames, example={"features": ["checkout.new-flow"]})
+@bp.post("/archive/plan", needs=Permission.DELETE_FEATURE, refuses=(404,), writes=False)
+@bp.arguments(schemas.ArchiveRequest, example={"features": ["checkout.new-flow"]})
 @bp.response(200, schemas.ArchivePlan)
 def plan(data: dict[str, list[str]], project_id: str) -> Plan:
     """Plan archiving of features
 
-    What would be archived, what stands in the way, which dependencies go, and which names have
-    nothing to archive here. Changes nothing.
+    Which features would be archived, which are blocked and by what, which dependencies would be
+    deleted, and which names have nothing to archive. Changes nothing.
     """
-    return service.plan(current_actor, project_id, data["features"])
+    detach = data["remove_dependencies_on"]
+    return service.plan(current_actor, project_id, data["features"], detach=detach)
 
 
 @bp.post("/archive", needs=Permission.DELETE_FEATURE, refuses=(404,))
-@bp.arguments(schemas.FeatureNames, example={"features": ["checkout.new-flow"]})
+@bp.arguments(schemas.ArchiveRequest, example={"features": ["checkout.new-flow"]})
 @bp.response(202)
 def archive(data: dict[str, list[str]], project_id: str) -> Response:
     """Archive features
 
-    All or none: while a feature outside the request depends on one inside it, none is archived.
+    All or none: nothing is archived while a feature outside the request depends on one inside it.
+    Reviving restores the dependencies that archiving deletes.
     """
-    service.archive(current_actor, project_id, data["features"])
+    detach = data["remove_dependencies_on"]
+    if detach:
+        require(current_actor, Permission.UPDATE_FEATURE_DEPENDENCY, project_id)
+    service.archive(current_actor, project_id, data["features"], detach=detach)
     return no_body(202)
 
 
@@ -55,6 +66,6 @@ def archive(data: dict[str, list[str]], project_id: str) -> Response:
 def revive(data: dict[str, list[str]], project_id: str) -> dict[str, list[str]]:
     """Revive archived features
 
-    Each regains the parent it had, if that is active and the rules still allow it.
+    Each depends on its former parent again, if that is active and the rules still allow it.
     """
     return {"revived": service.revive(current_actor, project_id, data["features"]).names}

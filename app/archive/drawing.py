@@ -1,4 +1,4 @@
-"""The dependencies of a selection as a drawing: parents with their children below."""
+"""A drawing of a selection's dependencies: parents with their children below."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ LETTER = 7.3
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A feature at a height ``y``; ``blocks``: it would stay and so keeps its parent."""
+    """A feature at height ``y``; ``blocks``: it is not selected, and blocks its parent."""
 
     name: str
     y: int
-    is_chosen: bool
+    is_selected: bool
     blocks: bool = False
 
 
@@ -29,7 +29,7 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """``left_out``: how many of the trees did not fit; the table beside it has them all."""
+    """``left_out``: the number of trees that did not fit; the table has them all."""
 
     trees: list[Tree]
     width: int
@@ -38,7 +38,7 @@ class Drawing:
 
 
 def draw(plan: Plan) -> Drawing:
-    """Place each parent with its children; those that block come first."""
+    """Place each parent with its children; blocked parents come first."""
     families: defaultdict[str, list[str]] = defaultdict(list)
     for edge in plan.dropped:
         families[edge.parent].append(edge.child)

@@ -5,7 +5,7 @@ from app.core.db import Model
 
 
 class ArchivedDependency(Model):
-    """The parent that a feature had when it was archived, for the day it is revived."""
+    """A dependency that archiving deleted, so that reviving can restore it."""
 
     __tablename__ = "archived_dependencies"
 

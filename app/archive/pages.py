@@ -1,53 +1,60 @@
-from difflib import get_close_matches
 from typing import Any
 
-from flask import flash, render_template, request
+from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.archive import service
+from app.archive import service, words
 from app.archive.drawing import draw
+from app.archive.forms import archive_body
 from app.archive.service import Plan
-from app.core import plans
-from app.core.actor import current_actor
-from app.core.forms import ReasonForm, attempt
-from app.core.pages import PageBlueprint, see
 from app.core.permissions import Permission
-from app.core.templating import counted
+from app.core.words import counted
 from app.features import selections
 from app.features import service as features
-from app.features.pages import filters_of_list
-from app.features.selections import Chosen
+from app.features.pages import are_too_many, list_filters
+from app.features.selections import ResolvedSelection
 from app.projects import service as projects
+from app.web import signing
+from app.web.caller import current_actor, require
+from app.web.forms import ReasonForm, attempt, show_review
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("archive_pages", __name__, url_prefix="/projects/<key:project_id>")
 
 SHOWN = 500
-GUESSED = 10
-GUESSED_AMONG = 2_000
+"""Rows of a group that a page shows."""
 
 
 @bp.get("/archive", needs=Permission.DELETE_FEATURE)
 def preview(project_id: str) -> ResponseReturnValue:
-    """What archiving a selection would do; the address is the plan, and can be shared."""
+    """What archiving a selection would do. The address is the plan and can be shared."""
     return _preview_page(project_id, ReasonForm())
 
 
 @bp.post("/archive", needs=Permission.DELETE_FEATURE)
 def archive(project_id: str) -> ResponseReturnValue:
     """Archive, if the plan is still what was shown."""
-    chosen, form = _chosen(project_id), ReasonForm()
-    shown = plans.opened(current_actor, _subject(project_id), request.form.get("plan", ""))
-    names = [name for name in chosen.names if not chosen.found[name].is_archived]
-    batch_id = attempt(form, lambda: service.archive(current_actor, project_id, names, shown=shown))
+    selection, form = _selection(project_id), ReasonForm()
+    detach = request.args.getlist("detach")
+    if detach:
+        require(current_actor, Permission.UPDATE_FEATURE_DEPENDENCY, project_id)
+    shown = signing.read("review", _subject(project_id), request.form.get("plan", ""))
+    batch_id = attempt(
+        form,
+        lambda: service.archive(
+            current_actor, project_id, selection.names, detach=detach, shown=shown
+        ),
+    )
     if batch_id is None:
         return _preview_page(project_id, form, shown)
-    return see(".archived", project_id=project_id, batch=batch_id)
+    return redirect_to(".archived", project_id=project_id, batch=batch_id)
 
 
 @bp.get("/archived", needs=Permission.DELETE_FEATURE)
 def archived(project_id: str) -> str:
-    """What was archived, and the way back."""
+    """What was archived, with the way to revive it."""
     batch_id = request.args.get("batch", "")
     return render_template(
         "archive/done.html",
@@ -57,88 +64,91 @@ def archived(project_id: str) -> str:
     )
 
 
-@bp.post("/untie", needs=Permission.UPDATE_FEATURE_DEPENDENCY)
-def untie(project_id: str) -> Response:
-    """Remove the dependencies that stand in the way of a plan, and show the plan anew."""
-    children = request.form.getlist("child")
-    for child in children:
-        features.remove_dependencies(current_actor, project_id, child)
-    flash(f"{counted(len(children), 'dependency', 'dependencies')} removed.", "ok")
-    return see(".preview", project_id=project_id, selection=request.form["selection"])
-
-
 @bp.post("/revive", needs=Permission.DELETE_FEATURE)
 def revive(project_id: str) -> Response:
-    """Bring back chosen rows of the list of archived features, or all that one act archived."""
+    """Revive rows of the list of archived features, or everything that a batch archived."""
     if batch_id := request.form.get("batch"):
         names = service.archived_in(current_actor, project_id, batch_id)
     else:
         names = request.form.getlist("feature")
         if "all" in request.form:
-            names += features.names(current_actor, project_id, **filters_of_list())
+            names += features.names(current_actor, project_id, **list_filters())
+    if are_too_many(names):
+        return redirect_to("feature_pages.index", project_id=project_id, archived="true")
     revived = service.revive(current_actor, project_id, names)
     if not revived.names:
-        flash("Choose at least one archived feature first; nothing was changed.", "warn")
-        return see("feature_pages.index", project_id=project_id, archived="true")
-    words = f"{counted(len(revived.names), 'feature')} revived."
+        flash("Select at least one archived feature first.", "warn")
+        return redirect_to("feature_pages.index", project_id=project_id, archived="true")
+    message = f"{counted(len(revived.names), 'feature')} revived."
     if revived.parents:
-        again = counted(len(revived.parents), "depends", "depend")
-        words += f" {again} on the same parent again."
-    flash(words, "ok")
-    return see("feature_pages.index", project_id=project_id)
+        again = counted(len(revived.parents), "feature depends", "features depend")
+        message += f" {again} on the same parent again."
+    flash(message, "ok")
+    return redirect_to("feature_pages.index", project_id=project_id)
 
 
 def _preview_page(
-    project_id: str, form: ReasonForm, known: dict[str, Any] | None = None
+    project_id: str, form: ReasonForm, shown: dict[str, Any] | None = None
 ) -> ResponseReturnValue:
-    """``known``: the plan as it was shown before, when it does not hold any more."""
-    chosen = _chosen(project_id)
-    plan = service.plan(current_actor, project_id, chosen.names)
-    page = render_template(
+    """``shown``: the plan that the page showed before, if it changed and was refused."""
+    selection, detach = _selection(project_id), request.args.getlist("detach")
+    plan = service.plan(current_actor, project_id, selection.names, detach=detach)
+    return show_review(
         "archive/preview.html",
-        form=form,
+        form,
+        plan.facts,
+        shown,
         overview=projects.overview(current_actor, project_id),
-        chosen=chosen,
+        selection=selection,
+        suggestions=features.similar_names(project_id, selection.unknown),
         plan=plan,
-        total=len(chosen.found) + len(chosen.unknown) + len(chosen.elsewhere),
+        title=words.title(plan),
+        verdict=words.verdict(plan, left_out=len(selection.left_out)),
+        detach_url=_detach_url,
+        keep_url=_keep_url,
+        carried=[("detach", name) for name in detach],
         drawing=draw(plan),
-        meant=_meant(project_id, chosen),
-        changed_since=_changed_since(known, plan),
-        sealed=plans.seal(current_actor, _subject(project_id), plan.facts),
+        changed_since=_changed_since(shown, plan),
+        signed=signing.sign("review", _subject(project_id), plan.facts),
+        api_body=archive_body(selection.names, detach),
         most=SHOWN,
     )
-    outdated = known is not None and known != plan.facts
-    return page, 409 if outdated else 400 if form.problems else 200
 
 
-def _chosen(project_id: str) -> Chosen:
+def _detach_url(parent: str) -> str:
+    """The address of the plan in which the other children of the parent stop depending on it."""
+    return _plan_url([*request.args.getlist("detach"), parent])
+
+
+def _keep_url(parent: str) -> str:
+    """The address of the plan in which they still depend on it."""
+    return _plan_url([name for name in request.args.getlist("detach") if name != parent])
+
+
+def _plan_url(detach: list[str]) -> str:
+    values = dict(request.view_args or {}, selection=request.args.get("selection"))
+    return url_for(".preview", **values, detach=detach or None)
+
+
+def _selection(project_id: str) -> ResolvedSelection:
     return selections.get(current_actor, project_id, request.args.get("selection", ""))
 
 
-def _meant(project_id: str, chosen: Chosen) -> dict[str, str]:
-    """For unknown names that are almost one of the project's: that one."""
-    if not chosen.unknown:
-        return {}
-    known = features.names(current_actor, project_id)[:GUESSED_AMONG]
-    close = {name: get_close_matches(name, known, n=1) for name in chosen.unknown[:GUESSED]}
-    return {name: found[0] for name, found in close.items() if found}
-
-
-def _changed_since(known: dict[str, Any] | None, plan: Plan) -> set[str]:
-    """The features for which something else was shown before."""
-    if known is None:
+def _changed_since(shown: dict[str, Any] | None, plan: Plan) -> set[str]:
+    """The features for which the page showed something else before."""
+    if shown is None:
         return set()
-    before, now = _fates(known), _fates(plan.facts)
+    before, now = _outcomes(shown), _outcomes(plan.facts)
     return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
 
 
-def _fates(facts: dict[str, Any]) -> dict[str, str]:
-    """Feature by feature, what the facts of a plan say of it."""
-    fates = dict.fromkeys(facts["archive"], "archive")
-    fates |= {name: f"blocked by {children}" for name, children in facts["blocked"].items()}
-    for child, parent in facts["loosened"]:
-        fates[child] = f"{fates.get(child)}, loses {parent}"
-    return fates
+def _outcomes(facts: dict[str, Any]) -> dict[str, str]:
+    """What the facts of a plan say about each feature."""
+    outcomes = dict.fromkeys(facts["archive"], "archive") | dict.fromkeys(facts["archived"], "none")
+    outcomes |= {name: f"blocked by {children}" for name, children in facts["blocked"].items()}
+    for child, parent in facts["lost"] + facts["detached"]:
+        outcomes[child] = f"{outcomes.get(child)}, loses {parent}"
+    return outcomes
 
 
 def _subject(project_id: str) -> str:

@@ -1,10 +1,21 @@
 from marshmallow import fields
 
-from app.core.schemas import KeySet, Schema
+from app.web.schemas import KeySet, Schema
 
 
 class FeatureNames(Schema):
     features = KeySet(required=True, metadata={"description": "Feature names."})
+
+
+class ArchiveRequest(FeatureNames):
+    remove_dependencies_on = KeySet(
+        load_default=(),
+        metadata={
+            "description": "Features of the request that others depend on. Features outside the "
+            "request stop depending on them, so that they do not block archiving. Other names "
+            "have no effect."
+        },
+    )
 
 
 class ArchiveValidation(Schema):
@@ -13,7 +24,7 @@ class ArchiveValidation(Schema):
         metadata={
             "type": "array",
             "items": {"type": "string"},
-            "description": "Features that others, which would stay, depend on.",
+            "description": "Features that features outside the request depend on.",
         },
     )
     has_deleted_dependencies = fields.Function(
@@ -28,13 +39,13 @@ class ChildAndParent(Schema):
 
 
 class ArchivePlan(Schema):
-    """What the validation sums up in two fields, by name."""
+    """What archiving would do, by name; the validation summarises it in two fields."""
 
     archivable = fields.List(fields.String())
     blocked = fields.Dict(
         keys=fields.String(),
         values=fields.List(fields.String()),
-        metadata={"description": "Parents, and of each the children that would stay."},
+        metadata={"description": "Each blocked parent with its children outside the request."},
     )
     dropped_dependencies = fields.List(fields.Nested(ChildAndParent), attribute="dropped")
     already_archived = fields.List(fields.String(), attribute="archived")

@@ -1,4 +1,4 @@
-"""What archiving features would do, and doing it."""
+"""Archiving and reviving features, and previewing it."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -8,30 +8,36 @@ import sqlalchemy as sa
 
 from app.archive.models import ArchivedDependency
 from app.core.actor import Actor
-from app.core.db import chunks, db, insert_all, utcnow
-from app.core.errors import Conflict, NotFound, listed
+from app.core.clock import utcnow
+from app.core.db import chunks, db, insert_all
+from app.core.errors import ChangedSinceReview, Conflict, NotFound
+from app.core.words import listed
 from app.events import service as events
 from app.events.models import EventType
-from app.events.service import Story
+from app.events.service import EventPayload
 from app.features import queries
 from app.features.models import Dependency, Feature
 from app.features.queries import Edge
 from app.projects import service as projects
+from app.projects.approvals import guard
 from app.projects.queries import visible_projects
+from app.strategies import queries as strategies
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What archiving a set of features would do.
 
-    ``ids``: the features that are active and would go, by name. ``blocked``: those of them that
-    features outside the set depend on, with these children. ``dropped``: the dependencies that
-    would be deleted. ``archived``, ``unknown`` and ``elsewhere``: names with nothing to archive
-    here; the last are features of other projects that the actor may know of.
+    ``ids``: the active features of the set, by name. ``blocked``: those that features outside the
+    set depend on, with these children. ``detached``: dependencies of features outside the set,
+    which are deleted so that they block nothing. ``dropped``: all dependencies of the set.
+    ``archived``, ``unknown`` and ``elsewhere``: names with nothing to archive here; the last are
+    features of other projects that the actor can see.
     """
 
     ids: dict[str, int]
     blocked: dict[str, list[str]]
+    detached: list[Edge]
     dropped: list[Edge]
     archived: list[str]
     unknown: list[str]
@@ -39,36 +45,44 @@ class Plan:
 
     @property
     def archivable(self) -> list[str]:
-        """Those that nothing stands in the way of, by name."""
+        """The names that are not blocked, sorted."""
         return sorted(self.ids.keys() - self.blocked.keys())
 
     @property
-    def loosened(self) -> list[Edge]:
-        """The dependencies that go because their child does."""
+    def lost(self) -> list[Edge]:
+        """The dependencies that are deleted because their child is archived."""
         return [edge for edge in self.dropped if edge.child in self.ids]
+
+    def blocks(self, edge: Edge) -> bool:
+        """Whether this dependency keeps its parent from being archived."""
+        return edge.child in self.blocked.get(edge.parent, ())
 
     @property
     def facts(self) -> dict[str, Any]:
-        """All that a review page shows, in plain words."""
+        """Everything a review page shows, as JSON can hold it."""
         return {
             "archive": self.archivable,
+            "archived": self.archived,
             "blocked": self.blocked,
-            "loosened": [[edge.child, edge.parent] for edge in self.loosened],
+            "detached": [[edge.child, edge.parent] for edge in self.detached],
+            "lost": [[edge.child, edge.parent] for edge in self.lost],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Revived:
-    """The names that came back, and the parents that some of them have again."""
+    """The revived names, and the parents that some of them depend on again."""
 
     names: list[str]
     parents: dict[str, str]
 
 
-def plan(actor: Actor, project_id: str, features: Collection[str]) -> Plan:
-    """Look at what would happen; nothing is changed."""
+def plan(
+    actor: Actor, project_id: str, features: Collection[str], *, detach: Collection[str] = ()
+) -> Plan:
+    """What archiving would do; changes nothing. ``detach``: see ``archive``."""
     projects.require(actor, project_id)
-    return _plan(actor, project_id, features)
+    return _plan(actor, project_id, features, detach)
 
 
 def archive(
@@ -76,36 +90,39 @@ def archive(
     project_id: str,
     features: Collection[str],
     *,
+    detach: Collection[str] = (),
     shown: dict[str, Any] | None = None,
 ) -> str:
-    """Archive the features, all or none; those that already are stay as they are.
+    """Archive the features, all or none; archived ones stay as they are. The id of the batch.
 
-    With ``shown``, the facts of a plan, exactly that is done or nothing. The id of the batch.
+    Features outside the set stop depending on the features in ``detach``. With ``shown``, the
+    facts of a plan, exactly that plan is carried out or nothing.
     """
     projects.require_for_content(actor, project_id)
-    queries.lock([found.id for found in queries.find(project_id, features).values()])
-    plan = _plan(actor, project_id, features)  # now that nobody else can change what it says
+    ids = {found.id for found in queries.find(project_id, features).values()}
+    if detach:
+        ids |= {edge.child_id for edge in _plan(actor, project_id, features, detach).detached}
+    queries.lock(ids)
+    plan = _plan(actor, project_id, features, detach)  # current, now that the features are locked
     if shown is not None and shown != plan.facts:
-        raise Conflict(
-            "What archiving would do has changed since you saw it, so nothing was done. The "
-            "changes are marked; look again."
-        )
+        raise ChangedSinceReview
     if missing := plan.unknown + plan.elsewhere:
-        raise NotFound(f"Project {project_id} has no such features: {listed(missing)}.")
+        raise NotFound(f"These features are not in project {project_id}: {listed(missing)}.")
     if plan.blocked:
         children = {child for children in plan.blocked.values() for child in children}
         raise Conflict(
             f"Other features depend on {listed(plan.blocked)}. Archive {listed(children)} too, "
             "or remove their dependency first."
         )
-    _remember(plan.dropped)
+    guard(actor, project_id, strategies.guarded_where_on(project_id, plan.ids.values()))
+    _delete_dependencies(plan.dropped)
     now = utcnow()
     for chunk in chunks(plan.ids.values()):
         db.session.execute(sa.update(Feature).where(Feature.id.in_(chunk)).values(archived_at=now))
-        db.session.execute(sa.delete(Dependency).where(Dependency.child_id.in_(chunk)))
-    parents = {edge.child: edge.parent for edge in plan.dropped}
-    stories = (
-        Story(
+    _record_dependencies(actor, EventType.FEATURE_DEPENDENCY_REMOVED, project_id, plan.detached)
+    parents = {edge.child: edge.parent for edge in plan.lost}
+    payloads = (
+        EventPayload(
             project=project_id,
             feature_name=name,
             pre_data={"dependencies": [parents[name]] if name in parents else []},
@@ -113,118 +130,147 @@ def archive(
         for name in sorted(plan.ids)
     )
     batch_id = events.new_batch()
-    events.record_all(actor, EventType.FEATURE_ARCHIVED, stories, batch_id=batch_id)
+    events.record_all(actor, EventType.FEATURE_ARCHIVED, payloads, batch_id=batch_id)
     return batch_id
 
 
 def archived_in(actor: Actor, project_id: str, batch_id: str) -> list[str]:
-    """The features that were archived in one act.
+    """The features that a batch archived.
 
     Raises:
         NotFound: when it archived none in this project.
 
     """
     projects.require(actor, project_id)
-    told = events.of_batch(batch_id, EventType.FEATURE_ARCHIVED, project_id)
-    if not told:
-        raise NotFound("There is no such archiving in this project.")
-    return sorted(event.feature_name or "" for event in told)
+    recorded = events.of_batch(batch_id, EventType.FEATURE_ARCHIVED, project_id)
+    if not recorded:
+        raise NotFound("This project has no such archiving.")
+    return sorted(event.feature_name or "" for event in recorded)
 
 
 def revive(actor: Actor, project_id: str, features: Collection[str]) -> Revived:
-    """Bring archived features back; each regains its parent if that is active and free for it.
+    """Revive archived features; each depends on its former parent again if the rules allow it.
 
-    Active ones stay as they are.
+    They are off everywhere, with the strategies they had. Active ones stay as they are.
     """
     projects.require_for_content(actor, project_id)
     found = queries.find(project_id, features)
     unknown = set(features) - set(found)
     if unknown:
-        raise NotFound(f"Project {project_id} has no such features: {listed(unknown)}.")
+        raise NotFound(f"These features are not in project {project_id}: {listed(unknown)}.")
     asked = {feature.id for feature in found.values()}
-    remembered = _remembered(asked)
-    queries.lock(asked | set(remembered.values()))
+    stored = _stored_dependencies(asked)
+    queries.lock({*asked, *stored, *stored.values()})
     archived = {n: f.id for n, f in queries.find(project_id, features).items() if f.is_archived}
     for chunk in chunks(archived.values()):
         db.session.execute(sa.update(Feature).where(Feature.id.in_(chunk)).values(archived_at=None))
-    restored = _restore_dependencies({id: remembered.get(id) for id in archived.values()})
-    stories = (
-        Story(
+    strategies.switch_off_everywhere(archived.values())
+    revived = set(archived.values())
+    restored = _restore_dependencies(
+        {child: parent for child, parent in stored.items() if {child, parent} & revived}, revived
+    )
+    detached = [edge for edge in restored if edge.child_id not in revived]
+    _record_dependencies(actor, EventType.FEATURE_DEPENDENCY_ADDED, project_id, detached)
+    parents = {edge.child: edge.parent for edge in restored}
+    payloads = (
+        EventPayload(
             project=project_id,
             feature_name=name,
-            data={"dependencies": [restored[id]] if id in restored else []},
+            data={"dependencies": [parents[name]] if name in parents else []},
         )
-        for name, id in sorted(archived.items())
+        for name in sorted(archived)
     )
-    events.record_all(actor, EventType.FEATURE_REVIVED, stories, batch_id=events.new_batch())
-    return Revived(
-        sorted(archived), {n: restored[id] for n, id in archived.items() if id in restored}
-    )
+    events.record_all(actor, EventType.FEATURE_REVIVED, payloads, batch_id=events.new_batch())
+    return Revived(sorted(archived), parents)
 
 
-def _remembered(child_ids: Collection[int]) -> dict[int, int]:
-    """The parent that each of the features had when it was archived."""
+def _stored_dependencies(ids: Collection[int]) -> dict[int, int]:
+    """Parents by children: of the dependencies that archiving deleted at either end of these."""
     found: dict[int, int] = {}
-    for chunk in chunks(child_ids):
-        query = sa.select(ArchivedDependency).where(ArchivedDependency.child_id.in_(chunk))
+    for chunk in chunks(ids):
+        query = sa.select(ArchivedDependency).where(
+            sa.or_(ArchivedDependency.child_id.in_(chunk), ArchivedDependency.parent_id.in_(chunk))
+        )
         found |= {row.child_id: row.parent_id for row in db.session.scalars(query)}
     return found
 
 
-def _restore_dependencies(parents: dict[int, int | None]) -> dict[int, str]:
-    """Tie revived children to their parents again where the rules still allow it.
-
-    The parent's name by the child's id, for those that were tied.
-    """
-    wanted = {child: parent for child, parent in parents.items() if parent is not None}
-    edges = queries.edges({*wanted, *wanted.values()})
+def _restore_dependencies(stored: dict[int, int], revived: set[int]) -> list[Edge]:
+    """Restore the dependencies, as children and parents, that the rules still allow."""
+    active = _active_names({*stored, *stored.values()})
+    edges = queries.edges(active)
     are_children = {edge.child_id for edge in edges}
     are_parents = {edge.parent_id for edge in edges}
-    active: dict[int, str] = {}
-    for chunk in chunks(sorted(set(wanted.values()))):
+    restored = {
+        child: parent
+        for child, parent in stored.items()
+        if {child, parent} <= active.keys()
+        and not {child, parent} & are_children
+        and child not in are_parents
+    }
+    # Features revived together may have had their dependencies at different times, in a chain.
+    restored = {child: parent for child, parent in restored.items() if parent not in restored}
+    insert_all([{"child_id": c, "parent_id": p} for c, p in restored.items()], Dependency)
+    for chunk in chunks(stored.keys() & (revived | active.keys())):
+        done = sa.delete(ArchivedDependency).where(ArchivedDependency.child_id.in_(chunk))
+        db.session.execute(done)
+    return sorted(Edge(c, active[c], p, active[p]) for c, p in restored.items())
+
+
+def _active_names(ids: Collection[int]) -> dict[int, str]:
+    """The names of those of the features that are active, by id."""
+    found: dict[int, str] = {}
+    for chunk in chunks(ids):
         query = sa.select(Feature.id, Feature.name).where(
             Feature.id.in_(chunk), Feature.archived_at.is_(None)
         )
-        active |= {row.id: row.name for row in db.session.execute(query)}
-    tied = {
-        child: parent
-        for child, parent in wanted.items()
-        if parent in active and parent not in are_children and child not in are_parents
-    }
-    # Those who come back together may have been tied at different times, one upon the other.
-    tied = {child: parent for child, parent in tied.items() if parent not in tied}
-    insert_all([{"child_id": c, "parent_id": p} for c, p in tied.items()], Dependency)
-    for chunk in chunks(parents):
-        gone = sa.delete(ArchivedDependency).where(ArchivedDependency.child_id.in_(chunk))
-        db.session.execute(gone)
-    return {child: active[parent] for child, parent in tied.items()}
+        found |= {row.id: row.name for row in db.session.execute(query)}
+    return found
 
 
-def _plan(actor: Actor, project_id: str, features: Collection[str]) -> Plan:
+def _plan(
+    actor: Actor, project_id: str, features: Collection[str], detach: Collection[str]
+) -> Plan:
     found = queries.find(project_id, features)
     ids = {name: feature.id for name, feature in found.items() if not feature.is_archived}
-    edges = queries.edges(ids.values())
-    going = set(ids.values())
+    edges = sorted(queries.edges(ids.values()), key=lambda edge: edge.child)
+    outside = [edge for edge in edges if edge.child not in ids]
     blocked: dict[str, list[str]] = {}
-    for edge in sorted(edges):
-        if edge.parent_id in going and edge.child_id not in going:
+    for edge in outside:
+        if edge.parent not in detach:
             blocked.setdefault(edge.parent, []).append(edge.child)
     missing = set(features) - set(found)
     elsewhere = queries.exist_elsewhere(visible_projects(actor), missing)
     return Plan(
         ids=ids,
-        blocked={parent: sorted(children) for parent, children in sorted(blocked.items())},
-        dropped=sorted(edges, key=lambda edge: edge.child),
+        blocked=dict(sorted(blocked.items())),
+        detached=[edge for edge in outside if edge.parent in detach],
+        dropped=edges,
         archived=sorted(name for name, feature in found.items() if feature.is_archived),
         unknown=sorted(missing - elsewhere),
         elsewhere=sorted(elsewhere),
     )
 
 
-def _remember(dropped: list[Edge]) -> None:
-    for chunk in chunks(edge.child_id for edge in dropped):
-        db.session.execute(
-            sa.delete(ArchivedDependency).where(ArchivedDependency.child_id.in_(chunk))
-        )
-    rows = [{"child_id": edge.child_id, "parent_id": edge.parent_id} for edge in dropped]
+def _delete_dependencies(edges: list[Edge]) -> None:
+    """Delete the dependencies, stored so that reviving can restore them."""
+    for chunk in chunks(edge.child_id for edge in edges):
+        for model in (Dependency, ArchivedDependency):
+            db.session.execute(sa.delete(model).where(model.child_id.in_(chunk)))
+    rows = [{"child_id": edge.child_id, "parent_id": edge.parent_id} for edge in edges]
     insert_all(rows, ArchivedDependency)
+
+
+def _record_dependencies(actor: Actor, type: EventType, project_id: str, edges: list[Edge]) -> None:
+    """Record dependencies that were removed or added, as a batch."""
+    added = type is EventType.FEATURE_DEPENDENCY_ADDED
+    payloads = (
+        EventPayload(
+            project=project_id,
+            feature_name=edge.child,
+            data={"parent": edge.parent} if added else None,
+            pre_data=None if added else {"parent": edge.parent},
+        )
+        for edge in edges
+    )
+    events.record_all(actor, type, payloads, batch_id=events.new_batch())

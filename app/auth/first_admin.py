@@ -1,25 +1,26 @@
-"""The one-time link by which a new instance gets its first Admin; there is no default password."""
+"""The one-time link to create the first Admin of a new instance; there is no default password."""
 
 from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app.accounts import passwords
+from app.accounts import admins, passwords
 from app.accounts import service as accounts
+from app.accounts.links import ExpiredLink, UnusableLink
 from app.accounts.models import Account, AccountKind
 from app.auth.models import FirstAdminLink
 from app.core import secrets
 from app.core.actor import Actor
-from app.core.db import db, save, utcnow
-from app.core.errors import NotFound
+from app.core.clock import utcnow
+from app.core.db import db, save
 from app.core.permissions import Role
 
 VALID = timedelta(hours=24)
 
 
 def make_link() -> str | None:
-    """The path of a new link; None where a person exists already."""
-    if _somebody_exists():
+    """The path of a new link; None if a user already exists."""
+    if _has_users():
         return None
     secret = secrets.generate()
     save(FirstAdminLink(digest=secrets.digest(secret), expires_at=utcnow() + VALID))
@@ -27,16 +28,28 @@ def make_link() -> str | None:
 
 
 def check(secret: str) -> None:
-    """Refuse a link that is unknown, expired, or not needed any more."""
-    accounts.guard_admins()  # two of them at once make one Admin
-    query = sa.exists().where(
-        FirstAdminLink.digest == secrets.digest(secret), FirstAdminLink.expires_at > utcnow()
+    """Refuse a link that can't be used.
+
+    Raises:
+        UnusableLink: if it is; of which ExpiredLink, if it has expired.
+
+    """
+    admins.guard()  # two links used at once create one Admin
+    query = sa.select(FirstAdminLink).where(FirstAdminLink.digest == secrets.digest(secret))
+    link = db.session.scalar(query)
+    refusal = (
+        "This link is unknown, expired or already used. The server prints a new one when it "
+        "starts, as long as there are no users."
     )
-    if not db.session.scalar(sa.select(query)) or _somebody_exists():
-        raise NotFound(
-            "This link is unknown, used or expired. Starting the server prints a new one as long "
-            "as nobody has an account."
-        )
+    if link is None or _has_users():
+        raise UnusableLink(refusal)
+    if link.expires_at <= utcnow():
+        raise ExpiredLink(refusal, link.id)
+
+
+def note_expiry(link_id: int) -> None:
+    """Delete a link that was refused as expired: it stays so if the clock is set back."""
+    db.session.execute(sa.delete(FirstAdminLink).where(FirstAdminLink.id == link_id))
 
 
 def create(
@@ -48,16 +61,14 @@ def create(
     name: str | None = None,
     email: str | None = None,
 ) -> Account:
-    """Make the first Admin, after ``check``; no link works after that."""
-    nobody = Actor(id=None, username="set-up link", role=Role.ADMIN, ip=ip)
-    account = accounts.create(
-        nobody, root_role=Role.ADMIN, username=username, name=name, email=email
-    )
-    passwords.set_first(nobody, account, password=password, shortest=shortest)
+    """Create the first Admin, after ``check``; every link stops working."""
+    link = Actor(id=None, username="set-up link", role=Role.ADMIN, ip=ip)
+    account = accounts.create(link, root_role=Role.ADMIN, username=username, name=name, email=email)
+    passwords.set_first(link, account, password=password, shortest=shortest)
     db.session.execute(sa.delete(FirstAdminLink))
     return account
 
 
-def _somebody_exists() -> bool:
+def _has_users() -> bool:
     query = sa.exists().where(Account.kind == AccountKind.PERSON)
     return bool(db.session.scalar(sa.select(query)))

@@ -1,8 +1,9 @@
-from wtforms import PasswordField, StringField
+from wtforms import BooleanField, PasswordField, StringField
 
+from app.accounts.forms import offer_to_revoke
 from app.auth import schemas
-from app.core.forms import SchemaForm
-from app.core.settings import current_settings
+from app.web.forms import SchemaForm
+from app.web.settings import current_settings
 
 
 class SignInForm(SchemaForm):
@@ -16,7 +17,7 @@ class CodeForm(SchemaForm):
     schema = schemas.Code
 
     code = StringField(
-        "Code", description="The six digits that your authenticator shows, or a recovery code."
+        "Code", description="The 6 digits from your authenticator app, or a recovery code."
     )
 
 
@@ -29,13 +30,25 @@ class NewPasswordForm(SchemaForm):
         super().__init__()
         shortest = current_settings().password_min
         self.new_password.description = (
-            f"At least {shortest} characters; a few words make a good one."
+            f"At least {shortest} characters. A few words make a good password."
         )
+
+
+class PasswordByLinkForm(NewPasswordForm):
+    """A link is often asked for when someone else knows the password, so tokens are revoked."""
+
+    schema = schemas.PasswordByLink
+
+    revoke_tokens = BooleanField(default=True)
+
+    def __init__(self, *, tokens: int) -> None:
+        super().__init__()
+        offer_to_revoke(self.revoke_tokens, tokens)
 
 
 class FirstAdminForm(NewPasswordForm):
     schema = schemas.FirstAdmin
 
-    username = StringField("User name", description="What you sign in with.")
-    name = StringField("Full name", description="What others see, in lists and events.")
-    email = StringField("E-mail", description="You can sign in with it too. No mail is sent.")
+    username = StringField("User name", description="You sign in with it.")
+    name = StringField("Full name", description="Shown to others in lists and events.")
+    email = StringField("E-mail", description="Also works for signing in. No mail is sent.")

@@ -1,6 +1,6 @@
-"""Who is there: a program by the token in its request, a person by the session of his browser.
+"""Who is calling: a script by the token in its request, a person by the session of their browser.
 
-Each in one statement, and in one way only: the API takes no cookie, the pages take no token.
+Each takes one statement. The API accepts no cookie, and pages accept no token.
 """
 
 import re
@@ -13,23 +13,27 @@ from flask import Flask, g, request, session
 from flask_login import LoginManager, UserMixin, current_user, login_user
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.accounts import links, passwords
 from app.accounts.models import Account
-from app.auth import service
-from app.core import pages
+from app.auth import first_admin, service
 from app.core.actor import Actor
-from app.core.db import must_wait_to_write, rows, unit_of_work, utcnow
+from app.core.clock import utcnow
+from app.core.db import must_wait_to_write, rows, unit_of_work
 from app.core.errors import DomainError, NotAuthenticated, TooManyRequests, WrongPassword
 from app.core.logs import LOGGER
-from app.core.pages import Browsers, ProofNeeded, SignInNeeded
+from app.core.memo import Memo
 from app.core.permissions import DEFAULT_PROJECT
 from app.core.secrets import digest
-from app.core.settings import current_settings
 from app.projects.models import Member, Project, ProjectMode
+from app.security_log.requests import note_refused_token
 from app.sessions import service as sessions
 from app.sessions.models import Session
 from app.tokens import secrets
 from app.tokens import service as tokens
 from app.tokens.models import Token
+from app.web import browsers
+from app.web.browsers import Browsers, SignInRequired
+from app.web.settings import current_settings
 
 _bearer = re.compile(r"\Abearer +", re.IGNORECASE)
 
@@ -62,28 +66,34 @@ _by_session = (
         Session.id.label("session_id"),
         Session.last_used_at,
         Session.proved_at,
-        Session.created_at.label("begun_at"),
+        Session.created_at.label("started_at"),
     )
     .join(Session, Session.account_id == Account.id)
     .outerjoin(Member, Member.account_id == Account.id)
     .where(Session.digest == sa.bindparam("digest"), Account.deleted_at.is_(None))
 )
 
-_notes: dict[str, Callable[[Any], None]] = {
+_deferred: dict[str, Callable[[Any], None]] = {
     "used_token": tokens.note_use,
     "expired_token": tokens.note_expiry,
+    "expired_link": links.note_expiry,
+    "expired_first_link": first_admin.note_expiry,
     "used_session": sessions.note_use,
     "ended_session": sessions.close,
     "proved_session": sessions.note_proof,
 }
-"""What is written down after the answer, by the name of what is put into ``g`` for it."""
+"""What is stored after the response, by the name of its value in ``g``."""
 
 CAN_WAIT = {"used_token", "used_session"}
-"""What the next request will note as well, if this one would have to wait for it."""
+"""What may be dropped if it would have to wait: the next request stores it too."""
+
+
+_callers: Memo[Sequence[Any]] = Memo()
+"""What the database has about tokens and sessions, by their digest."""
 
 
 class SignedIn(UserMixin):  # type: ignore[misc] # untyped
-    """The person of a session, as Flask-Login knows him: by the session's secret."""
+    """The user of a session; Flask-Login knows them by the session's secret."""
 
     def __init__(self, secret: str, actor: Actor | None = None) -> None:
         self.secret = secret
@@ -98,26 +108,30 @@ def init_app(app: Flask) -> None:
     logins.session_protection = None  # the row of the session is what protects it
     logins.user_loader(_load)
     app.extensions["flagstaff.identify"] = by_token
-    pages.init_app(app, Browsers(by_session, _prove, _keep_form, _kept_form))
-    app.teardown_request(_note_use)
+    passwords.share_slots(app.config["SETTINGS"].home)
+    browsers.init_app(app, Browsers(by_session, _check_password, _keep_form, _kept_form))
+    app.teardown_request(_store_deferred)
 
 
 def by_token() -> Actor:
-    """The actor whose token came along.
+    """The actor whose token the request carries.
 
     Raises:
-        NotAuthenticated: whatever is wrong with it.
+        NotAuthenticated: if it is missing, unknown, expired or revoked.
 
     """
     secret = _bearer.sub("", request.headers.get("Authorization", ""), count=1).strip()
     if not secrets.may_be_one(secret):
         raise NotAuthenticated
-    found = rows(_by_token, digest=digest(secret))
+    hashed = digest(secret)
+    found = _callers.get(hashed, lambda: rows(_by_token, digest=hashed))
     if not found:
+        note_refused_token(secret)
         raise NotAuthenticated
     token = found[0]
     if token.expires_at is not None and token.expires_at <= utcnow():
         g.expired_token = token.token_id
+        note_refused_token(secret)
         raise NotAuthenticated
     if tokens.is_use_worth_noting(token.last_seen_at):
         g.used_token = token.token_id
@@ -128,36 +142,37 @@ def by_session() -> Actor:
     """The actor who is signed in with this browser.
 
     Raises:
-        SignInNeeded: when nobody is.
+        SignInRequired: if no one is.
 
     """
-    # Without an actor: one whose session begins with this very request.
+    # A session that starts with this request has no actor yet.
     actor: Actor | None = current_user.actor if current_user.is_authenticated else None
     if actor is None:
-        raise SignInNeeded
+        raise SignInRequired
     return actor
 
 
 def begin(secret: str) -> None:
-    """Let the browser have a session; nothing that it knew before is worth anything after."""
+    """Give the browser a session, and drop everything its cookie held before."""
     session.clear()
     login_user(SignedIn(secret))
 
 
 def end() -> None:
-    """End the browser's session here, so that a copy of its cookie is worth nothing."""
+    """End the session on the server too, so that a copy of the cookie is useless."""
     sessions.close(_secret())
     session.clear()
 
 
 def _load(secret: str) -> SignedIn | None:
-    found = rows(_by_session, digest=digest(secret))
+    hashed = digest(secret)
+    found = _callers.get(hashed, lambda: rows(_by_session, digest=hashed))
     if not found:
         return None
     row = found[0]
     hours = current_settings().session_hours
-    if sessions.is_over(row.begun_at, row.last_used_at, idle_hours=hours):
-        g.ended_session = secret  # or it would live again when the clock is set back
+    if sessions.is_over(row.started_at, row.last_used_at, idle_hours=hours):
+        g.ended_session = secret  # or it would be valid again if the clock is set back
         return None
     if sessions.is_use_worth_noting(row.last_used_at):
         g.used_session = row.session_id
@@ -190,13 +205,14 @@ def _secret() -> str:
     return cast(str, session.get("_user_id", ""))
 
 
-def _prove(password: str) -> None:
+def _check_password(password: str) -> str | None:
     actor = cast(Actor, g.actor)
     try:
         service.prove(actor, password)
     except (WrongPassword, TooManyRequests) as error:
-        raise ProofNeeded(error.message) from error
+        return error.message
     g.proved_session = actor.session_id
+    return None
 
 
 def _keep_form(fields: dict[str, list[str]]) -> int:
@@ -207,14 +223,14 @@ def _kept_form(number: int) -> dict[str, list[str]] | None:
     return sessions.kept_form(cast(Actor, g.actor), number)
 
 
-def _note_use(_error: BaseException | None) -> None:
-    """After the answer, in a transaction of its own: no request waits or fails for it."""
-    notes = {name: g.pop(name) for name in _notes if name in g}
-    if not notes or (notes.keys() <= CAN_WAIT and must_wait_to_write()):
+def _store_deferred(_error: BaseException | None) -> None:
+    """After the response and in a separate transaction, so no request waits or fails for it."""
+    due = {name: g.pop(name) for name in _deferred if name in g}
+    if not due or (due.keys() <= CAN_WAIT and must_wait_to_write()):
         return
     try:
         with unit_of_work(writes=True):
-            for name, subject in notes.items():
-                _notes[name](subject)
+            for name, subject in due.items():
+                _deferred[name](subject)
     except (DomainError, SQLAlchemyError) as error:
-        LOGGER.warning("the use of a token or session was not noted: %s", error)
+        LOGGER.warning("the use of a token or session was not recorded: %s", error)

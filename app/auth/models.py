@@ -3,11 +3,12 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, LargeBinary, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import NEVER_REUSE_IDS, Model, at_most, utcnow
+from app.core.clock import utcnow
+from app.core.db import NEVER_REUSE_IDS, Model, at_most
 
 
 class SignIn(Model):
-    """An attempt of somebody to sign in with an account's name, good or bad."""
+    """An attempt to sign in to an account, successful or not."""
 
     __tablename__ = "sign_ins"
 
@@ -26,9 +27,9 @@ class SignIn(Model):
 
 
 class Throttle(Model):
-    """Failures that are counted together: of a name, a network, or a name from a network.
+    """A counter of failures: for a name, a place (a network or an address), or a name from a place.
 
-    The name is whatever was typed, by digest, so unknown names are throttled as known ones are.
+    The name is a digest of what was typed, so unknown names are throttled like known ones.
     """
 
     __tablename__ = "throttles"
@@ -41,9 +42,9 @@ class Throttle(Model):
 
 
 class SecondFactor(Model):
-    """What an account's authenticator makes its codes of: a salt here, the key elsewhere.
+    """The salt of an account's TOTP secret; the operator's key is the other half.
 
-    ``last_step``: the number of the period whose code was used last, since none is good twice.
+    ``last_step``: the period of the last code that was used, since no code works twice.
     """
 
     __tablename__ = "second_factors"
@@ -57,7 +58,7 @@ class SecondFactor(Model):
 
 
 class RecoveryCode(Model):
-    """A code that is good once instead of one of the authenticator; by digest."""
+    """The digest of a code that works once instead of one from the authenticator."""
 
     __tablename__ = "recovery_codes"
 
@@ -69,7 +70,7 @@ class RecoveryCode(Model):
 
 
 class FirstAdminLink(Model):
-    """A one-time link by which the first Admin of an instance makes his account."""
+    """A one-time link to create the first Admin of an instance."""
 
     __tablename__ = "first_admin_links"
 

@@ -1,42 +1,41 @@
 from collections.abc import Callable
+from datetime import datetime
 
-from flask import Flask, flash, json, render_template, request
+from flask import Flask, flash, g, json, render_template, request
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
-from app.accounts import passwords
-from app.accounts.models import Account
+from app.accounts import links, passwords
+from app.accounts.models import Account, SetupLink
 from app.auth import first_admin, forms, identity, service
-from app.auth.service import HalfWay, Welcome
-from app.core import pages, strict_json
+from app.auth.service import PendingSecondFactor, Welcome
 from app.core.actor import Actor
 from app.core.db import transact
 from app.core.errors import Invalid, TooManyRequests
-from app.core.forms import SchemaForm, attempt, show_form
-from app.core.pages import (
-    PROOF_FIELD,
-    Fields,
-    PageBlueprint,
-    ProofNeeded,
-    SignInNeeded,
-    go_to,
-    own_path,
-)
 from app.core.permissions import Access
-from app.core.settings import current_key, current_settings
-from app.core.templating import moment
+from app.security_log.models import SecurityKind
+from app.security_log.requests import note, record
+from app.security_log.service import Entry
 from app.sessions import service as sessions
 from app.sessions.service import Browser
+from app.tokens import service as tokens
+from app.web import browsers, origins, strict_json
+from app.web.browsers import CONFIRMATION_FIELD, Fields, PasswordRequired, SignInRequired
+from app.web.forms import SchemaForm, attempt, show_form
+from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path, with_kept_form
+from app.web.routes import PageBlueprint
+from app.web.settings import current_key, current_settings
+from app.web.templating import moment
 
-bp = PageBlueprint("auth", __name__)
+bp = PageBlueprint("sign_in_pages", __name__)
 
 CODE_SECONDS = 600
-"""For so long a right password waits for its code."""
+"""How long a correct password waits for its code."""
 
 
 def init_app(app: Flask) -> None:
-    app.register_error_handler(SignInNeeded, _ask_to_sign_in)
-    app.register_error_handler(ProofNeeded, _ask_for_proof)
+    app.register_error_handler(SignInRequired, _ask_to_sign_in)
+    app.register_error_handler(PasswordRequired, _ask_for_password)
 
 
 @bp.get("/sign-in", needs=Access.PUBLIC)
@@ -45,9 +44,9 @@ def sign_in() -> ResponseReturnValue:
     return _sign_in_page(forms.SignInForm(), own_path(request.args.get("next")))
 
 
-@bp.route("/sign-in", methods=["POST"], needs=Access.PUBLIC, in_steps=True)
-def enter() -> ResponseReturnValue:
-    """Begin a session and lead to where the person wanted to go, with what he had typed."""
+@bp.route("/sign-in", methods=["POST"], needs=Access.PUBLIC, writes=True, in_steps=True)
+def sign_in_with_password() -> ResponseReturnValue:
+    """Start a session and continue to the page that was asked for, with what was typed."""
     form = forms.SignInForm()
     target = own_path(request.form.get("next"))
     if not form.validate_on_submit():
@@ -57,27 +56,27 @@ def enter() -> ResponseReturnValue:
     except TooManyRequests as error:
         return _too_early(error, form, lambda: _sign_in_page(form, target, _kept_fields()))
     if welcome is None:
-        form.show([("", "The user name or the password is not right.")])
+        form.show([("", "Wrong user name or password.")])
         return _sign_in_page(form, target, _kept_fields())
-    if isinstance(welcome, HalfWay):
+    if isinstance(welcome, PendingSecondFactor):
         return _code_page(forms.CodeForm(empty=True), welcome, target)
     return transact(lambda: _let_in(welcome, target), writes=True)
 
 
 @bp.post("/sign-in/code", needs=Access.PUBLIC)
-def enter_code() -> ResponseReturnValue:
-    """The second step, for whom it is on: a code of his authenticator, or one for recovery."""
-    form, half_way = forms.CodeForm(), _half_way()
+def sign_in_with_code() -> ResponseReturnValue:
+    """The second step, if it is on: a code from the authenticator, or a recovery code."""
+    form, pending = forms.CodeForm(), _pending()
     target = own_path(request.form.get("next"))
     if not form.validate_on_submit():
-        return _code_page(form, half_way, target)
+        return _code_page(form, pending, target)
     try:
-        welcome = service.finish(half_way, form.values["code"], current_key(), _browser())
+        welcome = service.finish(pending, form.values["code"], current_key(), _browser())
     except TooManyRequests as error:
-        return _too_early(error, form, lambda: _code_page(form, half_way, target))
+        return _too_early(error, form, lambda: _code_page(form, pending, target))
     if welcome is None:
-        form.show([("", "This code is not right, or was used already. Try the next one.")])
-        return _code_page(form, half_way, target)
+        form.show([("", "This code is wrong or was already used. Enter the next one.")])
+        return _code_page(form, pending, target)
     return _let_in(welcome, target)
 
 
@@ -85,37 +84,49 @@ def enter_code() -> ResponseReturnValue:
 def sign_out() -> ResponseReturnValue:
     """End the session, here and in every copy of its cookie."""
     identity.end()
-    flash("You are signed out.", "ok")
-    answer = pages.see("auth.sign_in")
+    record(SecurityKind.SIGN_OUT)
+    flash("You’re signed out.", "ok")
+    answer = redirect_to("sign_in_pages.sign_in")
     answer.headers["Clear-Site-Data"] = '"cache"'
     return answer
 
 
-@bp.route("/set-up/<secret>", methods=["GET", "POST"], needs=Access.PUBLIC)
+@bp.form("/set-up/<secret>", needs=Access.PUBLIC)
 def set_up(secret: str) -> ResponseReturnValue:
-    """Let the holder of a one-time link set the password of the account it was made for."""
-    account = passwords.account_of_link(secret)
-    form = forms.NewPasswordForm()
+    """Set an account's password with a one-time link."""
+    try:
+        link, account = links.find(secret)
+    except links.ExpiredLink as error:
+        g.expired_link = error.link_id
+        raise
+    held = tokens.count(account.id)
+    form = forms.PasswordByLinkForm(tokens=held)
     actor = Actor(id=account.id, username=account.label, role=account.role, ip=request.remote_addr)
 
     def set_password() -> Account:
         passwords.set_by_link(
             actor,
             account,
+            link,
             password=form.values["new_password"],
             shortest=current_settings().password_min,
+            revoke_tokens=form.values["revoke_tokens"],
         )
         return account
 
     if attempt(form, set_password):
-        return _first_entry(account, "Your password is set, and you are signed in.")
-    return show_form("auth/set_up.html", form, account=account)
+        return _first_entry(account, "Password set. You’re signed in.", link)
+    return show_form("auth/set_up.html", form, account=account, has_tokens=held > 0)
 
 
-@bp.route("/first-admin/<secret>", methods=["GET", "POST"], needs=Access.PUBLIC)
+@bp.form("/first-admin/<secret>", needs=Access.PUBLIC)
 def make_first_admin(secret: str) -> ResponseReturnValue:
-    """Let the holder of the link that the first start printed become the first Admin."""
-    first_admin.check(secret)
+    """Create the first Admin with the link that the first start printed."""
+    try:
+        first_admin.check(secret)
+    except links.ExpiredLink as error:
+        g.expired_first_link = error.link_id
+        raise
     form = forms.FirstAdminForm()
 
     def create() -> Account:
@@ -129,73 +140,88 @@ def make_first_admin(secret: str) -> ResponseReturnValue:
         )
 
     if account := attempt(form, create):
-        return _first_entry(account, "You are the first Admin of this instance. Welcome.")
+        return _first_entry(account, "Welcome. You’re the first Admin of this Flagstaff.")
     return show_form("auth/first_admin.html", form)
 
 
-def _first_entry(account: Account, words: str) -> ResponseReturnValue:
+def _first_entry(
+    account: Account, words: str, link: SetupLink | None = None
+) -> ResponseReturnValue:
+    """Sign in someone who has just set a password, with ``link`` if there was one."""
     welcome = service.begin_session(account, _browser())
-    if isinstance(welcome, HalfWay):
-        flash("Your password is set; one step is left.", "ok")
+    if isinstance(welcome, PendingSecondFactor):
+        flash("Password set. One step is left.", "ok")
         return _code_page(forms.CodeForm(empty=True), welcome, "/")
     identity.begin(welcome.secret)
     flash(words, "ok")
-    return go_to("/")
+    _tell_news(account, but=link)
+    return redirect_to_path("/")
 
 
 def _too_early(
     error: TooManyRequests, form: SchemaForm, page: Callable[[], tuple[str, int]]
 ) -> ResponseReturnValue:
-    form.show([("", f"{error.message} This is about too many attempts, not about you.")])
+    form.show([("", error.message)])
+    note(Entry(SecurityKind.SIGN_IN_FAILED, request.remote_addr, detail="too many attempts"))
     return page()[0], error.status, error.headers
 
 
 def _let_in(welcome: Welcome, target: str) -> ResponseReturnValue:
-    """Lead to where the person wanted to go, with what he had typed."""
+    """Start the session and continue to the page that was asked for."""
     identity.begin(welcome.secret)
     flash(_greeting(welcome), "ok")
-    return go_to(_with_what_was_typed(target, welcome.secret))
+    _tell_news(welcome.account)
+    return redirect_to_path(_with_kept_fields(target, welcome.secret))
 
 
-def _ask_to_sign_in(_: SignInNeeded) -> ResponseReturnValue:
-    """Lead to the sign-in page; what a form brought stays in that page until it is signed in."""
+def _ask_to_sign_in(_: SignInRequired) -> ResponseReturnValue:
+    """Lead to the sign-in page, which carries the fields of a submitted form."""
     if request.method != "POST":
         here = request.full_path.rstrip("?")
-        return pages.see("auth.sign_in", next=own_path(here)) if here != "/" else go_to("/sign-in")
-    page, _status = _sign_in_page(
-        forms.SignInForm(empty=True), pages.way_back(), pages.typed_fields()
+        if here == "/":
+            return redirect_to_path("/sign-in")
+        return redirect_to("sign_in_pages.sign_in", next=own_path(here))
+    typed = browsers.typed_fields() if origins.is_own_form() else None
+    page, _status = _sign_in_page(forms.SignInForm(empty=True), form_address(), typed)
+    return page, SignInRequired.status
+
+
+def _ask_for_password(needed: PasswordRequired) -> ResponseReturnValue:
+    """The submitted form again with a password field; sending it completes the action."""
+    typed = [(name, value) for name, values in browsers.typed_fields().items() for value in values]
+    page = render_template(
+        "auth/confirm.html",
+        typed=typed,
+        needed=needed,
+        field=CONFIRMATION_FIELD,
+        back=request.script_root + form_address(),
     )
-    return page, SignInNeeded.status
-
-
-def _ask_for_proof(needed: ProofNeeded) -> ResponseReturnValue:
-    """The form once more, with the password in it: sent again, it does what it was to do."""
-    typed = [(name, value) for name, values in pages.typed_fields().items() for value in values]
-    page = render_template("auth/confirm.html", typed=typed, needed=needed, field=PROOF_FIELD)
     return page, needed.status
 
 
-def _code_page(form: SchemaForm, half_way: HalfWay, target: str) -> tuple[str, int]:
+def _code_page(form: SchemaForm, pending: PendingSecondFactor, target: str) -> tuple[str, int]:
     return show_form(
         "auth/code.html",
         form,
-        half_way=_way().dumps([half_way.account_id, half_way.mark]),
+        pending=_pending_signer().dumps([pending.account_id, pending.mark]),
         target=target,
         kept=request.form.get("kept"),
     )
 
 
-def _half_way() -> HalfWay:
-    """How far this browser has come, as the page before carried it."""
+def _pending() -> PendingSecondFactor:
+    """The sign-in that waits for its code, as the previous page carried it."""
     try:
-        account_id, mark = _way().loads(request.form.get("half_way", ""), max_age=CODE_SECONDS)
+        account_id, mark = _pending_signer().loads(
+            request.form.get("pending", ""), max_age=CODE_SECONDS
+        )
     except BadSignature:
-        raise Invalid("This sign-in was begun too long ago; begin anew.") from None
-    return HalfWay(account_id, mark)
+        raise Invalid("You took too long to sign in. Start again.") from None
+    return PendingSecondFactor(account_id, mark)
 
 
-def _way() -> URLSafeTimedSerializer:
-    return URLSafeTimedSerializer(current_key(), salt="the password was right")
+def _pending_signer() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(current_key(), salt="sign-in waiting for a code")
 
 
 def _sign_in_page(form: SchemaForm, target: str, kept: Fields | None = None) -> tuple[str, int]:
@@ -206,7 +232,7 @@ def _sign_in_page(form: SchemaForm, target: str, kept: Fields | None = None) -> 
 
 
 def _kept_fields() -> Fields | None:
-    """What had been typed before, as the sign-in page carried it; None if it is not as made."""
+    """The form fields that the sign-in page carried; None if they are malformed."""
     try:
         fields = strict_json.loads(request.form.get("kept", "").encode())
         return {str(name): [str(value) for value in values] for name, values in fields.items()}
@@ -214,22 +240,41 @@ def _kept_fields() -> Fields | None:
         return None
 
 
-def _with_what_was_typed(target: str, secret: str) -> str:
+def _with_kept_fields(target: str, secret: str) -> str:
     kept = _kept_fields()
     if not kept:
         return target
-    return pages.with_kept(target, sessions.keep_form(secret, kept))
+    return with_kept_form(target, sessions.keep_form(secret, kept))
 
 
 def _greeting(welcome: Welcome) -> str:
     if welcome.last_at is None:
-        return "Welcome. This is your first sign-in with a password."
-    at = moment(welcome.last_at).striptags()
+        return "Welcome. This is your first sign-in."
+    at = _exact(welcome.last_at)
     words = f"Last sign-in {at}{f' from {welcome.last_ip}' if welcome.last_ip else ''}"
     if welcome.failed_since:
         failed = welcome.failed_since
         words += f", {failed} failed attempt{'' if failed == 1 else 's'} since"
     return f"{words}."
+
+
+def _tell_news(account: Account, but: SetupLink | None = None) -> None:
+    for link in links.news(account.id):
+        if link is not but:
+            flash(_news(link), "warn")
+
+
+def _news(link: SetupLink) -> str:
+    """What the owner of an account learns of a link to set its password."""
+    created = f"{link.maker} created a link to set your password on {_exact(link.created_at)}."
+    if link.used_at is None:
+        return f"{created} It was not used."
+    source = f" from {link.used_ip}" if link.used_ip else ""
+    return f"{created} Your password was set with it on {_exact(link.used_at)}{source}."
+
+
+def _exact(at: datetime) -> str:
+    return moment(at).striptags()
 
 
 def _browser() -> Browser:

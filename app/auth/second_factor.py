@@ -1,6 +1,6 @@
-"""The second step of signing in: a code of an authenticator (RFC 6238), or a recovery code.
+"""The second step of signing in: a TOTP code (RFC 6238) or a recovery code.
 
-Neither can be made from what the database holds: the operator's secret key is part of both.
+The database alone isn't enough to compute either: both depend on the operator's secret key.
 """
 
 import hmac
@@ -15,7 +15,8 @@ from pyotp.exceptions import OTPVerificationError
 from app.accounts.models import Account
 from app.auth.models import RecoveryCode, SecondFactor
 from app.core.actor import Actor
-from app.core.db import db, insert_all, save, utcnow
+from app.core.clock import utcnow
+from app.core.db import db, insert_all, save
 from app.core.errors import Conflict, Invalid
 from app.events import service as events
 from app.events.models import EventType
@@ -23,17 +24,17 @@ from app.events.models import EventType
 ISSUER = "Flagstaff"
 SALT_BYTES = 20
 STEPS_OF_GRACE = 1
-"""So many periods of 30 seconds may the clock of a phone be wrong."""
+"""How many periods of 30 seconds a phone's clock may be off."""
 
 RECOVERY_CODES = 10
 RECOVERY_BYTES = 10
 
 _is_code = re.compile(r"[0-9]{6}").fullmatch
-_apart = re.compile(r"[\s-]+")
+_separators = re.compile(r"[\s-]+")
 
 
 def of(account_id: int) -> SecondFactor | None:
-    """The account's second factor, confirmed or not yet; None when there is none."""
+    """The account's second factor, confirmed or not; None without one."""
     return db.session.get(SecondFactor, account_id)
 
 
@@ -48,68 +49,68 @@ def codes_left(account_id: int) -> int:
 
 
 def begin(actor: Actor) -> None:
-    """Make what an authenticator is to hold; it counts once a code of it was given."""
-    # Who begins twice at once does so one after the other.
+    """Create a secret for an authenticator; two-step sign-in starts with ``confirm``."""
+    # Two concurrent calls run one after the other.
     db.session.get_one(Account, actor.account_id, with_for_update=True)
     if is_on(actor.account_id):
-        raise Conflict("Two-step sign-in is on already; turn it off to set it up anew.")
+        raise Conflict("Two-step sign-in is already on. Turn it off before you set it up again.")
     _forget(actor.account_id)
     save(SecondFactor(account_id=actor.account_id, salt=token_bytes(SALT_BYTES), last_step=0))
 
 
 def secret(factor: SecondFactor, key: str) -> str:
-    """What the authenticator holds, in base32. ``key`` is the operator's."""
+    """The TOTP secret in base32. ``key``: the operator's secret key."""
     facts = b"authenticator of %d: " % factor.account_id + factor.salt
     return b32encode(hmac.digest(key.encode(), facts, "sha1")).decode()
 
 
 def address(factor: SecondFactor, key: str, name: str) -> str:
-    """The otpauth:// address that authenticators read, usually as a QR code."""
+    """The otpauth:// address for the QR code."""
     return pyotp.TOTP(secret(factor, key)).provisioning_uri(name=name, issuer_name=ISSUER)
 
 
 def confirm(actor: Actor, code: str, key: str) -> list[str]:
-    """Turn it on for who shows that his authenticator works; his recovery codes.
+    """Turn two-step sign-in on with a first code; returns the recovery codes.
 
     Raises:
-        Invalid: when the code is not right.
+        Invalid: if the code is wrong.
 
     """
     factor = of(actor.account_id)
     if factor is None or factor.confirmed_at is not None:
-        raise Conflict("There is nothing to confirm; begin anew.")
-    if not _is_of_authenticator(factor, _apart.sub("", code), key):
+        raise Conflict("There is nothing to confirm. Start setting up two-step sign-in again.")
+    if not _is_of_authenticator(factor, _separators.sub("", code), key):
         raise Invalid.at(
-            "/code", "This code is not right. Try the next one; is the phone’s clock right?"
+            "/code", "This code is wrong. Enter the next one, and check your phone’s clock."
         )
     factor.confirmed_at = utcnow()
-    _tell(actor, EventType.SECOND_FACTOR_TURNED_ON, actor.account_id, actor.username)
+    _record_event(actor, EventType.SECOND_FACTOR_TURNED_ON, actor.account_id, actor.username)
     return _new_codes(actor.account_id, key)
 
 
 def new_codes(actor: Actor, key: str) -> list[str]:
-    """Recovery codes in place of those that there were."""
+    """New recovery codes; the old ones stop working."""
     if not is_on(actor.account_id):
-        raise Conflict("Two-step sign-in is off, so there is nothing to recover.")
-    _tell(actor, EventType.RECOVERY_CODES_MADE, actor.account_id, actor.username)
+        raise Conflict("Two-step sign-in is off. Turn it on before you create recovery codes.")
+    _record_event(actor, EventType.RECOVERY_CODES_MADE, actor.account_id, actor.username)
     return _new_codes(actor.account_id, key)
 
 
 def turn_off(actor: Actor, account: Account) -> None:
-    """Let the password be enough again."""
+    """Turn two-step sign-in off."""
     if not is_on(account.id):
-        raise Conflict(f"Two-step sign-in of {account.label} is off already.")
+        raise Conflict(f"Two-step sign-in is already off for {account.label}.")
     _forget(account.id)
-    _tell(actor, EventType.SECOND_FACTOR_TURNED_OFF, account.id, account.label)
+    _record_event(actor, EventType.SECOND_FACTOR_TURNED_OFF, account.id, account.label)
 
 
-def fits(actor: Actor, code: str, key: str) -> bool:
-    """Whether a code is right, of the authenticator or for recovery; none is right twice."""
+def accepts(actor: Actor, code: str, key: str) -> bool:
+    """Whether a code from the authenticator or for recovery is correct; no code works twice."""
     query = sa.select(SecondFactor).where(SecondFactor.account_id == actor.account_id)
     factor = db.session.scalar(query.with_for_update())
     if factor is None or factor.confirmed_at is None:
         return False
-    tidy = _apart.sub("", code)
+    tidy = _separators.sub("", code)
     if _is_code(tidy):
         return _is_of_authenticator(factor, tidy, key)
     used = (
@@ -119,7 +120,7 @@ def fits(actor: Actor, code: str, key: str) -> bool:
     )
     if db.session.execute(used).first() is None:
         return False
-    _tell(actor, EventType.RECOVERY_CODE_USED, actor.account_id, actor.username)
+    _record_event(actor, EventType.RECOVERY_CODE_USED, actor.account_id, actor.username)
     return True
 
 
@@ -154,5 +155,5 @@ def _forget(account_id: int) -> None:
         db.session.execute(sa.delete(model).where(model.account_id == account_id))
 
 
-def _tell(actor: Actor, type: EventType, account_id: int, name: str) -> None:
+def _record_event(actor: Actor, type: EventType, account_id: int, name: str) -> None:
     events.record(actor, type, data={"id": account_id, "name": name})

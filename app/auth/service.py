@@ -1,4 +1,4 @@
-"""Signing in with a password: throttled before it costs anything, alike for unknown names."""
+"""Signing in with a password: throttled before hashing, and alike for unknown names."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,26 +12,31 @@ import sqlalchemy as sa
 
 from app.accounts import passwords
 from app.accounts.models import Account, AccountKind, key_of
-from app.auth import second_factor, throttle
+from app.auth import attempts, second_factor, throttle
 from app.auth.models import SignIn
+from app.auth.throttle import Counted
 from app.core.actor import Actor
-from app.core.db import db, save, transact, utcnow
+from app.core.clock import utcnow
+from app.core.db import db, save, transact
 from app.core.errors import NotFound, WrongPassword
+from app.core.networks import network_of
+from app.security_log import service as security_log
+from app.security_log.models import SecurityKind
+from app.security_log.service import Entry
 from app.sessions import service as sessions
 from app.sessions.service import Browser
 
 T = TypeVar("T")
 
-HISTORY = timedelta(days=400)
-NOBODY = 0
-"""No account has this id; for a name of nobody the database is asked about it just the same."""
+NO_ACCOUNT = 0
+"""An id without an account, so that unknown names cause the same queries as known ones."""
 
 STEP = timedelta(milliseconds=50)
 
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """A session that has begun, and what its person should know of before."""
+    """A new session, and what its owner should know about earlier sign-ins."""
 
     account: Account
     secret: str
@@ -41,8 +46,8 @@ class Welcome:
 
 
 @dataclass(frozen=True, slots=True)
-class HalfWay:
-    """The password was right, and a code is to follow. ``mark`` is another for another password."""
+class PendingSecondFactor:
+    """A correct password that waits for a code. ``mark`` changes with the password."""
 
     account_id: int
     mark: str
@@ -51,103 +56,99 @@ class HalfWay:
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     account_id: int
+    name: str
     password_hash: str
 
 
-def sign_in(name: str, password: str, browser: Browser) -> Welcome | HalfWay | None:
-    """Begin a session for whom name (or e-mail) and password fit; None if they don't.
+def sign_in(name: str, password: str, browser: Browser) -> Welcome | PendingSecondFactor | None:
+    """Start a session if the name (or e-mail) and password are correct, else return None.
 
-    For whom a second step is on, the session begins with ``finish``.
+    With two-step sign-in on, ``finish`` starts the session.
 
-    Two units of work: nobody waits for the database while a password is hashed between them.
+    Uses two units of work, so that no one waits for the database while a password is hashed.
 
     Raises:
-        TooManyRequests: for whom there were too many failures, right or not; and for everybody
-            while others are at it, which counts as no failure.
+        TooManyRequests: after too many failures, whatever the password; and while all hashing
+            slots are taken, which doesn't count as a failure.
 
     """
-    network = throttle.network_of(browser.ip)
 
-    def look() -> _Candidate | None:
+    def find() -> tuple[_Candidate | None, Counted]:
         candidate = _candidate(name)
-        account_id = candidate.account_id if candidate else NOBODY
-        throttle.count(name, network, account_id)
-        return candidate
+        account_id = candidate.account_id if candidate else NO_ACCOUNT
+        return candidate, throttle.count(name, browser.ip, account_id)
 
-    def conclude() -> Welcome | HalfWay | None:
-        account = _still_there(candidate) if candidate and fits else None
+    def conclude() -> Welcome | PendingSecondFactor | None:
+        account = _unchanged(candidate) if candidate and is_right else None
         if account is None:
-            _note_failure(candidate.account_id if candidate else NOBODY, browser)
+            _record_failure(candidate, browser)
             return None
-        throttle.forgive(name, network)
+        throttle.forgive(counted)
         return begin_session(account, browser)
 
-    # Taken first: who gets none costs the database nothing either.
-    with passwords.turn(), _in_whole_steps():
-        candidate = transact(look, writes=True)
-        fits = passwords.fits(candidate.password_hash if candidate else None, password)
+    # The slot comes first, so that without one the database isn't asked either.
+    with passwords.hashing_slot(), _rounded_duration():
+        candidate, counted = transact(find, writes=True)
+        is_right = passwords.matches(candidate.password_hash if candidate else None, password)
         return transact(conclude, writes=True)
 
 
-def begin_session(account: Account, browser: Browser) -> Welcome | HalfWay:
-    """Sign somebody in whose password is known to be right, or ask for the second step."""
+def begin_session(account: Account, browser: Browser) -> Welcome | PendingSecondFactor:
+    """Sign in an account after its password was checked, or ask for the second step."""
     if second_factor.is_on(account.id):
-        return HalfWay(account.id, _mark(account))
+        return PendingSecondFactor(account.id, _mark(account))
     return _welcome(account, browser)
 
 
-def finish(half_way: HalfWay, code: str, key: str, browser: Browser) -> Welcome | None:
-    """Begin the session for whom the code fits too; None if it does not.
+def finish(pending: PendingSecondFactor, code: str, key: str, browser: Browser) -> Welcome | None:
+    """Start the session if the code is correct, else return None.
 
     Raises:
         TooManyRequests: after too many failures.
-        NotFound: when the account is gone, or has another password by now.
+        NotFound: if the account was deleted or has a new password since.
 
     """
-    account = db.session.get(Account, half_way.account_id)
-    if account is None or account.deleted_at is not None or _mark(account) != half_way.mark:
-        raise NotFound("This sign-in has come to nothing; begin anew.")
-    name = f"\0{account.id}"  # which nobody can type
-    network = throttle.network_of(browser.ip)
-    throttle.count(name, network, account.id)
+    account = db.session.get(Account, pending.account_id)
+    if account is None or account.deleted_at is not None or _mark(account) != pending.mark:
+        raise NotFound("This sign-in is no longer valid. Start again.")
+    name = f"\0{account.id}"  # no one can type this
+    counted = throttle.count(name, browser.ip, account.id)
     actor = Actor(id=account.id, username=account.label, role=account.role, ip=browser.ip)
-    if not second_factor.fits(actor, code, key):
-        _note_failure(account.id, browser)
+    if not second_factor.accepts(actor, code, key):
+        attempts.note_failure(account.id, browser)
+        security_log.record(Entry.by(actor, SecurityKind.TWO_STEP_CODE_FAILED))
         return None
-    throttle.forgive(name, network)
+    throttle.forgive(counted)
     return _welcome(account, browser)
 
 
 def with_password(actor: Actor, work: Callable[[], T]) -> T:
-    """Do ``work``, which asks for the actor's own password: wrong ones count as at sign-in.
+    """Run ``work``, which checks the actor's password; failures count like those at sign-in.
 
     Raises:
-        TooManyRequests: after too many.
+        TooManyRequests: after too many failures.
 
     """
-    name, network = actor.username, throttle.network_of(actor.ip)
-    throttle.count(name, network, actor.account_id)
-    done = work()
-    throttle.forgive(name, network)
+    counted = throttle.count(actor.username, actor.ip, actor.account_id)
+    try:
+        done = work()
+    except WrongPassword:
+        security_log.record(Entry.by(actor, SecurityKind.PASSWORD_REFUSED))
+        raise
+    throttle.forgive(counted)
     return done
 
 
 def prove(actor: Actor, password: str) -> None:
-    """Check the password of who is signed in.
+    """Check the password of the signed-in person.
 
     Raises:
-        WrongPassword: when it is another.
+        WrongPassword: if it is wrong.
 
     """
     account = db.session.get_one(Account, actor.account_id)
     wrong = WrongPassword("This is not your password.")
     with_password(actor, lambda: passwords.check(account, password, otherwise=wrong))
-
-
-def history(account_id: int, *, limit: int) -> list[SignIn]:
-    """The latest attempts to sign in with the account's name, newest first."""
-    query = sa.select(SignIn).where(SignIn.account_id == account_id).order_by(SignIn.id.desc())
-    return list(db.session.scalars(query.limit(limit)))
 
 
 def _welcome(account: Account, browser: Browser) -> Welcome:
@@ -157,35 +158,32 @@ def _welcome(account: Account, browser: Browser) -> Welcome:
         .order_by(SignIn.id.desc())
         .limit(1)
     ).first()
-    network = throttle.network_of(browser.ip)
+    network = network_of(browser.ip)
     save(SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=True))
     failed, account.login_attempts = account.login_attempts, 0
     account.last_sign_in_at = utcnow()
     secret = sessions.open(account.id, browser)
-    forgotten = SignIn.at < utcnow() - HISTORY
-    db.session.execute(sa.delete(SignIn).where(SignIn.account_id == account.id, forgotten))
+    entry = Entry(SecurityKind.SIGN_IN, browser.ip, account.id, account.label)
+    security_log.record(entry)
     at, ip = (last.at, last.ip) if last else (None, None)
     return Welcome(account, secret, at, ip, failed)
 
 
 @contextmanager
-def _in_whole_steps() -> Iterator[None]:
-    """Let it take a multiple of STEP: what is written for an account alone takes time to write."""
-    began = perf_counter()
+def _rounded_duration() -> Iterator[None]:
+    """Make the block take a multiple of STEP, which hides the time of writes for real accounts."""
+    started = perf_counter()
     yield
     step = STEP.total_seconds()
-    sleep(step - (perf_counter() - began) % step)
+    sleep(step - (perf_counter() - started) % step)
 
 
-def _note_failure(account_id: int, browser: Browser) -> None:
-    """Count and tell it, by the same two statements for NOBODY, of whom there is no row."""
-    one_more = sa.update(Account).values(login_attempts=Account.login_attempts + 1)
-    db.session.execute(one_more.where(Account.id == account_id))
-    told = (utcnow(), browser.ip, throttle.network_of(browser.ip), False)
-    columns = (SignIn.at, SignIn.ip, SignIn.network, SignIn.succeeded)
-    values = (sa.literal(value, column.type) for value, column in zip(told, columns, strict=True))
-    attempt = sa.select(Account.id, *values).where(Account.id == account_id)
-    db.session.execute(sa.insert(SignIn).from_select([SignIn.account_id, *columns], attempt))
+def _record_failure(candidate: _Candidate | None, browser: Browser) -> None:
+    """Record a failure, with the same statements if there is no account."""
+    account_id = candidate.account_id if candidate else None
+    attempts.note_failure(account_id or NO_ACCOUNT, browser)
+    name = candidate.name if candidate else None
+    security_log.record(Entry(SecurityKind.SIGN_IN_FAILED, browser.ip, account_id, name))
 
 
 def _mark(account: Account) -> str:
@@ -193,10 +191,14 @@ def _mark(account: Account) -> str:
 
 
 def _candidate(name: str) -> _Candidate | None:
-    """The person whom the name means: by username first, then by e-mail."""
+    """The person with this username, or else with this e-mail."""
     key = key_of(name.strip())
     query = (
-        sa.select(Account.id, Account.password_hash)
+        sa.select(
+            Account.id,
+            sa.func.coalesce(Account.username, Account.email).label("name"),
+            Account.password_hash,
+        )
         .where(
             sa.or_(Account.username_key == key, Account.email_key == key),
             Account.kind == AccountKind.PERSON,
@@ -207,11 +209,11 @@ def _candidate(name: str) -> _Candidate | None:
         .limit(1)
     )
     found = db.session.execute(query).first()
-    return _Candidate(found.id, found.password_hash) if found else None
+    return _Candidate(found.id, found.name, found.password_hash) if found else None
 
 
-def _still_there(candidate: _Candidate) -> Account | None:
-    """The account, unless it was deleted or got another password while hashing."""
+def _unchanged(candidate: _Candidate) -> Account | None:
+    """The account, unless it was deleted or got a new password during hashing."""
     query = sa.select(Account).where(
         Account.id == candidate.account_id,
         Account.deleted_at.is_(None),

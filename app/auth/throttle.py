@@ -1,21 +1,21 @@
-"""Slowing guesses down by name and by network, in growing steps; nobody is ever locked out.
+"""Slows down guessing, by name and by network, with growing delays.
 
-What counts as one network: the first 24 bits of an IPv4 address, the first 64 of an IPv6 one.
+An account is slowed down by address instead of by network where it has signed in before: its
+neighbours can't lock it out.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from ipaddress import ip_address, ip_network
 
 import sqlalchemy as sa
 
 from app.accounts.models import key_of
 from app.auth.models import SignIn, Throttle
-from app.core.db import db, insert_if_absent, utcnow
+from app.core.clock import utcnow
+from app.core.db import db, insert_if_absent
 from app.core.errors import TooManyRequests
-
-NETWORK_BITS = {4: 24, 6: 64}
+from app.core.networks import network_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,36 +26,44 @@ class Limit:
     longest: timedelta
 
     def wait(self, throttle: Throttle, now: datetime) -> timedelta:
-        """How long until the next attempt, at most zero for none."""
+        """The time until the next attempt; zero or less means now."""
         beyond = throttle.failures - self.free
         if beyond < 0:
             return timedelta()
         delay = min(timedelta(seconds=2 ** min(beyond + 1, 20)), self.longest)
-        since = max(now - throttle.counted_at, timedelta())  # clocks may be set back
+        since = max(now - throttle.counted_at, timedelta())  # the clock may have been set back
         return delay - since
 
 
 FORGOTTEN = timedelta(hours=1)
-"""After so long without a failure, counting begins anew."""
+"""How long without a failure resets a counter."""
 
-FROM_NETWORK = Limit(20, timedelta(minutes=5))
-NAME_FROM_NETWORK = Limit(5, timedelta(minutes=5))
+FROM_PLACE = Limit(20, timedelta(minutes=5))
+NAME_FROM_PLACE = Limit(5, timedelta(minutes=5))
 NAME = Limit(50, timedelta(minutes=2))
-"""Bounds what many networks together can try; those that the person came from before are free."""
+"""Bounds guesses from many networks; networks that the account signed in from are exempt."""
 
 
-def count(name: str, network: str, account_id: int) -> None:
-    """Take an attempt for a failure until it is known to be none.
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The keys of the counters that have an attempt; ``own`` is that of the name from its place."""
 
-    ``account_id`` is whose the name is, or one that nobody has.
+    own: str
+    shared: tuple[str, ...]
+
+
+def count(name: str, ip: str | None, account_id: int) -> Counted:
+    """Count an attempt as a failure until ``forgive`` says otherwise.
+
+    ``account_id``: the account with that name, or an id without an account.
 
     Raises:
-        TooManyRequests: when it comes too early.
+        TooManyRequests: if the attempt comes too early.
 
     """
-    limits, now = _limits(name, network, account_id), utcnow()
+    limits, now = _limits(name, ip, account_id), utcnow()
     db.session.execute(sa.delete(Throttle).where(Throttle.counted_at < now - FORGOTTEN))
-    keys = sorted(limits)  # in one order for all, or two could wait for each other
+    keys = sorted(limits)  # one order for all callers avoids deadlocks
     fresh = [{"key": key, "failures": 0, "counted_at": now} for key in keys]
     db.session.execute(insert_if_absent(Throttle), fresh)
     query = sa.select(Throttle).where(Throttle.key.in_(keys)).order_by(Throttle.key)
@@ -66,44 +74,33 @@ def count(name: str, network: str, account_id: int) -> None:
     for throttle in throttles:
         throttle.failures += 1
         throttle.counted_at = now
+    own, *shared = limits
+    return Counted(own, tuple(shared))
 
 
-def forgive(name: str, network: str) -> None:
-    """It was no failure: forget those of the name from here, and this one elsewhere."""
-    from_network, pair, of_name = _keys(name, network)
-    db.session.execute(sa.delete(Throttle).where(Throttle.key == pair))
+def forgive(counted: Counted) -> None:
+    """Take a success out of the counters, and reset the one of this name from this place."""
+    db.session.execute(sa.delete(Throttle).where(Throttle.key == counted.own))
     db.session.execute(
         sa.update(Throttle)
-        .where(Throttle.key.in_([from_network, of_name]), Throttle.failures > 0)
+        .where(Throttle.key.in_(counted.shared), Throttle.failures > 0)
         .values(failures=Throttle.failures - 1)
     )
 
 
-def network_of(ip: str | None) -> str:
-    if ip is None:
-        return "unknown"
-    try:
-        address = ip_address(ip.partition("%")[0])
-    except ValueError:
-        return "unknown"
-    return str(ip_network((address, NETWORK_BITS[address.version]), strict=False))
-
-
-def _limits(name: str, network: str, account_id: int) -> dict[str, Limit]:
-    keys = _keys(name, network)
-    limits = dict(zip(keys, (FROM_NETWORK, NAME_FROM_NETWORK, NAME), strict=True))
-    if _came_from_before(account_id, network):
-        del limits[keys[-1]]
-    return limits
-
-
-def _keys(name: str, network: str) -> tuple[str, str, str]:
+def _limits(name: str, ip: str | None, account_id: int) -> dict[str, Limit]:
+    """The limits by key, the one of this name from this place first."""
+    network = network_of(ip)
+    knows_address, knows_network = _came_from_before(account_id, ip, network)
+    place = f"address {ip}" if knows_address else f"network {network}"
     of_name = sha256(key_of(name.strip()).encode()).hexdigest()[:32]
-    return f"network {network}", f"{of_name} from {network}", of_name
+    limits = {f"{of_name} from {place}": NAME_FROM_PLACE, place: FROM_PLACE}
+    return limits if knows_network else limits | {of_name: NAME}
 
 
-def _came_from_before(account_id: int, network: str) -> bool:
-    query = sa.exists().where(
-        SignIn.account_id == account_id, SignIn.network == network, SignIn.succeeded
-    )
-    return bool(db.session.scalar(sa.select(query)))
+def _came_from_before(account_id: int, ip: str | None, network: str) -> tuple[bool, bool]:
+    """Whether the account has signed in from this address, and whether from this network."""
+    successes = sa.exists().where(SignIn.account_id == account_id, SignIn.succeeded)
+    query = sa.select(successes.where(SignIn.ip == ip), successes.where(SignIn.network == network))
+    from_address, from_network = db.session.execute(query).one()
+    return from_address, from_network

@@ -1,39 +1,41 @@
-"""The command ``flagstaff``: a third face of the services, for whoever runs the machine."""
+"""The command ``flagstaff``, for the people who run the machine."""
 
+import os
 import sys
 from collections.abc import Sequence
 
 import click
 from click.exceptions import NoArgsIsHelpError
-from sqlalchemy.exc import SQLAlchemyError
+from flask.helpers import get_debug_flag
 
 from app.cli import (
     backup,
     completion,
+    context_fields,
     database,
     demo,
     doctor,
+    environments,
     events,
     example,
     features,
     projects,
     serve,
     service_accounts,
+    tag_types,
     tokens,
     users,
 )
-from app.cli.instance import Lost
-from app.config import WrongSetting
-from app.core.errors import DomainError
-from app.core.migrations import WrongSchema
+from app.cli.errors import message_for
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="flagstaff", prog_name="flagstaff")
 def cli() -> None:
-    """Administer the feature toggles of an organisation on its own machine.
+    """Run and administer Flagstaff, a portal for feature toggles.
 
-    Settings are read from environment variables that begin with FLAGSTAFF_; see README.md.
+    Settings come from environment variables that start with FLAGSTAFF_. The page /help of a running
+    server lists them all.
     """
 
 
@@ -45,6 +47,9 @@ for command in (
     projects.project,
     features.feature,
     features.tag_group,
+    tag_types.tag_type,
+    environments.environment,
+    context_fields.context_field,
     events.events,
     backup.backup,
     backup.restore,
@@ -57,31 +62,33 @@ for command in (
     cli.add_command(command)
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Run a command, that of the process unless ``words`` are given.
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command that ``arguments`` name, by default those of the process.
 
-    Whatever stops it is one line and a status other than zero.
+    An error is printed on one line and ends the process with a status other than 0. With
+    FLASK_DEBUG=1 its traceback is shown.
     """
     try:
-        cli(words, prog_name="flagstaff", standalone_mode=False)
+        cli(arguments, prog_name="flagstaff", standalone_mode=False)
     except NoArgsIsHelpError as error:
         error.show()
         sys.exit(error.exit_code)
     except click.UsageError as error:
         hint = f" Try: {error.ctx.command_path} --help" if error.ctx else ""
-        _stop(error.format_message() + hint, error.exit_code)
+        _fail(error.format_message() + hint, error.exit_code)
     except click.ClickException as error:
-        _stop(error.format_message(), error.exit_code)
+        _fail(error.format_message(), error.exit_code)
     except click.Abort:
         sys.exit(130)
-    except DomainError as error:
-        _stop(error.message)
-    except (WrongSetting, WrongSchema, Lost, OSError) as error:
-        _stop(str(error))
-    except SQLAlchemyError as error:
-        _stop(f"The database can't be used: {str(error).splitlines()[0]}")
+    except BrokenPipeError:  # the reader of a pipe, like head, has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        if get_debug_flag():
+            raise
+        _fail(message_for(error))
 
 
-def _stop(message: str, status: int = 1) -> None:
+def _fail(message: str, status: int = 1) -> None:
     click.echo(f"flagstaff: {' '.join(message.split())}", err=True)
     sys.exit(status)

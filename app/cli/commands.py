@@ -1,13 +1,14 @@
-"""What the commands have in common: rules, one unit of work, and how they say what they did.
+"""What the commands share: validation, one unit of work and how results are printed.
 
-The rules are those of the API's schemas, the acts those of the services. A command returns what it
-has to say, and it is said when the unit of work has ended: what is printed is true.
+Commands follow the rules of the API's schemas and call the same services. A command returns its
+output, which is printed after the commit, so nothing is announced that did not happen.
 """
 
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any
@@ -17,17 +18,17 @@ from marshmallow import ValidationError
 
 from app.accounts import service as accounts
 from app.accounts.models import Account
-from app.cli.instance import change, look
 from app.core.actor import COMMAND_LINE
 from app.core.errors import NotFound
 from app.core.permissions import Role
-from app.core.requests import REASON
-from app.core.schemas import Schema
+from app.server.instance import read_transaction, write_transaction
+from app.web.requests import REASON
+from app.web.schemas import Schema
 
 Command = Callable[..., Any]
 
-ALL = 1_000_000
-"""Lists are not cut into pages here."""
+UNLIMITED = 1_000_000
+"""The limit of lists, which are not paged on the command line."""
 
 
 class _Reason(Schema):
@@ -35,68 +36,78 @@ class _Reason(Schema):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """``value`` is for programs, ``text`` the same for people; ``once`` is a secret by its name.
+class Output:
+    """The same result twice: ``data`` for scripts, ``text`` for people.
 
-    A secret is printed, after ``label``, if it exists, that is not of a rehearsal.
+    ``secrets`` by name are printed after ``label``; a dry run has none.
     """
 
-    value: dict[str, Any]
+    data: dict[str, Any]
     text: str
-    once: dict[str, str] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict)
     label: str = ""
 
 
+@contextmanager
+def progress_bar(
+    label: str, length: int, *, terminal_only: bool = True
+) -> Iterator[Callable[[int], object]]:
+    """Show the progress of a long operation; elsewhere than in a terminal, its labels at most."""
+    hidden = terminal_only and not sys.stdout.isatty()
+    with click.progressbar(length=length, label=label, show_pos=True, hidden=hidden) as progress:
+        yield progress.update
+
+
 def json_option(command: Command) -> Command:
-    option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+    option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
     return option(command)
 
 
-def reading(command: Command) -> Command:
-    """A command that changes nothing; it too is given the actor first."""
+def query_command(command: Command) -> Command:
+    """A command that only reads; it gets the actor as its first argument."""
 
     @json_option
     @wraps(command)
     def run(*args: Any, as_json: bool, **options: Any) -> None:
-        with look():
-            said = command(COMMAND_LINE, *args, **options)
-        say(said, as_json=as_json)
+        with read_transaction():
+            output = command(COMMAND_LINE, *args, **options)
+        print_output(output, as_json=as_json)
 
     return run
 
 
-def changing(command: Command) -> Command:
-    """A command that changes something, as the actor it is given first; or only rehearses it."""
+def change_command(command: Command) -> Command:
+    """A command that changes data, or with --dry-run only shows how; the actor comes first."""
 
-    @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
-    @click.option("--reason", help="Why; it is told in the event log.")
+    @click.option("--dry-run", is_flag=True, help="Show what would change, but change nothing.")
+    @click.option("--reason", help="Why you are doing this, for the event log.")
     @json_option
     @wraps(command)
     def run(*args: Any, dry_run: bool, reason: str | None, as_json: bool, **options: Any) -> None:
         actor = COMMAND_LINE
         if reason is not None:
-            actor = replace(actor, reason=checked(_Reason, {"reason": reason})["reason"])
-        with change(is_rehearsal=dry_run):
-            said: Said = command(actor, *args, **options)
+            actor = replace(actor, reason=validated(_Reason, {"reason": reason})["reason"])
+        with write_transaction(dry_run=dry_run):
+            output: Output = command(actor, *args, **options)
         if dry_run:
-            said = Said(said.value, f"{said.text}\nDry run: nothing was changed.")
-        say(said, as_json=as_json)
+            output = Output(output.data, f"{output.text}\nDry run: nothing was changed.")
+        print_output(output, as_json=as_json)
 
     return run
 
 
-def say(said: Said, *, as_json: bool) -> None:
+def print_output(output: Output, *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(said.value | said.once, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(output.data | output.secrets, ensure_ascii=False, indent=2))
         return
-    if said.text:
-        click.echo(said.text)
-    for secret in said.once.values():
-        click.echo(said.label + secret)
+    if output.text:
+        click.echo(output.text)
+    for secret in output.secrets.values():
+        click.echo(output.label + secret)
 
 
-def checked(schema: type[Schema], given: dict[str, Any]) -> dict[str, Any]:
-    """What options and arguments mean by the API's own rules; None was not given.
+def validated(schema: type[Schema], given: dict[str, Any]) -> dict[str, Any]:
+    """Options and arguments, loaded by a schema of the API; None means not given.
 
     Raises:
         BadParameter: naming the option.
@@ -113,7 +124,7 @@ def checked(schema: type[Schema], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def role_option(roles: Iterable[Role], **options: Any) -> Callable[[Command], Command]:
-    """``--role``, by name whatever its case; the id that the API has for it."""
+    """``--role``: a role's name in any case, passed on as its id in the API."""
 
     def id_of(_context: Any, _option: Any, chosen: str | None) -> int | None:
         return None if chosen is None else Role[chosen.upper()].value
@@ -122,23 +133,23 @@ def role_option(roles: Iterable[Role], **options: Any) -> Callable[[Command], Co
     return click.option("--role", type=names, callback=id_of, help="The role.", **options)
 
 
-def account_of(name: str) -> Account:
-    """Who is meant by a username or e-mail address."""
+def find_account(name: str) -> Account:
+    """The account with this username or email address."""
     account = accounts.named(name)
     if account is None:
-        raise NotFound(f"There is no account with the username {name!r}.")
+        raise NotFound(f"No account matches {name!r}.")
     return account
 
 
-def names_from(given: Sequence[str]) -> list[str]:
-    """The names that were given; ``-`` stands for a line each of standard input."""
+def read_names(given: Sequence[str]) -> list[str]:
+    """The given names; a single ``-`` means one name per line of standard input."""
     if list(given) == ["-"]:
         return [line.strip() for line in sys.stdin if line.strip()]
     return list(given)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Columns for people; what is None stays empty."""
+    """Aligned columns; None becomes an empty cell."""
     cells = [["" if value is None else str(value) for value in row] for row in rows]
     lines = [[heading.upper() for heading in headings], *cells]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

@@ -8,11 +8,11 @@ SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what lets SHELL complete these commands; evaluate it in its start-up file.
+    """Print a script that completes flagstaff commands in SHELL.
 
     For bash: echo 'eval "$(flagstaff completion bash)"' >> ~/.bashrc
     """
     kind = get_completion_class(shell)
-    assert kind is not None  # click knows all of SHELLS  # noqa: S101
+    assert kind is not None  # click supports all of SHELLS  # noqa: S101
     root = context.find_root()
     click.echo(kind(root.command, {}, "flagstaff", "_FLAGSTAFF_COMPLETE").source())

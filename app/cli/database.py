@@ -1,20 +1,20 @@
 import click
 
-from app.cli.instance import migrate, opened
 from app.cli.move import move
 from app.core import migrations
 from app.core.db import db
+from app.server.instance import migrate, open_instance
 
 
 @click.group("db")
 def db_group() -> None:
-    """Look after the database."""
+    """Migrate, check or move the database."""
 
 
 @db_group.command()
 def upgrade() -> None:
-    """Migrate the database to what this version needs."""
-    with opened() as settings:
+    """Migrate the database to this version's schema."""
+    with open_instance() as settings:
         before = migrations.current(db.engine)
         migrate(settings)
         click.echo(f"{before or 'empty'} -> {migrations.current(db.engine)}")
@@ -22,8 +22,8 @@ def upgrade() -> None:
 
 @db_group.command()
 def current() -> None:
-    """Say which revision the database has, and which this version needs."""
-    with opened():
+    """Show the database's schema revision and whether this version needs another."""
+    with open_instance():
         found, needed = migrations.current(db.engine), migrations.known()[-1]
         verdict = "up to date" if found == needed else f"needs {needed}; run: flagstaff db upgrade"
         click.echo(f"{found or 'empty'} ({verdict})")

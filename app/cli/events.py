@@ -1,65 +1,105 @@
-import json
 from datetime import UTC, datetime
-from os import SEEK_END
-from pathlib import Path
 
 import click
 
-from app.cli.commands import Said, changing, checked, reading, table
-from app.cli.instance import HEADS
+from app.cli.commands import Output, change_command, query_command, table, validated
 from app.core.actor import Actor
-from app.core.settings import current_settings
+from app.core.words import counted
 from app.event_log import service as event_log
 from app.event_log.schemas import EventQuery, EventRow
-from app.event_log.sentences import sentence
 from app.events import service
+from app.events.verification import Head
+from app.events.words import sentence
+from app.operations import heads as operation
+from app.web.settings import current_settings
 
 
 @click.group()
 def events() -> None:
-    """Look after the event log."""
+    """List, verify and prune the event log."""
 
 
 @events.command("list")
-@click.option("--type", help="Of this type only, like feature-archived.")
-@click.option("--project", help="About this project.")
-@click.option("--feature", help="About this feature.")
-@click.option("--text", help="In the name of who acted, the project, feature or reason.")
-@click.option("--from", "from_", metavar="TIME", help="Not before this, like 2026-11-21T09:30:00Z.")
+@click.option("--type", help="Only events of this type, like feature-archived.")
+@click.option("--project", help="Only events of this project.")
+@click.option("--feature", help="Only events of this feature.")
+@click.option("--text", help="Text in the user name, project, feature or reason.")
+@click.option(
+    "--from", "from_", metavar="TIME", help="At this time or later, like 2026-11-21T09:30:00Z."
+)
 @click.option("--to", metavar="TIME", help="Before this time.")
-@click.option("--before", metavar="ID", help="With a number below this one.")
-@click.option("--limit", default="50", show_default=True, help="How many at most; up to 1000.")
-@reading
-def list_events(actor: Actor, **given: str | None) -> Said:
-    """List events, the newest first."""
+@click.option("--before", metavar="ID", help="Only events with an id below this one.")
+@click.option(
+    "--limit", default="50", show_default=True, help="The greatest number of events, up to 1000."
+)
+@query_command
+def list_events(actor: Actor, **given: str | None) -> Output:
+    """List events, newest first."""
     given["from"] = given.pop("from_")
-    found, total = event_log.search(actor, **checked(EventQuery, given))
+    found, total = event_log.search(actor, **validated(EventQuery, given))
+    naming = event_log.naming(event_log.accounts_in(found))
     rows = (
-        (event.id, f"{event.created_at:%Y-%m-%d %H:%M}", event.created_by, sentence(event))
+        (
+            event.id,
+            f"{event.created_at:%Y-%m-%d %H:%M}",
+            event.created_by,
+            sentence(event, naming=naming),
+        )
         for event in found
     )
-    return Said(
+    return Output(
         {"events": EventRow().dump(found, many=True), "total": total},
         f"{table(('id', 'when (UTC)', 'who', 'what'), rows)}\n{len(found)} of {total:,}",
     )
 
 
 @events.command()
-@reading
-def verify(_actor: Actor) -> Said:
-    """Check that no event was changed, taken out or put in between.
+@click.option(
+    "--head",
+    "heads",
+    multiple=True,
+    metavar="ID:DIGEST",
+    help="An event and its digest, as you kept them elsewhere; the server's log has them too.",
+)
+@query_command
+def verify(_actor: Actor, heads: tuple[str, ...]) -> Output:
+    """Check that no event was changed, removed or added.
 
-    Also that those that were written down outside the database are still the same.
+    The log is also compared with event_heads.jsonl in the home folder, where the server writes
+    down where it ends.
     """
-    verdict = service.verify(written_down(current_settings().home))
-    if verdict.broken is not None:
-        number, how = verdict.broken
-        raise click.ClickException(f"The log is broken at event {number}: {how}.")
+    verdict, file = operation.verify(current_settings().home, [_head(text) for text in heads])
+    if verdict.problems:
+        raise click.ClickException("The event log isn’t intact. " + " ".join(verdict.problems))
     digest = verdict.digest.hex()
-    return Said(
-        {"count": verdict.count, "lastId": verdict.last_id, "digest": digest},
-        f"{verdict.count:,} events, unbroken, ending with number {verdict.last_id}, {digest}",
+    since = verdict.last_id - file.last_id
+    return Output(
+        {
+            "count": verdict.count,
+            "lastId": verdict.last_id,
+            "digest": digest,
+            "writtenDownTo": file.last_id,
+        },
+        f"{counted(verdict.count, 'event')}, intact, "
+        f"ending with event {verdict.last_id}, {digest}\n"
+        f"{_coverage(file.last_id, since)}",
     )
+
+
+def _head(text: str) -> Head:
+    id, _, digest = text.partition(":")
+    try:
+        return int(id), bytes.fromhex(digest)
+    except ValueError:
+        raise click.BadParameter("Use ID:DIGEST, like 412:9f86d0…", param_hint="--head") from None
+
+
+def _coverage(last_id: int, since: int) -> str:
+    if not last_id:
+        return "Nothing is written down outside the database to compare with."
+    if not since:
+        return "Everything up to the last event is written down outside the database."
+    return f"{counted(since, 'event')} since event {last_id} not yet written down outside."
 
 
 @events.command()
@@ -67,32 +107,17 @@ def verify(_actor: Actor) -> Said:
     "--before",
     required=True,
     type=click.DateTime(["%Y-%m-%d"]),
-    help="The day, in UTC, before which events go.",
+    help="Remove events from before this day (UTC).",
 )
-@changing
-def prune(actor: Actor, before: datetime) -> Said:
-    """Take the oldest events away for ever; the log says that it was done.
+@change_command
+def prune(actor: Actor, before: datetime) -> Output:
+    """Remove the oldest events for good. The log records that.
 
-    Save them first: every list of events can be downloaded, and the database be backed up.
+    Keep a copy first: download the list of events, or make a backup. Run this where the server
+    runs, so that event_heads.jsonl has it too.
     """
-    number = service.prune(actor, before=before.replace(tzinfo=UTC))
-    return Said({"count": number}, f"Took {number:,} events away.")
-
-
-def write_down(home: Path) -> None:
-    """Note where the log ends in a file, by which a log that is told anew is found out."""
-    last_id, digest = service.head()
-    line = json.dumps({"id": last_id, "digest": digest.hex()}) + "\n"
-    with (home / HEADS).open("ab+") as file:
-        file.seek(max(file.seek(0, SEEK_END) - 1, 0))
-        if file.read(1) not in {b"", b"\n"}:
-            line = "\n" + line  # the one before was written in half: the disk was full
-        file.write(line.encode())
-
-
-def written_down(home: Path) -> dict[int, bytes]:
-    """Digests of events by number, as they were noted in the file."""
-    file = home / HEADS
-    lines = file.read_text("ascii").splitlines() if file.exists() else []
-    heads = (json.loads(line) for line in lines if line.endswith("}"))  # others were cut off
-    return {head["id"]: bytes.fromhex(head["digest"]) for head in heads if head["id"]}
+    pruning = service.prune(actor, before=before.replace(tzinfo=UTC))
+    is_dry_run = click.get_current_context().params["dry_run"]
+    if pruning.count and not is_dry_run:
+        operation.write_down_pruning(current_settings().home, pruning)
+    return Output({"count": pruning.count}, f"{counted(pruning.count, 'event')} removed.")

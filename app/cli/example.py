@@ -1,15 +1,15 @@
 import click
 
-from app.cli.instance import opened
 from app.docs.examples import EXAMPLES
+from app.server.instance import open_instance
 
 
 @click.command()
 @click.argument("name", type=click.Choice(list(EXAMPLES)))
 def example(name: str) -> None:
-    """Print an example file, filled in with the settings as they are.
+    """Print an example configuration file that uses the current settings.
 
     For nginx: FLAGSTAFF_BASE_URL=https://flags.example.org flagstaff example nginx
     """
-    with opened() as settings:
+    with open_instance() as settings:
         click.echo(EXAMPLES[name].text(settings))

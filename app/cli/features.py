@@ -4,30 +4,49 @@ import click
 
 from app.archive import schemas as archive_schemas
 from app.archive import service as archiving
-from app.cli.commands import ALL, Said, changing, checked, names_from, reading, table
+from app.cli.commands import (
+    UNLIMITED,
+    Output,
+    change_command,
+    query_command,
+    read_names,
+    table,
+    validated,
+)
 from app.core.actor import Actor
-from app.features import schemas, service, tagging
+from app.features import schemas, service
 from app.features.models import FeatureType
+from app.strategies import words
+from app.switching import service as switching
+from app.tagging import schemas as tagging_schemas
+from app.tagging import service as tagging
 from app.tags import schemas as tag_schemas
 from app.tags import service as tags
 from app.tags.models import TagName
 
 _project = click.argument("project")
 _names = click.argument("names", nargs=-1, required=True)
+_environment = click.option("--environment", required=True, help="Where to switch them.")
+_detach = click.option(
+    "--remove-dependencies-on",
+    multiple=True,
+    metavar="NAME",
+    help="Let features outside NAMES stop depending on this one.",
+)
 
 
 @click.group()
 def feature() -> None:
-    """Manage features of a PROJECT. For NAMES, - reads a name a line from standard input."""
+    """Manage the features of a PROJECT. With - as NAMES, names are read from standard input."""
 
 
 @feature.command("list")
 @_project
 @click.option("--text", help="Part of the name or description.")
-@click.option("--tag", help="Carries this tag, as type:value.")
-@click.option("--without-tag", help="Does not carry this tag.")
-@click.option("--archived", is_flag=True, help="The archived ones instead.")
-@reading
+@click.option("--tag", help="Has this tag (type:value).")
+@click.option("--without-tag", help="Lacks this tag (type:value).")
+@click.option("--archived", is_flag=True, help="Archived features instead.")
+@query_command
 def list_features(
     actor: Actor,
     project: str,
@@ -36,7 +55,7 @@ def list_features(
     without_tag: str | None,
     *,
     archived: bool,
-) -> Said:
+) -> Output:
     """List features."""
     given = {
         "text": text,
@@ -44,7 +63,7 @@ def list_features(
         "withoutTag": without_tag,
         "archived": str(archived).lower(),
     }
-    query = checked(schemas.FeatureQuery, given) | {"limit": ALL}
+    query = validated(schemas.FeatureQuery, given) | {"limit": UNLIMITED}
     value = schemas.FeatureList().dump(service.search(actor, project, **query))
     rows = (
         (
@@ -55,45 +74,45 @@ def list_features(
         )
         for row in value["features"]
     )
-    return Said(value, table(("name", "type", "tags", "depends on"), rows))
+    return Output(value, table(("name", "type", "tags", "depends on"), rows))
 
 
 @feature.command()
 @_project
 @click.argument("name")
-@click.option("--type", type=click.Choice([type.value for type in FeatureType]), help="What for.")
-@click.option("--description", help="What it does.")
-@changing
+@click.option("--type", type=click.Choice([type.value for type in FeatureType]), help="The type.")
+@click.option("--description", help="A description.")
+@change_command
 def create(
     actor: Actor, project: str, name: str, type: str | None, description: str | None
-) -> Said:
+) -> Output:
     """Create the feature NAME."""
     given = {"name": name, "type": type, "description": description}
-    view = service.create(actor, project, **checked(schemas.NewFeature, given))
-    return Said(schemas.FeatureRow().dump(view), f"Created {view.feature.name} in {project}.")
+    view = service.create(actor, project, **validated(schemas.NewFeature, given))
+    return Output(schemas.FeatureRow().dump(view), f"Created {view.feature.name} in {project}.")
 
 
 @feature.command()
 @_project
 @_names
-@click.option("--add", multiple=True, metavar="TYPE:VALUE", help="A tag to put on.")
-@click.option("--remove", multiple=True, metavar="TYPE:VALUE", help="A tag to take off.")
-@changing
+@click.option("--add", multiple=True, metavar="TYPE:VALUE", help="A tag to add.")
+@click.option("--remove", multiple=True, metavar="TYPE:VALUE", help="A tag to remove.")
+@change_command
 def tag(
     actor: Actor,
     project: str,
     names: tuple[str, ...],
     add: tuple[str, ...],
     remove: tuple[str, ...],
-) -> Said:
-    """Put tags on features and take tags off, all or nothing."""
+) -> Output:
+    """Add tags to features and remove others, all or nothing."""
     if not add and not remove:
-        raise click.UsageError("Say --add or --remove, each as often as needed.")
+        raise click.UsageError("Give --add or --remove at least once.")
     given = {
-        "features": names_from(names),
+        "features": read_names(names),
         "tags": {"addedTags": _tags(add), "removedTags": _tags(remove)},
     }
-    asked = checked(schemas.Tagging, given)
+    asked = validated(tagging_schemas.Tagging, given)
     features = asked["features"]
     changes = tagging.change(
         actor,
@@ -111,71 +130,124 @@ def tag(
         for name, on, off in (row.values() for row in changed)
     ]
     unchanged = len(features) - len(changed)
-    return Said(
+    return Output(
         {"changed": changed, "unchanged": unchanged},
-        f"{table(('feature', 'tags'), rows)}\n{len(rows)} changed, {unchanged} were so already.",
+        f"{table(('feature', 'tags'), rows)}\n{len(rows)} changed, {unchanged} already set.",
     )
 
 
 @feature.command()
 @_project
 @_names
-@reading
-def plan(actor: Actor, project: str, names: tuple[str, ...]) -> Said:
-    """Say what archiving these features would do; nothing is changed."""
-    found = archiving.plan(actor, project, _names_in(names))
+@_detach
+@query_command
+def plan(
+    actor: Actor, project: str, names: tuple[str, ...], remove_dependencies_on: tuple[str, ...]
+) -> Output:
+    """Show what archiving these features would do. Changes nothing."""
+    found = archiving.plan(actor, project, _names_in(names), detach=remove_dependencies_on)
     rows = [
         *((name, "would be archived") for name in found.archivable),
-        *((name, f"in the way: {', '.join(by)}") for name, by in sorted(found.blocked.items())),
-        *((edge.child, f"loses its parent {edge.parent}") for edge in found.loosened),
-        *((name, "archived already") for name in found.archived),
+        *((name, f"blocked by {', '.join(by)}") for name, by in sorted(found.blocked.items())),
+        *((e.child, f"no longer depends on {e.parent}") for e in found.lost + found.detached),
+        *((name, "already archived") for name in found.archived),
         *((name, "in another project") for name in found.elsewhere),
         *((name, "unknown") for name in found.unknown),
     ]
-    return Said(archive_schemas.ArchivePlan().dump(found), table(("feature", "what"), rows))
+    return Output(archive_schemas.ArchivePlan().dump(found), table(("feature", "what"), rows))
 
 
 @feature.command()
 @_project
 @_names
-@changing
-def archive(actor: Actor, project: str, names: tuple[str, ...]) -> Said:
-    """Archive features, all or none; see flagstaff feature plan."""
-    batch = archiving.archive(actor, project, _names_in(names))
+@_detach
+@change_command
+def archive(
+    actor: Actor, project: str, names: tuple[str, ...], remove_dependencies_on: tuple[str, ...]
+) -> Output:
+    """Archive features, all or none. To preview it, use flagstaff feature plan."""
+    batch = archiving.archive(actor, project, _names_in(names), detach=remove_dependencies_on)
     done = archiving.archived_in(actor, project, batch)
-    return Said({"archived": done}, f"Archived {len(done)}: {', '.join(done)}")
+    return Output({"archived": done}, f"Archived {len(done)}: {', '.join(done)}")
 
 
 @feature.command()
 @_project
 @_names
-@changing
-def revive(actor: Actor, project: str, names: tuple[str, ...]) -> Said:
-    """Bring archived features back, with the parents that they had."""
+@change_command
+def revive(actor: Actor, project: str, names: tuple[str, ...]) -> Output:
+    """Revive archived features and restore their dependencies."""
     revived = archiving.revive(actor, project, _names_in(names))
     value: dict[str, Any] = {"revived": revived.names}
-    return Said(value, f"Revived {len(revived.names)}: {', '.join(revived.names)}")
+    return Output(value, f"Revived {len(revived.names)}: {', '.join(revived.names)}")
+
+
+@feature.command()
+@_project
+@_names
+@_environment
+@change_command
+def on(actor: Actor, project: str, names: tuple[str, ...], environment: str) -> Output:
+    """Switch features on, all or none. One without a strategy gets the default: for everyone."""
+    return _switched(actor, project, names, environment, is_on=True)
+
+
+@feature.command()
+@_project
+@_names
+@_environment
+@change_command
+def off(actor: Actor, project: str, names: tuple[str, ...], environment: str) -> Output:
+    """Switch features off, all or none. They keep their strategies."""
+    return _switched(actor, project, names, environment, is_on=False)
+
+
+@feature.command()
+@_project
+@click.argument("name")
+@query_command
+def show(actor: Actor, project: str, name: str) -> Output:
+    """Show the feature NAME: where it is on, and for whom."""
+    view = service.get(actor, project, name)
+    rows = [
+        (state.name, "on" if state.enabled else "off", sentence)
+        for state in view.environments
+        for sentence in [words.summary(each) for each in state.strategies] or [""]
+    ]
+    text = table(("environment", "state", "strategy"), rows)
+    return Output(schemas.FeatureRow().dump(view), text)
 
 
 @click.group("tag")
 def tag_group() -> None:
-    """Look at tags; flagstaff feature tag puts them on features."""
+    """List tags. To add them to features, use flagstaff feature tag."""
 
 
 @tag_group.command("list")
 @click.option("--type", help="Of this type.")
 @click.option("--text", help="Part of the value.")
-@reading
-def list_tags(_actor: Actor, type: str | None, text: str | None) -> Said:
-    """List tags, and how many features carry each."""
-    query = checked(tag_schemas.TagQuery, {"type": type, "text": text}) | {"limit": ALL}
-    value = tag_schemas.TagList().dump(tags.search(**query))
+@query_command
+def list_tags(actor: Actor, type: str | None, text: str | None) -> Output:
+    """List tags, each with its number of features."""
+    query = validated(tag_schemas.TagQuery, {"type": type, "text": text}) | {"limit": UNLIMITED}
+    value = tag_schemas.TagList().dump(tags.search(actor, **query))
     rows = ((f"{row['type']}:{row['value']}", row["used"]) for row in value["tags"])
-    return Said(value, table(("tag", "features"), rows))
+    return Output(value, table(("tag", "features"), rows))
+
+
+def _switched(
+    actor: Actor, project: str, names: tuple[str, ...], environment: str, *, is_on: bool
+) -> Output:
+    asked = _names_in(names)
+    _, changed = switching.switch(actor, project, environment, asked, on=is_on)
+    value: dict[str, Any] = {"changed": changed, "unchanged": len(asked) - len(changed)}
+    act = f"Switched {len(changed)} {'on' if is_on else 'off'} in {environment}"
+    named = f": {', '.join(changed)}" if changed else "."
+    return Output(value, act + named)
 
 
 def _names_in(given: tuple[str, ...]) -> list[str]:
-    asked = checked(archive_schemas.FeatureNames, {"features": names_from(given)})
+    asked = validated(archive_schemas.FeatureNames, {"features": read_names(given)})
     names: list[str] = asked["features"]
     return names
 

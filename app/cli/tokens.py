@@ -6,10 +6,24 @@ import click
 
 from app.accounts import service as accounts
 from app.accounts.models import Account
-from app.cli.commands import ALL, Said, account_of, changing, checked, reading, table
-from app.core.actor import Actor
-from app.core.db import utcnow
+from app.cli.commands import (
+    UNLIMITED,
+    Output,
+    change_command,
+    find_account,
+    json_option,
+    print_output,
+    query_command,
+    table,
+    validated,
+)
+from app.core.actor import COMMAND_LINE, Actor
+from app.core.clock import utcnow
 from app.core.errors import NotFound
+from app.security_log import service as security_log
+from app.security_log.models import SecurityKind
+from app.security_log.service import Entry
+from app.server.instance import write_transaction
 from app.tokens import schemas
 from app.tokens import service as tokens
 from app.tokens.models import Token
@@ -17,35 +31,41 @@ from app.tokens.secrets import TokenKind
 
 _name = click.argument("name")
 _days = click.option(
-    "--days", type=click.IntRange(1, 3_650), help="How long it is valid; else for ever."
+    "--days",
+    type=click.IntRange(1, 3_650),
+    help="How many days the token is valid; without it, it never expires.",
 )
 _id = click.argument("id", type=click.IntRange(1))
 
 
 @click.group()
 def token() -> None:
-    """Manage access tokens. NAME is that of a person or service account."""
+    """Manage access tokens. NAME is a user or a service account."""
 
 
 @token.command("list")
 @_name
-@reading
-def list_tokens(_actor: Actor, name: str) -> Said:
+@query_command
+def list_tokens(_actor: Actor, name: str) -> Output:
     """List the tokens of NAME, without their secrets."""
-    page = tokens.search(account_of(name).id, limit=ALL, offset=0)
+    page = tokens.search(find_account(name).id, limit=UNLIMITED, offset=0)
     headings = ("id", "created", "last used", "expires", "description")
-    return Said(schemas.TokenList().dump(page), table(headings, map(_row, page.items)))
+    return Output(schemas.TokenList().dump(page), table(headings, map(_row, page.items)))
 
 
 @token.command()
 @_name
-@click.option("--description", required=True, help="What it is for; unique for the account.")
+@click.option(
+    "--description",
+    required=True,
+    help="What the token is for. Must differ from the account's others.",
+)
 @_days
-@changing
-def create(actor: Actor, name: str, description: str, days: int | None) -> Said:
-    """Create a token for NAME and print its secret, once."""
-    values = checked(schemas.NewToken, {"description": description})
-    account = account_of(name)
+@change_command
+def create(actor: Actor, name: str, description: str, days: int | None) -> Output:
+    """Create a token for NAME and print its secret."""
+    values = validated(schemas.NewToken, {"description": description})
+    account = find_account(name)
     issued = tokens.issue(actor, account.id, _kind(account), expires_at=_after(days), **values)
     return _issued(issued)
 
@@ -53,13 +73,15 @@ def create(actor: Actor, name: str, description: str, days: int | None) -> Said:
 @token.command()
 @_name
 @_id
-@click.option("--overlap-hours", type=int, help="How long the old one stays valid; 24 if left out.")
+@click.option(
+    "--overlap-hours", type=int, help="How long the old token keeps working. Default: 24."
+)
 @_days
-@changing
-def rotate(actor: Actor, name: str, id: int, overlap_hours: int | None, days: int | None) -> Said:
-    """Replace the token ID of NAME by a new one, and print its secret, once."""
-    values = checked(schemas.Rotation, {"overlapHours": overlap_hours})
-    account = account_of(name)
+@change_command
+def rotate(actor: Actor, name: str, id: int, overlap_hours: int | None, days: int | None) -> Output:
+    """Replace the token ID of NAME with a new one and print its secret."""
+    values = validated(schemas.Rotation, {"overlapHours": overlap_hours})
+    account = find_account(name)
     overlap = timedelta(hours=values["overlap_hours"])
     issued = tokens.rotate(
         actor, account.id, id, _kind(account), overlap=overlap, expires_at=_after(days)
@@ -70,32 +92,37 @@ def rotate(actor: Actor, name: str, id: int, overlap_hours: int | None, days: in
 @token.command()
 @_name
 @_id
-@changing
-def revoke(actor: Actor, name: str, id: int) -> Said:
-    """Stop the token ID of NAME at once."""
-    account = account_of(name)
+@change_command
+def revoke(actor: Actor, name: str, id: int) -> Output:
+    """Revoke the token ID of NAME."""
+    account = find_account(name)
     tokens.revoke(actor, account.id, id)
-    return Said({"id": id, "userId": account.id}, f"Token {id} of {account.label} is revoked.")
+    return Output({"id": id, "userId": account.id}, f"Revoked token {id} of {account.label}.")
 
 
 @token.command()
-@reading
-def whose(_actor: Actor) -> Said:
-    """Say whose token is on standard input: "is this ours?" Nothing is remembered of it."""
-    found = tokens.known_by(sys.stdin.readline().strip())
-    if found is None:
-        raise NotFound("This is no token of this instance, and never was.")
-    owner = accounts.names([found.account_id])[found.account_id]
+@json_option
+def whose(*, as_json: bool) -> None:
+    """Look up whose token is on standard input, for example one that leaked. It isn't stored."""
+    secret = sys.stdin.readline().strip()
+    with write_transaction():
+        found = tokens.known_by(secret)
+        owner = accounts.find(found.account_id) if found else None
+        detail = security_log.looked_up(found, owner)
+        security_log.record(Entry.by(COMMAND_LINE, SecurityKind.TOKEN_LOOKED_UP, detail))
+    if found is None or owner is None:
+        raise NotFound("This token was not issued here.")
     state = _state(found)
-    return Said(
-        schemas.TokenRow().dump(found) | {"owner": owner, "state": state},
-        f"Token {found.id} of {owner}, {found.description!r}: {state}.",
+    output = Output(
+        schemas.TokenRow().dump(found) | {"owner": owner.called, "state": state},
+        f"Token {found.id} of {owner.called}, {found.description!r}: {state}.",
     )
+    print_output(output, as_json=as_json)
 
 
-def _issued(issued: tokens.IssuedToken) -> Said:
+def _issued(issued: tokens.IssuedToken) -> Output:
     value: dict[str, Any] = schemas.CreatedToken().dump(issued)
-    return Said(value, "", once={"secret": value.pop("secret")})
+    return Output(value, "", secrets={"secret": value.pop("secret")})
 
 
 def _kind(account: Account) -> TokenKind:

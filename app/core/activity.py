@@ -12,7 +12,9 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.core.db import db, utcnow
+from app.core.clock import utcnow
+from app.core.db import db
+from app.core.words import counted
 
 WEEKS = 26
 STEP, LEFT, TOP = 15, 36, 25
@@ -20,11 +22,26 @@ SIZES = (2.0, 4.0, 7.0, 9.5, 12.0)
 
 
 class Day(NamedTuple):
-    """A square with its middle and side."""
+    """A square with its top left corner and side."""
 
-    x: float
-    y: float
+    left: float
+    top: float
     size: float
+
+    @property
+    def box(self) -> dict[str, float]:
+        """As attributes of SVG."""
+        return {
+            "x": self.left,
+            "y": self.top,
+            "width": self.size,
+            "height": self.size,
+            "rx": self.size / 4,
+        }
+
+    @property
+    def is_empty(self) -> bool:
+        return self.size == SIZES[0]
 
 
 class Week(NamedTuple):
@@ -42,10 +59,25 @@ class Activity:
     days: list[Day]
     months: list[tuple[int, str]]
     weeks: list[Week]
+    weekdays = ((29, "Mon"), (59, "Wed"), (89, "Fri"))
 
     @property
-    def busiest(self) -> Week:
-        return max(self.weeks, key=lambda week: sum(week.numbers))
+    def is_empty(self) -> bool:
+        return not any(total for _, total in self.kinds)
+
+    @property
+    def totals(self) -> str:
+        """``12 sign-ins, 3 changes``."""
+        return ", ".join(counted(total, kind) for kind, total in self.kinds)
+
+    def title(self, of: str = "") -> str:
+        """The drawing in words; ``of`` is what it is about, such as `` by Ada``."""
+        busiest = max(self.weeks, key=lambda week: sum(week.numbers)).monday
+        kinds = " and ".join(f"{kind}s" for kind, _ in self.kinds).capitalize()
+        return (
+            f"{kinds} a day{of} over {WEEKS} weeks. A bigger square is a busier day. "
+            f"The busiest week began on {busiest.day} {busiest:%b}."
+        )
 
 
 def days(
@@ -76,11 +108,12 @@ def draw(counts: Mapping[str, Mapping[str, int]]) -> Activity:
         )
         x = LEFT + column * STEP
         if any(day.day == 1 for day in week):
-            months.append((x, f"{week[-1]:%b}"))
+            months.append((x - 6, f"{week[-1]:%b}"))
         days += [
-            Day(x, TOP + row * STEP, _size(by_day[day.isoformat()], busy))
+            Day(x - size / 2, TOP + row * STEP - size / 2, size)
             for row, day in enumerate(week)
             if day <= today
+            for size in [_size(by_day[day.isoformat()], busy)]
         ]
     totals = [sum(numbers) for numbers in zip(*(week.numbers for week in weeks), strict=True)]
     return Activity(list(zip(counts, totals, strict=True)), days, months, weeks)

@@ -1,24 +1,18 @@
-"""Who acts in a request, what he may do, and how a request finds out."""
+"""Who acts in a request, and what they may do."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import cast
 
-from flask import g
-from werkzeug.local import LocalProxy
-
-from app.core.errors import NoAccess
 from app.core.permissions import (
     DEFAULT_PROJECT,
     EDITOR_ON_DEFAULT,
     GRANTS,
     ON_PROJECTS,
-    Need,
     Permission,
     Role,
-    who_can_grant,
 )
+from app.core.system_user import system_user
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +21,7 @@ class Actor:
 
     ``project_roles`` maps project ids to the role held there. ``default_is_open`` says whether
     the project ``default`` is in mode open, where Editors work without being members. ``name`` is
-    what the person is called on pages. ``proved_at``: when he last gave his password to this
-    browser.
+    the person's full name. ``proved_at``: when they last entered their password in this browser.
     """
 
     id: int | None
@@ -45,7 +38,7 @@ class Actor:
 
     @property
     def account_id(self) -> int:
-        """The id, of an actor who must have an account: every one but the command line."""
+        """The id, of an actor who must have an account: anyone but the command line."""
         if self.id is None:
             raise TypeError(f"{self.username} has no account")
         return self.id
@@ -65,8 +58,12 @@ class Actor:
             return True
         return permission in EDITOR_ON_DEFAULT and self._edits_default(project)
 
+    def may_read_events(self, project: str | None) -> bool:
+        """Whether the actor may read the event log, or with ``project`` that of the project."""
+        return self.may(Permission.READ_LOGS) or project in self.project_roles
+
     def source(self, permission: Permission, project: str | None = None) -> str | None:
-        """Which of his roles gives the actor the permission; None if none does."""
+        """Which of the actor's roles grants the permission; None if none does."""
         if permission in GRANTS[self.role]:
             return f"Root role {self.role.title}"
         held = self.project_roles.get(project or "")
@@ -91,18 +88,5 @@ class Actor:
         return self.role is Role.EDITOR and project == DEFAULT_PROJECT and self.default_is_open
 
 
-COMMAND_LINE = Actor(id=None, username="flagstaff (command line)", role=Role.ADMIN)
-"""Whoever can run the command has the database file anyway."""
-
-current_actor = cast(Actor, LocalProxy(lambda: g.actor))
-
-
-def admit(actor: Actor, needs: Need, project: str | None) -> None:
-    """Let the actor act in this request, unless he may not do what the route needs."""
-    g.actor = actor
-    if isinstance(needs, Permission) and not actor.may(needs, project):
-        # The same words whether the project exists or not: a 403 tells nothing about that.
-        where = f" in project {project}" if project is not None else ""
-        raise NoAccess(
-            f"You need the permission {needs}{where}; {who_can_grant(needs, project)} can grant it."
-        )
+COMMAND_LINE = Actor(id=None, username=f"{system_user()} (command line)", role=Role.ADMIN)
+"""The system user of this process. Anyone who can run a command can also write to the database."""

@@ -1,14 +1,14 @@
 """The database handle, the model base, and the one place that commits."""
 
 import sqlite3
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from datetime import UTC, datetime
-from enum import StrEnum
+from datetime import datetime
+from enum import Enum, StrEnum
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -20,9 +20,10 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from app.core import faults
+from app.core import faults, storage
 from app.core.columns import RoleColumn, UtcDateTime, enum_of
 from app.core.errors import DomainError, Unavailable
+from app.core.locks import WriterQueue
 from app.core.permissions import Role
 
 T = TypeVar("T")
@@ -37,8 +38,8 @@ TRIES = 3
 LOCK_SECONDS = 5.0
 
 
-class Again(Exception):
-    """Another transaction came first; begun anew, this one will see what it did."""
+class RetryTransaction(Exception):
+    """Another transaction came first. Started again, this one will see its changes."""
 
 
 class Model(DeclarativeBase):
@@ -51,7 +52,7 @@ class Model(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    type_annotation_map = {  # noqa: RUF012 - read by SQLAlchemy as it stands
+    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it from the class
         datetime: UtcDateTime,
         dict[str, Any]: sa.JSON(none_as_null=True),
         Role: RoleColumn,
@@ -68,8 +69,20 @@ db = SQLAlchemy(
     disable_autonaming=True,
 )
 
-_writing: ContextVar[bool] = ContextVar("writing", default=False)
-_one_writer = threading.Lock()
+
+class Begin(Enum):
+    """How a transaction begins, and with which words on SQLite."""
+
+    AS_WRITER = "BEGIN IMMEDIATE"
+    """One that begins as a reader and then writes would lose against any other writer."""
+    AS_READER = "BEGIN"
+    NOT_AT_ALL = ""
+    """Each statement is a transaction of its own."""
+
+
+_begin: ContextVar[Begin] = ContextVar("begin", default=Begin.AS_READER)
+_queues: dict[str, WriterQueue] = {}
+"""By the database's file: applications in one process that share a database share its queue."""
 
 
 def init_app(app: Flask) -> None:
@@ -94,12 +107,6 @@ def contains(text: str, *columns: sa.SQLColumnExpression[str | None]) -> sa.Colu
     return sa.or_(*(column.icontains(text, autoescape=True) for column in columns))
 
 
-def utcnow() -> datetime:
-    """Now, in the precision that the API shows: what is compared is what was read."""
-    now = datetime.now(UTC)
-    return now.replace(microsecond=now.microsecond // 1000 * 1000)
-
-
 def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
     iterator = iter(values)
     while chunk := list(islice(iterator, size)):
@@ -108,12 +115,15 @@ def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
 
 def prepare_engine(engine: sa.Engine) -> None:
     """Give every connection the transactions and time limits that this application relies on."""
+    storage.watch(engine, writes=lambda: _begin.get() is Begin.AS_WRITER)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _on_sqlite_connect)
         event.listen(engine, "begin", _on_sqlite_begin)
+    else:
+        event.listen(engine, "engine_connect", _on_connection)
 
 
-def take_time(connection: sa.Connection) -> None:
+def lift_time_limits(connection: sa.Connection) -> None:
     """Let the transaction of this connection outlast the limits that are set for requests."""
     if connection.dialect.name == "postgresql":
         for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
@@ -127,7 +137,7 @@ def refresh_statistics(engine: sa.Engine) -> None:
     """
     if engine.dialect.name != "sqlite":
         return
-    with suppress(DBAPIError), writing(), engine.begin() as connection:
+    with suppress(DBAPIError), beginning(Begin.AS_WRITER), engine.begin() as connection:
         connection.exec_driver_sql("PRAGMA analysis_limit = 1000")
         connection.exec_driver_sql("ANALYZE")
 
@@ -144,24 +154,34 @@ def _on_sqlite_connect(connection: sqlite3.Connection, _record: ConnectionPoolEn
         connection.execute(f"PRAGMA {pragma}")
 
 
+def _on_connection(connection: sa.Connection) -> None:
+    if _begin.get() is Begin.NOT_AT_ALL:
+        connection.execution_options(isolation_level="AUTOCOMMIT")
+
+
 def _on_sqlite_begin(connection: sa.Connection) -> None:
-    # A transaction that begins as a reader and then writes would lose against any other writer.
-    if _writing.get():
-        connection.exec_driver_sql("BEGIN IMMEDIATE")  # which may find the database locked
-    else:
-        connection.connection.cursor().execute("BEGIN")  # which does not look at it yet
+    begin = _begin.get()
+    if begin is Begin.AS_WRITER:
+        connection.exec_driver_sql(begin.value)  # which may find the database locked
+    elif begin is Begin.AS_READER:
+        connection.connection.cursor().execute(begin.value)  # which does not look at it yet
 
 
 @contextmanager
-def unit_of_work(*, writes: bool) -> Iterator[None]:
-    """Commit what the block did, or nothing of it; but see ``DomainError.keeps_changes``."""
+def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
+    """Commit what the block did, or nothing of it; but see ``DomainError.commits``.
+
+    ``snapshot``: what the block reads is of one moment. Without it each statement reads for
+    itself, which saves beginning and ending a transaction.
+    """
     refusal: DomainError | None = None
-    with _writer_turn(writes=writes), writing(on=writes):
+    begin = Begin.AS_WRITER if writes else Begin.AS_READER if snapshot else Begin.NOT_AT_ALL
+    with _writer_turn(writes=writes), beginning(begin):
         try:
             try:
                 yield
             except DomainError as error:
-                if not error.keeps_changes:
+                if not error.commits:
                     raise
                 refusal = error
             db.session.commit()
@@ -173,41 +193,53 @@ def unit_of_work(*, writes: bool) -> Iterator[None]:
 
 
 @contextmanager
-def writing(*, on: bool = True) -> Iterator[None]:
-    """Let transactions that begin in the block be writers from their first moment (SQLite)."""
-    token = _writing.set(on)
+def beginning(begin: Begin) -> Iterator[None]:
+    """Let transactions of the block begin in this way."""
+    token = _begin.set(begin)
     try:
         yield
     finally:
-        _writing.reset(token)
+        _begin.reset(token)
 
 
 def must_wait_to_write() -> bool:
-    """Whether somebody else is writing just now, and a writer would have to wait for him."""
-    return has_one_writer() and _one_writer.locked()
+    """Whether another transaction is writing now, and a writer would have to wait for it."""
+    return has_one_writer() and _writer_queue().is_busy()
 
 
 @contextmanager
 def _writer_turn(*, writes: bool) -> Iterator[None]:
-    """Queue SQLite's writers fairly here: its own waiting is by sleeping, and starves some."""
+    """Queue SQLite's writers fairly, over all processes."""
     if not writes or not has_one_writer():
         yield
         return
-    if not _one_writer.acquire(timeout=LOCK_SECONDS):
+    queue = _writer_queue()
+    try:
+        turn = queue.acquire(LOCK_SECONDS)
+    except OSError as error:  # the folder is missing, full or read-only
+        storage.note_failed_write(db.engine, error)
+        raise Unavailable from error
+    if turn is None:
         raise Unavailable
     try:
         yield
     finally:
-        _one_writer.release()
+        queue.release(turn)
 
 
-def transact(work: Callable[[], T], *, writes: bool) -> T:
-    """Run ``work`` as one unit of work, anew if another transaction got in its way."""
+def _writer_queue() -> WriterQueue:
+    file = str(db.engine.url.database)
+    queue = _queues.get(file)
+    return queue or _queues.setdefault(file, WriterQueue(Path(file)))
+
+
+def transact(work: Callable[[], T], *, writes: bool, snapshot: bool = True) -> T:
+    """Run ``work`` as one unit of work, and again if another transaction got in its way."""
     for attempt in range(1, TRIES + 1):
         try:
-            with unit_of_work(writes=writes):
+            with unit_of_work(writes=writes, snapshot=snapshot):
                 return _unless_cut_off(work)
-        except Again as error:
+        except RetryTransaction as error:
             if attempt == TRIES:
                 raise (error.__cause__ or error) from None
         except DBAPIError as error:
@@ -217,12 +249,12 @@ def transact(work: Callable[[], T], *, writes: bool) -> T:
 
 
 def _unless_cut_off(work: Callable[[], T]) -> T:
-    """Have work begun anew whose connection was lost: nothing of it was committed yet."""
+    """Start work again whose connection was lost: nothing of it was committed yet."""
     try:
         return work()
     except DBAPIError as error:
         if error.connection_invalidated:
-            raise Again from error
+            raise RetryTransaction from error
         raise
 
 
@@ -234,7 +266,7 @@ def rows(statement: sa.Executable, **parameters: Any) -> Sequence[Any]:
     return db.session.connection().execute(statement, parameters).all()
 
 
-def save(instance: Model, *, if_taken: DomainError | Again | None = None) -> None:
+def save(instance: Model, *, if_taken: DomainError | RetryTransaction | None = None) -> None:
     """Add and flush: when this returns, defaults are set and constraints have spoken.
 
     Uniqueness is the database's to judge, so no check before can be raced past.
@@ -243,7 +275,7 @@ def save(instance: Model, *, if_taken: DomainError | Again | None = None) -> Non
     flush(if_taken=if_taken)
 
 
-def flush(*, if_taken: DomainError | Again | None = None) -> None:
+def flush(*, if_taken: DomainError | RetryTransaction | None = None) -> None:
     """Send pending changes to the database; ``if_taken`` is what a unique constraint's no means."""
     try:
         db.session.flush()

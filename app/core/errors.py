@@ -1,22 +1,33 @@
-"""What the domain says no with. One tree, one renderer (``core/http.py``)."""
+"""Every refusal: its status and name, and the words of its page and of the help.
 
-from collections.abc import Iterable, Iterator
+``app/web/refusals.py`` renders them.
+"""
+
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
-Detail = dict[str, str]
-"""``{"path": JSON pointer into the request, "message": what is wrong and how to mend it}``"""
+from app.core.words import counted
 
-NAMES_SHOWN = 20
+Detail = dict[str, str]
+"""``{"path": JSON pointer into the request, "message": what is wrong and how to correct it}``"""
+
 MAX_DETAILS = 1_000
 
 
 class DomainError(Exception):
-    """A refusal the caller can act on; ``field`` names the input it is about."""
+    """A refusal that the caller can act on; ``field`` names the input it is about."""
 
-    status: ClassVar[int] = 400
-    name: ClassVar[str] = "ValidationError"
-    keeps_changes: ClassVar[bool] = False
-    """Whether what was done before is committed all the same: a wrong password stays counted."""
+    status: int = 400
+    name: str = "ValidationError"
+    title: ClassVar[str] = "There’s a problem with this request"
+    """The heading of its page."""
+    when: ClassVar[str]
+    """When it happens."""
+    remedy: ClassVar[str]
+    """What to do about it."""
+    only_on_pages: ClassVar[bool] = False
+    commits: bool = False
+    """Whether to commit what came before it: a wrong password must stay counted."""
 
     def __init__(
         self, message: str, *, field: str | None = None, details: list[Detail] | None = None
@@ -29,11 +40,17 @@ class DomainError(Exception):
 
 
 class Invalid(DomainError):
-    """The request does not match the rules; ``details`` has every problem."""
+    """The request breaks the rules; ``details`` has every problem."""
+
+    when = (
+        "The request is not valid. details lists every problem with its place as a JSON pointer, "
+        "such as /tags/addedTags/0/value."
+    )
+    remedy = "Correct what the message names. Unknown fields are refused, because most are typos."
 
     @classmethod
     def because(cls, details: list[Detail]) -> Self:
-        """Sum the problems up in one message, the first few in words; keep MAX_DETAILS of them."""
+        """Put the first few problems into the message; keep MAX_DETAILS of them."""
         shown = "; ".join(f"{d['path'] or 'body'}: {d['message']}" for d in details[:3])
         rest = f"; and {len(details) - 3} more" if len(details) > 3 else ""  # noqa: PLR2004 - as shown
         message = f"The request is not valid. {shown}{rest}"
@@ -46,16 +63,26 @@ class Invalid(DomainError):
 
 
 class WrongPassword(Invalid):
-    """Who is signed in was asked for his password again, and gave another."""
+    """The signed-in person was asked for their password again and entered a wrong one."""
 
-    keeps_changes = True
+    commits = True
 
 
-class NotAuthenticated(DomainError):
-    """Missing, unknown, expired and revoked alike: a stranger learns nothing of which."""
+class AuthenticationRequired(DomainError):
+    """The caller is not known."""
 
     status = 401
     name = "AuthenticationRequired"
+    title = "Sign in to continue"
+    when = "The token is missing, unknown, expired or revoked. On pages: the session has ended."
+    remedy = (
+        "Send Authorization: TOKEN. On the page of a service account, an Admin sees when its "
+        "tokens expire; “Check a leaked token” tells what a secret is."
+    )
+
+
+class NotAuthenticated(AuthenticationRequired):
+    """The token is not valid. All reasons look the same, so that strangers learn nothing."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -68,33 +95,96 @@ class NotAuthenticated(DomainError):
 class NoAccess(DomainError):
     status = 403
     name = "NoAccessError"
+    title = "You don’t have access"
+    when = "You lack the permission that the message names."
+    remedy = (
+        "Ask an Admin or an Owner of the project to give it to you. “My permissions” shows which "
+        "role gives what."
+    )
 
 
 class NotFound(DomainError):
     status = 404
     name = "NotFoundError"
+    title = "Page not found"
+    when = (
+        "It does not exist, was deleted, or you do not have access: a private project looks as if "
+        "it does not exist."
+    )
+    remedy = "Check the address, or ask an Owner of the project for access."
+
+
+class MethodNotAllowed(DomainError):
+    status = 405
+    name = "MethodNotAllowedError"
+    title = "This address doesn’t accept that"
+    when = "The address does not accept this method."
+    remedy = "Use one of the methods in the Allow header. Open pages by their links."
+
+    def __init__(self, allowed: str) -> None:
+        super().__init__("This address does not accept this method. The Allow header lists others.")
+        self.headers = {"Allow": allowed}
 
 
 class NameExists(DomainError):
     status = 409
     name = "NameExistsError"
+    title = "This name is taken"
+    when = "Something else has this name, maybe something archived."
+    remedy = "Choose another name, or revive what has this one."
 
 
 class Conflict(DomainError):
-    """A rule or the present state forbids it; nothing is wrong with the request's form."""
+    """A rule or the present state prevents it; the request itself is valid."""
 
     status = 409
     name = "ConflictError"
+    title = "This can’t be done right now"
+    when = (
+        "The present state prevents it: a parent still has children, the project is archived, "
+        "it is the last Admin, or facts have changed since a review."
+    )
+    remedy = "Resolve what the message names, then try again."
+
+
+class ChangedSinceReview(Conflict):
+    """Other changes would be made than those that a review showed, so none were."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Something changed since your review, so nothing was done. Review the changes again, "
+            "then confirm."
+        )
 
 
 class PreconditionFailed(DomainError):
     status = 412
     name = "PreconditionFailedError"
+    title = "Someone else changed this first"
+    when = "It has changed since you read it, and If-Match was sent to prevent just that."
+    remedy = "Read it again, then send your change with the new ETag."
+
+
+class PayloadTooLarge(DomainError):
+    status = 413
+    name = "PayloadTooLargeError"
+    title = "Request too large"
+    when = "The body of the request is larger than FLAGSTAFF_MAX_REQUEST_BYTES."
+    remedy = (
+        "Send it in parts. If the proxy refuses it, raise the limit there: see flagstaff doctor "
+        "--proxy."
+    )
+
+    def __init__(self, limit: int | None) -> None:
+        super().__init__(f"The request is larger than the limit of this server ({limit} bytes).")
 
 
 class UnsupportedContentType(DomainError):
     status = 415
     name = "ContentTypeerror"  # spelled so in the API's founding document
+    title = "Unsupported content type"
+    when = "The body is not declared as JSON."
+    remedy = "Send Content-Type: application/json."
 
     def __init__(self) -> None:
         super().__init__(
@@ -105,23 +195,54 @@ class UnsupportedContentType(DomainError):
 class TooManyRequests(DomainError):
     status = 429
     name = "RateLimitError"
+    title = "Too many attempts"
+    when = "Too many passwords or codes were tried."
+    remedy = "Wait as long as the message says (Retry-After has the seconds). No lock is permanent."
 
     def __init__(self, *, seconds: int) -> None:
-        super().__init__(f"Too many attempts just now; try again in {seconds} s.")
+        super().__init__(f"Too many attempts. Try again in {counted(seconds, 'second')}.")
         self.headers = {"Retry-After": str(seconds)}
 
 
+class Failure(DomainError):
+    """A fault of Flagstaff itself."""
+
+    status = 500
+    name = "InternalError"
+    title = "Something went wrong on our side"
+    when = "Flagstaff has a fault. Nothing was saved."
+    remedy = (
+        "Give the id to the people who run this Flagstaff. The server’s log has the cause under "
+        "the same id."
+    )
+
+    def __init__(self) -> None:
+        super().__init__("Something went wrong on our side. Nothing was saved.")
+
+
 class Unavailable(DomainError):
-    """The database is full, locked, read-only or gone. Nothing was changed; try again."""
+    """The database is full, locked, read-only or gone."""
 
     status = 503
     name = "UnavailableError"
+    title = "Temporarily unavailable"
+    when = "The database is full, locked, read-only or gone. Nothing was saved."
+    remedy = "Try again in a moment. If that does not help, run flagstaff doctor on the server."
 
     def __init__(self) -> None:
-        super().__init__(
-            "The database can't do this just now. Nothing was changed; try again soon."
-        )
+        super().__init__("The database is unavailable. Nothing was saved. Try again in a moment.")
         self.headers = {"Retry-After": "2"}
+
+
+def every() -> list[type[DomainError]]:
+    """The classes with a name of their own, ordered by status and name."""
+    found: dict[str, type[DomainError]] = {}
+    classes = [DomainError]
+    for kind in classes:
+        classes += kind.__subclasses__()
+        if hasattr(kind, "when"):
+            found.setdefault(kind.name, kind)
+    return sorted(found.values(), key=lambda kind: (kind.status, kind.name))
 
 
 def problems(messages: Any, path: str = "") -> Iterator[tuple[str, str]]:
@@ -132,11 +253,3 @@ def problems(messages: Any, path: str = "") -> Iterator[tuple[str, str]]:
     for key, found in messages.items():
         step = str(key).replace("~", "~0").replace("/", "~1")
         yield from problems(found, path if key == "_schema" else f"{path}/{step}")
-
-
-def listed(names: Iterable[str]) -> str:
-    """``a, b and 3 more``: names for a message, cut where nobody reads on."""
-    ordered = sorted(names)
-    shown = ", ".join(ordered[:NAMES_SHOWN])
-    rest = len(ordered) - NAMES_SHOWN
-    return f"{shown} and {rest} more" if rest > 0 else shown

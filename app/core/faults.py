@@ -24,6 +24,17 @@ def is_unavailable(error: DBAPIError) -> bool:
     return state[:2] in {"08", "40", "53", "57"} or state in {"55P03", "25006"}
 
 
+def is_unwritable(error: DBAPIError) -> bool:
+    """Whether the disk is full or the database read-only, so that other writes would fail too."""
+    if isinstance(error.orig, sqlite3.Error):
+        return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in {
+            sqlite3.SQLITE_FULL,
+            sqlite3.SQLITE_IOERR,
+            sqlite3.SQLITE_READONLY,
+        }
+    return _sqlstate(error) in {"53100", "25006"}  # disk full, read-only
+
+
 def is_taken(error: IntegrityError) -> bool:
     """Whether a unique constraint or a primary key said no."""
     if isinstance(error.orig, sqlite3.Error):

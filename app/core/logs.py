@@ -2,7 +2,11 @@
 
 import json
 import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from typing import TextIO
 
 LOGGER = logging.getLogger("flagstaff")
 ACCESS = logging.getLogger("flagstaff.access")
@@ -38,11 +42,48 @@ class _Text(logging.Formatter):
         return line
 
 
+class _Handler(logging.StreamHandler[TextIO]):
+    """Writes lines as they come, or lines of requests some at a time, after their answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: deque[logging.LogRecord] | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self.waiting is not None and record.name == ACCESS.name:
+            self.waiting.append(record)
+        else:
+            super().emit(record)
+
+    def write_waiting(self) -> None:
+        lines = []
+        while self.waiting:
+            lines.append(self.format(self.waiting.popleft()))
+        if lines:
+            with suppress(OSError):  # a disk that is full costs the log, not the server
+                self.stream.write("\n".join([*lines, ""]))
+                self.flush()
+
+
+@contextmanager
+def written_in_batches() -> Iterator[Callable[[], None]]:
+    """Keep the lines of requests until the function that this gives is called, again and again."""
+    [handler] = [one for one in logging.getLogger().handlers if isinstance(one, _Handler)]
+    handler.waiting = deque()
+    try:
+        yield handler.write_waiting
+    finally:
+        handler.write_waiting()
+        handler.waiting = None
+
+
 def configure(style: str) -> None:
     """``style`` is ``text`` or ``json``."""
-    handler = logging.StreamHandler()
+    handler = _Handler()
     handler.setFormatter(_Json() if style == "json" else _Text())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     LOGGER.setLevel(logging.INFO)
+    logging._srcfile = None  # noqa: SLF001 - documented: no line names its place in the code
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     # waitress warns of every request that waits for a thread; under load that is each of them.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)

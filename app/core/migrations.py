@@ -1,26 +1,26 @@
-"""Bringing a database to the schema that this code needs."""
+"""Migrating a database to the schema this version needs."""
 
 import time
 
 import sqlalchemy as sa
 
-from app.core.db import LOCK_SECONDS, writing
+from app.core.db import LOCK_SECONDS, Begin, beginning
 from app.core.files import MIGRATIONS
 
 _LOCK = 0x666C6167  # "flag": the advisory lock on PostgreSQL while the schema changes
 
 
 class WrongSchema(Exception):
-    """The database was made by a newer version, or by something else."""
+    """A newer version or another application created the database."""
 
 
 def known() -> list[str]:
-    """The revisions of this code, oldest first; a file is named for its own: 0001_….py."""
+    """The revisions of this version, oldest first. Each is in a file named after it: 0001_….py."""
     return sorted(path.name.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
 def current(engine: sa.Engine) -> str | None:
-    """The database's revision, None where no migration ever ran."""
+    """The database's revision, None before the first migration."""
     with engine.connect() as connection:
         return _current(connection)
 
@@ -30,36 +30,47 @@ def is_current(engine: sa.Engine) -> bool:
 
 
 def upgrade(engine: sa.Engine) -> None:
-    """Migrate to the newest revision; of several processes at once, one does and the others wait.
+    """Migrate to the newest revision; if several processes start at once, one does it.
 
     Raises:
-        WrongSchema: when the database is ahead of this code.
+        WrongSchema: when a newer version or another application created the database.
 
     """
     if is_current(engine):
         return
     prepare(engine)
-    with writing(), engine.begin() as connection:
+    with beginning(Begin.AS_WRITER), engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
         found = _current(connection)
         if found is not None and found not in known():
             raise WrongSchema(
-                f"The database is at revision {found}, this version of Flagstaff knows up to "
-                f"{known()[-1]}. Install the version that made it, or a newer one."
+                f"The database is at revision {found}, but this version of Flagstaff knows "
+                f"revisions up to {known()[-1]}. Install the version that created it, or a newer "
+                "one."
+            )
+        if found is None and (foreign := foreign_tables(connection)):
+            raise WrongSchema(
+                f"The database has tables of another application, such as {min(foreign)}. "
+                "Choose an empty database: FLAGSTAFF_DATABASE_URL."
             )
         if found != known()[-1]:
             build(connection)
 
 
 def build(connection: sa.Connection, *, to: str = "head") -> None:
-    """Migrate in the transaction of this connection, up to one revision."""
+    """Migrate within this connection's transaction, up to the given revision."""
     from alembic import command, config  # noqa: PLC0415 - a tenth of a second that most starts save
 
     settings = config.Config()
     settings.set_main_option("script_location", str(MIGRATIONS))
     settings.attributes["connection"] = connection
     command.upgrade(settings, to)
+
+
+def foreign_tables(connection: sa.Connection) -> set[str]:
+    """The tables in a database without a revision, which then belong to another application."""
+    return {*sa.inspect(connection).get_table_names()} - {"alembic_version"}
 
 
 def _current(connection: sa.Connection) -> str | None:
@@ -70,7 +81,7 @@ def _current(connection: sa.Connection) -> str | None:
 
 
 def prepare(engine: sa.Engine) -> None:
-    """Let a SQLite file have a write-ahead log: once, and outside of any transaction.
+    """Turn on SQLite's write-ahead log, which must happen outside of any transaction.
 
     SQLite does not wait for other processes here, so this does.
     """

@@ -1,45 +1,15 @@
-"""Lists by limit and offset, with the total."""
+"""Pages of a list, by limit and offset, with the total."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
-from marshmallow import fields, validate
 
 from app.core.db import db
-from app.core.schemas import QueryNumber, Schema
 
 T = TypeVar("T")
-
-DEFAULT_LIMIT = 50
-MAX_LIMIT = 1_000
-
-
-class PageQuery(Schema):
-    """The part of a list's address that says which stretch of it is wanted."""
-
-    limit = QueryNumber(
-        load_default=DEFAULT_LIMIT,
-        low=1,
-        high=MAX_LIMIT,
-        metadata={"description": "How many at most."},
-    )
-    offset = QueryNumber(
-        load_default=0,
-        metadata={"description": "How many to leave out from the start."},
-    )
-
-
-class Sort(fields.String):
-    """One of ``names`` to sort by; with a minus before it, in descending order."""
-
-    def __init__(self, *names: str) -> None:
-        allowed = [sign + name for name in names for sign in ("", "-")]
-        super().__init__(
-            validate=validate.OneOf(allowed, error=f"Must be one of: {', '.join(allowed)}."),
-            metadata={"description": "What to sort by; a minus before it turns the order round."},
-        )
+U = TypeVar("U")
 
 
 def sorted_by(
@@ -54,8 +24,40 @@ def sorted_by(
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
+    """Items ``offset + 1`` to ``offset + limit`` of ``total``."""
+
     items: list[T]
     total: int
+    limit: int
+    offset: int
+
+    @property
+    def first(self) -> int:
+        return self.offset + 1
+
+    @property
+    def last(self) -> int:
+        return self.offset + len(self.items)
+
+    @property
+    def previous(self) -> int | None:
+        """The offset of the page before; None on the first page."""
+        return max(self.offset - self.limit, 0) if self.offset else None
+
+    @property
+    def next(self) -> int | None:
+        """The offset of the page after; None on the last page."""
+        following = self.offset + self.limit
+        return following if following < self.total else None
+
+    @property
+    def next_count(self) -> int:
+        """How many items the page after has."""
+        return max(min(self.limit, self.total - self.offset - self.limit), 0)
+
+    def of(self, items: list[U]) -> "Page[U]":
+        """The same page of what was made of its items."""
+        return Page(items, self.total, self.limit, self.offset)
 
 
 def page_of(query: sa.Select[*tuple[Any, ...]], *, limit: int, offset: int) -> Page[Any]:
@@ -68,4 +70,4 @@ def page_of(query: sa.Select[*tuple[Any, ...]], *, limit: int, offset: int) -> P
     )
     rows = db.session.execute(query.limit(limit).offset(offset))
     single = len(query.column_descriptions) == 1
-    return Page(list(rows.scalars() if single else rows), total or 0)
+    return Page(list(rows.scalars() if single else rows), total or 0, limit, offset)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import Enum, IntEnum, StrEnum
 
-from app.core.errors import listed
+from app.core.words import listed
 
 DEFAULT_PROJECT = "default"
 
@@ -14,6 +14,9 @@ class Permission(StrEnum):
     CREATE_TAG_TYPE = "CREATE_TAG_TYPE"
     UPDATE_TAG_TYPE = "UPDATE_TAG_TYPE"
     DELETE_TAG_TYPE = "DELETE_TAG_TYPE"
+    CREATE_CONTEXT_FIELD = "CREATE_CONTEXT_FIELD"
+    UPDATE_CONTEXT_FIELD = "UPDATE_CONTEXT_FIELD"
+    DELETE_CONTEXT_FIELD = "DELETE_CONTEXT_FIELD"
     READ_LOGS = "READ_LOGS"
     UPDATE_PROJECT = "UPDATE_PROJECT"
     DELETE_PROJECT = "DELETE_PROJECT"
@@ -22,6 +25,10 @@ class Permission(StrEnum):
     UPDATE_FEATURE = "UPDATE_FEATURE"
     UPDATE_FEATURE_DEPENDENCY = "UPDATE_FEATURE_DEPENDENCY"
     DELETE_FEATURE = "DELETE_FEATURE"
+    UPDATE_FEATURE_ENVIRONMENT = "UPDATE_FEATURE_ENVIRONMENT"
+    CREATE_FEATURE_STRATEGY = "CREATE_FEATURE_STRATEGY"
+    UPDATE_FEATURE_STRATEGY = "UPDATE_FEATURE_STRATEGY"
+    DELETE_FEATURE_STRATEGY = "DELETE_FEATURE_STRATEGY"
 
 
 class Access(Enum):
@@ -48,15 +55,21 @@ class Role(IntEnum):
         return self.name.capitalize()
 
     @property
+    def with_article(self) -> str:
+        """``an Owner``, ``a Member``."""
+        return f"{'an' if self.title[0] in 'AEIOU' else 'a'} {self.title}"
+
+    @property
     def words(self) -> str:
-        """What it means, for who has to choose one."""
+        """What the role allows, for people who choose one."""
         return ROLE_WORDS[self]
 
 
 ROLE_WORDS = {
     Role.ADMIN: "can do everything: people, service accounts, environments and all projects",
-    Role.EDITOR: "can create projects and tag types and read the event log; can’t manage people",
-    Role.VIEWER: "can look, and work in projects that made him a member",
+    Role.EDITOR: "can create projects, tag types and context fields, and read the event log; can’t "
+    "manage people",
+    Role.VIEWER: "can view everything, and work in projects they belong to",
     Role.OWNER: "can change the project, its members and its features",
     Role.MEMBER: "can work on the project’s features",
 }
@@ -69,6 +82,10 @@ ON_FEATURES = frozenset(
         Permission.UPDATE_FEATURE,
         Permission.UPDATE_FEATURE_DEPENDENCY,
         Permission.DELETE_FEATURE,
+        Permission.UPDATE_FEATURE_ENVIRONMENT,
+        Permission.CREATE_FEATURE_STRATEGY,
+        Permission.UPDATE_FEATURE_STRATEGY,
+        Permission.DELETE_FEATURE_STRATEGY,
     }
 )
 ON_PROJECTS = ON_FEATURES | {
@@ -88,6 +105,9 @@ GRANTS: dict[Role, frozenset[Permission]] = {
             Permission.CREATE_TAG_TYPE,
             Permission.UPDATE_TAG_TYPE,
             Permission.DELETE_TAG_TYPE,
+            Permission.CREATE_CONTEXT_FIELD,
+            Permission.UPDATE_CONTEXT_FIELD,
+            Permission.DELETE_CONTEXT_FIELD,
             Permission.READ_LOGS,
         }
     ),
@@ -103,6 +123,9 @@ PERMISSION_WORDS = {
     Permission.CREATE_TAG_TYPE: "Create tag types",
     Permission.UPDATE_TAG_TYPE: "Change tag types",
     Permission.DELETE_TAG_TYPE: "Delete tag types",
+    Permission.CREATE_CONTEXT_FIELD: "Create context fields",
+    Permission.UPDATE_CONTEXT_FIELD: "Change context fields",
+    Permission.DELETE_CONTEXT_FIELD: "Delete context fields",
     Permission.READ_LOGS: "Read the event log",
     Permission.UPDATE_PROJECT: "Change settings, environments and approvals",
     Permission.DELETE_PROJECT: "Archive and revive the project",
@@ -111,12 +134,16 @@ PERMISSION_WORDS = {
     Permission.UPDATE_FEATURE: "Change features and their tags",
     Permission.UPDATE_FEATURE_DEPENDENCY: "Change what features depend on",
     Permission.DELETE_FEATURE: "Archive and revive features",
+    Permission.UPDATE_FEATURE_ENVIRONMENT: "Switch features on and off",
+    Permission.CREATE_FEATURE_STRATEGY: "Add strategies",
+    Permission.UPDATE_FEATURE_STRATEGY: "Change and sort strategies",
+    Permission.DELETE_FEATURE_STRATEGY: "Delete strategies",
 }
 
 
 def who_can_grant(permission: Permission, project: str | None, owners: Sequence[str] = ()) -> str:
-    """Whom to ask. ``owners``: names, where whoever asks knows of the project and so of them."""
+    """Who to ask. ``owners``: their names, if the reader can see the project."""
     if project is None or permission not in ON_PROJECTS:
         return "an Admin"
     named = f" ({listed(owners)})" if owners else ""
-    return f"an Admin, or an Owner of project {project}{named},"
+    return f"an Admin or an Owner of project {project}{named}"

@@ -1,4 +1,4 @@
-"""Secrets of ours, of which the database knows the digest alone."""
+"""Secrets that Flagstaff creates. The database has only their digests."""
 
 import secrets
 from hashlib import sha256
@@ -10,5 +10,5 @@ def generate() -> str:
 
 
 def digest(secret: str) -> bytes:
-    """A plain hash is enough: nobody guesses 256 bits, so there is nothing to slow down."""
+    """A plain hash is enough: 256 bits can't be guessed, so there is nothing to slow down."""
     return sha256(secret.encode()).digest()

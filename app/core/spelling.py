@@ -1,12 +1,22 @@
-"""One spelling for texts that look alike: Unicode's NFC."""
+"""How names are spelled: keys in ASCII, one form for texts that look alike, and near matches."""
 
+import re
 import unicodedata
+from collections.abc import Sequence
 from itertools import chain, groupby
+
+from rapidfuzz import fuzz, process, utils
+
+KEY_PATTERN = r"^[A-Za-z0-9_~.-]+$"
+"""The characters of a project id or a feature name."""
+MAX_KEY = 100
 
 LONGEST_SPELLING = 4
 """Code points that NFC makes one of at most."""
 SHORT = 100
 """Characters, up to which the square of their number is nothing to fear."""
+
+is_key = re.compile(rf"(?!\.\.?\Z){KEY_PATTERN[1:-2]}{{1,{MAX_KEY}}}\Z").match
 
 
 def nfc(text: str) -> str:
@@ -23,3 +33,25 @@ def nfc(text: str) -> str:
 
 def _is_mark(char: str) -> bool:
     return unicodedata.combining(char) > 0
+
+
+class Spellings:
+    """Texts to find near matches in. Case and punctuation do not matter."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._folded = [utils.default_process(text) for text in texts]
+
+    def most_similar(self, text: str, *, least: int, limit: int = 1) -> list[str]:
+        """The texts that are spelled like this one, the most similar first.
+
+        ``least``: how similar they must be, up to 100.
+        """
+        found = process.extract(
+            utils.default_process(text),
+            self._folded,
+            scorer=fuzz.ratio,
+            score_cutoff=least,
+            limit=limit,
+        )
+        return [self._texts[place] for _, _, place in found]

@@ -1,4 +1,4 @@
-"""Files for the machine that Flagstaff runs on, filled in with its settings."""
+"""Example files for the server, filled in with its settings."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -10,7 +10,7 @@ from app.config import Settings
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """``title``: what it is; ``template`` is the name of its file, too."""
+    """``template``: the file below templates/examples, and the name people save it as."""
 
     title: str
     template: str
@@ -28,9 +28,9 @@ class Example:
 
 
 EXAMPLES = {
-    "systemd": Example("A service of systemd, with few rights", "flagstaff.service"),
-    "nginx": Example("nginx in front, with TLS", "nginx.conf"),
-    "apache": Example("Apache in front, with TLS", "apache.conf"),
-    "container": Example("An image for podman or Docker", "Containerfile"),
-    "windows": Example("Windows, started with the machine", "windows.ps1"),
+    "systemd": Example("systemd service with few rights", "flagstaff.service"),
+    "nginx": Example("nginx as a proxy with TLS", "nginx.conf"),
+    "apache": Example("Apache as a proxy with TLS", "apache.conf"),
+    "container": Example("Image for Podman or Docker", "Containerfile"),
+    "windows": Example("Windows task that starts with the machine", "windows.ps1"),
 }

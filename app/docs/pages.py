@@ -2,17 +2,18 @@ from typing import Any
 
 from flask import current_app, json, render_template
 
-from app.core.openapi import openapi_document
-from app.core.pages import PageBlueprint, recognise
 from app.core.permissions import Access
+from app.web.browsers import identify_if_signed_in
+from app.web.openapi import openapi_document
+from app.web.routes import PageBlueprint
 
-bp = PageBlueprint("docs", __name__)
+bp = PageBlueprint("docs_pages", __name__)
 
 
 @bp.get("/api/", needs=Access.PUBLIC)
 def api() -> str:
-    """The description of the API for people: all on one page, made here, without a script."""
-    recognise()
+    """Describe the API for people, on one page."""
+    identify_if_signed_in()
     document = openapi_document(current_app)
     areas = [
         (tag, [o for o in _operations(document) if tag["name"] in o["tags"]])
@@ -27,6 +28,7 @@ def _operations(document: dict[str, Any]) -> list[dict[str, Any]]:
         | {
             "method": method.upper(),
             "path": path,
+            **_access(operation["x-needs"]),
             "fields": _fields(document, operation),
             "example": _example(operation),
         }
@@ -34,6 +36,15 @@ def _operations(document: dict[str, Any]) -> list[dict[str, Any]]:
         for method, operation in operations.items()
         if method != "parameters"
     ]
+
+
+def _access(needs: str) -> dict[str, str]:
+    """Which permission the operation needs, or in words who can call it."""
+    if needs == Access.PUBLIC.value:
+        return {"access": "Needs no token."}
+    if needs == Access.SIGNED_IN.value:
+        return {"access": "Needs a valid token."}
+    return {"permission": needs}
 
 
 def _fields(document: dict[str, Any], operation: dict[str, Any]) -> list[dict[str, Any]]:
@@ -45,10 +56,26 @@ def _fields(document: dict[str, Any], operation: dict[str, Any]) -> list[dict[st
     described = document["components"]["schemas"][name]
     required = described.get("required", [])
     return [
-        {"name": field, "required": field in required, **rules}
+        {
+            "name": field,
+            "required": field in required,
+            "type": _type(rules),
+            "notes": _notes(rules),
+        }
         for field, rules in described.get("properties", {}).items()
         if not rules.get("description", "").startswith("Accepted and ignored")
     ]
+
+
+def _type(rules: dict[str, Any]) -> str:
+    types = rules.get("type", "object")
+    return types if isinstance(types, str) else " or ".join(types)
+
+
+def _notes(rules: dict[str, Any]) -> str:
+    values = [str(value) for value in rules.get("enum", ()) if value is not None]
+    allowed = f"One of {', '.join(values)}." if values else ""
+    return f"{rules.get('description', '')} {allowed}".strip()
 
 
 def _example(operation: dict[str, Any]) -> str | None:

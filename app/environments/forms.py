@@ -1,11 +1,11 @@
-from wtforms import BooleanField, SelectField, StringField
+from wtforms import SelectChoice, SelectField, StringField
 
-from app.core.conflicts import Values
-from app.core.forms import ReasonField, SchemaForm
 from app.environments import schemas
 from app.environments.models import Environment, EnvironmentType
+from app.web.conflicts import Values
+from app.web.forms import ReasonField, SchemaForm
 
-TYPES = [type.value for type in EnvironmentType]
+TYPES = [SelectChoice(type.value, type.value.capitalize()) for type in EnvironmentType]
 
 
 class NewEnvironmentForm(SchemaForm):
@@ -13,11 +13,14 @@ class NewEnvironmentForm(SchemaForm):
 
     name = StringField(
         "Name",
-        description="Programs name it, so it can’t be changed later. Letters, digits _ ~ . -",
+        description="Applications use this name, so it can’t be changed later. "
+        "Letters, digits and _ ~ . -",
     )
-    type = SelectField("Type", choices=TYPES)
+    type = SelectField("Type", choices=[SelectChoice("", "Choose a type"), *TYPES])
     sort_order = StringField(
-        "Place in the order", description="A number; left empty, it comes last."
+        "Position",
+        description="A number. Environments are listed from low to high. "
+        "Leave empty to put this one last.",
     )
     reason = ReasonField()
 
@@ -26,15 +29,12 @@ class EnvironmentForm(SchemaForm):
     schema = schemas.EnvironmentChanges
 
     type = SelectField("Type", choices=TYPES)
-    sort_order = StringField("Place in the order", description="A number; the lowest comes first.")
-    deprecated = BooleanField("Deprecated: new projects don’t get it by themselves")
+    sort_order = StringField(
+        "Position", description="A number. Environments are listed from low to high."
+    )
     reason = ReasonField()
 
 
 def settings_of(environment: Environment) -> Values:
-    """The environment in the words of the form."""
-    return {
-        "type": environment.type.value,
-        "sort_order": str(environment.sort_order),
-        "deprecated": environment.deprecated,
-    }
+    """The environment as the form's values."""
+    return {"type": environment.type.value, "sort_order": str(environment.sort_order)}

@@ -27,7 +27,7 @@ class Environment(Model):
     __table_args__ = (at_most("name", 100),)
 
     def snapshot(self) -> dict[str, Any]:
-        """The environment as the event log remembers it."""
+        """The environment as the event log records it."""
         return {
             "name": self.name,
             "type": self.type,

@@ -1,73 +1,95 @@
 from flask import flash, render_template
 from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
 
-from app.core import exports
-from app.core.actor import current_actor
-from app.core.conflicts import Values, Watch
-from app.core.forms import attempt, carry_out, show_form
-from app.core.pages import PageBlueprint, see
 from app.core.permissions import Access, Permission
 from app.environments import schemas, service
 from app.environments.forms import EnvironmentForm, NewEnvironmentForm, settings_of
+from app.web import exports
+from app.web.caller import current_actor
+from app.web.conflicts import StaleEdit, Values
+from app.web.forms import attempt, show_form
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
 
-bp = PageBlueprint("environment_pages", __name__, url_prefix="/environments")
+bp = PageBlueprint("environment_pages", __name__)
 
-WORDS = {"type": "Type", "sort_order": "Place in the order", "deprecated": "Deprecated"}
+LABELS = {"type": "Type", "sort_order": "Position"}
 
 
-@bp.get("", needs=Access.SIGNED_IN)
+@bp.get("/environments", needs=Access.SIGNED_IN)
 def index() -> ResponseReturnValue:
-    """All environments in their order, with their use; or as a file."""
+    """List all environments, or export them."""
     if exports.wanted():
         return exports.table("environments", schemas.EnvironmentRow(), service.search)
     return render_template(
-        "environments/index.html", environments=service.every(), counts=service.project_counts()
+        "environments/index.html",
+        environments=service.every(),
+        counts=service.project_counts(current_actor),
     )
 
 
-@bp.route("/new", methods=["GET", "POST"], needs=Permission.ADMIN)
+@bp.form("/new-environment", needs=Permission.ADMIN)
 def new() -> ResponseReturnValue:
     """Create an environment."""
-    form = NewEnvironmentForm(data={"type": "development"})
-    if made := attempt(form, lambda: service.create(current_actor, **form.values)):
-        flash(f"Environment {made.name} created. No project has it yet.", "ok")
-        return see(".index")
+    form = NewEnvironmentForm()
+    if created := attempt(form, lambda: service.create(current_actor, **form.values)):
+        flash(f"Environment {created.name} created. No project uses it yet.", "ok")
+        return redirect_to(".index")
     return show_form("environments/new.html", form)
 
 
-@bp.get("/<key:name>", needs=Access.SIGNED_IN)
+@bp.get("/environments/<key:name>", needs=Access.SIGNED_IN)
 def show(name: str) -> ResponseReturnValue:
-    """An environment, with a form for those who may change it."""
+    """Show an environment, to Admins as a form."""
     data = settings_of(service.get(name))
     return _page(name, EnvironmentForm(data=data), data)
 
 
-@bp.post("/<key:name>", needs=Permission.ADMIN)
+@bp.post("/environments/<key:name>", needs=Permission.ADMIN)
 def update(name: str) -> ResponseReturnValue:
-    """Save, unless somebody else was quicker: then say what he changed."""
+    """Save, unless someone else changed the environment first: then show what they changed."""
     environment = service.get_for_change(name)
-    present = settings_of(environment)
-    form = EnvironmentForm(data=present)
-    if overtaken := _watch(name).overtaken(present):
-        return _page(name, form, present, overtaken)
-    if carry_out(form, lambda: service.update(current_actor, environment, **form.values)):
-        flash(f"Environment {name} saved.", "ok")
-        return see(".index")
-    return _page(name, form, present)
+    current = settings_of(environment)
+    form = EnvironmentForm(data=current)
+    if before := _stale_edit(name).stale(current):
+        return _page(name, form, current, before)
+    changed = attempt(form, lambda: service.update(current_actor, environment, **form.values))
+    if changed is None:
+        return _page(name, form, current)
+    flash(f"Environment {name} saved." if changed else "Nothing changed.", "ok")
+    return redirect_to(".index")
 
 
-def _watch(name: str) -> Watch:
-    return Watch(f"environment {name}", WORDS)
+@bp.post("/environments/<key:name>/deprecate", needs=Permission.ADMIN)
+def deprecate(name: str) -> Response:
+    """Deprecate an environment."""
+    service.update(current_actor, service.get_for_change(name), deprecated=True)
+    flash(f"Environment {name} is deprecated. New projects no longer get it.", "ok")
+    return redirect_to(".show", name=name)
+
+
+@bp.post("/environments/<key:name>/reinstate", needs=Permission.ADMIN)
+def reinstate(name: str) -> Response:
+    """Stop deprecating an environment."""
+    service.update(current_actor, service.get_for_change(name), deprecated=False)
+    flash(f"Environment {name} is in use again. New projects get it.", "ok")
+    return redirect_to(".show", name=name)
+
+
+def _stale_edit(name: str) -> StaleEdit:
+    return StaleEdit(f"environment {name}", LABELS)
 
 
 def _page(
-    name: str, form: EnvironmentForm, present: Values, overtaken: Values | None = None
+    name: str, form: EnvironmentForm, current: Values, before: Values | None = None
 ) -> ResponseReturnValue:
-    return _watch(name).show(
+    """``before``: the settings this form was opened with, if someone changed them since."""
+    return _stale_edit(name).show(
         "environments/edit.html",
         form,
-        present,
-        overtaken,
+        current,
+        before,
         environment=service.get(name),
-        projects=service.project_counts().get(name, 0),
+        projects=service.project_counts(current_actor).get(name, 0),
     )

@@ -1,28 +1,23 @@
 from marshmallow import fields
 
-from app.core.schemas import Ignored, Key, Schema, Truth, WholeNumber
 from app.environments.models import MAX_ORDER, EnvironmentType
+from app.web.schemas import Ignored, Key, Schema, StrictBoolean, WholeNumber
 
 
 class EnvironmentChanges(Schema):
-    """Takes what reading an environment gives; its name can't be changed."""
+    """Accepts what a read returns. The name cannot be changed."""
 
     name = Ignored()
     type = fields.Enum(EnvironmentType, by_value=True)
-    sort_order = WholeNumber(
-        low=0,
-        high=MAX_ORDER,
-    )
-    deprecated = Truth()
+    sort_order = WholeNumber(low=0, high=MAX_ORDER)
+    deprecated = StrictBoolean()
 
 
 class NewEnvironment(Schema):
     name = Key(required=True)
     type = fields.Enum(EnvironmentType, by_value=True, required=True)
     sort_order = WholeNumber(
-        low=0,
-        high=MAX_ORDER,
-        metadata={"description": "Absent: after all others."},
+        low=0, high=MAX_ORDER, metadata={"description": "Without it, the environment comes last."}
     )
 
 

@@ -6,17 +6,17 @@ from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import NameExists, NotFound
 from app.core.paging import Page, page_of
+from app.core.visibility import can_see, projects
 from app.environments.models import MAX_ORDER, Environment, EnvironmentType
 from app.events import service as events
 from app.events.models import EventType
 
-# Counted here for the list of environments; described in app/projects, which builds upon them.
+# Counted here for the list of environments. The model is in app/projects, a layer above.
 _enabled = sa.table("project_environments", sa.column("project_id"), sa.column("environment"))
-_projects = sa.table("projects", sa.column("id"), sa.column("archived_at"))
 
 
 class Changes(TypedDict, total=False):
-    """What an update may name. A key left out is left alone."""
+    """Fields of an update. Those left out stay as they are."""
 
     type: EnvironmentType
     sort_order: int
@@ -28,12 +28,12 @@ def search(*, limit: int, offset: int) -> Page[Environment]:
 
 
 def every() -> list[Environment]:
-    """All environments in the order that Admins gave them."""
+    """All environments, in the order Admins chose."""
     return list(db.session.scalars(_in_order()))
 
 
 def all_names(*, with_deprecated: bool = True) -> list[str]:
-    """The names in the order that Admins gave them."""
+    """The names of all environments, in the order Admins chose."""
     query = _in_order().with_only_columns(Environment.name)
     if not with_deprecated:
         query = query.where(~Environment.deprecated)
@@ -43,7 +43,7 @@ def all_names(*, with_deprecated: bool = True) -> list[str]:
 def create(
     actor: Actor, *, name: str, type: EnvironmentType, sort_order: int | None = None
 ) -> Environment:
-    """Add an environment, at the end unless ``sort_order`` says otherwise."""
+    """Create an environment. Without ``sort_order`` it comes last."""
     if sort_order is None:
         last = db.session.scalar(sa.select(sa.func.max(Environment.sort_order)))
         sort_order = min((last or 0) + 1, MAX_ORDER)
@@ -55,16 +55,16 @@ def create(
 
 
 def get_for_change(name: str) -> Environment:
-    """The environment, for this transaction alone to change."""
+    """The environment, locked until the transaction ends."""
     return get(name, for_change=True)
 
 
-def project_counts() -> dict[str, int]:
-    """In how many active projects each environment is enabled; only those that are in some."""
+def project_counts(actor: Actor) -> dict[str, int]:
+    """How many active projects that the actor can see use each environment, without zeros."""
     query = (
         sa.select(_enabled.c.environment, sa.func.count().label("projects"))
-        .join(_projects, _projects.c.id == _enabled.c.project_id)
-        .where(_projects.c.archived_at.is_(None))
+        .join(projects, projects.c.id == _enabled.c.project_id)
+        .where(projects.c.archived_at.is_(None), can_see(actor, projects.c.id, projects.c.mode))
         .group_by(_enabled.c.environment)
     )
     return {row.environment: row.projects for row in db.session.execute(query)}
@@ -77,13 +77,15 @@ def get(name: str, *, for_change: bool = False) -> Environment:
     return environment
 
 
-def update(actor: Actor, environment: Environment, **changes: Unpack[Changes]) -> None:
+def update(actor: Actor, environment: Environment, **changes: Unpack[Changes]) -> bool:
+    """Change an environment from ``get_for_change``; whether that changed anything."""
     before = environment.snapshot()
     for key, value in changes.items():
         setattr(environment, key, value)
     after = environment.snapshot()
     if after != before:
         events.record(actor, EventType.ENVIRONMENT_UPDATED, pre_data=before, data=after)
+    return after != before
 
 
 def _in_order() -> sa.Select[Environment]:

@@ -1,9 +1,9 @@
 from typing import Any
 
-from app.core.actor import current_actor
-from app.core.blueprints import ApiBlueprint
-from app.core.permissions import Permission
+from app.core.permissions import Access, Permission
 from app.event_log import schemas, service
+from app.web.caller import current_actor, require
+from app.web.routes import ApiBlueprint
 
 bp = ApiBlueprint(
     "events",
@@ -13,14 +13,17 @@ bp = ApiBlueprint(
 )
 
 
-@bp.get("", needs=Permission.READ_LOGS)
+@bp.get("", needs=Access.SIGNED_IN, refuses=(403,))
 @bp.arguments(schemas.EventQuery, location="query")
 @bp.response(200, schemas.EventList)
 def index(query: dict[str, Any]) -> dict[str, Any]:
     """List events
 
-    Newest first. Events of private projects are shown to those who may know of these.
+    Newest first. Needs READ_LOGS, or with `project` a role in that project. Without READ_LOGS,
+    `ip` and `tokenId` are null. Events of private projects are for their members and Admins.
     """
+    if not current_actor.may_read_events(query.get("project")):
+        require(current_actor, Permission.READ_LOGS)
     events, total = service.search(current_actor, **query)
     more = len(events) == query["limit"]
     return {"events": events, "total": total, "next_before": events[-1].id if more else None}

@@ -1,91 +1,170 @@
-import re
-from collections.abc import Iterator
-from datetime import date, timedelta
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
-from flask import json, render_template
+from flask import json, render_template, url_for
 from flask.typing import ResponseReturnValue
+from markupsafe import Markup
 
-from app.core import exports
-from app.core.actor import current_actor
-from app.core.pages import PageBlueprint, Query, read_query
-from app.core.permissions import Permission
+from app.accounts.models import Account
+from app.core.permissions import Access, Permission
 from app.event_log import schemas, service
-from app.event_log.sentences import differences, sentence
 from app.event_log.service import Act
-from app.events.models import EventType
+from app.events import words
+from app.events.models import Event, EventType
+from app.events.words import Difference, Mention, Part
+from app.projects import service as projects
+from app.web import exports
+from app.web.caller import current_actor, require
+from app.web.listing import Query, as_time, days_of, read_query
+from app.web.routes import PageBlueprint
+from app.web.templating import breakable
 
-bp = PageBlueprint("event_pages", __name__, url_prefix="/events")
+bp = PageBlueprint("event_pages", __name__)
 
 LABELS = {
     "text": "Text",
     "type": "Type",
     "project": "Project",
     "feature": "Feature",
-    "actor": "Account",
+    "actor": "By account",
+    "about": "About account",
+    "token": "Token",
     "from": "From",
     "to": "Before",
     "batch": "Batch",
 }
+ROW = schemas.EventRow()
 
 
-@bp.get("", needs=Permission.READ_LOGS)
+class Row(NamedTuple):
+    """An act as the page shows it."""
+
+    act: Act
+    sentence: Markup
+    origin: str
+    changes: list[Difference]
+    raw: str
+
+
+@bp.get("/events", needs=Permission.READ_LOGS)
 def index() -> ResponseReturnValue:
     """Who changed what, newest first; or all that match as a file."""
-    query = read_query(schemas.EventQuery, _as_time)
-    filters = {k: v for k, v in query.values.items() if k not in {"limit", "before"}}
+    query = _read_query()
     if exports.wanted():
-        return _file(filters)
-    acts = service.acts(current_actor, **query.values)
-    limit = query.values["limit"]
+        return _file("events", query)
     return render_template(
         "event_log/index.html",
-        query=query,
-        days=[(day, list(group)) for day, group in groupby(acts, key=_day)],
-        older=acts[-1].event.id if len(acts) == limit else None,
+        **_log(query),
         activity=service.recent(current_actor) if not query.given else None,
-        filters=[(k, label, query.given[k]) for k, label in LABELS.items() if k in query.given],
-        types=list(EventType),
-        sentence=sentence,
-        differences=differences,
-        as_json=_as_json,
-        dates=_dates(query),
+        projects=service.known_projects(current_actor),
     )
 
 
-def _file(filters: dict[str, Any]) -> ResponseReturnValue:
-    schema = schemas.EventRow()
+@bp.get("/projects/<key:project_id>/history", needs=Access.SIGNED_IN)
+def history(project_id: str) -> ResponseReturnValue:
+    """The events of one project."""
+    if not current_actor.may_read_events(project_id):
+        require(current_actor, Permission.READ_LOGS)
+    overview = projects.overview(current_actor, project_id)
+    query = _read_query(project=project_id)
+    if exports.wanted():
+        return _file(f"events-of-{project_id}", query)
+    return render_template("event_log/history.html", **_log(query, "project"), overview=overview)
+
+
+def _read_query(**fixed: str) -> Query:
+    """What the address asks for; ``fixed``: what it can't change."""
+    query = read_query(schemas.EventQuery, as_time)
+    return Query(query.values | fixed, query.given | fixed, query.faults)
+
+
+def _log(query: Query, *fixed: str) -> dict[str, Any]:
+    """What the templates show of the events that match; ``fixed``: filters that stay."""
+    acts = service.acts(current_actor, **query.values)
+    accounts = service.accounts_in([act.event for act in acts])
+    rows = _rows(acts, accounts)
+    chosen = query.given.keys() - {*fixed}
+    return {
+        "query": query,
+        "days": [(day, list(group)) for day, group in groupby(rows, key=_day)],
+        "older": acts[-1].event.id if len(acts) == query.values["limit"] else None,
+        "filters": [(k, label, query.given[k]) for k, label in LABELS.items() if k in chosen],
+        "types": [(type.value, _title(type)) for type in EventType],
+        "dates": days_of(query),
+    }
+
+
+def _rows(acts: list[Act], accounts: Mapping[int, Account]) -> list[Row]:
+    naming = service.naming(accounts, current_actor)
+    page_of = _pages(accounts)
+    rows = []
+    for act in acts:
+        who = words.actor(act.event, naming)
+        parts = words.parts(act.event, act.count, naming)
+        sentence = Markup("<b>{}</b> {}").format(
+            _linked(who, page_of), Markup("").join(_linked(part, page_of) for part in parts)
+        )
+        raw = json.dumps(ROW.dump(act.event), indent=2)
+        rows.append(Row(act, sentence, _origin(act.event), words.differences(act.event), raw))
+    return rows
+
+
+def _origin(event: Event) -> str:
+    """Where it was done from; empty for readers who can't see addresses."""
+    return "command line" if event.created_by_user_id is None else event.ip or ""
+
+
+def _linked(part: Part, page_of: Callable[[Mention], str | None]) -> Markup:
+    if not isinstance(part, Mention):
+        return Markup("{}").format(part)
+    page = page_of(part)
+    text = breakable(part.text)
+    return text if page is None else Markup('<a href="{}">{}</a>').format(page, text)
+
+
+def _pages(accounts: Mapping[int, Account]) -> Callable[[Mention], str | None]:
+    """The page that shows what a sentence names; None where the reader has none."""
+
+    def account(id: int) -> str | None:
+        found = accounts.get(id)
+        if found is None or found.deleted_at is not None or not current_actor.is_admin:
+            return None
+        area = "user_pages" if found.is_person else "service_account_pages"
+        return url_for(f"{area}.show", account_id=id)
+
+    def feature(place: tuple[str, str]) -> str:
+        project_id, name = place
+        return url_for("feature_pages.show", project_id=project_id, name=name)
+
+    finders: dict[str, Callable[[Any], str | None]] = {
+        "account": account,
+        "environment": lambda name: url_for("environment_pages.show", name=name),
+        "feature": feature,
+        "project": lambda project_id: url_for("feature_pages.index", project_id=project_id),
+        "context field": lambda _: url_for("context_pages.index"),
+        "tag type": lambda _: url_for("tag_pages.index"),
+    }
+    return lambda mention: finders[mention.kind](mention.id)
+
+
+def _file(name: str, query: Query) -> ResponseReturnValue:
+    filters = {k: v for k, v in query.values.items() if k not in {"limit", "before"}}
 
     def rows() -> Iterator[dict[str, Any]]:
-        for event in service.stream(current_actor, **filters):
-            yield {**schema.dump(event), "sentence": f"{event.created_by} {sentence(event)}"}
+        for events, naming in service.stream(current_actor, **filters):
+            for event in events:
+                sentence = f"{words.actor(event, naming)} {words.sentence(event, naming=naming)}"
+                yield {**ROW.dump(event), "sentence": sentence}
 
-    columns = [field.data_key or key for key, field in schema.dump_fields.items()]
-    return exports.file("events", [*columns, "sentence"], rows())
-
-
-def _as_time(name: str, value: str) -> str:
-    """A day, as date fields send it, as the moment where it begins, or ends for ``to``."""
-    if name not in {"from", "to"} or not re.fullmatch(r"\d{4}-\d\d-\d\d", value):
-        return value
-    try:
-        day = date.fromisoformat(value)
-        return f"{day + timedelta(days=name == 'to')}T00:00:00Z"
-    except (ValueError, OverflowError):
-        return value
+    columns = [field.data_key or key for key, field in ROW.dump_fields.items()]
+    return exports.file(name, [*columns, "sentence"], rows())
 
 
-def _dates(query: Query) -> dict[str, str]:
-    """What the date fields show."""
-    found = {name: query.values.get(key) for name, key in (("from", "from_"), ("to", "to"))}
-    shift = {"from": timedelta(), "to": timedelta(days=1)}
-    return {name: f"{at - shift[name]:%Y-%m-%d}" if at else "" for name, at in found.items()}
+def _title(type: EventType) -> str:
+    return type.value.replace("-", " ").capitalize()
 
 
-def _day(act: Act) -> date:
-    return act.event.created_at.date()
-
-
-def _as_json(act: Act) -> str:
-    return json.dumps(schemas.EventRow().dump(act.event), indent=2)
+def _day(row: Row) -> date:
+    return row.act.event.created_at.date()

@@ -1,8 +1,8 @@
 from marshmallow import fields
 
-from app.core.paging import DEFAULT_LIMIT, MAX_LIMIT
-from app.core.schemas import Line, QueryNumber, Schema, Timestamp
 from app.events.models import EventType
+from app.web.listing import DEFAULT_LIMIT, MAX_LIMIT
+from app.web.schemas import QueryNumber, Schema, SingleLine, Timestamp
 
 
 class EventQuery(Schema):
@@ -10,24 +10,34 @@ class EventQuery(Schema):
         load_default=DEFAULT_LIMIT,
         low=1,
         high=MAX_LIMIT,
+        metadata={"description": "The greatest number of events to return."},
     )
     before = QueryNumber(
         metadata={
-            "description": "Only events with an id below this: nextBefore of the page before."
+            "description": "Only events with an id below this: nextBefore of the previous page."
         }
     )
     type = fields.Enum(EventType, by_value=True)
-    project = Line(high=100)
-    feature = Line(high=100)
+    project = SingleLine(high=100)
+    feature = SingleLine(high=100)
     account = QueryNumber(
         data_key="actor", metadata={"description": "The id of the account that acted."}
     )
-    from_ = Timestamp(data_key="from", metadata={"description": "Not before this time."})
+    about = QueryNumber(
+        metadata={
+            "description": "The id of an account: only events about it and its tokens, "
+            "such as a new password, or a role in a project."
+        }
+    )
+    token = QueryNumber(
+        metadata={"description": "The id of a token: only what it did, and what happened to it."}
+    )
+    from_ = Timestamp(data_key="from", metadata={"description": "At this time or later."})
     to = Timestamp(metadata={"description": "Before this time."})
-    batch = Line(high=36)
-    text = Line(
+    batch = SingleLine(high=36, metadata={"description": "Only events of one act, by batchId."})
+    text = SingleLine(
         high=100,
-        metadata={"description": "In the name of who acted, the project, feature or reason."},
+        metadata={"description": "Text in createdBy, project, featureName or reason."},
     )
 
 
@@ -52,5 +62,6 @@ class EventList(Schema):
     events = fields.List(fields.Nested(EventRow))
     total = fields.Integer()
     next_before = fields.Integer(
-        allow_none=True, metadata={"description": "Where the next page begins; null at the end."}
+        allow_none=True,
+        metadata={"description": "Where the next page starts. null on the last page."},
     )

@@ -1,7 +1,11 @@
-"""Reading the event log; ``app/events`` writes it."""
+"""Reading the event log; ``app/events`` writes it.
+
+People with READ_LOGS read all of it, except events of private projects that they can't see.
+Members of a project read the events of that project, without addresses and tokens.
+"""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
@@ -9,24 +13,44 @@ from typing import Any, TypedDict, Unpack
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
+from app.accounts.models import Account
 from app.auth.models import SignIn
 from app.core.activity import Activity, days, draw
 from app.core.actor import Actor
-from app.core.db import CHUNK, contains, db, unit_of_work
+from app.core.db import chunks, contains, db, unit_of_work
+from app.core.permissions import Permission
 from app.events.models import Event, EventType
+from app.events.words import Naming, account_ids, types_that_name
 from app.projects import queries as projects
+from app.projects.models import Project
 
 FIRST = 20
-"""Features of a batch that are named where there is no room for all."""
+"""Features of a batch that a row names."""
+STREAMED = 100
+"""Events of a file that are in memory at once: each may be large."""
+SUGGESTIONS = 300
+
+ABOUT_TOKENS = types_that_name("token")
+"""Types whose facts have the id of a token, and that of its owner as ``userId``."""
+ABOUT_ACCOUNTS = [
+    type
+    for type in types_that_name("account", "whose", "for_other", "of_other")
+    if type not in ABOUT_TOKENS
+]
+"""Types whose facts have the id of the account that they are about."""
+ABOUT_MEMBERS = types_that_name("members")
+"""Types whose facts have the roles in a project by account."""
 
 
 class Filters(TypedDict, total=False):
-    """What the log can be narrowed by; ``from_`` is included, ``to`` is not."""
+    """``from_`` is included, ``to`` is not. ``about``: an account; ``token``: acted, or changed."""
 
     type: EventType
     project: str
     feature: str
     account: int
+    about: int
+    token: int
     from_: datetime
     to: datetime
     batch: str
@@ -45,21 +69,21 @@ def search(
 
     Without ``count`` the number is 0: counting reads all of them.
     """
-    conditions = [_may_know(actor), *_conditions(filters)]
+    conditions = _conditions(actor, filters)
     total = 0
     if count:
         total = db.session.scalar(sa.select(sa.func.count(Event.id)).where(*conditions)) or 0
     query = sa.select(Event).where(*conditions).order_by(Event.id.desc()).limit(limit)
     if before is not None:
         query = query.where(Event.id < before)
-    return list(db.session.scalars(query)), total
+    return _readable(actor, list(db.session.scalars(query))), total
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """An event as a row of the log; of one act that made several, the last, with their number.
+    """An event as a row of the log. If one act made several, the last of them, and their number.
 
-    ``features``: the first of those that the act was about, by name.
+    ``features``: the first of those that the act changed, by name.
     """
 
     event: Event
@@ -70,20 +94,20 @@ class Act:
 def acts(
     actor: Actor, *, limit: int, before: int | None = None, **filters: Unpack[Filters]
 ) -> list[Act]:
-    """What ``search`` finds, with each batch as one row at the place of its last event.
+    """What ``search`` finds, with each batch as one row in the place of its last event.
 
-    Narrowed to a batch, or to what only part of a batch may match, each event is a row.
+    With filters that can match a part of a batch, each event is a row.
     """
-    conditions = [_may_know(actor), *_conditions(filters)]
-    if filters.keys() & {"batch", "feature", "type", "text"}:
-        events, _ = search(actor, limit=limit, before=before, **filters)
+    conditions = _conditions(actor, filters)
+    if filters.keys() & {"batch", "feature", "type", "text", "about", "token"}:
+        events, _ = search(actor, limit=limit, before=before, count=False, **filters)
         return [Act(event) for event in events]
     later = aliased(Event)
     is_last = ~sa.exists().where(later.batch_id == Event.batch_id, later.id > Event.id)
     query = sa.select(Event).where(*conditions, is_last).order_by(Event.id.desc()).limit(limit)
     if before is not None:
         query = query.where(Event.id < before)
-    events = list(db.session.scalars(query))
+    events = _readable(actor, list(db.session.scalars(query)))
     place = sa.func.row_number().over(partition_by=Event.batch_id, order_by=Event.id)
     number = sa.func.count().over(partition_by=Event.batch_id)
     members = (
@@ -102,48 +126,111 @@ def acts(
     ]
 
 
+def accounts_in(events: Collection[Event]) -> dict[int, Account]:
+    """The accounts that the sentences of these events name, deleted ones too, by id."""
+    found: dict[int, Account] = {}
+    for chunk in chunks(set[int]().union(*map(account_ids, events))):
+        query = sa.select(Account).where(Account.id.in_(chunk))
+        found |= {account.id: account for account in db.session.scalars(query)}
+    return found
+
+
+def naming(accounts: Mapping[int, Account], reader: Actor | None = None) -> Naming:
+    """How sentences name these accounts: by full name, and the reader as "you"."""
+    names = {id: account.called for id, account in accounts.items()}
+    return Naming(names, reader.id if reader else None)
+
+
 def recent(actor: Actor) -> Activity:
-    """The changes that the actor may know of; and everybody's sign-ins, for an Admin."""
+    """The changes that the actor can see; for an Admin also how often people signed in."""
     counts = {"change": days(Event.created_at, _may_know(actor))}
     if actor.is_admin:
         counts["sign-in"] = days(SignIn.at, SignIn.succeeded.is_(True))
     return draw(counts)
 
 
-def stream(actor: Actor, **filters: Unpack[Filters]) -> Iterator[Event]:
-    """All that match, newest first, read in short transactions of their own."""
+def known_projects(actor: Actor) -> list[tuple[str, str]]:
+    """Ids and names of projects that the actor can see, by name; at most SUGGESTIONS."""
+    query = sa.select(Project.id, Project.name).where(projects.visible_to(actor))
+    query = query.order_by(sa.func.lower(Project.name), Project.id).limit(SUGGESTIONS)
+    return [(id, name) for id, name in db.session.execute(query)]
+
+
+def stream(actor: Actor, **filters: Unpack[Filters]) -> Iterator[tuple[list[Event], Naming]]:
+    """All that match, newest first, in lists that are read in short transactions of their own."""
     before = None
     while True:
         with unit_of_work(writes=False):
-            events, _ = search(actor, limit=CHUNK, before=before, count=False, **filters)
-        yield from events
-        if len(events) < CHUNK:
+            events, _ = search(actor, limit=STREAMED, before=before, count=False, **filters)
+            names = naming(accounts_in(events))
+        yield events, names
+        if len(events) < STREAMED:
             return
         before = events[-1].id
 
 
 def _may_know(actor: Actor) -> sa.ColumnElement[bool]:
-    """What happened in a private project is for those who know of it."""
     if actor.is_admin:
         return sa.true()
-    return sa.or_(Event.project.is_(None), Event.project.not_in(projects.hidden_from(actor)))
+    if actor.may(Permission.READ_LOGS):
+        return sa.or_(Event.project.is_(None), Event.project.not_in(projects.hidden_from(actor)))
+    return Event.project.in_(list(actor.project_roles))
 
 
-def _conditions(filters: Filters) -> list[sa.ColumnElement[bool]]:
+def _readable(actor: Actor, events: list[Event]) -> list[Event]:
+    """The events, without addresses and tokens for those who read as members of a project."""
+    if not actor.may(Permission.READ_LOGS):
+        for event in events:
+            db.session.expunge(event)  # or the change would be saved
+            event.ip = event.token_id = None
+    return events
+
+
+def _conditions(actor: Actor, filters: Filters) -> list[sa.ColumnElement[bool]]:
     tests: dict[str, Callable[[Any], sa.ColumnElement[bool]]] = {
         "type": Event.type.__eq__,
         "project": Event.project.__eq__,
         "feature": Event.feature_name.__eq__,
         "account": Event.created_by_user_id.__eq__,
+        "about": _is_about,
+        "token": _is_of_token,
         "from_": Event.created_at.__ge__,
         "to": Event.created_at.__lt__,
         "batch": Event.batch_id.__eq__,
         "text": _mentions,
     }
-    return [tests[key](value) for key, value in filters.items()]
+    if not actor.may(Permission.READ_LOGS):
+        tests["token"] = lambda _: sa.false()  # or trying them out would show which acted
+    return [_may_know(actor), *(tests[key](value) for key, value in filters.items())]
+
+
+def _is_about(account_id: int) -> sa.ColumnElement[bool]:
+    before, after = (
+        facts["members", str(account_id)].as_string() for facts in (Event.pre_data, Event.data)
+    )
+    return sa.or_(
+        _has(ABOUT_ACCOUNTS, "id", account_id),
+        _has(ABOUT_TOKENS, "userId", account_id),
+        sa.and_(Event.type.in_(ABOUT_MEMBERS), before.is_distinct_from(after)),
+    )
+
+
+def _is_of_token(token_id: int) -> sa.ColumnElement[bool]:
+    return sa.or_(Event.token_id == token_id, _has(ABOUT_TOKENS, "id", token_id))
+
+
+def _has(types: list[EventType], name: str, value: int) -> sa.ColumnElement[bool]:
+    """Whether events of these types have the number in ``data`` or in ``pre_data``."""
+    is_one = Event.type.in_(types)
+    found = (
+        # In other types the same name may be no number, which PostgreSQL refuses to compare.
+        sa.case((is_one, facts[name].as_integer())) == value
+        for facts in (Event.data, Event.pre_data)
+    )
+    return sa.and_(is_one, sa.or_(*found))
 
 
 def _mentions(text: str) -> sa.ColumnElement[bool]:
-    """Whether the words stand in who, where or why; what changed is not searched."""
+    """Whether the text is in who, where or why. What changed is not searched."""
     columns = (Event.created_by, Event.project, Event.feature_name, Event.reason)
     return contains(text, *columns)

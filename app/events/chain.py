@@ -8,7 +8,7 @@ from typing import Any
 START = bytes(32)
 """What the first event of all follows."""
 
-TOLD = (
+FACTS = (
     "id",
     "type",
     "created_at",
@@ -31,10 +31,10 @@ def link(
 ) -> bytes:
     """The digest of an event, from the one before and the event's columns.
 
-    ``text_of``: how to write ``data`` and ``pre_data``, for who writes the same ones often.
+    ``text_of``: how to write ``data`` and ``pre_data``, for callers that write the same ones often.
     """
     write = text_of or as_text
-    facts = [event[name] for name in TOLD]
-    facts[TOLD.index("created_at")] = event["created_at"].isoformat()
+    facts = [event[name] for name in FACTS]
+    facts[FACTS.index("created_at")] = event["created_at"].isoformat()
     parts = (as_text(facts), write(event["data"]), write(event["pre_data"]))
     return sha256(before + "\n".join(parts).encode()).digest()

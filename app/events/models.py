@@ -5,11 +5,19 @@ from typing import Any
 from sqlalchemy import Index, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.clock import utcnow
 from app.core.columns import enum_of
-from app.core.db import NEVER_REUSE_IDS, Model, utcnow
+from app.core.db import NEVER_REUSE_IDS, Model
 
 
 class EventType(StrEnum):
+    BACKUP_CREATED = "backup-created"
+    BACKUP_RESTORED = "backup-restored"
+    CHANGE_REQUEST_BYPASSED = "change-request-bypassed"
+    CONTEXT_FIELD_CREATED = "context-field-created"
+    CONTEXT_FIELD_DELETED = "context-field-deleted"
+    CONTEXT_FIELD_UPDATED = "context-field-updated"
+    DATABASE_MOVED = "database-moved"
     ENVIRONMENT_CREATED = "environment-created"
     ENVIRONMENT_UPDATED = "environment-updated"
     EVENTS_PRUNED = "events-pruned"
@@ -17,7 +25,13 @@ class EventType(StrEnum):
     FEATURE_CREATED = "feature-created"
     FEATURE_DEPENDENCY_ADDED = "feature-dependency-added"
     FEATURE_DEPENDENCY_REMOVED = "feature-dependency-removed"
+    FEATURE_ENVIRONMENT_DISABLED = "feature-environment-disabled"
+    FEATURE_ENVIRONMENT_ENABLED = "feature-environment-enabled"
     FEATURE_REVIVED = "feature-revived"
+    FEATURE_STRATEGIES_SORTED = "feature-strategies-sorted"
+    FEATURE_STRATEGY_ADDED = "feature-strategy-added"
+    FEATURE_STRATEGY_REMOVED = "feature-strategy-removed"
+    FEATURE_STRATEGY_UPDATED = "feature-strategy-updated"
     FEATURE_TAGS_CHANGED = "feature-tags-changed"
     FEATURE_UPDATED = "feature-updated"
     INACTIVE_USERS_DELETED = "inactive-users-deleted"
@@ -35,6 +49,12 @@ class EventType(StrEnum):
     SERVICE_ACCOUNT_CREATED = "service-account-created"
     SERVICE_ACCOUNT_DELETED = "service-account-deleted"
     SERVICE_ACCOUNT_UPDATED = "service-account-updated"
+    SETUP_LINK_CREATED = "setup-link-created"
+    SETUP_LINK_USED = "setup-link-used"
+    TAG_DELETED = "tag-deleted"
+    TAG_MERGED = "tag-merged"
+    TAG_MERGE_UNDONE = "tag-merge-undone"
+    TAG_RENAMED = "tag-renamed"
     TAG_TYPE_CREATED = "tag-type-created"
     TAG_TYPE_DELETED = "tag-type-deleted"
     TAG_TYPE_UPDATED = "tag-type-updated"
@@ -84,7 +104,7 @@ class Event(Model):
 class EventHead(Model):
     """The one row that says where the log ends, and what was taken away from its beginning.
 
-    The database lets nobody delete an event that is not ``pruned_to`` or older.
+    The database refuses to delete events newer than ``pruned_to``.
     """
 
     __tablename__ = "event_heads"

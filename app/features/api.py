@@ -2,26 +2,22 @@ from typing import Any
 
 from flask import Response, url_for
 
-from app.core.actor import current_actor
-from app.core.blueprints import ApiBlueprint, no_body
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.core.requests import check_if_match
-from app.features import schemas, service, tagging
+from app.features import bulk, schemas, service
+from app.features.bulk import Edit, Settings
 from app.features.queries import FeatureView
+from app.web.caller import current_actor
+from app.web.requests import check_if_match
+from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(
     "features",
     __name__,
     url_prefix="/api/admin/projects/<key:project_id>",
-    description="Feature toggles, what they depend on, and their tags.",
+    description="Features, their dependencies and their tags.",
 )
-
-TAGGING_EXAMPLE = {
-    "features": ["checkout.new-flow", "checkout.base"],
-    "tags": {"addedTags": [{"type": "simple", "value": "beta"}], "removedTags": []},
-}
 
 
 @bp.get("/features", needs=Access.SIGNED_IN)
@@ -58,7 +54,7 @@ def update(data: dict[str, Any], project_id: str, name: str) -> Response:
     Fields that are left out stay as they are.
     """
     if data.pop("name", name) != name:
-        raise Invalid.at("/name", f"The name can't be changed; leave it out or send {name!r}.")
+        raise Invalid.at("/name", f"The name cannot be changed. Leave it out or send {name!r}.")
     view = service.get_for_change(current_actor, project_id, name)
     check_if_match(schemas.FeatureRow, view)
     service.update(current_actor, view.feature, **data)
@@ -69,9 +65,10 @@ def update(data: dict[str, Any], project_id: str, name: str) -> Response:
 @bp.arguments(schemas.Parent, example={"feature": "checkout.base"})
 @bp.response(200)
 def add_dependency(data: dict[str, str], project_id: str, name: str) -> Response:
-    """Let a feature depend on another
+    """Make a feature depend on another
 
-    A feature has one parent at most: a new one replaces the old. Dependencies are one level deep.
+    A feature has at most one parent. A new parent replaces the old one. Dependencies are one level
+    deep.
     """
     service.add_dependency(current_actor, project_id, name, data["feature"])
     return no_body()
@@ -99,20 +96,28 @@ def remove_dependency(project_id: str, name: str, parent: str) -> Response:
     return no_body()
 
 
-@bp.put("/tags", needs=Permission.UPDATE_FEATURE, refuses=(404, 409))
-@bp.arguments(schemas.Tagging, example=TAGGING_EXAMPLE)
-@bp.response(200)
-def change_tags(data: dict[str, Any], project_id: str) -> Response:
-    """Add and remove tags on several features
+@bp.post("/stale", needs=Permission.UPDATE_FEATURE, refuses=(404,))
+@bp.arguments(schemas.StaleFeatures, example={"features": ["checkout.base"], "stale": True})
+@bp.response(202)
+def mark_stale(data: dict[str, Any], project_id: str) -> Response:
+    """Mark several features as stale or not stale
 
-    Features and tags are sets. What is there already is not added again, what is not there need
-    not be removed, and new tags are created. One unknown feature, and nothing is done.
+    All or none: if one feature is unknown or archived, nothing is changed.
     """
-    tagging.change(
-        current_actor,
-        project_id,
-        features=data["features"],
-        added=data["tags"]["added_tags"],
-        removed=data["tags"]["removed_tags"],
-    )
-    return no_body()
+    return _change_many(project_id, data["features"], {"stale": data["stale"]})
+
+
+@bp.post("/type", needs=Permission.UPDATE_FEATURE, refuses=(404,))
+@bp.arguments(schemas.TypedFeatures, example={"features": ["checkout.base"], "type": "release"})
+@bp.response(202)
+def change_type(data: dict[str, Any], project_id: str) -> Response:
+    """Change the type of several features
+
+    All or none: if one feature is unknown or archived, nothing is changed.
+    """
+    return _change_many(project_id, data["features"], {"type": data["type"]})
+
+
+def _change_many(project_id: str, features: list[str], settings: Settings) -> Response:
+    bulk.apply(current_actor, project_id, [Edit(features, settings)])
+    return no_body(202)

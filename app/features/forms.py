@@ -2,31 +2,38 @@ from typing import Any
 
 from wtforms import BooleanField, SelectChoice, SelectField, StringField, TextAreaField
 
-from app.core.conflicts import Values
-from app.core.forms import ReasonField, SchemaForm
 from app.features import schemas
+from app.features.bulk import Settings
 from app.features.models import FeatureType
 from app.features.queries import FeatureView
-from app.features.tagging import Edit
-from app.tags.schemas import TagRef
-
-SHOWN_IN_BODY = 20
+from app.web.conflicts import Values
+from app.web.forms import ReasonField, SchemaForm
 
 TYPES = {
-    FeatureType.RELEASE: "Release: hides unfinished work",
+    FeatureType.RELEASE: "Release: hides unfinished work until it’s ready",
     FeatureType.EXPERIMENT: "Experiment: compares variants",
-    FeatureType.OPERATIONAL: "Operational: moves from one system to another",
-    FeatureType.KILL_SWITCH: "Kill switch: turns something off in an emergency",
-    FeatureType.PERMISSION: "Permission: lets some have it and others not",
+    FeatureType.OPERATIONAL: "Operational: controls how the system behaves, such as under load",
+    FeatureType.KILL_SWITCH: "Kill switch: switches something off in an emergency",
+    FeatureType.PERMISSION: "Permission: gives access to some people and not to others",
 }
+
+
+TYPE_NAMES = {type.value: words.partition(":")[0] for type, words in TYPES.items()}
+STATES = {"true": "Stale", "false": "Not stale"}
+SHOWN_IN_BODY = 20
+
+
+def cut(names: list[str]) -> list[str]:
+    """The names for an example of an API request, of which the first are enough."""
+    return [*names[:SHOWN_IN_BODY], "…"] if len(names) > SHOWN_IN_BODY else names
 
 
 class _FeatureForm(SchemaForm):
     type = SelectField(
         "Type", choices=[SelectChoice(type.value, words) for type, words in TYPES.items()]
     )
-    description = TextAreaField("Description", description="What it switches, and who to ask.")
-    impression_data = BooleanField("Impression data: programs tell each time they ask for it")
+    description = TextAreaField("Description", description="What it’s for and who to ask about it.")
+    impression_data = BooleanField("Impression data: SDKs raise an event for each check")
 
 
 class NewFeatureForm(_FeatureForm):
@@ -34,8 +41,8 @@ class NewFeatureForm(_FeatureForm):
 
     name = StringField(
         "Name",
-        description="Programs ask for it by this name, so it can’t be changed later. Letters, "
-        "digits and . _ ~ -",
+        description="Applications ask for the feature by this name, so it can’t be changed later. "
+        "Use letters, digits and . _ ~ -",
     )
 
     @property
@@ -43,19 +50,29 @@ class NewFeatureForm(_FeatureForm):
         return self.payload()
 
 
+class PasteForm(SchemaForm):
+    schema = schemas.PastedList
+
+    names = TextAreaField(
+        "Feature names",
+        description="One per line, or separated by commas or spaces, as copied from a table or a "
+        "file. The next page shows which names aren’t in this project, before anything changes.",
+    )
+
+
 class FeatureForm(_FeatureForm):
     schema = schemas.FeatureSettings
 
-    stale = BooleanField("Stale: no longer needed, waiting to be removed from the code")
+    stale = BooleanField("Stale: ready to be removed from code")
     parent = StringField(
         "Depends on",
-        description="It works only while this feature does. Leave empty for none.",
+        description="The feature is off wherever this parent is off. Leave empty for none.",
     )
     reason = ReasonField()
 
     @property
     def settings(self) -> Values:
-        """What the valid form says, in the words of ``settings_of``."""
+        """The valid form's values, with the keys of ``settings_of``."""
         return {
             "type": self.values["type"].value,
             "description": self.values["description"] or "",
@@ -66,21 +83,12 @@ class FeatureForm(_FeatureForm):
 
     @property
     def api_body(self) -> dict[str, Any]:
-        """What the API takes of it in the request for the feature itself."""
+        """The body of the request that updates the feature; its parent has requests of its own."""
         return {name: value for name, value in self.payload().items() if name != "parent"}
 
 
-class NewTagForm(SchemaForm):
-    """A tag to add, on the page of the picker."""
-
-    schema = TagRef
-
-    type = StringField("Type", name="new_type", id="new-type")
-    value = StringField("Value")
-
-
 def settings_of(view: FeatureView) -> Values:
-    """The feature in the words of the form."""
+    """The feature's values by the names of the form's fields."""
     return {
         "type": view.feature.type.value,
         "description": view.feature.description or "",
@@ -90,13 +98,9 @@ def settings_of(view: FeatureView) -> Values:
     }
 
 
-def tagging_body(names: list[str], edit: Edit) -> dict[str, Any]:
-    """The edit as the API takes it, its features cut where nobody reads on."""
-    shown = [*names[:SHOWN_IN_BODY], "…"] if len(names) > SHOWN_IN_BODY else names
-    return {
-        "features": shown,
-        "tags": {
-            "addedTags": [tag._asdict() for tag in edit.added],
-            "removedTags": [tag._asdict() for tag in edit.removed],
-        },
-    }
+def bulk_requests(project_id: str, names: list[str], settings: Settings) -> list[tuple[str, Any]]:
+    """The paths and bodies of the API requests that apply the settings."""
+    return [
+        (f"/api/admin/projects/{project_id}/{key}", {"features": cut(names), key: value})
+        for key, value in settings.items()
+    ]

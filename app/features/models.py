@@ -2,10 +2,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import NEVER_REUSE_IDS, Model, at_most, utcnow
+from app.core.clock import utcnow
+from app.core.db import NEVER_REUSE_IDS, Model, at_most
 
 
 class FeatureType(StrEnum):
@@ -31,13 +32,20 @@ class Feature(Model):
 
     __table_args__ = (
         Index(None, "project_id", "name"),
+        Index(  # by which the active features of a project are counted and listed
+            "ix_features_active",
+            "project_id",
+            "name",
+            sqlite_where=text("archived_at IS NULL"),
+            postgresql_where=text("archived_at IS NULL"),
+        ),
         at_most("name", 100),
         at_most("description", 5_000),
         NEVER_REUSE_IDS,
     )
 
     def snapshot(self) -> dict[str, Any]:
-        """The feature as the event log remembers it."""
+        """The feature as the event log records it."""
         return {
             "name": self.name,
             "type": self.type,
@@ -48,7 +56,7 @@ class Feature(Model):
 
 
 class Dependency(Model):
-    """A child works only while its parent does. The key lets a child have but one parent."""
+    """A child is off wherever its parent is off. The primary key allows one parent per child."""
 
     __tablename__ = "feature_dependencies"
 
@@ -61,9 +69,9 @@ class Dependency(Model):
 
 
 class Selection(Model):
-    """Names that somebody chose in a project, so that pages about them have an address.
+    """Feature names that someone selected in a project, stored so that pages about them have a URL.
 
-    The id is a digest of the project and the names: the same choice has the same address.
+    The id is a digest of the project and the names: the same selection has the same URL.
     """
 
     __tablename__ = "selections"

@@ -1,3 +1,4 @@
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Any
 
@@ -5,17 +6,31 @@ from flask import flash, g, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.core import exports
-from app.core.actor import current_actor
-from app.core.conflicts import Values, Watch
-from app.core.forms import attempt, carry_out, show_form
-from app.core.pages import PageBlueprint, read_query, see
 from app.core.permissions import Access, Permission
+from app.events import service as events
+from app.events.models import Event
 from app.features import schemas, selections, service
-from app.features.forms import TYPES, FeatureForm, NewFeatureForm, settings_of
+from app.features.forms import (
+    STATES,
+    TYPE_NAMES,
+    FeatureForm,
+    NewFeatureForm,
+    PasteForm,
+    settings_of,
+)
 from app.features.queries import FeatureView
 from app.projects import service as projects
+from app.strategies import queries as strategies
+from app.strategies import words
 from app.tags import service as tags
+from app.web import exports
+from app.web.caller import current_actor
+from app.web.conflicts import FieldConflict, StaleEdit, Values
+from app.web.forms import attempt, show_form
+from app.web.listing import read_query
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+from app.web.schemas import MAX_ITEMS
 
 bp = PageBlueprint("feature_pages", __name__, url_prefix="/projects/<key:project_id>")
 
@@ -27,12 +42,27 @@ WORDS = {
     "impression_data": "Impression data",
     "parent": "Depends on",
 }
-DESTINATIONS = {"tags": "picker.choose", "archive": "archive_pages.preview"}
+DESTINATIONS = {
+    "tags": "tagging_pages.choose",
+    "settings": "bulk_pages.choose",
+    "archive": "archive_pages.preview",
+    "on": "bulk_switching_pages.review",
+    "off": "bulk_switching_pages.review",
+}
+SWITCHES = {"on", "off"}
+"""The destinations that need an environment too."""
+FILTERS = {
+    "text": "Text",
+    "type": "Type",
+    "tag": "Tag",
+    "withoutTag": "Without tag",
+    "stale": "State",
+}
 
 
 @bp.get("", needs=Access.SIGNED_IN)
 def index(project_id: str) -> ResponseReturnValue:
-    """The features of a project, to filter, and to choose several of; or all as a file."""
+    """The features of a project, to filter and select; or all of them as a file."""
     query = read_query(schemas.FeatureQuery)
     if exports.wanted():
         projects.require(current_actor, project_id)
@@ -40,116 +70,161 @@ def index(project_id: str) -> ResponseReturnValue:
         name = f"features-of-{project_id}"
         return exports.table(name, schemas.FeatureRow(), search, query.values)
     page = service.search(current_actor, project_id, **query.values)
-    kept = g.get("kept_form")
+    selected, shown = _selected(project_id), {view.feature.name for view in page.items}
     return render_template(
         "features/index.html",
         overview=projects.overview(current_actor, project_id),
         page=page,
         query=query,
-        chosen=set(kept.getlist("feature")) if kept else set(),
+        filters=query.in_use(FILTERS, {"type": TYPE_NAMES, "stale": STATES}),
+        states=STATES.items(),
+        selected=selected & shown,
+        selected_elsewhere=len(selected - shown),
         everything="all" in request.args,
         archived_count=service.archived_count(current_actor, project_id),
         suggestions=service.used_tags(project_id, SUGGESTIONS),
-        hues=hues(),
-        types=TYPES,
+        hues=tags.hues(),
+        type_names=TYPE_NAMES,
+        environments=strategies.environments_of([project_id]).get(project_id, []),
+        short=words.short,
+        reach=words.reach,
     )
 
 
-@bp.route("/features/new", methods=["GET", "POST"], needs=Permission.CREATE_FEATURE)
+@bp.form("/new-feature", needs=Permission.CREATE_FEATURE)
 def new(project_id: str) -> ResponseReturnValue:
-    """Create a feature, and another one if there are more."""
+    """Create a feature, and optionally the next one after it."""
     form = NewFeatureForm(data={"type": "release"})
     if view := attempt(form, lambda: service.create(current_actor, project_id, **form.values)):
         flash(f"Feature {view.feature.name} created.", "ok")
         if "another" in request.form:
-            return see(".new", project_id=project_id)
-        return see(".show", project_id=project_id, name=view.feature.name)
+            return redirect_to(".new", project_id=project_id)
+        return redirect_to(".show", project_id=project_id, name=view.feature.name)
     overview = projects.overview(current_actor, project_id)
     return show_form("features/new.html", form, overview=overview)
 
 
 @bp.get("/features/<key:name>", needs=Access.SIGNED_IN)
 def show(project_id: str, name: str) -> ResponseReturnValue:
-    """A feature, with a form for those who may change it."""
+    """A feature, with a form for people who may change it."""
     view = service.get(current_actor, project_id, name)
     return _feature_page(project_id, view, FeatureForm(data=settings_of(view)))
 
 
 @bp.post("/features/<key:name>", needs=Permission.UPDATE_FEATURE)
 def update(project_id: str, name: str) -> ResponseReturnValue:
-    """Save; whoever was overtaken by somebody else chooses part by part, and loses nothing."""
+    """Save; if someone else changed the feature first, the person chooses field by field."""
     view = service.get_for_change(current_actor, project_id, name)
     form, present = FeatureForm(data=settings_of(view)), settings_of(view)
-    watch = _watch(name)
-    seen = watch.seen()
-    for part in watch.taken_from_them():
+    edit = _stale_edit(name)
+    seen = edit.seen()
+    for part in edit.taken_from_them():
         form[part].data = present[part]
     if "back" in request.form or not form.validate_on_submit():
         return _feature_page(project_id, view, form, seen)
-    if present not in (seen, form.settings):
-        return _conflict_page(project_id, view, form, seen)
-    if carry_out(form, lambda: _save(project_id, view, form)):
-        flash(f"Feature {name} saved.", "ok")
-        return see(".show", project_id=project_id, name=name)
-    return _feature_page(project_id, view, form, seen)
+    if conflicts := edit.field_conflicts(seen, present, form.settings):
+        return _conflict_page(project_id, view, form, conflicts)
+    changed = attempt(form, lambda: _save(project_id, view, form))
+    if changed is None:
+        return _feature_page(project_id, view, form, seen)
+    flash(f"Feature {name} saved." if changed else "Nothing changed.", "ok")
+    return redirect_to(".show", project_id=project_id, name=name)
 
 
-@bp.get("/paste", needs=Permission.UPDATE_FEATURE)
-def paste(project_id: str) -> str:
-    """A list of names from somewhere else, to do something with."""
+@bp.form("/paste", needs=Permission.UPDATE_FEATURE)
+def paste(project_id: str) -> ResponseReturnValue:
+    """Paste a list of names to work with."""
+    form = PasteForm()
+    if form.validate_on_submit():
+        return _open_selection(project_id, form.values["names"])
     overview = projects.overview(current_actor, project_id)
-    kept = g.get("kept_form")
-    return render_template(
-        "features/paste.html", overview=overview, names=kept.get("names", "") if kept else ""
-    )
+    return show_form("features/paste.html", form, overview=overview)
 
 
 @bp.post("/selection", needs=Permission.UPDATE_FEATURE)
 def select(project_id: str) -> Response:
-    """Give what was chosen an address, and lead to what is to be done with it.
+    """Store a selection and go to the page that acts on it.
 
-    Chosen are rows of the list, names in a pasted text, all that match a filter, or an earlier
-    selection with some more and without some others.
+    It consists of rows of the list (on other pages of it: those of the selection ``base``), of all
+    features that match the filters, or of an earlier selection with names added and removed.
     """
     sent = request.form
     if earlier := sent.get("selection"):
         plus, minus = sent.getlist("plus"), sent.getlist("minus")
         id = selections.change(current_actor, project_id, earlier, plus=plus, minus=minus)
-    else:
-        names = sent.getlist("feature") + selections.pasted(sent.get("names", ""))
-        if "all" in sent:
-            names += service.names(current_actor, project_id, **filters_of_list())
-        if not names:
-            flash("Choose at least one feature first; nothing was changed.", "warn")
-            return see(".index", project_id=project_id)
-        id = selections.keep(current_actor, project_id, names)
-    endpoint = DESTINATIONS.get(sent.get("to", ""), DESTINATIONS["tags"])
-    return see(endpoint, project_id=project_id, selection=id)
+        detach = sent.getlist("detach") or None  # a choice of the archive preview
+        return redirect_to(_destination(), project_id=project_id, selection=id, detach=detach)
+    names = set(sent.getlist("feature"))
+    if base := sent.get("base"):
+        elsewhere = selections.names_of(current_actor, project_id, base) or []
+        names |= set(elsewhere).difference(sent.getlist("shown"))
+    if sent.get("to") == "list":
+        return _return_to_list(project_id, names)
+    if "all" in sent:
+        names.update(service.names(current_actor, project_id, **list_filters()))
+    if not names:
+        flash("Select at least one feature first.", "warn")
+        return redirect_to(".index", project_id=project_id)
+    if are_too_many(names):
+        return redirect_to(".index", project_id=project_id)
+    return _open_selection(project_id, names)
 
 
-def hues() -> dict[str, int]:
-    """The colour's number of each tag type."""
-    return {type.name: type.hue for type in tags.types()}
+def are_too_many(names: Collection[str]) -> bool:
+    """Whether more features were selected than one request can change; the next page says so."""
+    if len(names) <= MAX_ITEMS:
+        return False
+    flash(f"Select at most {MAX_ITEMS:,} features at once. Filter the list first.", "warn")
+    return True
 
 
-def filters_of_list() -> dict[str, Any]:
-    """What the list was narrowed to, which stands in the address that its form is sent to."""
+def list_filters() -> dict[str, Any]:
+    """The filters of the list, from the address that its form is sent to."""
     values = read_query(schemas.FeatureQuery).values
     return {k: v for k, v in values.items() if k not in {"limit", "offset", "sort"}}
 
 
-def _watch(name: str) -> Watch:
-    return Watch(f"feature {name}", WORDS)
+def _open_selection(project_id: str, names: Iterable[str]) -> Response:
+    id = selections.save(current_actor, project_id, names)
+    to = request.form.get("to")
+    asked = {"to": to, "environment": request.form.get("environment")} if to in SWITCHES else {}
+    return redirect_to(_destination(), project_id=project_id, selection=id, **asked)
 
 
-def _save(project_id: str, view: FeatureView, form: FeatureForm) -> None:
+def _return_to_list(project_id: str, names: Collection[str]) -> Response:
+    """Show the list as its address asks, sorted otherwise or another page, with these selected."""
+    asked = {name: value for name, value in request.args.items() if name != "selection"}
+    asked |= {"all": "1"} if "all" in request.form else {}
+    id = selections.save(current_actor, project_id, names) if names else None
+    return redirect_to(".index", **asked | {"project_id": project_id, "selection": id})
+
+
+def _destination() -> str:
+    return DESTINATIONS.get(request.form.get("to", ""), DESTINATIONS["tags"])
+
+
+def _selected(project_id: str) -> set[str]:
+    """The names selected in the list, on any page of it."""
+    if kept := g.get("kept_form"):
+        return set(kept.getlist("feature"))
+    id = request.args.get("selection", "")
+    return set(selections.names_of(current_actor, project_id, id) or ()) if id else set()
+
+
+def _stale_edit(name: str) -> StaleEdit:
+    return StaleEdit(f"feature {name}", WORDS)
+
+
+def _save(project_id: str, view: FeatureView, form: FeatureForm) -> bool:
+    """Whether anything changed."""
     values = dict(form.values)
     parent, name = values.pop("parent"), view.feature.name
-    service.update(current_actor, view.feature, **values)
+    has_changed = service.update(current_actor, view.feature, **values)
     if parent is None:
-        service.remove_dependencies(current_actor, project_id, name)
+        has_moved = service.remove_dependencies(current_actor, project_id, name)
     else:
-        service.add_dependency(current_actor, project_id, name, parent)
+        has_moved = service.add_dependency(current_actor, project_id, name, parent)
+    return has_changed or has_moved
 
 
 def _feature_page(
@@ -161,23 +236,43 @@ def _feature_page(
         form,
         overview=projects.overview(current_actor, project_id),
         view=view,
-        hues=hues(),
-        seen=_watch(name).seal(seen or settings_of(view)),
+        hues=tags.hues(),
+        seen=_stale_edit(name).sign(seen or settings_of(view)),
         parents=service.possible_parents(project_id, SUGGESTIONS),
+        type_names=TYPE_NAMES,
+        changed=_last_change(project_id, name),
+        told=words.told,
+        reach=words.reach,
+        shares=words.shares,
+        parent_off=_where_parent_is_off(project_id, view),
     )
 
 
+def _where_parent_is_off(project_id: str, view: FeatureView) -> set[str]:
+    """The environments in which the feature reaches no one because its parent is off there."""
+    if not view.dependencies:
+        return set()
+    parent = service.get(current_actor, project_id, view.dependencies[0])
+    return {state.name for state in parent.environments if not state.enabled}
+
+
+def _last_change(project_id: str, name: str) -> Event | None:
+    """The latest event of a feature, for those who may read its events."""
+    may_read = current_actor.may_read_events(project_id)
+    return events.last_change(project_id, name) if may_read else None
+
+
 def _conflict_page(
-    project_id: str, view: FeatureView, form: FeatureForm, seen: Values
+    project_id: str, view: FeatureView, form: FeatureForm, conflicts: list[FieldConflict]
 ) -> ResponseReturnValue:
-    """Original, theirs and mine side by side; where only one side changed it, that is chosen."""
-    watch, present = _watch(view.feature.name), settings_of(view)
+    """The values of the fields that someone else changed, side by side."""
+    edit, present = _stale_edit(view.feature.name), settings_of(view)
     page = render_template(
         "features/conflict.html",
         overview=projects.overview(current_actor, project_id),
         view=view,
-        rows=watch.sides(seen, present, form.settings),
-        seen=watch.seal(present),
+        rows=conflicts,
+        seen=edit.sign(present),
         carried=form.carried,
     )
     return page, 409

@@ -1,6 +1,5 @@
 """Reading features, always within one project."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -8,10 +7,12 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
-from app.core.db import any_of, chunks, contains, db, has_one_writer
-from app.core.db import rows as table_rows
-from app.core.paging import page_of, sorted_by
+from app.core.db import chunks, contains, db, has_one_writer
+from app.core.lists import OnList
+from app.core.paging import sorted_by
 from app.features.models import Dependency, Feature, FeatureType
+from app.strategies import queries as strategies
+from app.strategies.queries import State
 from app.tags.models import FeatureTag, Tag, TagName
 
 Parent = aliased(Feature, name="parent")
@@ -20,16 +21,17 @@ Child = aliased(Feature, name="child")
 
 @dataclass(frozen=True, slots=True)
 class FeatureView:
-    """A feature with what hangs on it, names sorted."""
+    """A feature with its tags, neighbours and states; names sorted, environments in their order."""
 
     feature: Feature
     tags: list[Tag]
     dependencies: list[str]
     children: list[str]
+    environments: list[State]
 
 
 class Found(NamedTuple):
-    """What looking a name up in a project gives."""
+    """What is known about a name that a project has."""
 
     id: int
     is_archived: bool
@@ -44,25 +46,38 @@ class Edge(NamedTuple):
     parent: str
 
 
-_by_name = sa.select(Feature.name, Feature.id, Feature.archived_at).where(
-    Feature.project_id == sa.bindparam("project_id"), Feature.name.in_(any_of("names"))
+_by_name = OnList(
+    lambda is_among: sa.select(Feature.name, Feature.id, Feature.archived_at).where(
+        Feature.project_id == sa.bindparam("project_id"), is_among(Feature.name)
+    )
 )
-_for_change = (
-    sa.select(Feature.id)
-    .where(Feature.id.in_(any_of("ids")))
-    .order_by(Feature.id)
-    .with_for_update(key_share=True)
+_for_change = OnList(
+    lambda is_among: (
+        sa.select(Feature.id)
+        .where(is_among(Feature.id))
+        .order_by(Feature.id)
+        .with_for_update(key_share=True)
+    )
 )
-_edges = (
-    sa.select(Dependency.child_id, Child.name, Dependency.parent_id, Parent.name)
-    .join(Child, Child.id == Dependency.child_id)
-    .join(Parent, Parent.id == Dependency.parent_id)
-    .where(sa.or_(Dependency.child_id.in_(any_of("ids")), Dependency.parent_id.in_(any_of("ids"))))
+_tags = OnList(
+    lambda is_among: (
+        sa.select(FeatureTag.feature_id, Tag.type, Tag.value)
+        .join(Tag, Tag.id == FeatureTag.tag_id)
+        .where(is_among(FeatureTag.feature_id))
+    )
+)
+_edges = OnList(
+    lambda is_among: (
+        sa.select(Dependency.child_id, Child.name, Dependency.parent_id, Parent.name)
+        .join(Child, Child.id == Dependency.child_id)
+        .join(Parent, Parent.id == Dependency.parent_id)
+        .where(sa.or_(is_among(Dependency.child_id), is_among(Dependency.parent_id)))
+    )
 )
 
 
 def rows(
-    project_id: str,
+    project_id: str | sa.Select[str],
     *,
     text: str | None = None,
     tag: tuple[str, str] | None = None,
@@ -72,25 +87,30 @@ def rows(
     archived: bool = False,
     sort: str | None = None,
 ) -> sa.Select[Feature]:
-    """The project's features that match all that is given, by name unless ``sort`` differs."""
+    """The project's features that match every filter, sorted by name unless ``sort`` is given."""
     condition = Feature.archived_at.is_not(None) if archived else Feature.archived_at.is_(None)
-    query = sa.select(Feature).where(Feature.project_id == project_id, condition)
+    query = sa.select(Feature).where(_of_project(project_id), condition)
     if text is not None:
         query = query.where(contains(text, Feature.name, Feature.description))
     if tag is not None:
-        query = query.where(_carries(*tag))
+        query = query.where(_has_tag(*tag))
     if without_tag is not None:
-        query = query.where(~_carries(*without_tag))
+        query = query.where(~_has_tag(*without_tag))
     if type is not None:
         query = query.where(Feature.type == type)
     if stale is not None:
         query = query.where(Feature.stale == stale)
-    columns = {"name": Feature.name, "type": Feature.type, "createdAt": Feature.created_at}
+    columns = {
+        "name": Feature.name,
+        "project": Feature.project_id,
+        "type": Feature.type,
+        "createdAt": Feature.created_at,
+    }
     return query.order_by(*sorted_by(sort, columns), Feature.name)
 
 
 def views(features: list[Feature]) -> list[FeatureView]:
-    """Each feature with its tags and neighbours, in three statements however many they are."""
+    """Each feature with all that belongs to it, in six statements however many they are."""
     ids = [feature.id for feature in features]
     tags = _grouped(
         sa.select(FeatureTag.feature_id, Tag)
@@ -109,53 +129,38 @@ def views(features: list[Feature]) -> list[FeatureView]:
         .where(Dependency.parent_id.in_(ids))
         .order_by(Child.name)
     )
+    states = strategies.states([(feature.id, feature.project_id) for feature in features])
     return [
-        FeatureView(f, tags.get(f.id, []), parents.get(f.id, []), children.get(f.id, []))
+        FeatureView(
+            f, tags.get(f.id, []), parents.get(f.id, []), children.get(f.id, []), states[f.id]
+        )
         for f in features
     ]
 
 
-def find(project_id: str, names: Iterable[str]) -> dict[str, Found]:
-    """Those of the names that are features of this project, archived or not."""
-    found: dict[str, Found] = {}
-    for chunk in chunks(names):
-        for name, id, archived_at in table_rows(_by_name, project_id=project_id, names=chunk):
-            found[name] = Found(id, archived_at is not None)
-    return found
+def find(project_id: str, names: Collection[str]) -> dict[str, Found]:
+    """The names that are features of this project, archived or not."""
+    return {
+        name: Found(id, archived_at is not None)
+        for name, id, archived_at in _by_name.rows(names, project_id=project_id)
+    }
 
 
-def tag_counts(ids: Collection[int]) -> dict[int, int]:
-    """On how many of the features each tag is, by the tag's id; only those that are on some."""
-    counts: Counter[int] = Counter()
-    for chunk in chunks(ids):
-        query = (
-            sa.select(FeatureTag.tag_id, sa.func.count())
-            .where(FeatureTag.feature_id.in_(chunk))
-            .group_by(FeatureTag.tag_id)
-        )
-        for tag_id, count in db.session.execute(query):
-            counts[tag_id] += count
-    return counts
+def active_names(project_id: str, limit: int) -> list[str]:
+    """Names of active features, in alphabetical order."""
+    return list(db.session.scalars(_active_names(project_id).order_by(Feature.name).limit(limit)))
 
 
-def palette(*, text: str | None, type: str | None, limit: int) -> tuple[list[Any], int]:
-    """Rows of (id, type, value, used) of tags that match, by type, and the number of all."""
-    query = (
-        sa.select(Tag.id, Tag.type, Tag.value, sa.func.count(FeatureTag.feature_id).label("used"))
-        .outerjoin(FeatureTag, FeatureTag.tag_id == Tag.id)
-        .group_by(Tag.id, Tag.type, Tag.value)
-        .order_by(Tag.type, Tag.value)
-    )
-    if text is not None:
-        query = query.where(contains(text, Tag.value, Tag.type + ":" + Tag.value))
-    if type is not None:
-        query = query.where(Tag.type == type)
-    found = page_of(query, limit=limit, offset=0)
-    return found.items, found.total
+def neighbours(project_id: str, name: str, limit: int) -> list[str]:
+    """Names of active features just before and after a name in alphabetical order."""
+    query = _active_names(project_id)
+    before = query.where(Feature.name < name).order_by(Feature.name.desc()).limit(limit)
+    after = query.where(Feature.name > name).order_by(Feature.name).limit(limit)
+    return [*db.session.scalars(before), *db.session.scalars(after)]
 
 
 def tags_in(project_id: str, limit: int) -> list[TagName]:
-    """Tags that features of the project carry, most used first."""
+    """Tags on features of the project, most used first."""
     query = (
         sa.select(Tag.type, Tag.value)
         .join(FeatureTag, FeatureTag.tag_id == Tag.id)
@@ -171,19 +176,13 @@ def tags_in(project_id: str, limit: int) -> list[TagName]:
 def tags_of(ids: Collection[int]) -> dict[int, set[TagName]]:
     """The tags of each of the features, by its id."""
     found: dict[int, set[TagName]] = {id: set() for id in ids}
-    for chunk in chunks(ids):
-        query = (
-            sa.select(FeatureTag.feature_id, Tag.type, Tag.value)
-            .join(Tag)
-            .where(FeatureTag.feature_id.in_(chunk))
-        )
-        for feature_id, type, value in db.session.execute(query):
-            found[feature_id].add(TagName(type, value))
+    for feature_id, type, value in _tags.rows(ids):
+        found[feature_id].add(TagName(type, value))
     return found
 
 
 def exist_elsewhere(project_ids: sa.Select[str], names: Iterable[str]) -> set[str]:
-    """Those of the names that are features of the given projects."""
+    """The names that are features of the given projects."""
     found: set[str] = set()
     for chunk in chunks(names):
         query = sa.select(Feature.name).where(
@@ -194,27 +193,36 @@ def exist_elsewhere(project_ids: sa.Select[str], names: Iterable[str]) -> set[st
 
 
 def lock(ids: Collection[int]) -> None:
-    """Keep everybody else from changing these features, their tags and dependencies meanwhile.
+    """Keep other transactions from changing these features, their tags and dependencies.
 
-    In one order for all callers, or two of them could wait for each other.
+    All callers lock in the same order, or two of them could deadlock.
     """
     if has_one_writer():
         return
-    for chunk in chunks(sorted(ids)):
-        table_rows(_for_change, ids=chunk)
+    _for_change.rows(ids)
 
 
 def edges(ids: Collection[int]) -> set[Edge]:
-    """The dependencies of which at least one end is among the features."""
-    found: set[Edge] = set()
-    for chunk in chunks(ids):
-        found.update(Edge(*row) for row in table_rows(_edges, ids=chunk))
-    return found
+    """The dependencies with at least one end among the features."""
+    return {Edge(*row) for row in _edges.rows(ids)}
 
 
-def _carries(type: str, value: str) -> sa.ColumnElement[bool]:
+def _active_names(project_id: str) -> sa.Select[str]:
+    return sa.select(Feature.name).where(
+        Feature.project_id == project_id, Feature.archived_at.is_(None)
+    )
+
+
+def _has_tag(type: str, value: str) -> sa.ColumnElement[bool]:
     query = sa.select(FeatureTag.feature_id).join(Tag).where(Tag.type == type, Tag.value == value)
     return Feature.id.in_(query)
+
+
+def _of_project(project_id: str | sa.Select[str]) -> sa.ColumnElement[bool]:
+    """Whether a feature is of that project, or of one of those projects."""
+    if isinstance(project_id, str):
+        return Feature.project_id == project_id
+    return Feature.project_id.in_(project_id)
 
 
 def _grouped(query: sa.Select[*tuple[Any, ...]]) -> dict[int, list[Any]]:

@@ -1,30 +1,31 @@
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_load, validate, validates_schema
+from marshmallow import fields, validate
 
-from app.core.paging import PageQuery, Sort
-from app.core.schemas import (
+from app.features import selections
+from app.features.models import FeatureType
+from app.strategies.schemas import StateRow
+from app.tags.models import TagName
+from app.web.listing import PageQuery, Sort
+from app.web.schemas import (
+    MAX_ITEMS,
     Ignored,
     Key,
     KeySet,
-    Line,
-    Many,
-    Prose,
-    QueryTruth,
+    Multiline,
+    QueryBoolean,
     Schema,
+    SingleLine,
+    StrictBoolean,
     Timestamp,
-    Truth,
 )
-from app.features.models import FeatureType
-from app.tags.models import TagName
-from app.tags.schemas import TagRef
 
 
 class _FeatureFields(Schema):
     type = fields.Enum(FeatureType, by_value=True)
-    description = Prose(low=0, high=5_000, allow_none=True)
-    stale = Truth()
-    impression_data = Truth()
+    description = Multiline(low=0, high=5_000, allow_none=True)
+    stale = StrictBoolean()
+    impression_data = StrictBoolean()
 
 
 class NewFeature(_FeatureFields):
@@ -32,13 +33,14 @@ class NewFeature(_FeatureFields):
 
 
 class FeatureSettings(_FeatureFields):
-    """All that the page of a feature sends at once."""
+    """Everything the page of a feature saves at once."""
 
+    type = fields.Enum(FeatureType, by_value=True, required=True)
     parent = Key(allow_none=True)
 
 
 class FeatureChanges(_FeatureFields):
-    """Takes all that reading a feature gives; what has an endpoint of its own is ignored."""
+    """Accepts what reading a feature returns; fields with an endpoint of their own are ignored."""
 
     name = fields.String()
     project = Ignored()
@@ -47,6 +49,7 @@ class FeatureChanges(_FeatureFields):
     tags = Ignored()
     dependencies = Ignored()
     children = Ignored()
+    environments = Ignored()
 
 
 class FeatureTagRow(Schema):
@@ -68,7 +71,11 @@ class FeatureRow(Schema):
         fields.String(), metadata={"description": "The parents of this feature."}
     )
     children = fields.List(
-        fields.String(), metadata={"description": "The features that depend on it."}
+        fields.String(), metadata={"description": "The features that depend on this feature."}
+    )
+    environments = fields.List(
+        fields.Nested(StateRow),
+        metadata={"description": "Where it is on, and for whom, in each of the project’s places."},
     )
 
 
@@ -78,8 +85,8 @@ class FeatureList(Schema):
     total = fields.Integer()
 
 
-class TagFilter(Line):
-    """A tag in an address: ``type:value``, or the value alone for a simple one."""
+class TagFilter(SingleLine):
+    """A tag in an address: ``type:value``, or the value alone for type simple."""
 
     def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         text = super().deserialize(value, *args, **kwargs)
@@ -90,44 +97,64 @@ class TagFilter(Line):
 
 class FeatureQuery(PageQuery):
     sort = Sort("name", "type", "createdAt")
-    text = Line(high=100, metadata={"description": "Part of the name or the description."})
-    tag = TagFilter(high=101, metadata={"description": "Carries this tag (type:value)."})
-    without_tag = TagFilter(high=101, metadata={"description": "Does not carry this tag."})
+    text = SingleLine(high=100, metadata={"description": "Part of the name or description."})
+    tag = TagFilter(high=101, metadata={"description": "Has this tag (type:value)."})
+    without_tag = TagFilter(high=101, metadata={"description": "Lacks this tag (type:value)."})
     type = fields.Enum(FeatureType, by_value=True)
-    stale = QueryTruth()
-    archived = QueryTruth(
-        load_default=False, metadata={"description": "The archived ones instead."}
+    stale = QueryBoolean()
+    archived = QueryBoolean(
+        load_default=False, metadata={"description": "Archived features instead of active ones."}
     )
+
+
+class PastedNames(fields.Field[list[str]]):
+    """The names in a text: lines, words, or the cells of a CSV file."""
+
+    default_error_messages = {  # noqa: RUF012 - marshmallow's own way to set it
+        "none": "Enter at least one feature name",
+        "many": f"Enter at most {MAX_ITEMS:,} names",
+    }
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> list[str]:
+        names = selections.pasted(str(value))
+        if not names:
+            raise self.make_error("none")
+        if len(names) > MAX_ITEMS:
+            raise self.make_error("many")
+        return names
+
+
+class PastedList(Schema):
+    names = PastedNames(required=True)
+
+
+class FeatureNames(Schema):
+    features = KeySet(
+        required=True,
+        validate=validate.Length(min=1, error="Name at least one feature."),
+        metadata={"description": "Feature names."},
+    )
+
+
+class StaleFeatures(FeatureNames):
+    stale = StrictBoolean(required=True)
+
+
+class TypedFeatures(FeatureNames):
+    type = fields.Enum(FeatureType, by_value=True, required=True)
+
+
+class BulkSettings(Schema):
+    """Settings for many features; at least one."""
+
+    type = fields.Enum(FeatureType, by_value=True)
+    stale = QueryBoolean()
 
 
 class Parent(Schema):
-    feature = Key(required=True, metadata={"description": "The name of the parent."})
+    feature = Key(required=True, metadata={"description": "The parent's name."})
 
 
-class _TagChanges(Schema):
-    added_tags = Many(fields.Nested(TagRef), required=True)
-    removed_tags = Many(fields.Nested(TagRef), required=True)
-
-    @post_load
-    def _name(self, data: dict[str, Any], **_: Any) -> dict[str, list[TagName]]:
-        return {
-            part: [TagName(tag["type"], tag["value"]) for tag in tags]
-            for part, tags in data.items()
-        }
-
-
-class Tagging(Schema):
-    """Tags to put on and to take off several features."""
-
-    features = KeySet(
-        required=True, validate=validate.Length(min=1, error="Name at least one feature.")
-    )
-    tags = fields.Nested(_TagChanges, required=True)
-
-    @validates_schema(skip_on_field_errors=True)
-    def _refuse_both(self, data: dict[str, Any], **_: Any) -> None:
-        removed = set(data["tags"]["removed_tags"])
-        both = removed.intersection(data["tags"]["added_tags"])
-        if both:
-            words = ", ".join(str(tag) for tag in sorted(both))
-            raise ValidationError({"tags": [f"Added and removed at once: {words}."]})
+class AllFeaturesQuery(FeatureQuery):
+    sort = Sort("name", "project", "type", "createdAt")
+    project = SingleLine(high=100, metadata={"description": "Only features of this project."})

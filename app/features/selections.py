@@ -1,4 +1,4 @@
-"""Choosing many features: by hand, by a pasted list, or all that match."""
+"""Selecting many features: in the list, by pasted names, or all that match a filter."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -9,9 +9,10 @@ from hashlib import sha256
 import sqlalchemy as sa
 
 from app.core.actor import Actor
-from app.core.db import db, insert_if_absent, utcnow
+from app.core.clock import utcnow
+from app.core.db import db, insert_if_absent
 from app.core.errors import NotFound
-from app.core.schemas import is_key
+from app.core.spelling import is_key
 from app.features import queries
 from app.features.models import Selection
 from app.features.queries import Found
@@ -23,11 +24,11 @@ LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What the names of a selection mean today, each list sorted.
+class ResolvedSelection:
+    """What the names of a selection refer to now; each list is sorted.
 
-    ``found`` are features of the project, archived or not; ``elsewhere`` features of others that
-    the actor may know of; ``unknown`` the rest.
+    ``found`` are features of the project, archived or not; ``elsewhere`` features of other projects
+    that the actor can see; ``unknown`` the rest.
     """
 
     id: str
@@ -37,8 +38,22 @@ class Chosen:
 
     @property
     def names(self) -> list[str]:
-        """The features of the project among the names."""
+        """The names that are features of the project."""
         return sorted(self.found)
+
+    @property
+    def all_names(self) -> list[str]:
+        """The names as they were selected."""
+        return [*self.found, *self.left_out]
+
+    @property
+    def left_out(self) -> list[str]:
+        """The names that are not features of the project."""
+        return self.unknown + self.elsewhere
+
+    @property
+    def active(self) -> list[str]:
+        return [name for name in self.names if not self.found[name].is_archived]
 
     @property
     def archived(self) -> list[str]:
@@ -51,8 +66,8 @@ def pasted(text: str) -> list[str]:
     return [word[:LONGEST_NAME] for word in words if word and word.isprintable()]
 
 
-def keep(actor: Actor, project_id: str, names: Iterable[str]) -> str:
-    """Give these names an address; those that nobody used for long are forgotten."""
+def save(actor: Actor, project_id: str, names: Iterable[str]) -> str:
+    """Store the names; the id. Selections that were not used for KEPT are deleted."""
     projects.require(actor, project_id)
     ordered = sorted(set(names))
     id = sha256("\n".join([project_id, *ordered]).encode()).hexdigest()[:32]
@@ -67,29 +82,30 @@ def keep(actor: Actor, project_id: str, names: Iterable[str]) -> str:
 def change(
     actor: Actor, project_id: str, id: str, *, plus: Collection[str], minus: Collection[str]
 ) -> str:
-    """The address of the selection with some more and without some others."""
-    return keep(actor, project_id, (set(_names(actor, project_id, id)) | set(plus)) - set(minus))
+    """The id of the selection with the names ``plus`` and without ``minus``."""
+    names = get(actor, project_id, id).all_names
+    return save(actor, project_id, {*names, *plus}.difference(minus))
 
 
-def get(actor: Actor, project_id: str, id: str) -> Chosen:
-    """What was chosen, looked up anew.
+def get(actor: Actor, project_id: str, id: str) -> ResolvedSelection:
+    """The selection, its names looked up now.
 
     Raises:
-        NotFound: for an id that is not of this project, or was forgotten.
+        NotFound: for an id that is not of this project, or was deleted.
 
     """
-    names = _names(actor, project_id, id)
+    names = names_of(actor, project_id, id)
+    if names is None:
+        raise NotFound("This selection no longer exists. Choose the features again.")
     possible = [name for name in names if is_key(name)]
     found = queries.find(project_id, possible)
     missing = set(names) - set(found)
     elsewhere = queries.exist_elsewhere(visible_projects(actor), missing.intersection(possible))
-    return Chosen(id, found, sorted(elsewhere), sorted(missing - elsewhere))
+    return ResolvedSelection(id, found, sorted(elsewhere), sorted(missing - elsewhere))
 
 
-def _names(actor: Actor, project_id: str, id: str) -> list[str]:
+def names_of(actor: Actor, project_id: str, id: str) -> list[str] | None:
+    """The names of a selection as they were selected; None for an unknown one."""
     projects.require(actor, project_id)
     query = sa.select(Selection.names).where(Selection.id == id, Selection.project_id == project_id)
-    names = db.session.scalar(query)
-    if names is None:
-        raise NotFound("This selection of features is unknown or too old; choose them again.")
-    return names
+    return db.session.scalar(query)

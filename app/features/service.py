@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
@@ -6,17 +7,25 @@ from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import Conflict, NameExists, NotFound
 from app.core.paging import Page, page_of
+from app.core.spelling import Spellings
 from app.events import service as events
 from app.events.models import EventType
 from app.features import queries
 from app.features.models import Dependency, Feature, FeatureType
 from app.features.queries import FeatureView
 from app.projects import service as projects
+from app.projects.approvals import guard
+from app.strategies import queries as strategies
+from app.strategies.queries import State
 from app.tags.models import TagName
+
+SUGGESTED = 20
+COMPARED = 2_000
+LEAST_SIMILARITY = 80
 
 
 class Changes(TypedDict, total=False):
-    """What an update may name. A key left out is left alone; None clears."""
+    """Fields to update. A key that is left out keeps its value; None clears it."""
 
     type: FeatureType
     description: str | None
@@ -25,7 +34,7 @@ class Changes(TypedDict, total=False):
 
 
 class Filters(TypedDict, total=False):
-    """What a list of features can be narrowed by; tags are (type, value)."""
+    """Filters of a list of features; tags are (type, value)."""
 
     text: str
     tag: tuple[str, str]
@@ -41,14 +50,29 @@ def search(
 ) -> Page[FeatureView]:
     projects.require(actor, project_id)
     page = page_of(queries.rows(project_id, **filters), limit=limit, offset=offset)
-    return Page(queries.views(page.items), page.total)
+    return page.of(queries.views(page.items))
 
 
 def names(actor: Actor, project_id: str, **filters: Unpack[Filters]) -> list[str]:
-    """The names of all features that match."""
+    """The names of all features that match the filters."""
     projects.require(actor, project_id)
     query = queries.rows(project_id, **filters).with_only_columns(Feature.name)
     return list(db.session.scalars(query))
+
+
+def similar_names(project_id: str, names: Sequence[str]) -> dict[str, str]:
+    """For the first SUGGESTED of the names: an active feature with a similar name, if there is one.
+
+    Compares with COMPARED features at most: with all, or with those next to each name.
+    """
+    known = queries.active_names(project_id, COMPARED + 1) if names else []
+    asked = names[:SUGGESTED]
+    if len(known) > COMPARED:
+        number = COMPARED // SUGGESTED // 2
+        known = [n for name in asked for n in queries.neighbours(project_id, name, number)]
+    spellings = Spellings(known)
+    found = {name: spellings.most_similar(name, least=LEAST_SIMILARITY) for name in asked}
+    return {name: similar[0] for name, similar in found.items() if similar}
 
 
 def archived_count(actor: Actor, project_id: str) -> int:
@@ -58,14 +82,14 @@ def archived_count(actor: Actor, project_id: str) -> int:
 
 
 def possible_parents(project_id: str, limit: int) -> list[str]:
-    """Active features of the project that are no children themselves."""
+    """Active features of the project that have no parent."""
     children = sa.select(Dependency.child_id)
     query = queries.rows(project_id).where(Feature.id.not_in(children))
     return list(db.session.scalars(query.with_only_columns(Feature.name).limit(limit)))
 
 
 def used_tags(project_id: str, limit: int) -> list[TagName]:
-    """Tags that features of the project carry, most used first."""
+    """Tags on features of the project, most used first."""
     return queries.tags_in(project_id, limit)
 
 
@@ -95,8 +119,8 @@ def create(
         impression_data=impression_data,
     )
     taken = NameExists(
-        f"A feature named {name!r} already exists on this instance (it may be archived, "
-        "or of another project); choose another name.",
+        f"A feature named {name!r} already exists. It may be archived or in another project. "
+        "Choose another name.",
         field="name",
     )
     save(feature, if_taken=taken)
@@ -107,11 +131,12 @@ def create(
         feature_name=name,
         data=feature.snapshot(),
     )
-    return FeatureView(feature, [], [], [])
+    uses = strategies.environments_of([project_id]).get(project_id, [])
+    return FeatureView(feature, [], [], [], [State(use, enabled=False) for use in uses])
 
 
-def update(actor: Actor, feature: Feature, **changes: Unpack[Changes]) -> None:
-    """Change a feature that came from ``get_for_change``."""
+def update(actor: Actor, feature: Feature, **changes: Unpack[Changes]) -> bool:
+    """Update a feature that ``get_for_change`` returned; whether anything changed."""
     before = feature.snapshot()
     for key, value in changes.items():
         setattr(feature, key, value)
@@ -125,50 +150,58 @@ def update(actor: Actor, feature: Feature, **changes: Unpack[Changes]) -> None:
             pre_data=before,
             data=after,
         )
+    return after != before
 
 
 def get_for_change(actor: Actor, project_id: str, name: str) -> FeatureView:
-    """The feature, for this transaction alone to change; an archived one can't be."""
+    """The feature, locked for this transaction; refused if it is archived."""
     projects.require_for_content(actor, project_id)
     feature = _find(project_id, name)
     queries.lock({feature.id})
     db.session.refresh(feature)
     if feature.archived_at is not None:
-        raise Conflict(f"{name} is archived; revive it to change it.")
+        raise Conflict(f"{name} is archived. Revive it before you change it.")
     return queries.views([feature])[0]
 
 
-def add_dependency(actor: Actor, project_id: str, child_name: str, parent_name: str) -> None:
-    """Let the child depend on the parent, in the place of a parent that it had."""
+def add_dependency(actor: Actor, project_id: str, child_name: str, parent_name: str) -> bool:
+    """Make the child depend on the parent, instead of any former parent; whether that is new."""
     projects.require_for_content(actor, project_id)
     child = _find(project_id, child_name)
     parent = _find(project_id, parent_name, field="parent")
     if child.id == parent.id:
-        raise Conflict(f"{child_name} can't depend on itself.")
+        raise Conflict(f"{child_name} cannot depend on itself.")
     queries.lock({child.id, parent.id})
     for feature in (child, parent):
-        db.session.refresh(feature)  # as it is now that nobody else can change it
+        db.session.refresh(feature)  # current, now that it is locked
         if feature.archived_at is not None:
-            raise Conflict(f"{feature.name} is archived; only active features can be tied.")
+            raise Conflict(
+                f"{feature.name} is archived. Only active features can have dependencies."
+            )
     _refuse_second_level(child, parent)
     known = db.session.get(Dependency, child.id, populate_existing=True)
     if known is not None and known.parent_id == parent.id:
-        return
+        return False
+    _guard(actor, child)
     if known is not None:
         former = db.session.get_one(Feature, known.parent_id)
         known.parent_id = parent.id
         db.session.flush()
-        _tell_dependency(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, former.name)
+        _record_dependency(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, former.name)
     else:
         save(Dependency(child_id=child.id, parent_id=parent.id))
-    _tell_dependency(actor, EventType.FEATURE_DEPENDENCY_ADDED, child, parent.name)
+    _record_dependency(actor, EventType.FEATURE_DEPENDENCY_ADDED, child, parent.name)
+    return True
 
 
 def remove_dependencies(
     actor: Actor, project_id: str, child_name: str, parent_name: str | None = None
-) -> None:
-    """Untie the child from that parent, or from whichever it has; no such tie is a NotFound
-    only if the parent was named.
+) -> bool:
+    """Remove the child's dependency on this parent, or on any; whether there was one.
+
+    Raises:
+        NotFound: when a parent is named that the child does not depend on.
+
     """
     projects.require_for_content(actor, project_id)
     child = _find(project_id, child_name)
@@ -178,9 +211,11 @@ def remove_dependencies(
     if parent_name is not None and (parent is None or parent.name != parent_name):
         raise NotFound(f"{child_name} does not depend on {parent_name}.")
     if known is not None and parent is not None:
+        _guard(actor, child)
         db.session.delete(known)
         db.session.flush()
-        _tell_dependency(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, parent.name)
+        _record_dependency(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, parent.name)
+    return known is not None
 
 
 def _find(project_id: str, name: str, *, field: str | None = None) -> Feature:
@@ -193,20 +228,24 @@ def _find(project_id: str, name: str, *, field: str | None = None) -> Feature:
 
 
 def _refuse_second_level(child: Feature, parent: Feature) -> None:
-    """Dependencies are one level deep: so no circle can come about, and a person sees them all."""
+    """Keep dependencies one level deep, so that no cycle is possible."""
     if _exists(Dependency.child_id == parent.id):
-        raise Conflict(
-            f"{parent.name} depends on another feature itself, so nothing can depend on it."
-        )
+        raise Conflict(f"{parent.name} depends on another feature, so nothing can depend on it.")
     if _exists(Dependency.parent_id == child.id):
-        raise Conflict(f"Other features depend on {child.name}, so it can't depend on one itself.")
+        raise Conflict(f"Other features depend on {child.name}, so it cannot depend on one.")
 
 
 def _exists(condition: sa.ColumnElement[bool]) -> bool:
     return bool(db.session.scalar(sa.select(sa.exists().where(condition))))
 
 
-def _tell_dependency(actor: Actor, type: EventType, child: Feature, parent_name: str) -> None:
+def _guard(actor: Actor, child: Feature) -> None:
+    """A dependency reaches applications where the child is on."""
+    environments = strategies.guarded_where_on(child.project_id, [child.id])
+    guard(actor, child.project_id, environments, feature=child.name)
+
+
+def _record_dependency(actor: Actor, type: EventType, child: Feature, parent_name: str) -> None:
     facts = {"parent": parent_name}
     added = type is EventType.FEATURE_DEPENDENCY_ADDED
     events.record(

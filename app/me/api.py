@@ -3,11 +3,8 @@ from typing import Any
 from flask import Response
 
 from app.accounts.schemas import PasswordChange
-from app.core.actor import current_actor
-from app.core.blueprints import ApiBlueprint, no_body
-from app.core.paging import Page, PageQuery
+from app.core.paging import Page
 from app.core.permissions import Access
-from app.core.settings import current_settings
 from app.me import schemas, service
 from app.me.models import Feedback, Splash
 from app.tokens import schemas as token_schemas
@@ -15,13 +12,18 @@ from app.tokens import service as tokens
 from app.tokens.models import Token
 from app.tokens.secrets import TokenKind
 from app.tokens.service import IssuedToken
+from app.web.caller import current_actor
+from app.web.listing import PageQuery
+from app.web.requests import check_if_match
+from app.web.routes import ApiBlueprint, no_body
+from app.web.settings import current_settings
 
 bp = ApiBlueprint(
     "me", __name__, url_prefix="/api/admin", description="The calling account itself."
 )
 
 
-@bp.get("/user", needs=Access.SIGNED_IN)
+@bp.get("/user", needs=Access.SIGNED_IN, snapshot=False)
 @bp.response(200, schemas.Overview)
 def show() -> service.Overview:
     """Get the calling user's details"""
@@ -31,16 +33,20 @@ def show() -> service.Overview:
 @bp.post("/user/change-password", needs=Access.SIGNED_IN, refuses=(429,))
 @bp.arguments(
     PasswordChange,
-    example={"oldPassword": "the present one", "newPassword": "four words that nobody guesses"},
+    example={"oldPassword": "the current one", "newPassword": "four words no one can guess"},
 )
 @bp.response(200)
-def change_password(data: dict[str, str]) -> Response:
-    """Change the calling user's password"""
+def change_password(data: dict[str, Any]) -> Response:
+    """Change the calling user's password
+
+    With `revokeTokens`, the token of this request stops working too.
+    """
     service.change_password(
         current_actor,
         old=data["old_password"],
         new=data["new_password"],
         shortest=current_settings().password_min,
+        revoke_tokens=data["revoke_tokens"],
     )
     return no_body()
 
@@ -59,7 +65,7 @@ def index_tokens(page: dict[str, int]) -> Page[Token]:
 def create_token(data: dict[str, Any]) -> IssuedToken:
     """Create a personal token
 
-    The secret is in this answer and can't be read again.
+    This response is the only one that contains the secret.
     """
     owner = service.person(current_actor)
     return tokens.issue(current_actor, owner.id, TokenKind.PERSONAL, **data)
@@ -75,22 +81,31 @@ def revoke_token(token_id: int) -> Response:
 
 @bp.post("/feedback", needs=Access.SIGNED_IN)
 @bp.arguments(schemas.NewFeedback, example={"feedbackId": "bulk-tags", "neverShow": True})
-@bp.response(200, schemas.FeedbackRow)
+@bp.response(200, schemas.FeedbackRow, etag=True)
 def give_feedback(data: dict[str, Any]) -> Feedback:
-    """Answer a questionnaire, or decline it"""
+    """Answer a survey, or decline it"""
     return service.give_feedback(current_actor, **data)
 
 
-@bp.put("/feedback/<key:feedback_id>", needs=Access.SIGNED_IN)
+@bp.get("/feedback/<key:feedback_id>", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.FeedbackRow, etag=True)
+def show_feedback(feedback_id: str) -> Feedback:
+    """Read the calling account's answer to a survey"""
+    return service.feedback(current_actor, feedback_id)
+
+
+@bp.put("/feedback/<key:feedback_id>", needs=Access.SIGNED_IN, refuses=(412,))
 @bp.arguments(schemas.FeedbackChanges, example={"given": "2026-11-21T09:30:00.000Z"})
-@bp.response(200, schemas.FeedbackRow)
+@bp.response(200, schemas.FeedbackRow, etag=True)
 def change_feedback(data: dict[str, Any], feedback_id: str) -> Feedback:
-    """Change an answer; fields that are left out stay as they are"""
+    """Change an answer; fields that are left out keep their value"""
+    current = service.find_feedback(current_actor, feedback_id, for_change=True)
+    check_if_match(schemas.FeedbackRow, current)
     return service.give_feedback(current_actor, feedback_id, **data)
 
 
 @bp.post("/splash/<key:splash_id>", needs=Access.SIGNED_IN)
 @bp.response(200, schemas.SplashDetail)
 def see_splash(splash_id: str) -> Splash:
-    """Note that a notice was seen"""
+    """Record that a notice was seen"""
     return service.see_splash(current_actor, splash_id)

@@ -1,20 +1,24 @@
-from wtforms import PasswordField
+from wtforms import BooleanField, PasswordField
 
+from app.accounts.forms import offer_to_revoke
 from app.accounts.schemas import PasswordChange
-from app.core.forms import SchemaForm
-from app.core.settings import current_settings
+from app.web.forms import SchemaForm
+from app.web.settings import current_settings
 
 
 class PasswordForm(SchemaForm):
     schema = PasswordChange
 
-    old_password = PasswordField("Present password")
+    old_password = PasswordField("Current password")
     new_password = PasswordField("New password")
 
-    def __init__(self) -> None:
+    revoke_tokens = BooleanField()
+
+    def __init__(self, *, tokens: int) -> None:
         super().__init__()
+        offer_to_revoke(self.revoke_tokens, tokens)
         shortest = current_settings().password_min
         self.new_password.description = (
-            f"At least {shortest} characters; a few words make a good one. "
-            "Your other sessions end with it."
+            f"At least {shortest} characters. A few words make a good password. "
+            "Your other sessions will end."
         )

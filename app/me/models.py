@@ -7,7 +7,7 @@ from app.core.db import Model, at_most
 
 
 class Feedback(Model):
-    """A person's answer to one of the portal's own questionnaires."""
+    """A person's answer to one of the portal's own surveys."""
 
     __tablename__ = "feedback"
 
@@ -22,7 +22,7 @@ class Feedback(Model):
 
 
 class Splash(Model):
-    """A notice that a person has seen and need not be shown again."""
+    """A notice that a person has seen, so that it isn't shown again."""
 
     __tablename__ = "splash"
 

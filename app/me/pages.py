@@ -1,4 +1,4 @@
-"""My account: what a person sees and changes about himself."""
+"""My account: what a person sees and changes about themselves."""
 
 from dataclasses import dataclass
 
@@ -6,32 +6,40 @@ from flask import current_app, flash, json, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.auth import service as sign_ins
-from app.core.actor import current_actor
-from app.core.forms import ReasonForm, attempt, carry_out, show_form
-from app.core.pages import PageBlueprint, proven, see
-from app.core.permissions import ON_PROJECTS, PERMISSION_WORDS, Access, Permission
-from app.core.settings import current_settings
-from app.core.templating import THEME_COOKIE, THEMES
+from app.accounts import links
+from app.auth import attempts
+from app.core.permissions import ON_PROJECTS, PERMISSION_WORDS, Access, Permission, Role
+from app.core.words import spoken
 from app.me import schemas, service
 from app.me.forms import PasswordForm
 from app.projects import service as projects
+from app.security_log.models import SecurityKind
+from app.security_log.requests import record
 from app.sessions import service as sessions
+from app.sessions.user_agents import in_words
 from app.tokens import service as tokens
 from app.tokens.forms import TokenForm
-from app.tokens.pages import secret_page
+from app.tokens.pages import revoke_page, secret_page
 from app.tokens.secrets import TokenKind
+from app.web.browsers import require_password
+from app.web.caller import current_actor
+from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+from app.web.settings import current_settings
+from app.web.templating import THEME_COOKIE, THEMES
 
 bp = PageBlueprint("account_pages", __name__, url_prefix="/account")
 
 YEAR = 31_536_000
-SHOWN = 20
-MOST = 1_000
+SIGN_INS_SHOWN = 20
+ALL = 1_000
+THEME_CHOICES = (("", "Match system"), ("light", "Light"), ("dark", "Dark"))
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """To "Can I …?": by which role, or what is missing."""
+    """An answer to "Can I …?": the source of the permission, or what is missing."""
 
     permission: Permission
     project: str | None
@@ -40,25 +48,44 @@ class Answer:
     mode: str | None
     owners: list[str]
 
+    @property
+    def missing(self) -> str:
+        """What follows the permission in ``Needs CREATE_FEATURE …``."""
+        if self.project is None:
+            return "."
+        return (
+            f" in {self.project}. The project is {self.mode}, and you are {self.held} there. "
+            "Your root role doesn’t include this permission."
+        )
+
+    @property
+    def who_can_grant(self) -> str:
+        if not self.owners:
+            return "An Admin can give it to you."
+        owners = "Owner" if len(self.owners) == 1 else "Owners"
+        return f"{spoken(self.owners)} ({owners}) or an Admin can give it to you."
+
 
 @bp.get("", needs=Access.SIGNED_IN)
 def show() -> str:
-    """Who I am, my tokens, and the JSON that programs get of me."""
+    """My details and tokens, and what the API returns about me."""
     overview = service.overview(current_actor)
     return render_template(
         "me/show.html",
         account=service.person(current_actor),
-        tokens=tokens.search(current_actor.account_id, limit=MOST, offset=0),
+        tokens=tokens.search(current_actor.account_id, limit=ALL, offset=0),
         overview=overview,
         as_json=json.dumps(schemas.Overview().dump(overview), indent=2, sort_keys=False),
-        themes=THEMES,
+        theme_choices=THEME_CHOICES,
     )
 
 
-@bp.route("/password", methods=["GET", "POST"], needs=Access.SIGNED_IN)
+@bp.form("/password", needs=Access.SIGNED_IN)
 def change_password() -> ResponseReturnValue:
-    """A new password; the other sessions end."""
-    form, account = PasswordForm(), service.person(current_actor)
+    """Change the password; other sessions end."""
+    account = service.person(current_actor)
+    held = tokens.count(account.id)
+    form = PasswordForm(tokens=held)
 
     def change() -> None:
         service.change_password(
@@ -66,18 +93,20 @@ def change_password() -> ResponseReturnValue:
             old=form.values["old_password"],
             new=form.values["new_password"],
             shortest=current_settings().password_min,
+            revoke_tokens=form.values["revoke_tokens"],
         )
 
     if carry_out(form, change):
-        flash("Your password is changed; your other sessions have ended.", "ok")
-        return see(".show")
-    return show_form("me/password.html", form, account=account)
+        ended = "sessions and tokens" if form.values["revoke_tokens"] else "sessions"
+        flash(f"Password changed. Your other {ended} have ended.", "ok")
+        return redirect_to(".show")
+    return show_form("me/password.html", form, account=account, has_tokens=held > 0)
 
 
-@bp.route("/tokens/new", methods=["GET", "POST"], needs=Access.SIGNED_IN)
-@proven
+@bp.form("/tokens/new", needs=Access.SIGNED_IN)
 def new_token() -> ResponseReturnValue:
-    """Create a personal token; its secret is in this answer alone."""
+    """Create a personal token; only this response shows its secret."""
+    require_password("create a personal token")
     form, owner = TokenForm(), service.person(current_actor)
     issued = attempt(
         form, lambda: tokens.issue(current_actor, owner.id, TokenKind.PERSONAL, **form.values)
@@ -87,21 +116,26 @@ def new_token() -> ResponseReturnValue:
     return show_form("me/new_token.html", form)
 
 
-@bp.route("/tokens/<id:token_id>/revoke", methods=["GET", "POST"], needs=Access.SIGNED_IN)
+@bp.form("/tokens/<id:token_id>/revoke", needs=Access.SIGNED_IN)
 def revoke_token(token_id: int) -> ResponseReturnValue:
-    """Stop a token at once, after a look at what it is."""
+    """Revoke a token, after a page that shows what it is."""
     form, token = ReasonForm(), tokens.get(current_actor.account_id, token_id)
 
     if carry_out(form, lambda: tokens.revoke(current_actor, current_actor.account_id, token_id)):
-        flash(f"Token {token.description} is revoked; it stopped at once.", "ok")
-        return see(".show")
-    return show_form("tokens/revoke.html", form, token=token, is_own=True)
+        flash(f"Token {token.description} revoked. It no longer works.", "ok")
+        return redirect_to(".show")
+    return revoke_page(
+        token,
+        form,
+        above=[("My account", url_for(".show"))],
+        api_path=f"/api/admin/user/tokens/{token_id}",
+    )
 
 
 @bp.get("/permissions", needs=Access.SIGNED_IN)
 def permissions() -> str:
-    """What I may do with its sources, and "Can I …?"."""
-    visible = projects.search(current_actor, archived=False, limit=MOST, offset=0).items
+    """My permissions with their sources, and "Can I …?"."""
+    visible = projects.search(current_actor, archived=False, limit=ALL, offset=0).items
     held = [
         (permission, project or "", current_actor.source(permission, project))
         for permission, project in current_actor.permissions()
@@ -110,7 +144,6 @@ def permissions() -> str:
         "me/permissions.html",
         held=held,
         words=PERMISSION_WORDS,
-        projects=visible,
         names={project.id: project.name for project in visible},
         answer=_answer(),
         account=service.person(current_actor),
@@ -119,41 +152,46 @@ def permissions() -> str:
 
 @bp.get("/sessions", needs=Access.SIGNED_IN)
 def show_sessions() -> str:
-    """Where I am signed in, and who tried."""
+    """My sessions, and attempts to sign in."""
     return render_template(
         "me/sessions.html",
-        sessions=sessions.of_account(current_actor.account_id),
-        history=sign_ins.history(current_actor.account_id, limit=SHOWN),
-        shown=SHOWN,
+        sessions=[
+            (each, in_words(each.user_agent or ""))
+            for each in sessions.of_account(current_actor.account_id)
+        ],
+        history=attempts.history(current_actor.account_id, limit=SIGN_INS_SHOWN),
+        password_links=links.of_account(current_actor.account_id, limit=SIGN_INS_SHOWN),
+        shown=SIGN_INS_SHOWN,
     )
 
 
 @bp.post("/sessions", needs=Access.SIGNED_IN)
 def sign_out_others() -> Response:
-    """End all my sessions but this one."""
+    """End all my other sessions."""
     sessions.close_all([current_actor.account_id], but=current_actor.session_id)
-    flash("You are signed out everywhere but here.", "ok")
-    return see(".show_sessions")
+    record(SecurityKind.OTHER_SESSIONS_ENDED)
+    flash("You’re signed out everywhere else.", "ok")
+    return redirect_to(".show_sessions")
 
 
 @bp.get("/hints", needs=Access.SIGNED_IN)
 def show_hints() -> str:
-    """Questionnaires I answered and notices I have seen."""
+    """Surveys I answered and hints I have seen."""
     return render_template("me/hints.html", overview=service.overview(current_actor))
 
 
 @bp.post("/hints", needs=Access.SIGNED_IN)
 def reset_hints() -> Response:
-    """Let all of them come again."""
+    """Show all of them again."""
     service.forget_hints(current_actor)
-    flash("Questions will be asked and notices shown anew.", "ok")
-    return see(".show_hints")
+    flash("Hints and surveys reset. You’ll see them again.", "ok")
+    return redirect_to(".show_hints")
 
 
 @bp.post("/theme", needs=Access.SIGNED_IN)
 def choose_theme() -> Response:
-    """Light, dark, or what the system says; for this browser."""
-    answer = see(".show")
+    """Light, dark, or matching the system, for this browser."""
+    answer = redirect_to(".show")
     chosen = request.form.get("theme", "")
     path = current_app.config["SESSION_COOKIE_PATH"]
     if chosen in THEMES:
@@ -172,7 +210,7 @@ def choose_theme() -> Response:
 
 
 def _answer() -> Answer | None:
-    """The answer to what the address asks; None if it asks nothing that there is."""
+    """The answer to the question in the address; None without a valid question."""
     try:
         permission = Permission(request.args.get("may", ""))
     except ValueError:
@@ -187,7 +225,7 @@ def _answer() -> Answer | None:
         permission,
         overview.project.name,
         current_actor.source(permission, project_id),
-        role.title if role else "no member",
+        f"{'an' if role is Role.OWNER else 'a'} {role.title}" if role else "not a member",
         overview.project.mode.value,
         [owner.called for owner in overview.owners],
     )

@@ -3,7 +3,7 @@ from typing import Any
 from marshmallow import fields, post_dump
 
 from app.accounts.schemas import image_path
-from app.core.schemas import Ignored, Key, Schema, Timestamp, Truth
+from app.web.schemas import Ignored, Key, Schema, StrictBoolean, Timestamp
 
 
 class Me(Schema):
@@ -61,7 +61,7 @@ class Overview(Schema):
 
 
 class FeedbackChanges(Schema):
-    never_show = Truth()
+    never_show = StrictBoolean()
     given = Timestamp(allow_none=True)
     user_id = Ignored()
     feedback_id = Ignored()
@@ -69,7 +69,7 @@ class FeedbackChanges(Schema):
 
 class NewFeedback(Schema):
     feedback_id = Key(required=True)
-    never_show = Truth()
+    never_show = StrictBoolean()
     given = Timestamp()
 
 

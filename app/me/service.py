@@ -1,4 +1,4 @@
-"""What the calling account is told about itself."""
+"""What the calling account reads and changes about itself."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,14 +10,14 @@ from app.accounts import passwords
 from app.accounts.models import Account
 from app.auth import service as sign_ins
 from app.core.actor import Actor
-from app.core.db import Again, db, rows, save
-from app.core.errors import Conflict
+from app.core.db import RetryTransaction, db, rows, save
+from app.core.errors import Conflict, NotFound
 from app.core.permissions import Permission
 from app.me.models import Feedback, Splash
 
 
 class Answer(TypedDict, total=False):
-    """What an answer may name. A key left out is left alone; None clears."""
+    """The fields of an answer. A missing key means no change; None clears."""
 
     never_show: bool
     given: datetime | None
@@ -66,7 +66,7 @@ _account_with_hints = (
 
 
 def overview(actor: Actor) -> Overview:
-    """All of it in one statement: programs ask this often."""
+    """The account with its permissions and hints, in one statement: this is called often."""
     found = rows(_account_with_hints, id=actor.id)
     return Overview(
         user=found[0],
@@ -77,42 +77,60 @@ def overview(actor: Actor) -> Overview:
 
 
 def person(actor: Actor) -> Account:
-    """The calling person's account; a service account has neither password nor own tokens."""
+    """The calling person's account; service accounts are refused."""
     account = db.session.get_one(Account, actor.id)
     if not account.is_person:
-        raise Conflict("This is for people; an Admin manages the tokens of service accounts.")
+        raise Conflict("Only people can do this. An Admin manages the tokens of service accounts.")
     return account
 
 
-def change_password(actor: Actor, *, old: str, new: str, shortest: int) -> None:
-    """Set a new password of at least ``shortest`` characters for who knows the old one."""
+def change_password(
+    actor: Actor, *, old: str, new: str, shortest: int, revoke_tokens: bool
+) -> None:
+    """Set a new password of at least ``shortest`` characters after checking the old one."""
     account = person(actor)
-    sign_ins.with_password(
-        actor, lambda: passwords.change(actor, account, old=old, new=new, shortest=shortest)
-    )
+
+    def change() -> None:
+        passwords.change(
+            actor, account, old=old, new=new, shortest=shortest, revoke_tokens=revoke_tokens
+        )
+
+    sign_ins.with_password(actor, change)
+
+
+def feedback(actor: Actor, feedback_id: str) -> Feedback:
+    """The calling account's answer to a survey."""
+    found = find_feedback(actor, feedback_id)
+    if found is None:
+        raise NotFound(f"There is no answer to the survey {feedback_id}.")
+    return found
+
+
+def find_feedback(actor: Actor, feedback_id: str, *, for_change: bool = False) -> Feedback | None:
+    return db.session.get(Feedback, (actor.id, feedback_id), with_for_update=for_change)
 
 
 def give_feedback(actor: Actor, feedback_id: str, **answer: Unpack[Answer]) -> Feedback:
-    """Remember an answer to a questionnaire."""
+    """Store an answer to a survey."""
     feedback = db.session.get(Feedback, (actor.id, feedback_id))
     if feedback is None:
         feedback = Feedback(user_id=actor.id, feedback_id=feedback_id)
-        save(feedback, if_taken=Again())
+        save(feedback, if_taken=RetryTransaction())
     for key, value in answer.items():
         setattr(feedback, key, value)
     return feedback
 
 
 def see_splash(actor: Actor, splash_id: str) -> Splash:
-    """Remember that a notice was seen."""
+    """Store that a notice was seen."""
     splash = db.session.get(Splash, (actor.id, splash_id))
     if splash is None:
         splash = Splash(user_id=actor.id, splash_id=splash_id)
-        save(splash, if_taken=Again())
+        save(splash, if_taken=RetryTransaction())
     return splash
 
 
 def forget_hints(actor: Actor) -> None:
-    """Let questionnaires be asked and notices be shown anew."""
+    """Reset surveys and notices, so that they are shown again."""
     for model in (Feedback, Splash):
         db.session.execute(sa.delete(model).where(model.user_id == actor.id))

@@ -2,20 +2,20 @@ from typing import Any
 
 from flask import Response, url_for
 
-from app.core.actor import current_actor
-from app.core.blueprints import ApiBlueprint, no_body
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission, Role
-from app.core.requests import check_if_match
-from app.projects import schemas, service
+from app.projects import members, schemas, service
 from app.projects.models import Project
+from app.web.caller import current_actor
+from app.web.requests import check_if_match
+from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(
     "projects",
     __name__,
     url_prefix="/api/admin/projects",
-    description="Projects: who sees them, who changes them, where they run.",
+    description="Projects: who can see and change them, and which environments they use.",
 )
 
 
@@ -35,7 +35,7 @@ def index(query: dict[str, Any]) -> Page[Project]:
 def create(data: dict[str, Any]) -> tuple[Project, dict[str, str]]:
     """Create a project
 
-    The caller becomes its Owner. Without environments, all that are not deprecated are enabled.
+    The caller becomes its Owner. Without environments, it uses all that are not deprecated.
     """
     project = service.create(current_actor, **data)
     return project, {"Location": url_for(".show", project_id=project.id)}
@@ -57,7 +57,7 @@ def update(data: dict[str, Any], project_id: str) -> Response:
     Fields that are left out stay as they are.
     """
     if data.pop("id", project_id) != project_id:
-        message = f"The id can't be changed; leave it out or send {project_id!r}."
+        message = f"The id cannot be changed. Leave it out or send {project_id!r}."
         raise Invalid.at("/id", message)
     project = service.get_for_change(current_actor, project_id)
     check_if_match(schemas.ProjectDetail, project)
@@ -70,7 +70,7 @@ def update(data: dict[str, Any], project_id: str) -> Response:
 def archive(project_id: str) -> Response:
     """Archive a project
 
-    Refused while it has active features. Its id stays taken, and it can be revived.
+    Refused while it has active features. Its id stays taken. You can revive it.
     """
     project = service.get_for_change(current_actor, project_id)
     check_if_match(schemas.ProjectDetail, project)
@@ -90,7 +90,10 @@ def revive(project_id: str) -> Response:
 @bp.arguments(schemas.ProjectEnvironments, example={"environments": ["development", "production"]})
 @bp.response(200)
 def set_environments(data: dict[str, Any], project_id: str) -> Response:
-    """Say which environments a project has, and how many approvals changes need there"""
+    """Replace the environments of a project, and how many approvals their changes need
+
+    Approvals stay as they are if changeRequestEnvironments is left out.
+    """
     project = service.get_for_change(current_actor, project_id)
     check_if_match(schemas.ProjectDetail, project)
     service.set_environments(current_actor, project, **data)
@@ -98,20 +101,56 @@ def set_environments(data: dict[str, Any], project_id: str) -> Response:
 
 
 @bp.get("/<key:project_id>/access", needs=Access.SIGNED_IN)
-@bp.response(200, schemas.Access)
+@bp.response(200, schemas.Access, etag=True)
 def index_members(project_id: str) -> dict[str, Any]:
     """List the members of a project"""
-    return {"members": service.members(current_actor, project_id)}
+    return {"members": members.of(current_actor, project_id)}
 
 
-@bp.put("/<key:project_id>/access", needs=Permission.PROJECT_USER_ACCESS_WRITE, refuses=(409,))
+@bp.put("/<key:project_id>/access", needs=Permission.PROJECT_USER_ACCESS_WRITE, refuses=(409, 412))
 @bp.arguments(schemas.AccessChange, example={"members": [{"id": 1, "roleId": 4}]})
 @bp.response(200)
 def set_members(data: dict[str, dict[int, Role]], project_id: str) -> Response:
-    """Say who the members of a project are
+    """Replace the members of a project
 
-    The list replaces the present one. A project that has an Owner keeps at least one.
+    Accounts that are not in the list lose their role. To change one member and leave all others
+    as they are, use POST and DELETE. A project that has an Owner keeps at least one.
     """
-    project = service.get_for_change(current_actor, project_id)
-    service.set_members(current_actor, project, data["members"])
+    project = _with_current_members(project_id)
+    members.replace(current_actor, project, data["members"])
     return no_body()
+
+
+@bp.post("/<key:project_id>/access", needs=Permission.PROJECT_USER_ACCESS_WRITE, refuses=(412,))
+@bp.arguments(schemas.MemberRef, example={"id": 1, "roleId": 4})
+@bp.response(200)
+def set_member(data: dict[str, Any], project_id: str) -> Response:
+    """Add a member to a project, or change their role
+
+    All other members stay as they are. A project that has an Owner keeps at least one.
+    """
+    project = _with_current_members(project_id)
+    members.set_role(current_actor, project, data["id"], data["role_id"])
+    return no_body()
+
+
+@bp.delete(
+    "/<key:project_id>/access/<id:account_id>",
+    needs=Permission.PROJECT_USER_ACCESS_WRITE,
+    refuses=(409, 412),
+)
+@bp.response(200)
+def remove_member(project_id: str, account_id: int) -> Response:
+    """Remove a member of a project
+
+    A project that has an Owner keeps at least one.
+    """
+    members.remove(current_actor, _with_current_members(project_id), account_id)
+    return no_body()
+
+
+def _with_current_members(project_id: str) -> Project:
+    """The project, locked. Refuses a request that was based on other members than the current."""
+    project = service.get_for_change(current_actor, project_id)
+    check_if_match(schemas.Access, {"members": members.of(current_actor, project_id)})
+    return project

@@ -2,54 +2,68 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from wtforms import RadioField, SelectField, SelectMultipleField, StringField, TextAreaField
+from wtforms import (
+    RadioField,
+    SelectChoice,
+    SelectField,
+    SelectMultipleField,
+    StringField,
+    TextAreaField,
+)
 
-from app.core.conflicts import Values
-from app.core.forms import ReasonField, SchemaForm
+from app.accounts.models import Account
 from app.core.permissions import PROJECT_ROLES, Role
-from app.core.schemas import MAX_KEY
+from app.core.spelling import MAX_KEY
+from app.core.words import counted, spoken
 from app.environments.models import Environment
-from app.projects import schemas
+from app.projects import members, schemas
 from app.projects.models import Project, ProjectMode
 from app.projects.schemas import MAX_APPROVALS
+from app.web.conflicts import Values
+from app.web.forms import ReasonField, SchemaForm
 
-OFF = "off"
-PREFIX = "approvals-"
+APPROVALS = "approvals-"
+NEEDS_APPROVALS = "needs-approvals-"
+ROLE = "role-"
 REMOVE = "remove"
+SIMILAR = 3
+ROLES = [(str(role.value), role.title) for role in PROJECT_ROLES]
 
 
 class _ProjectForm(SchemaForm):
-    """``approvals``: what stands in the field of each environment, with what is wrong there."""
+    """Approvals have two inputs per environment: a switch, and a number that counts if it is on.
 
-    name = StringField("Name", description="People see it in lists and messages.")
+    ``approvals``: the text of each number. ``guarded``: the environments with the switch on.
+    """
+
+    name = StringField("Name", description="Shown in lists and messages.")
     description = TextAreaField("Description")
     mode = RadioField(
         "Who can see and change it", choices=[mode.value for mode in ProjectMode], validators=[]
     )
     default_stickiness = StringField(
         "Default stickiness",
-        description="What keeps a person in the same group of a gradual rollout.",
+        description="The context field that keeps a person in the same group of a rollout.",
     )
     environments = SelectMultipleField("Environments and approvals")
 
     def __init__(self, known: list[Environment], data: dict[str, Any]) -> None:
         super().__init__(data=data)
-        self.environments.choices = [environment.name for environment in known]
-        self.approval_errors: dict[str, list[str]] = {}
-        rules = self.approvals_before = data.get("approvals", {})
-        sent = self.sent or {}
-        self.approvals = {
-            environment.name: sent.get(
-                PREFIX + environment.name, str(rules.get(environment.name, OFF))
-            ).strip()
-            for environment in known
-        }
+        names = [environment.name for environment in known]
+        self.environments.choices = names
+        self.approval_errors: dict[str, str] = {}
+        self.saved_approvals: dict[str, int] = data.get("approvals", {})
+        if self.sent is None:
+            self._show_approvals(names, self.saved_approvals)
+        else:
+            self.approvals = {name: self.sent.get(APPROVALS + name, "").strip() for name in names}
+            self.guarded = {name for name in names if NEEDS_APPROVALS + name in self.sent}
 
     def payload(self) -> dict[str, Any]:
         rules = [
             {"name": name, "requiredApprovals": int(typed) if _is_number(typed) else typed}
             for name, typed in self.approvals.items()
-            if typed.lower() not in {"", OFF, "0"}
+            if name in self.guarded
         ]
         return super().payload() | {"changeRequestEnvironments": rules}
 
@@ -61,34 +75,48 @@ class _ProjectForm(SchemaForm):
                 rest.append((path, message))
                 continue
             rule = self.payload()["changeRequestEnvironments"][int(place[1])]
-            words = f"Enter a number from 1 to {MAX_APPROVALS}, or “{OFF}”."
-            self.approval_errors[rule["name"]] = [words]
+            self.approval_errors[rule["name"]] = f"Enter a whole number from 1 to {MAX_APPROVALS}"
         super().show(rest)
 
     @property
     def problems(self) -> list[tuple[str, str]]:
         return super().problems + [
-            (PREFIX + name, f"Approvals in {name}: {words}")
-            for name, errors in self.approval_errors.items()
-            for words in errors
+            (APPROVALS + name, f"Approvals in {name}: {words}")
+            for name, words in self.approval_errors.items()
         ]
 
     @property
     def clamped(self) -> list[str]:
-        """What was typed as a number of approvals and taken for another."""
+        """Which numbers of approvals were out of range, and what was saved instead."""
         return [
-            f"{typed} approvals in {name} were taken for {min(max(int(typed), 1), MAX_APPROVALS)}."
+            f"Approvals in {name} were "
+            + (f"capped at {MAX_APPROVALS}" if int(typed) > MAX_APPROVALS else "raised to 1")
+            + f" (you entered {typed})."
             for name, typed in self.approvals.items()
-            if _is_number(typed) and int(typed) and not 1 <= int(typed) <= MAX_APPROVALS
+            if name in self.guarded and _is_number(typed) and not 1 <= int(typed) <= MAX_APPROVALS
         ]
+
+    def uses_any(self, names: Iterable[str]) -> bool:
+        """Whether the form has one of these environments."""
+        return not set(names).isdisjoint(self.environments.data or [])
+
+    def approvals_before(self, name: str) -> str | None:
+        """How many approvals the environment needs as saved, if the form says something else."""
+        saved = self.saved_approvals.get(name, 0)
+        current = self.approvals[name] if name in self.guarded else "0"
+        return None if current == str(saved) else counted(saved, "approval")
 
     @property
     def carried(self) -> list[tuple[str, str]]:
-        return super().carried + [(PREFIX + name, typed) for name, typed in self.approvals.items()]
+        return [
+            *super().carried,
+            *((APPROVALS + name, typed) for name, typed in self.approvals.items()),
+            *((NEEDS_APPROVALS + name, "y") for name in sorted(self.guarded)),
+        ]
 
     @property
     def settings(self) -> Values:
-        """What the valid form says, in the words of ``settings_of``."""
+        """The values of a valid form, in the shape of ``settings_of``."""
         rules = self.values["change_request_environments"]
         return {
             "name": self.values["name"],
@@ -99,13 +127,16 @@ class _ProjectForm(SchemaForm):
             "approvals": {rule["name"]: rule["required_approvals"] for rule in rules},
         }
 
-    def take(self, part: str, settings: Values) -> None:
-        """Put what the settings say of this part in the place of what was typed."""
+    def reset(self, part: str, settings: Values) -> None:
+        """Replace what was entered for this part by its value in ``settings``."""
         if part == "approvals":
-            rules = settings["approvals"]
-            self.approvals = {name: str(rules.get(name, OFF)) for name in self.approvals}
+            self._show_approvals(self.approvals, settings["approvals"])
         else:
             self[part].data = settings[part]
+
+    def _show_approvals(self, names: Iterable[str], rules: dict[str, int]) -> None:
+        self.approvals = {name: str(rules.get(name, 1)) for name in names}
+        self.guarded = set(rules)
 
 
 class NewProjectForm(_ProjectForm):
@@ -113,8 +144,8 @@ class NewProjectForm(_ProjectForm):
 
     id = StringField(
         "Project id",
-        description="Programs know the project by it, so it can’t be changed later. "
-        "Left empty, it is made from the name.",
+        description="Code refers to the project by this id, so it can’t be changed later. "
+        "Leave empty to create it from the name.",
     )
 
     def __init__(self, known: list[Environment]) -> None:
@@ -140,13 +171,13 @@ class ProjectForm(_ProjectForm):
 
     @property
     def api_body(self) -> dict[str, Any]:
-        """What the API takes of it in the request for the project itself."""
+        """The part that the API takes in the request for the project itself."""
         elsewhere = {"environments", "changeRequestEnvironments"}
         return {name: value for name, value in self.payload().items() if name not in elsewhere}
 
 
 def settings_of(project: Project) -> Values:
-    """The project in the words of the form: environments are names, approvals numbers by name."""
+    """The project as the form's values: environments as names, approvals as numbers by name."""
     return {
         "name": project.name,
         "description": project.description or "",
@@ -158,31 +189,86 @@ def settings_of(project: Project) -> Values:
 
 
 class MembersForm(SchemaForm):
-    """Each member's role, and one account to add. ``present``: the members by their ids."""
+    """The role of each member, by the id of the account.
+
+    ``current``: the roles as saved. ``seen``: the roles that the form was opened with.
+    """
 
     schema = schemas.AccessChange
 
-    add = StringField("User name or e-mail")
-    add_role = SelectField("As", choices=[str(role.value) for role in PROJECT_ROLES])
     reason = ReasonField()
 
-    def __init__(self, present: dict[int, Role]) -> None:
-        super().__init__(data={"add_role": str(Role.MEMBER.value)})
+    def __init__(
+        self, current: dict[int, Role], seen: dict[int, Role] | None = None, *, empty: bool = False
+    ) -> None:
+        super().__init__(empty=empty)
+        self.seen = current if seen is None else seen
         sent = self.sent or {}
-        self.roles = {id: sent.get(f"role-{id}", str(role.value)) for id, role in present.items()}
-        self.added: int | None = None
+        self.roles = {
+            id: sent.get(f"{ROLE}{id}", str(role.value))
+            for id, role in {**self.seen, **current}.items()
+        }
 
     def payload(self) -> dict[str, Any]:
-        chosen = dict(self.roles)
-        if self.added is not None:
-            chosen[self.added] = self.add_role.data or ""
         return {
             "members": [
                 {"id": id, "roleId": int(role) if _is_number(role) else role}
-                for id, role in chosen.items()
+                for id, role in self.roles.items()
                 if role != REMOVE
             ]
         }
+
+    @property
+    def changes(self) -> dict[int, Role | None]:
+        """What the valid form changes in the roles that it was opened with; None removes."""
+        return {
+            id: None if self.roles[id] == REMOVE else Role(int(self.roles[id]))
+            for id, role in self.seen.items()
+            if self.roles[id] != str(role.value)
+        }
+
+
+class NewMemberForm(SchemaForm):
+    """One account to add. A valid form has found it: ``member``."""
+
+    schema = schemas.MemberRef
+
+    account = StringField("Name, user name or e-mail")
+    role_id = SelectField("Role", choices=[SelectChoice(*role) for role in ROLES])
+    reason = ReasonField()
+
+    member: Account
+
+    def __init__(self, *, empty: bool = False) -> None:
+        super().__init__(data={"role_id": str(Role.MEMBER.value)}, empty=empty)
+        self.account.flags.required = True
+        self.account_id = 0
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        name = (self.account.data or "").strip()
+        found = members.accounts_called(name)
+        if len(found) == 1:
+            self.member, self.account_id = found[0], found[0].id
+        super().validate(extra_validators)
+        if len(found) != 1:
+            self.show([("account", _unclear(name, found))])
+        return not self.problems
+
+    def payload(self) -> dict[str, Any]:
+        return {"id": self.account_id, **super().payload()}
+
+
+def _unclear(name: str, found: list[Account]) -> str:
+    """Why a name does not mean exactly one account."""
+    if not name:
+        return "Enter a name, a user name or an e-mail address."
+    if found:
+        labels = spoken((account.label for account in found), shown=SIMILAR)
+        return f"{len(found)} accounts are called “{name}”: {labels}. Enter a user name."
+    similar = [f"{account.called} ({account.label})" for account in members.accounts_like(name)]
+    if similar:
+        return f"No account is called “{name}”. Similar: {spoken(similar, shown=SIMILAR)}."
+    return f"No account matches “{name}”. Check the spelling."
 
 
 def slug(name: str) -> str:

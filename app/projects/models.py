@@ -5,13 +5,17 @@ from typing import Any
 from sqlalchemy import CheckConstraint, ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column, query_expression, relationship
 
-from app.core.db import Model, at_most, utcnow
+from app.core.clock import utcnow
+from app.core.db import Model, at_most
 from app.core.permissions import Role
 
 
 class ProjectMode(StrEnum):
-    """open: everybody sees it, Editors work in the one named default. protected: everybody sees
-    it, members change it. private: only members and Admins know of it.
+    """Who can see a project, and who can change it.
+
+    open: everyone sees it, members change it, and Editors change the project ``default``.
+    protected: everyone sees it, only members change it. private: only members see and change it.
+    Admins see and change every project.
     """
 
     OPEN = "open"
@@ -20,7 +24,7 @@ class ProjectMode(StrEnum):
 
 
 class Membership(StrEnum):
-    """What a list of projects can be narrowed to."""
+    """What a list of projects can be filtered by."""
 
     MINE = "mine"
     OWNERLESS = "ownerless"
@@ -44,10 +48,10 @@ class Project(Model):
         order_by="Approval.environment", cascade="all, delete-orphan"
     )
     feature_count: Mapped[int] = query_expression()
-    """Active features; known on rows of a list only, like ``member_count``."""
+    """Active features. Loaded only for lists, like ``member_count``."""
     member_count: Mapped[int] = query_expression()
     changed_at: Mapped[datetime | None] = query_expression()
-    """The time of its last event; as above."""
+    """The time of its last event. Loaded only for lists."""
 
     __table_args__ = (
         at_most("id", 100),
@@ -65,7 +69,7 @@ class Project(Model):
         return sorted(self.approvals, key=lambda row: row.environment)
 
     def snapshot(self) -> dict[str, Any]:
-        """The project as the event log remembers it."""
+        """The project as the event log records it."""
         return {
             "id": self.id,
             "name": self.name,
@@ -80,7 +84,7 @@ class Project(Model):
 
 
 class ProjectEnvironment(Model):
-    """An environment that is enabled for a project."""
+    """An environment that a project uses."""
 
     __tablename__ = "project_environments"
 
@@ -91,7 +95,7 @@ class ProjectEnvironment(Model):
 
 
 class Approval(Model):
-    """An environment of a project where changes need approvals; it need not be enabled there."""
+    """How many approvals changes in an environment need. The project need not use it."""
 
     __tablename__ = "project_approvals"
 
@@ -105,7 +109,7 @@ class Approval(Model):
 
 
 class Member(Model):
-    """A role that an account holds in a project."""
+    """The role of an account in a project."""
 
     __tablename__ = "project_members"
 

@@ -1,4 +1,4 @@
-"""Reading projects, as far as the one who asks may know of them."""
+"""Reading projects that an actor can see."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -12,15 +12,16 @@ from app.core.actor import Actor
 from app.core.db import MAX_ID, chunks, contains, db
 from app.core.paging import sorted_by
 from app.core.permissions import Role
+from app.core.visibility import can_see
 from app.events.models import Event
-from app.projects.models import Member, Membership, Project, ProjectMode
+from app.projects.models import Member, Membership, Project, ProjectEnvironment, ProjectMode
 
-# Counted here for the list of projects; described in app/features, which builds upon projects.
+# Counted here for the list of projects. The model is in app/features, a layer above.
 _features = sa.table("features", sa.column("project_id"), sa.column("archived_at"))
 
 
 class HeadCount(NamedTuple):
-    """People and service accounts in all; the members and Admins; these and all Editors."""
+    """Numbers of accounts. Insiders are the members of a project, and all Admins."""
 
     people: int
     service_accounts: int
@@ -28,29 +29,28 @@ class HeadCount(NamedTuple):
     insiders_and_editors: int
 
     @property
-    def everybody(self) -> int:
+    def everyone(self) -> int:
         return self.people + self.service_accounts
 
 
 def visible_to(actor: Actor) -> sa.ColumnElement[bool]:
-    """Projects that the actor may know of: a private one only as its member, or as an Admin."""
-    if actor.is_admin:
-        return sa.true()
-    return sa.or_(Project.mode != ProjectMode.PRIVATE, Project.id.in_(list(actor.project_roles)))
+    """Whether the actor can see a project; for queries of the model."""
+    return can_see(actor, Project.id, Project.mode)
 
 
 def is_insider(actor: Actor, project_id: str) -> bool:
-    """Whether the actor would know of the project even if it were private."""
+    """Whether the actor can see the project even if it is private."""
     return actor.is_admin or project_id in actor.project_roles
 
 
-def visible_projects(actor: Actor) -> sa.Select[str]:
-    """The ids of all projects that the actor may know of."""
-    return sa.select(Project.id).where(visible_to(actor))
+def visible_projects(actor: Actor, project_id: str | None = None) -> sa.Select[str]:
+    """The ids of all projects that the actor can see, or that one of them."""
+    query = sa.select(Project.id).where(visible_to(actor))
+    return query if project_id is None else query.where(Project.id == project_id)
 
 
 def hidden_from(actor: Actor) -> sa.Select[str]:
-    """The ids of all projects that the actor may not know of."""
+    """The ids of all projects that the actor cannot see."""
     return sa.select(Project.id).where(~visible_to(actor))
 
 
@@ -61,9 +61,10 @@ def rows(
     text: str | None = None,
     mode: ProjectMode | None = None,
     membership: Membership | None = None,
+    environment: str | None = None,
     sort: str | None = None,
 ) -> sa.Select[Project]:
-    """Projects that match all that is given with their counts, by name unless ``sort`` differs."""
+    """Projects that match every filter, with counts, by name unless ``sort`` says otherwise."""
     features, members, changed = _active_features(), _members(), _last_change()
     columns = {
         "id": Project.id,
@@ -83,6 +84,11 @@ def rows(
         query = query.where(Project.id.in_(list(actor.project_roles)))
     if membership is Membership.OWNERLESS:
         query = query.where(Project.id.not_in(_with_owner()))
+    if environment is not None:
+        uses = sa.select(ProjectEnvironment.project_id)
+        query = query.where(
+            Project.id.in_(uses.where(ProjectEnvironment.environment == environment))
+        )
     order = (*sorted_by(sort, columns), sa.func.lower(Project.name), Project.id)
     return query.options(selectinload(Project.enabled), selectinload(Project.approvals)).order_by(
         *order
@@ -90,7 +96,7 @@ def rows(
 
 
 def counted(actor: Actor) -> sa.Select[Project]:
-    """The projects that the actor may know of, each with its counts and its last change."""
+    """The projects that the actor can see, each with its counts and the time of its last change."""
     return (
         sa.select(Project)
         .where(visible_to(actor))
@@ -103,7 +109,7 @@ def counted(actor: Actor) -> sa.Select[Project]:
 
 
 def owners(project_ids: Collection[str]) -> dict[str, list[Account]]:
-    """The Owners of each project that has some, in the order in which their accounts were made."""
+    """The Owners of each project that has any, oldest account first."""
     query = (
         sa.select(Member.project_id, Account)
         .join(Account, Account.id == Member.account_id)
@@ -126,9 +132,9 @@ def last_event(project_id: str) -> Event | None:
 
 
 def head_count(project_id: str | None, creator: int | None = None) -> HeadCount:
-    """How many there are in all, and how many of them would know of a private project.
+    """How many accounts there are, and how many could see the project if it were private.
 
-    Without ``project_id``: of one that ``creator`` is about to make.
+    Without ``project_id``: a project that ``creator`` is about to create.
     """
     inside: sa.ColumnElement[bool] = Account.id == creator
     if project_id is not None:
@@ -163,14 +169,28 @@ def members(project_id: str) -> list[tuple[Account, Member]]:
     return [(account, member) for account, member in db.session.execute(query)]
 
 
-def living(account_ids: Collection[int]) -> set[int]:
-    """Those of the ids that belong to accounts that exist and are not deleted."""
+def not_deleted(account_ids: Collection[int]) -> set[int]:
+    """Those of the ids whose accounts exist and are not deleted."""
     possible = [id for id in account_ids if 0 < id <= MAX_ID]
     found: set[int] = set()
     for chunk in chunks(possible):
         query = sa.select(Account.id).where(Account.id.in_(chunk), Account.deleted_at.is_(None))
         found.update(db.session.scalars(query))
     return found
+
+
+def accounts_like(text: str, limit: int) -> list[Account]:
+    """Accounts with the text in the user name, the full name or the e-mail address."""
+    query = (
+        sa.select(Account)
+        .where(
+            Account.deleted_at.is_(None),
+            contains(text, Account.username, Account.name, Account.email),
+        )
+        .order_by(Account.username_key, Account.id)
+        .limit(limit)
+    )
+    return list(db.session.scalars(query))
 
 
 def _last_change() -> sa.ScalarSelect[datetime]:

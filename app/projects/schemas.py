@@ -2,21 +2,21 @@ from typing import Any, TypeVar
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
-from app.core.paging import PageQuery, Sort
 from app.core.permissions import PROJECT_ROLES, Role
-from app.core.schemas import (
+from app.projects.models import Membership, ProjectMode
+from app.web.listing import PageQuery, Sort
+from app.web.schemas import (
     Ignored,
     Key,
-    Line,
-    Many,
-    Prose,
-    QueryTruth,
+    Multiline,
+    QueryBoolean,
     RoleId,
     Schema,
+    SingleLine,
+    StrictList,
     Timestamp,
     WholeNumber,
 )
-from app.projects.models import Membership, ProjectMode
 
 T = TypeVar("T")
 
@@ -24,18 +24,18 @@ MAX_APPROVALS = 10
 
 
 class Approvals(WholeNumber):
-    """How many approvals; a number outside 1 to 10 is taken for the nearer end."""
+    """A number of approvals. Below 1 becomes 1, above 10 becomes 10."""
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> int:
         return min(max(super()._deserialize(value, *args, **kwargs), 1), MAX_APPROVALS)
 
 
-def environment_name(**kwargs: Any) -> Line:
-    return Line(high=100, **kwargs)
+def environment_name(**kwargs: Any) -> SingleLine:
+    return SingleLine(high=100, **kwargs)
 
 
 def repeated(values: list[T]) -> list[tuple[int, T]]:
-    """The values that stood there before, each with its place."""
+    """The values that are repetitions, each with its index."""
     first: dict[T, int] = {}
     return [
         (index, value)
@@ -47,30 +47,29 @@ def repeated(values: list[T]) -> list[tuple[int, T]]:
 class ApprovalRule(Schema):
     name = environment_name(required=True)
     required_approvals = Approvals(
-        load_default=1,
-        metadata={"description": "Clamped to 1..10.", "default": 1},
+        load_default=1, metadata={"description": "Clamped to 1..10.", "default": 1}
     )
 
 
 class _ProjectFields(Schema):
-    name = Line(high=255, required=True)
-    description = Prose(low=0, high=5_000, allow_none=True)
+    name = SingleLine(high=255, required=True)
+    description = Multiline(low=0, high=5_000, allow_none=True)
     mode = fields.Enum(ProjectMode, by_value=True)
-    default_stickiness = Line(high=100)
+    default_stickiness = SingleLine(high=100)
     feature_limit = Ignored()
 
 
 class _Environments(Schema):
-    environments = Many(
+    environments = StrictList(
         environment_name(), validate=validate.Length(min=1, error="Name at least one environment.")
     )
-    change_request_environments = Many(fields.Nested(ApprovalRule))
+    change_request_environments = StrictList(fields.Nested(ApprovalRule))
 
     @validates_schema(skip_on_field_errors=True)
     def _refuse_repetition(self, data: dict[str, Any], **_: Any) -> None:
         names = [rule["name"] for rule in data.get("change_request_environments", ())]
         twice = {
-            index: {"name": [f"{name!r} stands here more than once."]}
+            index: {"name": [f"{name!r} is listed more than once."]}
             for index, name in repeated(names)
         }
         if twice:
@@ -82,7 +81,7 @@ class NewProject(_ProjectFields, _Environments):
 
 
 class ProjectChanges(_ProjectFields):
-    """Takes all that reading a project gives; what has an endpoint of its own is ignored."""
+    """Accepts what a read returns. Fields with an endpoint of their own are ignored."""
 
     id = fields.String()
     environments = Ignored()
@@ -94,11 +93,13 @@ class ProjectChanges(_ProjectFields):
 
 
 class ProjectSettings(_ProjectFields, _Environments):
-    """All that the page of a project's settings sends at once."""
+    """Everything that the settings page of a project sends."""
+
+    mode = fields.Enum(ProjectMode, by_value=True, required=True)
 
 
 class ProjectEnvironments(_Environments):
-    environments = Many(
+    environments = StrictList(
         environment_name(),
         required=True,
         validate=validate.Length(min=1, error="Name at least one environment."),
@@ -138,15 +139,19 @@ class ProjectList(Schema):
 
 class ProjectQuery(PageQuery):
     sort = Sort("id", "name", "createdAt", "changedAt", "featureCount", "memberCount")
-    text = Line(high=100, metadata={"description": "Part of the name or the id."})
+    text = SingleLine(high=100, metadata={"description": "Part of the name or the id."})
     mode = fields.Enum(ProjectMode, by_value=True)
     membership = fields.Enum(
         Membership,
         by_value=True,
-        metadata={"description": "Those that the caller is a member of, or without an Owner."},
+        metadata={"description": "mine: the caller is a member. ownerless: no Owner."},
     )
-    archived = QueryTruth(
-        load_default=False, metadata={"description": "The archived ones instead."}
+    environment = SingleLine(
+        high=100, metadata={"description": "Only projects that use this environment."}
+    )
+    archived = QueryBoolean(
+        load_default=False,
+        metadata={"description": "true: archived projects. Default: active ones."},
     )
 
 
@@ -159,13 +164,13 @@ class MemberRef(Schema):
 
 
 class AccessChange(Schema):
-    members = Many(fields.Nested(MemberRef), required=True)
+    members = StrictList(fields.Nested(MemberRef), required=True)
 
     @validates_schema(skip_on_field_errors=True)
     def _refuse_repetition(self, data: dict[str, Any], **_: Any) -> None:
         ids = [member["id"] for member in data["members"]]
         twice = {
-            index: {"id": ["This account stands here more than once."]}
+            index: {"id": ["This account is listed more than once."]}
             for index, _id in repeated(ids)
         }
         if twice:

@@ -6,7 +6,8 @@ import sqlalchemy as sa
 
 from app.accounts.models import Account
 from app.core.actor import Actor
-from app.core.db import db, flush, rows, save, utcnow
+from app.core.clock import utcnow
+from app.core.db import db, flush, rows, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
 from app.core.permissions import DEFAULT_PROJECT, Role
@@ -14,6 +15,7 @@ from app.environments import service as known_environments
 from app.events import service as events
 from app.events.models import Event, EventType
 from app.projects import queries
+from app.projects.approvals import guard
 from app.projects.models import (
     Approval,
     Member,
@@ -30,7 +32,7 @@ class ApprovalRule(TypedDict):
 
 
 class Changes(TypedDict, total=False):
-    """What an update may name. A key left out is left alone; None clears."""
+    """Fields of an update. Those left out stay as they are; None clears."""
 
     name: str
     description: str | None
@@ -38,20 +40,29 @@ class Changes(TypedDict, total=False):
     default_stickiness: str
 
 
-# What is hidden is not even read: to read and then refuse it would take longer than to find none.
-_state = sa.select(Project.archived_at).where(
+# A project that the actor cannot see is not read at all: to read it first would take measurably
+# longer than to find nothing, and so show that it exists.
+_archived_at = sa.select(Project.archived_at).where(
     Project.id == sa.bindparam("id"),
     sa.or_(Project.mode != ProjectMode.PRIVATE, sa.bindparam("is_insider", type_=sa.Boolean)),
 )
-_state_for_content = _state.with_for_update(read=True, key_share=True)
+_archived_at_locked = _archived_at.with_for_update(read=True, key_share=True)
+
+
+# Switched off here, with the environment. The models are in layers above.
+_features = sa.table("features", sa.column("id"), sa.column("project_id"))
+_states = sa.table(
+    "feature_states", sa.column("feature_id"), sa.column("environment"), sa.column("enabled")
+)
 
 
 class Filters(TypedDict, total=False):
-    """What the list of projects can be narrowed by, and sorted."""
+    """What a list of projects can be filtered and sorted by."""
 
     text: str
     mode: ProjectMode
     membership: Membership
+    environment: str
     sort: str
 
 
@@ -62,13 +73,13 @@ def search(
 
 
 def owners(page: Page[Project]) -> dict[str, list[Account]]:
-    """The Owners of each project of a list."""
+    """The Owners of each project in a list."""
     return queries.owners([project.id for project in page.items])
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A project with what stands at the head of each of its pages."""
+    """A project with the facts shown at the top of each of its pages."""
 
     project: Project
     feature_count: int
@@ -92,44 +103,48 @@ def overview(actor: Actor, project_id: str) -> Overview:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How many accounts see a project, and how many change something in it."""
+    """How many accounts can see a project, how many cannot, and how many can change it."""
 
     see: int
+    cannot_see: int
     change: int
 
 
-def reaches(actor: Actor, project_id: str | None = None) -> dict[ProjectMode, Reach]:
-    """What each mode would mean in numbers of today; for a new project without an id."""
+def reach_by_mode(actor: Actor, project_id: str | None = None) -> dict[ProjectMode, Reach]:
+    """What each mode would mean with the accounts of today. A new project has no id."""
     count = queries.head_count(project_id, actor.id)
     is_default = project_id == DEFAULT_PROJECT
     editors_too = count.insiders_and_editors if is_default else count.insiders
+    outsiders = count.everyone - count.insiders
     return {
-        ProjectMode.OPEN: Reach(count.everybody, editors_too),
-        ProjectMode.PROTECTED: Reach(count.everybody, count.insiders),
-        ProjectMode.PRIVATE: Reach(count.insiders, count.insiders),
+        ProjectMode.OPEN: Reach(count.everyone, 0, editors_too),
+        ProjectMode.PROTECTED: Reach(count.everyone, 0, count.insiders),
+        ProjectMode.PRIVATE: Reach(count.insiders, outsiders, count.insiders),
     }
 
 
 def get(actor: Actor, project_id: str) -> Project:
-    """The project, archived or not, if the actor may know of it."""
+    """The project, active or archived, if the actor can see it."""
     return _found(_select(actor, project_id), project_id)
 
 
 def get_for_change(actor: Actor, project_id: str) -> Project:
-    """The project, for this transaction alone to change; an archived one can't be."""
+    """The project, locked until the transaction ends. Refuses an archived one."""
     project = _found(_select(actor, project_id).with_for_update(), project_id)
-    return _active(project)
+    if project.archived_at is not None:
+        raise _archived(project_id)
+    return project
 
 
 def require(actor: Actor, project_id: str) -> None:
-    """Refuse to go on without such a project, archived or not, that the actor may know of."""
-    _known(actor, project_id, _state)
+    """Refuse to continue unless the actor can see such a project, active or archived."""
+    _require(actor, project_id, _archived_at)
 
 
 def require_for_content(actor: Actor, project_id: str) -> None:
-    """Refuse as ``require`` does, and if it is archived; nobody can archive it meanwhile."""
-    if _known(actor, project_id, _state_for_content).archived_at is not None:
-        raise _is_archived(project_id)
+    """Also refuse an archived project, and keep it from being archived until the end."""
+    if _require(actor, project_id, _archived_at_locked) is not None:
+        raise _archived(project_id)
 
 
 def create(
@@ -143,7 +158,10 @@ def create(
     environments: list[str] | None = None,
     change_request_environments: Collection[ApprovalRule] = (),
 ) -> Project:
-    """Make a project with its creator as Owner; without ``environments`` it has all in use."""
+    """Create a project and make the actor its Owner.
+
+    Without ``environments`` it uses all that are not deprecated.
+    """
     if environments is None:
         environments = known_environments.all_names(with_deprecated=False)
     else:
@@ -174,13 +192,12 @@ def create(
     return project
 
 
-def update(actor: Actor, project: Project, **changes: Unpack[Changes]) -> Project:
-    """Change a project that came from ``get_for_change``."""
+def update(actor: Actor, project: Project, **changes: Unpack[Changes]) -> bool:
+    """Change a project from ``get_for_change``; whether that changed anything."""
     before = project.snapshot()
     for key, value in changes.items():
         setattr(project, key, value)
-    _tell_change(actor, EventType.PROJECT_UPDATED, project, before)
-    return project
+    return _record_change(actor, EventType.PROJECT_UPDATED, project, before)
 
 
 def set_environments(
@@ -189,10 +206,15 @@ def set_environments(
     *,
     environments: list[str],
     change_request_environments: Collection[ApprovalRule] | None = None,
-) -> Project:
-    """Say where the project runs and, unless None, which environments need how many approvals."""
+) -> bool:
+    """Replace the project's environments and, unless None, its approvals; whether that changed any.
+
+    ``project`` is from ``get_for_change``.
+    """
     _refuse_unknown(environments, "/environments/{}")
     before = project.snapshot()
+    if removed := set(project.environments).difference(environments):
+        _switch_off(actor, project, removed)
     kept = {row.environment: row for row in project.enabled}
     project.enabled = [
         kept.get(name) or ProjectEnvironment(environment=name)
@@ -209,16 +231,13 @@ def set_environments(
         for row, rule in zip(project.approvals, change_request_environments, strict=True):
             row.required_approvals = rule["required_approvals"]
     flush()
-    _tell_change(actor, EventType.PROJECT_ENVIRONMENTS_UPDATED, project, before)
-    return project
+    return _record_change(actor, EventType.PROJECT_ENVIRONMENTS_UPDATED, project, before)
 
 
 def archive(actor: Actor, project: Project) -> None:
-    """Put an empty project away; its id stays taken."""
+    """Archive a project without active features. Its id stays taken."""
     if queries.has_active_features(project.id):
-        raise Conflict(
-            f"Project {project.id} still has active features; archive or move them first."
-        )
+        raise Conflict(f"Project {project.id} still has active features. Archive them first.")
     project.archived_at = utcnow()
     events.record(
         actor, EventType.PROJECT_ARCHIVED, project=project.id, pre_data=project.snapshot()
@@ -234,49 +253,18 @@ def revive(actor: Actor, project_id: str) -> Project:
     return project
 
 
-def members(actor: Actor, project_id: str) -> list[tuple[Account, Member]]:
-    """The accounts that hold a role in the project, Owners first."""
-    return queries.members(get(actor, project_id).id)
-
-
-def roles(actor: Actor, project_id: str) -> dict[int, Role]:
-    """The role of each member, by the account's id."""
-    return {account.id: member.role for account, member in members(actor, project_id)}
-
-
-def set_members(actor: Actor, project: Project, roles: dict[int, Role]) -> None:
-    """Let exactly these accounts be members, each with its role; one Owner must remain."""
-    present = {account.id: member for account, member in queries.members(project.id)}
-    unknown = sorted(set(roles) - queries.living(roles.keys()))
-    if unknown:
-        places = {id: place for place, id in enumerate(roles)}
-        raise Invalid.because(
-            [
-                {"path": f"/members/{places[id]}/id", "message": f"There is no account {id}."}
-                for id in unknown
-            ]
-        )
-    before = {str(id): member.role.title for id, member in present.items()}
-    had_owner = Role.OWNER.title in before.values()
-    if had_owner and Role.OWNER not in roles.values():
-        raise Conflict(f"Project {project.id} must keep at least one Owner.")
-    for id, member in present.items():
-        if id not in roles:
-            db.session.delete(member)
-        else:
-            member.role = roles[id]
-    for id in sorted(set(roles) - set(present)):
-        db.session.merge(Member(project_id=project.id, account_id=id, role=roles[id]))
-    flush()
-    after = {str(id): roles[id].title for id in sorted(roles)}
-    if after != before:
-        events.record(
-            actor,
-            EventType.PROJECT_ACCESS_UPDATED,
-            project=project.id,
-            pre_data={"members": before},
-            data={"members": after},
-        )
+def _switch_off(actor: Actor, project: Project, environments: Collection[str]) -> None:
+    """Switch the features off that are on there; they keep their strategies."""
+    inside = sa.select(_features.c.id).where(_features.c.project_id == project.id)
+    on = sa.select(_states.c.environment).where(
+        _states.c.enabled, _states.c.environment.in_(environments), _states.c.feature_id.in_(inside)
+    )
+    found = set(db.session.scalars(on.distinct()))
+    guard(actor, project.id, found)
+    off = sa.update(_states).where(
+        _states.c.environment.in_(found), _states.c.feature_id.in_(inside)
+    )
+    db.session.execute(off.values(enabled=False))
 
 
 def _select(actor: Actor, project_id: str) -> sa.Select[Project]:
@@ -286,29 +274,24 @@ def _select(actor: Actor, project_id: str) -> sa.Select[Project]:
 def _found(query: sa.Select[Project], project_id: str) -> Project:
     project = db.session.scalar(query)
     if project is None:
-        raise _is_unknown(project_id)
+        raise _not_found(project_id)
     return project
 
 
-def _known(actor: Actor, project_id: str, statement: sa.Executable) -> Any:
+def _require(actor: Actor, project_id: str, statement: sa.Executable) -> Any:
+    """When the project was archived, or None."""
     found = rows(statement, id=project_id, is_insider=queries.is_insider(actor, project_id))
     if not found:
-        raise _is_unknown(project_id)
-    return found[0]
+        raise _not_found(project_id)
+    return found[0].archived_at
 
 
-def _active(project: Project) -> Project:
-    if project.archived_at is not None:
-        raise _is_archived(project.id)
-    return project
-
-
-def _is_unknown(project_id: str) -> NotFound:
+def _not_found(project_id: str) -> NotFound:
     return NotFound(f"There is no project with the id {project_id}.")
 
 
-def _is_archived(project_id: str) -> Conflict:
-    return Conflict(f"Project {project_id} is archived; revive it to change it.")
+def _archived(project_id: str) -> Conflict:
+    return Conflict(f"Project {project_id} is archived. Revive it before you change it.")
 
 
 def _refuse_unknown(names: list[str], path: str) -> None:
@@ -322,9 +305,10 @@ def _refuse_unknown(names: list[str], path: str) -> None:
         raise Invalid.because(unknown)
 
 
-def _tell_change(
+def _record_change(
     actor: Actor, type: EventType, project: Project, before: dict[str, object]
-) -> None:
+) -> bool:
     after = project.snapshot()
     if after != before:
         events.record(actor, type, project=project.id, pre_data=before, data=after)
+    return after != before

@@ -4,11 +4,8 @@ from typing import Any
 from flask import Response, url_for
 
 from app.accounts import service as accounts
-from app.core.actor import current_actor
-from app.core.blueprints import ApiBlueprint, no_body
-from app.core.paging import Page, PageQuery
+from app.core.paging import Page
 from app.core.permissions import Permission
-from app.core.requests import check_if_match
 from app.service_accounts import schemas, service
 from app.service_accounts.service import ServiceAccount
 from app.tokens import schemas as token_schemas
@@ -16,12 +13,16 @@ from app.tokens import service as tokens
 from app.tokens.models import Token
 from app.tokens.secrets import TokenKind
 from app.tokens.service import IssuedToken
+from app.web.caller import current_actor
+from app.web.listing import PageQuery
+from app.web.requests import check_if_match
+from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(
     "service accounts",
     __name__,
     url_prefix="/api/admin/service-account",
-    description="Accounts of programs, and their tokens.",
+    description="Accounts for scripts, and their tokens.",
 )
 
 
@@ -55,7 +56,7 @@ def show(account_id: int) -> ServiceAccount:
 def update(data: dict[str, Any], account_id: int) -> Response:
     """Update a service account
 
-    Fields that are left out stay as they are.
+    Fields that are left out keep their value.
     """
     found = service.get_for_change(account_id)
     check_if_match(schemas.ServiceAccountDetail, found)
@@ -68,7 +69,7 @@ def update(data: dict[str, Any], account_id: int) -> Response:
 def remove(account_id: int) -> Response:
     """Delete a service account
 
-    Its tokens stop at once, its username is free.
+    Its tokens stop working immediately, and its username becomes free.
     """
     found = service.get_for_change(account_id)
     check_if_match(schemas.ServiceAccountDetail, found)
@@ -90,7 +91,7 @@ def index_tokens(page: dict[str, int], account_id: int) -> Page[Token]:
 def create_token(data: dict[str, Any], account_id: int) -> IssuedToken:
     """Create a token for a service account
 
-    The secret is in this answer and can't be read again.
+    This response is the only one that contains the secret.
     """
     return service.issue_token(current_actor, account_id, **data)
 
@@ -101,9 +102,9 @@ def create_token(data: dict[str, Any], account_id: int) -> IssuedToken:
 @bp.arguments(token_schemas.Rotation, example={"overlapHours": 24})
 @bp.response(201, token_schemas.CreatedToken)
 def rotate_token(data: dict[str, Any], account_id: int, token_id: int) -> IssuedToken:
-    """Replace a token by a new one
+    """Replace a token with a new one
 
-    The old one stays valid for the overlap, so that programs can be moved to the new one.
+    The old token keeps working for the overlap, so that you have time to switch.
     """
     overlap = timedelta(hours=data.pop("overlap_hours"))
     account = service.get(account_id).account
@@ -116,7 +117,7 @@ def rotate_token(data: dict[str, Any], account_id: int, token_id: int) -> Issued
 def revoke_token(account_id: int, token_id: int) -> Response:
     """Revoke a token of a service account
 
-    It stops at once, in every process.
+    It stops working immediately.
     """
     tokens.revoke(current_actor, service.get(account_id).account.id, token_id)
     return no_body()

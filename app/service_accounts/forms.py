@@ -2,36 +2,37 @@ from typing import Any
 
 from wtforms import PasswordField, StringField
 
-from app.accounts.forms import NewAccountForm, role_field
+from app.accounts.forms import SparseForm, role_field
 from app.accounts.models import Account
-from app.core.conflicts import Values
-from app.core.forms import ReasonField, SchemaForm
 from app.core.permissions import Role
-from app.core.schemas import Line, Schema
 from app.service_accounts import schemas
+from app.web.conflicts import Values
+from app.web.forms import ReasonField, SchemaForm
+from app.web.schemas import Schema, SingleLine
 
 
 class _ServiceAccountFields(SchemaForm):
-    name = StringField("Name", description="What it is, in words: “Deploy pipeline”.")
-    username = StringField("User name", description="Stands in events.")
+    name = StringField("Name", description="For example “Deploy pipeline”.")
+    username = StringField("User name", description="Shown in events.")
     root_role = role_field()
     reason = ReasonField()
 
 
 class _WithToken(schemas.NewServiceAccount):
-    """With ``token``, the description of a first token to make at once."""
+    """``token``: the description of a first token to create with the account."""
 
-    token = Line(low=0, high=255)
+    token = SingleLine(low=0, high=255)
 
 
-class NewServiceAccountForm(NewAccountForm, _ServiceAccountFields):
+class NewServiceAccountForm(SparseForm, _ServiceAccountFields):
     schema = _WithToken
 
     username = StringField(
-        "User name", description="Stands in events. Left empty, it is made from the name."
+        "User name", description="Shown in events. Leave it empty to create it from the name."
     )
     token = StringField(
-        "First token", description="What it is for. It lasts 90 days; left empty, none is made."
+        "First token",
+        description="What the token is for. It expires in 90 days. Leave it empty for no token.",
     )
 
     @property
@@ -45,15 +46,15 @@ class ServiceAccountForm(_ServiceAccountFields):
 
 class FindTokenForm(SchemaForm):
     class _Secret(Schema):
-        secret = Line(high=512, required=True)
+        secret = SingleLine(high=512, required=True)
 
     schema = _Secret
 
-    secret = PasswordField("The secret that was found")
+    secret = PasswordField("The token you found")
 
 
 def settings_of(account: Account) -> Values:
-    """The service account in the words of the form."""
+    """The service account as the form's field values."""
     return {
         "name": account.name or "",
         "username": account.username or "",

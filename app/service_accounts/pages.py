@@ -6,13 +6,12 @@ from flask.typing import ResponseReturnValue
 from app.accounts import service as accounts
 from app.accounts.forms import in_words, makes_admin
 from app.accounts.models import Account
-from app.core import exports
-from app.core.actor import current_actor
-from app.core.conflicts import Values, Watch
-from app.core.db import utcnow
-from app.core.forms import ReasonForm, attempt, carry_out, show_form
-from app.core.pages import PageBlueprint, prove, proven, read_query, see
+from app.core.clock import utcnow
 from app.core.permissions import ROOT_ROLES, Permission, Role
+from app.core.words import counted
+from app.security_log.models import SecurityKind
+from app.security_log.requests import record
+from app.security_log.service import looked_up
 from app.service_accounts import schemas, service
 from app.service_accounts.forms import (
     FindTokenForm,
@@ -23,9 +22,18 @@ from app.service_accounts.forms import (
 from app.service_accounts.service import ServiceAccount
 from app.tokens import service as tokens
 from app.tokens.forms import RotationForm, TokenForm
-from app.tokens.pages import secret_page
+from app.tokens.models import Token
+from app.tokens.pages import revoke_page, secret_page
 from app.tokens.secrets import TokenKind
 from app.tokens.service import IssuedToken
+from app.web import exports
+from app.web.browsers import require_password
+from app.web.caller import current_actor
+from app.web.conflicts import StaleEdit, Values
+from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.listing import read_query
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("service_account_pages", __name__, url_prefix="/service-accounts")
 
@@ -35,7 +43,7 @@ FIRST_TOKEN_LASTS = timedelta(days=90)
 
 @bp.get("", needs=Permission.ADMIN)
 def index() -> ResponseReturnValue:
-    """All service accounts with what their tokens are up to; or all that match as a file."""
+    """The list of service accounts; or all that match as a file."""
     query = read_query(schemas.ServiceAccountQuery)
     if exports.wanted():
         rows = schemas.ServiceAccountDetail()
@@ -44,10 +52,10 @@ def index() -> ResponseReturnValue:
     return render_template("service_accounts/index.html", query=query, page=page)
 
 
-@bp.route("/new", methods=["GET", "POST"], needs=Permission.ADMIN)
-@proven
+@bp.form("/new", needs=Permission.ADMIN)
 def new() -> ResponseReturnValue:
-    """Create a service account, and at once a first token if one is wanted."""
+    """Create a service account, with a first token if asked for."""
+    require_password("create a service account")
     form = NewServiceAccountForm(data={"root_role": str(Role.VIEWER.value)})
 
     def create() -> tuple[ServiceAccount, IssuedToken | None]:
@@ -67,7 +75,7 @@ def new() -> ResponseReturnValue:
         if issued is not None:
             return _secret_page(made.account, issued)
         flash(f"Service account {made.account.called} created.", "ok")
-        return see(".show", account_id=made.account.id)
+        return redirect_to(".show", account_id=made.account.id)
     return show_form("service_accounts/new.html", form, roles=ROOT_ROLES)
 
 
@@ -80,25 +88,26 @@ def show(account_id: int) -> ResponseReturnValue:
 
 @bp.post("/<id:account_id>", needs=Permission.ADMIN)
 def update(account_id: int) -> ResponseReturnValue:
-    """Save, unless somebody else was quicker: then say what he changed."""
+    """Save, unless someone else changed the account first: then show what they changed."""
     found = service.get_for_change(account_id)
     present = settings_of(found.account)
     form = ServiceAccountForm(data=present)
     if makes_admin(form, found.account):
-        prove()
-    if overtaken := _watch(account_id).overtaken(present):
-        return _account_page(found, form, overtaken)
-    if carry_out(form, lambda: accounts.update(current_actor, found.account, **form.values)):
-        flash(f"{found.account.called} saved.", "ok")
-        return see(".show", account_id=account_id)
-    return _account_page(service.get(account_id), form)
+        require_password(f"make {found.account.called} an Admin")
+    if stale := _stale_edit(account_id).stale(present):
+        return _account_page(found, form, stale)
+    changed = attempt(form, lambda: accounts.update(current_actor, found.account, **form.values))
+    if changed is None:
+        return _account_page(service.get(account_id), form)
+    flash(f"{found.account.called} saved." if changed else "Nothing changed.", "ok")
+    return redirect_to(".show", account_id=account_id)
 
 
-@bp.route("/<id:account_id>/tokens/new", methods=["GET", "POST"], needs=Permission.ADMIN)
-@proven
+@bp.form("/<id:account_id>/tokens/new", needs=Permission.ADMIN)
 def new_token(account_id: int) -> ResponseReturnValue:
-    """Create a token; its secret is in this answer alone."""
+    """Create a token; only this response shows its secret."""
     account = service.get(account_id).account
+    require_password(f"create a token for {account.called}")
     form = TokenForm()
     if issued := attempt(
         form, lambda: service.issue_token(current_actor, account_id, **form.values)
@@ -107,15 +116,14 @@ def new_token(account_id: int) -> ResponseReturnValue:
     return show_form("service_accounts/new_token.html", form, account=account)
 
 
-@bp.route(
+@bp.form(
     "/<id:account_id>/tokens/<id:token_id>/rotate",
-    methods=["GET", "POST"],
     needs=Permission.ADMIN,
 )
-@proven
 def rotate_token(account_id: int, token_id: int) -> ResponseReturnValue:
-    """A new secret now; the old one works on for a while. The new one is in this answer alone."""
+    """Replace a token; only this response shows the new secret. The old token works on a while."""
     account, token = service.get(account_id).account, tokens.get(account_id, token_id)
+    require_password(f"rotate token {token.description}")
     form = RotationForm(data={"overlap_hours": "24"})
 
     def rotate() -> IssuedToken:
@@ -132,50 +140,76 @@ def rotate_token(account_id: int, token_id: int) -> ResponseReturnValue:
     return show_form("service_accounts/rotate.html", form, account=account, token=token)
 
 
-@bp.route(
+@bp.form(
     "/<id:account_id>/tokens/<id:token_id>/revoke",
-    methods=["GET", "POST"],
     needs=Permission.ADMIN,
 )
 def revoke_token(account_id: int, token_id: int) -> ResponseReturnValue:
-    """Stop a token at once, after a look at what it is."""
+    """Revoke a token, after a page that shows what it is."""
     account, token = service.get(account_id).account, tokens.get(account_id, token_id)
     form = ReasonForm()
     if carry_out(form, lambda: tokens.revoke(current_actor, account_id, token_id)):
-        flash(f"Token {token.description} is revoked; it stopped at once.", "ok")
-        return see(".show", account_id=account_id)
-    return show_form("tokens/revoke.html", form, account=account, token=token)
+        flash(f"Token {token.description} revoked. It no longer works.", "ok")
+        return redirect_to(".show", account_id=account_id)
+    return revoke_page(
+        token,
+        form,
+        above=[
+            ("Service accounts", url_for(".index")),
+            (account.called, url_for(".show", account_id=account_id)),
+        ],
+        api_path=f"/api/admin/service-account/{account_id}/token/{token_id}",
+    )
 
 
-@bp.route("/<id:account_id>/delete", methods=["GET", "POST"], needs=Permission.ADMIN)
-@proven
+@bp.form("/<id:account_id>/delete", needs=Permission.ADMIN)
 def remove(account_id: int) -> ResponseReturnValue:
-    """Delete a service account, for good: it can't be restored."""
+    """Delete a service account; it can't be restored."""
     found, form = service.get_for_change(account_id), ReasonForm()
+    require_password(f"delete service account {found.account.called}")
     typed = request.form.get("typed", "").strip()
     if request.method == "POST" and typed != found.account.username:
-        form.show([("", f"Type the user name, {found.account.username}, to go on.")])
+        form.show([("", f"Type the user name, {found.account.username}, to continue.")])
     elif carry_out(form, lambda: accounts.remove(current_actor, found.account)):
-        flash(f"Service account {found.account.called} is deleted.", "ok")
-        return see(".index")
-    return show_form("service_accounts/delete.html", form, found=found)
+        flash(f"Service account {found.account.called} deleted.", "ok")
+        return redirect_to(".index")
+    effects = ["Nothing else changes."]
+    if number := len(found.active):
+        stop = "stops" if number == 1 else "stop"
+        effects = [f"{counted(number, 'token')} {stop} working immediately.", *effects]
+    return show_form("service_accounts/delete.html", form, found=found, effects=effects)
 
 
-@bp.route("/find-token", methods=["GET", "POST"], needs=Permission.ADMIN)
+@bp.form("/find-token", needs=Permission.ADMIN)
 def find_token() -> ResponseReturnValue:
-    """Whose a secret is that was found somewhere; it is looked up and not kept."""
+    """Look up whose a leaked token is; the secret isn't stored."""
     form = FindTokenForm()
     is_asked = form.validate_on_submit()
     token = tokens.known_by(form.values["secret"]) if is_asked else None
     owner = accounts.find(token.account_id) if token else None
+    if is_asked:
+        record(SecurityKind.TOKEN_LOOKED_UP, looked_up(token, owner))
     form.secret.data = ""
     return show_form(
-        "service_accounts/find_token.html", form, is_asked=is_asked, token=token, owner=owner
+        "service_accounts/find_token.html",
+        form,
+        is_asked=is_asked,
+        token=token,
+        owner=owner,
+        revoke=_revoke_address(token, owner) if token and owner else None,
     )
 
 
-def _watch(account_id: int) -> Watch:
-    return Watch(f"service account {account_id}", WORDS, in_words)
+def _revoke_address(token: Token, owner: Account) -> str | None:
+    """Where an Admin revokes the token; None if it is revoked already."""
+    if token.revoked_at is not None:
+        return None
+    area = "user_pages" if owner.is_person else "service_account_pages"
+    return url_for(f"{area}.revoke_token", account_id=owner.id, token_id=token.id)
+
+
+def _stale_edit(account_id: int) -> StaleEdit:
+    return StaleEdit(f"service account {account_id}", WORDS, in_words)
 
 
 def _secret_page(account: Account, issued: IssuedToken) -> str:
@@ -184,13 +218,13 @@ def _secret_page(account: Account, issued: IssuedToken) -> str:
 
 
 def _account_page(
-    found: ServiceAccount, form: ServiceAccountForm, overtaken: Values | None = None
+    found: ServiceAccount, form: ServiceAccountForm, stale: Values | None = None
 ) -> ResponseReturnValue:
-    return _watch(found.account.id).show(
+    return _stale_edit(found.account.id).show(
         "service_accounts/show.html",
         form,
         settings_of(found.account),
-        overtaken,
+        stale,
         found=found,
         roles=ROOT_ROLES,
     )

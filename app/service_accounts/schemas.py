@@ -3,20 +3,20 @@ from typing import Any
 from marshmallow import fields, post_dump
 
 from app.accounts.schemas import AccountChanges, image_path, root_role, username
-from app.core.paging import PageQuery, Sort
 from app.core.permissions import ROOT_ROLES
-from app.core.schemas import Ignored, Line, Schema, Timestamp
 from app.tokens.schemas import TokenRow
+from app.web.listing import PageQuery, Sort
+from app.web.schemas import Ignored, Schema, SingleLine, Timestamp
 
 
 class NewServiceAccount(Schema):
     username = username()
-    name = Line(high=255)
+    name = SingleLine(high=255)
     root_role = root_role(required=True)
 
 
 class ServiceAccountChanges(AccountChanges):
-    """A username, once there, can be changed but not taken away."""
+    """The username can be changed but not removed."""
 
     username = username()
     tokens = Ignored()
@@ -44,7 +44,7 @@ class ServiceAccountDetail(Schema):
 
 class ServiceAccountQuery(PageQuery):
     sort = Sort("id", "username", "name", "createdAt")
-    text = Line(high=100, metadata={"description": "Part of the username or name."})
+    text = SingleLine(high=100, metadata={"description": "Part of the username or name."})
 
 
 class RootRoleRow(Schema):

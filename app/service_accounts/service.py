@@ -1,4 +1,4 @@
-"""Accounts of programs: no password, no sign-in, only tokens."""
+"""Accounts for scripts: no password and no sign-in, only tokens."""
 
 import re
 import unicodedata
@@ -10,10 +10,12 @@ from typing import Unpack
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
+from app.accounts import admins, usernames
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
 from app.core.actor import COMMAND_LINE, Actor
-from app.core.db import db, save, utcnow
+from app.core.clock import utcnow
+from app.core.db import db, save
 from app.core.errors import Conflict, Invalid, Unavailable
 from app.core.paging import Page
 from app.core.permissions import Role
@@ -35,17 +37,36 @@ class ServiceAccount:
     account: Account
     tokens: list[Token]
 
+    @property
+    def active(self) -> list[Token]:
+        return [token for token in self.tokens if not token.is_expired]
+
+    @property
+    def expiring(self) -> int:
+        """How many tokens expire soon."""
+        return sum(token.expires_soon for token in self.active)
+
+    @property
+    def unused(self) -> int:
+        """How many active tokens were never used."""
+        return sum(token.last_seen_at is None for token in self.active)
+
+    @property
+    def last_used_at(self) -> datetime | None:
+        return max((t.last_seen_at for t in self.tokens if t.last_seen_at), default=None)
+
 
 def create(
     actor: Actor, *, root_role: Role, username: str | None = None, name: str | None = None
 ) -> ServiceAccount:
-    """Make a service account; a missing username is derived from the name, or else from the id."""
+    """Create a service account; without a username it gets one from its name, or else its id."""
     account = Account(kind=AccountKind.SERVICE, role=root_role, name=name)
     if username is None:
         _save_under_free_username(account)
     else:
-        accounts.rename(account, username)
-        save(account, if_taken=accounts.name_taken(username))
+        usernames.rename(account, username)
+        usernames.refuse_taken(account)
+        save(account, if_taken=usernames.name_taken(username))
     events.record(actor, EventType.SERVICE_ACCOUNT_CREATED, data=account.snapshot())
     return ServiceAccount(account, [])
 
@@ -58,11 +79,11 @@ def get(account_id: int) -> ServiceAccount:
 def search(*, limit: int, offset: int, **filters: Unpack[accounts.Filters]) -> Page[ServiceAccount]:
     page = accounts.search(AccountKind.SERVICE, limit=limit, offset=offset, **filters)
     held = tokens.of_accounts([account.id for account in page.items])
-    return Page([ServiceAccount(account, held[account.id]) for account in page.items], page.total)
+    return page.of([ServiceAccount(account, held[account.id]) for account in page.items])
 
 
 def get_for_change(account_id: int) -> ServiceAccount:
-    """The account, for this transaction alone to change."""
+    """The account, locked for a change."""
     accounts.get_for_change(account_id, kind=AccountKind.SERVICE)
     return get(account_id)
 
@@ -81,13 +102,13 @@ def issue_token(
 
 
 def bootstrap(secret: str) -> bool:
-    """Let an Admin service account hold this token if no Admin has one; whether it was done."""
+    """Create an Admin service account with this token if no Admin has a token; whether it did."""
     if not secrets.may_be_one(secret):
         raise Invalid(
-            "The bootstrap token begins like one made here but is none, or is longer than "
-            f"{secrets.LONGEST} characters; choose another."
+            f"The bootstrap token starts with {secrets.PREFIX} but is not valid, or is longer "
+            f"than {secrets.LONGEST} characters. Choose another."
         )
-    accounts.guard_admins()  # several processes may start at once
+    admins.guard()  # several processes may start at once
     if _admin_has_token() or tokens.known_by(secret) is not None:
         return False  # a token that was revoked stays revoked
     account = accounts.with_username(BOOTSTRAP)
@@ -96,7 +117,7 @@ def bootstrap(secret: str) -> bool:
             COMMAND_LINE, root_role=Role.ADMIN, username=BOOTSTRAP, name="Bootstrap"
         ).account
     if account.is_person or account.role is not Role.ADMIN:
-        raise Conflict(f"The username {BOOTSTRAP!r} belongs to an account that is no Admin's.")
+        raise Conflict(f"The username {BOOTSTRAP!r} belongs to an account that is not an Admin.")
     tokens.keep(
         COMMAND_LINE, account.id, secret, description=f"bootstrap {utcnow():%Y-%m-%d %H:%M:%S}"
     )
@@ -121,12 +142,12 @@ def _save_under_free_username(account: Account) -> None:
         save(account)  # which gives it the id that the name is made of
     base = f"service-{slug}" if slug else f"service-account-{account.id}"
     for _ in range(ROUNDS):
-        accounts.rename(account, _first_free(base))
+        usernames.rename(account, _first_free(base))
         try:
             with db.session.begin_nested():
                 save(account)
         except IntegrityError:
-            continue  # somebody else took it meanwhile; the client named none, so take the next
+            continue  # someone else just took it; the client named none, so try the next
         return
     raise Unavailable
 

@@ -4,11 +4,12 @@ from typing import Any
 from sqlalchemy import ForeignKey, LargeBinary, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import NEVER_REUSE_IDS, Model, at_most, utcnow
+from app.core.clock import utcnow
+from app.core.db import NEVER_REUSE_IDS, Model, at_most
 
 
 class Session(Model):
-    """A browser that a person signed in with; only a digest of what its cookie holds is known."""
+    """A browser that is signed in; only a digest of its cookie's secret is stored."""
 
     __tablename__ = "sessions"
 
@@ -18,7 +19,7 @@ class Session(Model):
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     last_used_at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
     proved_at: Mapped[datetime | None] = mapped_column(default=utcnow)
-    """When the person last gave his password; None if that was before this was asked."""
+    """When the person last entered their password; None in sessions older than this column."""
 
     ip: Mapped[str | None] = mapped_column(String(45))
     user_agent: Mapped[str | None] = mapped_column(String(255))
@@ -27,7 +28,7 @@ class Session(Model):
 
 
 class KeptForm(Model):
-    """What somebody had typed when his session turned out to have ended."""
+    """What someone had typed when it turned out that their session had ended."""
 
     __tablename__ = "kept_forms"
 

@@ -1,4 +1,4 @@
-"""Sessions of browsers: kept here, so that what is ended here is ended."""
+"""Sessions of browsers, stored on the server so that ending one here is final."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -8,20 +8,21 @@ import sqlalchemy as sa
 
 from app.core import secrets
 from app.core.actor import Actor
-from app.core.db import chunks, db, save, utcnow
+from app.core.clock import utcnow
+from app.core.db import chunks, db, save
 from app.sessions.models import KeptForm, Session
 
 LONGEST = timedelta(days=30)
 USE_PRECISION = timedelta(minutes=1)
 CLOCK_SKEW = timedelta(minutes=5)
-"""By so much the clocks of several machines may differ."""
+"""How far the clocks of several machines may differ."""
 
 USER_AGENT_LENGTH = 255
 
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """What a session is opened for; unused for ``idle_hours``, it is over."""
+    """The browser that a session is opened for; ``idle_hours`` without use end it."""
 
     ip: str | None
     user_agent: str
@@ -29,7 +30,7 @@ class Browser:
 
 
 def open(account_id: int, browser: Browser) -> str:
-    """Begin a session; the secret that its cookie holds. Sessions that are over are forgotten."""
+    """Start a session and return the secret for its cookie; deletes sessions that are over."""
     now = utcnow()
     over = sa.or_(
         Session.last_used_at < now - timedelta(hours=browser.idle_hours),
@@ -47,21 +48,21 @@ def open(account_id: int, browser: Browser) -> str:
     return secret
 
 
-def is_over(begun_at: datetime, last_used_at: datetime, *, idle_hours: int) -> bool:
-    """Whether a session was unused for ``idle_hours``, or began longer than LONGEST ago.
+def is_over(started_at: datetime, last_used_at: datetime, *, idle_hours: int) -> bool:
+    """Whether a session was unused for ``idle_hours``, or started longer than LONGEST ago.
 
-    A clock that was set back makes none live longer: a session from the future is over.
+    A session from the future is over too, so that setting back the clock extends none.
     """
     now = utcnow()
     return (
         now - last_used_at > timedelta(hours=idle_hours)
-        or now - begun_at > LONGEST
-        or begun_at - now > CLOCK_SKEW
+        or now - started_at > LONGEST
+        or started_at - now > CLOCK_SKEW
     )
 
 
 def close(secret: str) -> None:
-    """End the session that has this secret, if there is one."""
+    """End the session with this secret, if it exists."""
     db.session.execute(sa.delete(Session).where(Session.digest == secrets.digest(secret)))
 
 
@@ -73,13 +74,13 @@ def close_all(account_ids: Collection[int], *, but: int | None = None) -> None:
 
 
 def of_account(account_id: int) -> list[Session]:
-    """The sessions of an account, the one used last first."""
+    """The sessions of an account, most recently used first."""
     query = sa.select(Session).where(Session.account_id == account_id)
     return list(db.session.scalars(query.order_by(Session.last_used_at.desc(), Session.id.desc())))
 
 
 def note_use(session_id: int) -> None:
-    """Remember that a session was used, at most once a minute."""
+    """Store that a session was used, at most once a minute."""
     now = utcnow()
     db.session.execute(
         sa.update(Session)
@@ -89,7 +90,7 @@ def note_use(session_id: int) -> None:
 
 
 def note_proof(session_id: int) -> None:
-    """Remember that the person of a session has just given his password."""
+    """Store that the person of a session has just entered their password."""
     db.session.execute(
         sa.update(Session).where(Session.id == session_id).values(proved_at=utcnow())
     )
@@ -100,7 +101,7 @@ def is_use_worth_noting(last_used_at: datetime) -> bool:
 
 
 def keep_form(secret: str, fields: dict[str, list[str]]) -> int:
-    """Keep what was typed for the session with this secret; the number to ask for it by."""
+    """Store what was typed for the session with this secret; returns the id for ``kept_form``."""
     session = db.session.scalars(
         sa.select(Session).where(Session.digest == secrets.digest(secret))
     ).one()
@@ -110,7 +111,7 @@ def keep_form(secret: str, fields: dict[str, list[str]]) -> int:
 
 
 def kept_form(actor: Actor, id: int) -> dict[str, list[str]] | None:
-    """What was kept under this number for the actor's own session."""
+    """What was stored with this id for the actor's own session."""
     query = sa.select(KeptForm.fields).where(
         KeptForm.id == id, KeptForm.session_id == actor.session_id
     )

@@ -1,16 +1,18 @@
 from typing import Any
 
-from flask import Response
+from flask import Response, url_for
 
-from app.core.actor import current_actor
-from app.core.blueprints import ApiBlueprint, no_body
-from app.core.paging import Page, PageQuery
+from app.core.paging import Page
 from app.core.permissions import Access, Permission
 from app.tags import schemas, service
 from app.tags.models import TagType
+from app.web.caller import current_actor
+from app.web.listing import PageQuery
+from app.web.requests import check_if_match
+from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(
-    "tags", __name__, url_prefix="/api/admin", description="Tags and the types that sort them."
+    "tags", __name__, url_prefix="/api/admin", description="Tags, and the types that group them."
 )
 
 
@@ -19,7 +21,7 @@ bp = ApiBlueprint(
 @bp.response(200, schemas.TagList)
 def index(query: dict[str, Any]) -> Page[Any]:
     """List tags"""
-    return service.search(**query)
+    return service.search(current_actor, **query)
 
 
 @bp.get("/tag-types", needs=Access.SIGNED_IN)
@@ -32,27 +34,42 @@ def index_types(page: dict[str, int]) -> Page[TagType]:
 
 @bp.post("/tag-types", needs=Permission.CREATE_TAG_TYPE)
 @bp.arguments(schemas.NewTagType, example={"name": "team", "hue": 2})
-@bp.response(201, schemas.TagTypeRow)
-def create_type(data: dict[str, Any]) -> TagType:
+@bp.response(201, schemas.TagTypeRow, etag=True)
+def create_type(data: dict[str, Any]) -> tuple[TagType, dict[str, str]]:
     """Create a tag type"""
-    return service.create_type(current_actor, **data)
+    tag_type = service.create_type(current_actor, **data)
+    return tag_type, {"Location": url_for(".show_type", name=tag_type.name)}
 
 
-@bp.put("/tag-types/<key:name>", needs=Permission.UPDATE_TAG_TYPE)
-@bp.arguments(schemas.TagTypeUpdate, example={"description": "Who looks after it"})
+@bp.get("/tag-types/<key:name>", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.TagTypeRow, etag=True)
+def show_type(name: str) -> TagType:
+    """Read a tag type"""
+    return service.get_type(name, for_change=False)
+
+
+@bp.put("/tag-types/<key:name>", needs=Permission.UPDATE_TAG_TYPE, refuses=(412,))
+@bp.arguments(schemas.TagTypeUpdate, example={"description": "The team that owns the feature"})
 @bp.response(200)
 def update_type(data: dict[str, Any], name: str) -> Response:
-    """Update a tag type"""
-    service.update_type(current_actor, service.get_type(name), **data)
+    """Update a tag type
+
+    Fields that are left out stay as they are.
+    """
+    tag_type = service.get_type(name)
+    check_if_match(schemas.TagTypeRow, tag_type)
+    service.update_type(current_actor, tag_type, **data)
     return no_body()
 
 
-@bp.delete("/tag-types/<key:name>", needs=Permission.DELETE_TAG_TYPE, refuses=(409,))
+@bp.delete("/tag-types/<key:name>", needs=Permission.DELETE_TAG_TYPE, refuses=(409, 412))
 @bp.response(200)
 def remove_type(name: str) -> Response:
-    """Delete a tag type
+    """Delete a tag type and its unused tags
 
-    Refused while features carry tags of it.
+    Refused while a feature, active or archived, has a tag of this type.
     """
-    service.remove_type(current_actor, service.get_type(name))
+    tag_type = service.get_type(name)
+    check_if_match(schemas.TagTypeRow, tag_type)
+    service.remove_type(current_actor, tag_type)
     return no_body()

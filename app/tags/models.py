@@ -10,7 +10,7 @@ SIMPLE = "simple"
 
 
 class TagName(NamedTuple):
-    """A tag as people and clients name it."""
+    """A tag as people and clients write it."""
 
     type: str
     value: str
@@ -20,13 +20,13 @@ class TagName(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """What ``type:value`` means; the value alone is a simple one."""
+        """Parse ``type:value``. A value alone is a simple tag."""
         type, colon, value = text.partition(":")
-        return cls(type, value) if colon else cls("simple", text)
+        return cls(type, value) if colon else cls(SIMPLE, text)
 
 
 class TagType(Model):
-    """A kind of tag. ``hue`` is one of the colours that both themes have a shade of, 1 to HUES."""
+    """A group of tags. ``hue`` is the number of its colour, 1 to HUES."""
 
     __tablename__ = "tag_types"
 
@@ -41,7 +41,7 @@ class TagType(Model):
     )
 
     def snapshot(self) -> dict[str, Any]:
-        """The tag type as the event log remembers it."""
+        """The tag type as the event log records it."""
         return {"name": self.name, "description": self.description, "hue": self.hue}
 
 

@@ -1,99 +1,113 @@
+from functools import partial
+
 from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.core import exports
-from app.core.actor import current_actor
-from app.core.conflicts import Values, Watch
-from app.core.forms import attempt, carry_out, show_form
-from app.core.pages import PageBlueprint, read_query, see
 from app.core.permissions import Access, Permission
 from app.tags import schemas, service
 from app.tags.forms import NewTagTypeForm, TagTypeForm, in_words, settings_of
 from app.tags.models import SIMPLE
+from app.web import exports
+from app.web.caller import current_actor
+from app.web.conflicts import StaleEdit, Values
+from app.web.forms import attempt, show_form
+from app.web.listing import read_query
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("tag_pages", __name__, url_prefix="/tags")
 
-WORDS = {"description": "Description", "hue": "Colour"}
+FILTERS = {"text": "Value", "type": "Type", "unused": "Use"}
+USES = {"false": "Used", "true": "Unused"}
+LABELS = {"description": "Description", "hue": "Colour"}
 
 
 @bp.get("", needs=Access.SIGNED_IN)
 def index() -> ResponseReturnValue:
-    """All tags by type, with their use; or all that match as a file."""
+    """List all tags by type, or export those that match."""
     query = read_query(schemas.TagQuery)
+    search = partial(service.search, current_actor)
     if exports.wanted():
-        return exports.table("tags", schemas.TagRow(), service.search, query.values)
+        return exports.table("tags", schemas.TagRow(), search, query.values)
+    types = service.types()
     return render_template(
         "tags/index.html",
         query=query,
-        page=service.search(**query.values),
-        types={type.name: type for type in service.types()},
+        page=search(**query.values),
+        filters=query.in_use(FILTERS, {"unused": USES}),
+        uses=USES.items(),
+        types={type.name: type for type in types},
+        type_choices=[(type.name, type.name) for type in types],
         counts=service.type_uses(),
     )
 
 
-@bp.route("/types/new", methods=["GET", "POST"], needs=Permission.CREATE_TAG_TYPE)
+@bp.form("/new-type", needs=Permission.CREATE_TAG_TYPE)
 def new_type() -> ResponseReturnValue:
     """Create a tag type."""
     form = NewTagTypeForm(data={"hue": "1"})
-    if made := attempt(form, lambda: service.create_type(current_actor, **form.values)):
-        flash(f"Tag type {made.name} created.", "ok")
-        return see(".index")
+    if created := attempt(form, lambda: service.create_type(current_actor, **form.values)):
+        flash(f"Tag type {created.name} created.", "ok")
+        return redirect_to(".index")
     return show_form("tags/new_type.html", form)
 
 
 @bp.get("/types/<key:name>", needs=Access.SIGNED_IN)
 def show_type(name: str) -> ResponseReturnValue:
-    """A tag type, with a form for those who may change it."""
+    """Show a tag type, as a form to those who can change it."""
     data = settings_of(service.get_type(name, for_change=False))
     return _type_page(name, TagTypeForm(data=data), data)
 
 
 @bp.post("/types/<key:name>", needs=Permission.UPDATE_TAG_TYPE)
 def update_type(name: str) -> ResponseReturnValue:
-    """Save, unless somebody else was quicker: then say what he changed."""
+    """Save, unless someone else changed the tag type first: then show what they changed."""
     tag_type = service.get_type(name)
-    present = settings_of(tag_type)
-    form = TagTypeForm(data=present)
-    if overtaken := _watch(name).overtaken(present):
-        return _type_page(name, form, present, overtaken)
-    if carry_out(form, lambda: service.update_type(current_actor, tag_type, **form.values)):
-        flash(f"Tag type {name} saved.", "ok")
-        return see(".index")
-    return _type_page(name, form, present)
+    current = settings_of(tag_type)
+    form = TagTypeForm(data=current)
+    if before := _stale_edit(name).stale(current):
+        return _type_page(name, form, current, before)
+    changed = attempt(form, lambda: service.update_type(current_actor, tag_type, **form.values))
+    if changed is None:
+        return _type_page(name, form, current)
+    flash(f"Tag type {name} saved." if changed else "Nothing changed.", "ok")
+    return redirect_to(".index")
 
 
 @bp.get("/types/<key:name>/delete", needs=Permission.DELETE_TAG_TYPE)
 def review_removal(name: str) -> str:
-    """What deleting a tag type would do, or why it can't be done."""
+    """Show what deleting a tag type would do, or why it can't be deleted."""
     return render_template(
         "tags/delete_type.html",
         type=service.get_type(name, for_change=False),
-        remains=service.remains(name),
-        is_simple=name == SIMPLE,
+        impact=service.deletion_impact(current_actor, name),
+        is_default=name == SIMPLE,
     )
 
 
 @bp.post("/types/<key:name>/delete", needs=Permission.DELETE_TAG_TYPE)
 def remove_type(name: str) -> Response:
-    """Delete a tag type that no feature carries a tag of."""
+    """Delete a tag type that no feature uses."""
     service.remove_type(current_actor, service.get_type(name))
     flash(f"Tag type {name} deleted.", "ok")
-    return see(".index")
+    return redirect_to(".index")
 
 
-def _watch(name: str) -> Watch:
-    return Watch(f"tag type {name}", WORDS, in_words)
+def _stale_edit(name: str) -> StaleEdit:
+    return StaleEdit(f"tag type {name}", LABELS, in_words)
 
 
 def _type_page(
-    name: str, form: TagTypeForm, present: Values, overtaken: Values | None = None
+    name: str, form: TagTypeForm, current: Values, before: Values | None = None
 ) -> ResponseReturnValue:
-    return _watch(name).show(
+    """``before``: the settings this form was opened with, if someone changed them since."""
+    return _stale_edit(name).show(
         "tags/edit_type.html",
         form,
-        present,
-        overtaken,
+        current,
+        before,
         type=service.get_type(name, for_change=False),
-        remains=service.remains(name),
+        impact=service.deletion_impact(current_actor, name),
+        is_default=name == SIMPLE,
     )

@@ -1,26 +1,32 @@
 from marshmallow import fields, validate
 
-from app.core.paging import PageQuery, Sort
-from app.core.schemas import Ignored, Line, QueryTruth, Schema, WholeNumber
 from app.tags.models import HUES, SIMPLE
+from app.web.listing import PageQuery, Sort
+from app.web.schemas import Ignored, QueryBoolean, Schema, SingleLine, WholeNumber
 
 
 class TagRef(Schema):
-    value = Line(high=50, required=True)
-    type = Line(high=50, load_default=SIMPLE, metadata={"default": SIMPLE})
+    value = SingleLine(high=50, required=True)
+    type = SingleLine(high=50, load_default=SIMPLE, metadata={"default": SIMPLE})
 
 
 class TagQuery(PageQuery):
     sort = Sort("type", "value", "used")
-    text = Line(high=100, metadata={"description": "Part of the value."})
-    type = Line(high=50, metadata={"description": "Only tags of this type."})
-    unused = QueryTruth(metadata={"description": "Only those on no feature, or the rest."})
+    text = SingleLine(high=100, metadata={"description": "Part of the value."})
+    type = SingleLine(high=50, metadata={"description": "Only tags of this type."})
+    unused = QueryBoolean(
+        metadata={
+            "description": "true: only tags without features. false: only tags with features."
+        }
+    )
 
 
 class TagRow(Schema):
     value = fields.String()
     type = fields.String()
-    used = fields.Integer(metadata={"description": "Features that carry it."})
+    used = fields.Integer(
+        metadata={"description": "Features with this tag that the caller can see, also archived."}
+    )
 
 
 class TagList(Schema):
@@ -30,12 +36,8 @@ class TagList(Schema):
 
 
 class TagTypeChanges(Schema):
-    description = Line(low=0, high=255, allow_none=True)
-    hue = WholeNumber(
-        low=1,
-        high=HUES,
-        metadata={"description": "The number of its colour."},
-    )
+    description = SingleLine(low=0, high=255, allow_none=True)
+    hue = WholeNumber(low=1, high=HUES, metadata={"description": "The number of the colour."})
 
 
 class NewTagType(TagTypeChanges):
@@ -43,14 +45,14 @@ class NewTagType(TagTypeChanges):
         required=True,
         validate=validate.Regexp(
             r"[a-z0-9][a-z0-9_-]{0,49}\Z",
-            error="Use 1 to 50 of a-z 0-9 _ - and begin with a letter or digit.",
+            error="Use 1 to 50 of a-z 0-9 _ - and start with a letter or digit.",
         ),
         metadata={"pattern": "^[a-z0-9][a-z0-9_-]{0,49}$"},
     )
 
 
 class TagTypeUpdate(TagTypeChanges):
-    """Takes what reading a tag type gives; its name can't be changed."""
+    """Accepts what a read returns. The name cannot be changed."""
 
     name = Ignored()
 
@@ -58,7 +60,7 @@ class TagTypeUpdate(TagTypeChanges):
 class TagTypeRow(Schema):
     name = fields.String()
     description = fields.String(allow_none=True)
-    hue = fields.Integer(metadata={"description": "The colour's number, 1 to 8."})
+    hue = fields.Integer(metadata={"description": "The number of the colour, 1 to 8."})
 
 
 class TagTypeList(Schema):

@@ -1,4 +1,4 @@
-"""Tags and their types. Putting tags on features is ``app/features/tagging.py``."""
+"""Tags and tag types. app/tagging puts tags on features."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -10,6 +10,8 @@ from app.core.actor import Actor
 from app.core.db import CHUNK, any_of, chunks, contains, db, insert_if_absent, rows, save
 from app.core.errors import Conflict, NameExists, NotFound
 from app.core.paging import Page, page_of, sorted_by
+from app.core.visibility import can_see, projects
+from app.core.words import counted
 from app.events import service as events
 from app.events.models import EventType
 from app.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
@@ -18,16 +20,23 @@ _by_name = sa.select(Tag.id, Tag.type, Tag.value).where(
     sa.tuple_(Tag.type, Tag.value).in_(any_of("tags"))
 )
 
+_by_name_kept = _by_name.with_for_update(read=True, key_share=True)
+# In one order for all, or two transactions could wait for each other.
+_by_name_locked = _by_name.order_by(Tag.id).with_for_update()
+
+# Counted here for the lists of tags. The model is in app/features, a layer above.
+_features = sa.table("features", sa.column("id"), sa.column("project_id"))
+
 
 class TypeChanges(TypedDict, total=False):
-    """What an update may name. A key left out is left alone; None clears."""
+    """Fields of an update. Those left out stay as they are; None clears."""
 
     description: str | None
     hue: int
 
 
 class Filters(TypedDict, total=False):
-    """What the list of tags can be narrowed by, and sorted."""
+    """What a list of tags can be filtered and sorted by."""
 
     text: str
     type: str
@@ -35,13 +44,17 @@ class Filters(TypedDict, total=False):
     sort: str
 
 
-def search(*, limit: int, offset: int, **filters: Unpack[Filters]) -> Page[Any]:
-    """Rows of (type, value, number of features that carry it, archived ones included)."""
-    used = sa.func.count(FeatureTag.feature_id)
+def search(actor: Actor, *, limit: int, offset: int, **filters: Unpack[Filters]) -> Page[Any]:
+    """Rows of (id, type, value, used).
+
+    ``used``: how many features have the tag, active or archived, if the actor can see them.
+    """
+    uses = visible_uses(actor)
+    used = sa.func.count(uses.c.feature_id)
     columns = {"type": Tag.type, "value": sa.func.lower(Tag.value), "used": used}
     query = (
-        sa.select(Tag.type, Tag.value, used.label("used"))
-        .outerjoin(FeatureTag, FeatureTag.tag_id == Tag.id)
+        sa.select(Tag.id, Tag.type, Tag.value, used.label("used"))
+        .outerjoin(uses, uses.c.tag_id == Tag.id)
         .group_by(Tag.id, Tag.type, Tag.value)
         .order_by(*sorted_by(filters.get("sort"), columns), Tag.type, Tag.value)
     )
@@ -54,12 +67,25 @@ def search(*, limit: int, offset: int, **filters: Unpack[Filters]) -> Page[Any]:
     return page_of(query, limit=limit, offset=offset)
 
 
+def visible_uses(actor: Actor) -> sa.FromClause:
+    """Pairs of (feature_id, tag_id) for the features that the actor can see."""
+    if actor.is_admin:
+        return sa.alias(FeatureTag.__table__, "uses")
+    return (
+        sa.select(FeatureTag.feature_id, FeatureTag.tag_id)
+        .join(_features, _features.c.id == FeatureTag.feature_id)
+        .join(projects, projects.c.id == _features.c.project_id)
+        .where(can_see(actor, projects.c.id, projects.c.mode))
+        .subquery("uses")
+    )
+
+
 def search_types(*, limit: int, offset: int) -> Page[TagType]:
     return page_of(sa.select(TagType).order_by(TagType.name), limit=limit, offset=offset)
 
 
 def get_type(name: str, *, for_change: bool = True) -> TagType:
-    """The tag type, for this transaction alone to change unless it is only looked at."""
+    """The tag type, with ``for_change`` locked until the transaction ends."""
     tag_type = db.session.get(TagType, name, with_for_update=for_change)
     if tag_type is None:
         raise NotFound(f"There is no tag type named {name!r}.")
@@ -76,53 +102,81 @@ def create_type(
     return tag_type
 
 
-def update_type(actor: Actor, tag_type: TagType, **changes: Unpack[TypeChanges]) -> None:
+def update_type(actor: Actor, tag_type: TagType, **changes: Unpack[TypeChanges]) -> bool:
+    """Change a tag type from ``get_type``; whether that changed anything."""
     before = tag_type.snapshot()
     for key, value in changes.items():
         setattr(tag_type, key, value)
     after = tag_type.snapshot()
     if after != before:
         events.record(actor, EventType.TAG_TYPE_UPDATED, pre_data=before, data=after)
+    return after != before
 
 
 @dataclass(frozen=True, slots=True)
-class Remains:
-    """What stands in the way of deleting a tag type, and what would go with it."""
+class DeletionImpact:
+    """What prevents the deletion of a tag type, and which tags would be deleted with it.
 
-    uses: int
+    ``used``: tags on features that the actor can see, with the number of those features.
+    ``used_elsewhere``: whether features that the actor cannot see have such tags.
+    """
+
+    used: dict[str, int]
+    used_elsewhere: bool
     unused: list[str]
 
+    @property
+    def uses(self) -> int:
+        return sum(self.used.values())
 
-def remains(name: str) -> Remains:
-    rows = db.session.execute(
-        sa.select(Tag.value, sa.func.count(FeatureTag.feature_id))
+    @property
+    def is_possible(self) -> bool:
+        return not self.used and not self.used_elsewhere
+
+    @property
+    def obstacle(self) -> str:
+        """Why the type cannot be deleted, and what to do about it."""
+        if not self.used:
+            return "Features that you cannot see use its tags. Ask an Admin."
+        uses = counted(self.uses, "time")
+        too = " Features that you cannot see use its tags too." if self.used_elsewhere else ""
+        return f"Its tags are used {uses}. Remove them from all features first.{too}"
+
+
+def deletion_impact(actor: Actor, name: str) -> DeletionImpact:
+    uses = visible_uses(actor)
+    count = sa.func.count
+    query = (
+        sa.select(Tag.value, count(FeatureTag.feature_id), count(uses.c.feature_id))
         .outerjoin(FeatureTag, FeatureTag.tag_id == Tag.id)
+        .outerjoin(
+            uses, sa.and_(uses.c.tag_id == Tag.id, uses.c.feature_id == FeatureTag.feature_id)
+        )
         .where(Tag.type == name)
         .group_by(Tag.id, Tag.value)
         .order_by(Tag.value)
-    ).all()
-    return Remains(
-        uses=sum(used for _, used in rows), unused=[value for value, used in rows if not used]
+    )
+    found = db.session.execute(query).all()
+    return DeletionImpact(
+        used={value: visible for value, _, visible in found if visible},
+        used_elsewhere=any(total > visible for _, total, visible in found),
+        unused=[value for value, total, _ in found if not total],
     )
 
 
 def type_uses() -> dict[str, int]:
-    """How many tags of each type there are, of those that have some."""
+    """How many tags each type has, without zeros."""
     query = sa.select(Tag.type, sa.func.count().label("tags")).group_by(Tag.type)
     return {row.type: row.tags for row in db.session.execute(query)}
 
 
 def remove_type(actor: Actor, tag_type: TagType) -> None:
-    """Delete a tag type that no feature carries a tag of; its unused tags go with it."""
+    """Delete a tag type and its tags, which no feature may have."""
     if tag_type.name == SIMPLE:
-        raise Conflict(f"The tag type {SIMPLE!r} is the one for tags of no other type; it stays.")
-    of_type = sa.select(Tag.id).where(Tag.type == tag_type.name)
-    used = sa.select(sa.func.count()).where(FeatureTag.tag_id.in_(of_type))
-    if count := db.session.scalar(used):
-        raise Conflict(
-            f"Tags of type {tag_type.name!r} are used {count} times; remove them from the "
-            "features first."
-        )
+        raise Conflict(f"The tag type {SIMPLE!r} is the default type and cannot be deleted.")
+    impact = deletion_impact(actor, tag_type.name)
+    if not impact.is_possible:
+        raise Conflict(f"The tag type {tag_type.name!r} cannot be deleted. {impact.obstacle}")
     db.session.execute(sa.delete(Tag).where(Tag.type == tag_type.name))
     db.session.delete(tag_type)
     events.record(actor, EventType.TAG_TYPE_DELETED, pre_data=tag_type.snapshot())
@@ -133,25 +187,37 @@ def types() -> list[TagType]:
     return list(db.session.scalars(sa.select(TagType).order_by(TagType.name)))
 
 
+def hues() -> dict[str, int]:
+    """The number of the colour of each tag type."""
+    return {type.name: type.hue for type in types()}
+
+
 def unknown_types(names: set[str]) -> set[str]:
-    """Those of the names that are no tag type."""
+    """Those of the names that are not a tag type."""
     return names.difference(db.session.scalars(sa.select(TagType.name)))
 
 
-def ids_of(tags: Iterable[TagName]) -> dict[TagName, int]:
-    """The ids of those of the tags that exist."""
+def ids_of(
+    tags: Iterable[TagName], *, keep: bool = False, lock: bool = False
+) -> dict[TagName, int]:
+    """The ids of the tags that exist.
+
+    Until the transaction ends no other one can rename or delete them with ``keep``, nor use them
+    with ``lock``.
+    """
+    statement = _by_name_locked if lock else _by_name_kept if keep else _by_name
     found: dict[TagName, int] = {}
     for chunk in chunks(tags, CHUNK // 2):
-        found |= {TagName(type, value): id for id, type, value in rows(_by_name, tags=chunk)}
+        found |= {TagName(type, value): id for id, type, value in rows(statement, tags=chunk)}
     return found
 
 
 def make(tags: Collection[TagName]) -> dict[TagName, int]:
-    """Make tags that were not there, unless somebody else was quicker; their ids."""
+    """Create the tags that do not exist yet; the ids of all of them."""
     if not tags:
         return {}
-    ordered = sorted(tags)  # in one order for all, or two writers could wait for each other
+    ordered = sorted(tags)  # the same order for every writer, or two could deadlock
     db.session.execute(
         insert_if_absent(Tag), [{"type": tag.type, "value": tag.value} for tag in ordered]
     )
-    return ids_of(ordered)
+    return ids_of(ordered, keep=True)

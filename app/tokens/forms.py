@@ -3,9 +3,10 @@ from typing import Any
 
 from wtforms import SelectChoice, SelectField, StringField
 
-from app.core.db import utcnow
-from app.core.forms import ReasonField, SchemaForm
+from app.core.clock import utcnow
 from app.tokens import schemas
+from app.web.forms import ReasonField, SchemaForm
+from app.web.schemas import Timestamp
 
 DAYS = ("7", "30", "90", "365")
 ON_A_DATE, NEVER = "date", "never"
@@ -14,46 +15,58 @@ ON_A_DATE, NEVER = "date", "never"
 class TokenForm(SchemaForm):
     schema = schemas.NewToken
 
-    description = StringField("What it is for", description="Unique among the tokens here.")
+    description = StringField(
+        "Description", description="What the token is for. Must differ from your other tokens."
+    )
     lasts = SelectField(
         "Expires",
         choices=[
             *(SelectChoice(days, f"In {days} days") for days in DAYS),
-            SelectChoice(ON_A_DATE, "On the date below"),
+            SelectChoice(ON_A_DATE, "On a date"),
             SelectChoice(NEVER, "Never"),
         ],
     )
-    expires_at = StringField("Date", description="At the end of that day, UTC.")
+    expires_at = StringField("Date", description="The token expires at the end of that day, UTC.")
     reason = ReasonField()
 
     def __init__(self) -> None:
         super().__init__(data={"lasts": "90"})
 
-    def payload(self) -> dict[str, Any]:
-        return {"description": self.description.data or "", "expiresAt": self._expires_at()}
+    def validate(self, extra_validators: Any = None) -> bool:
+        super().validate(extra_validators)
+        if self.lasts.data == ON_A_DATE and self._date() is None:
+            self.show([("expires_at", "Enter a date, like 2026-11-21")])
+        if self.lasts.data != ON_A_DATE and self.expires_at.data:
+            self.show([("expires_at", "Choose “On a date” to use this date, or clear it")])
+        return not self.problems
 
-    def _expires_at(self) -> str | None:
-        lasts = self.lasts.data
-        if lasts == NEVER:
+    def payload(self) -> dict[str, Any]:
+        at = self._expires_at()
+        return {
+            "description": self.description.data or "",
+            "expiresAt": Timestamp().serialize("at", {"at": at}),
+        }
+
+    def _expires_at(self) -> datetime | None:
+        if self.lasts.data in DAYS:
+            return utcnow() + timedelta(days=int(self.lasts.data))
+        day = self._date() if self.lasts.data == ON_A_DATE else None
+        return datetime.combine(day, time.max, UTC) if day else None
+
+    def _date(self) -> date | None:
+        try:
+            return date.fromisoformat(self.expires_at.data or "")
+        except ValueError:
             return None
-        if lasts in DAYS:
-            at = utcnow() + timedelta(days=int(lasts))
-        else:
-            try:
-                day = date.fromisoformat(self.expires_at.data or "")
-            except ValueError:
-                return self.expires_at.data or "no date"  # the schema says what it wants instead
-            at = datetime.combine(day, time.max, UTC)
-        return f"{at.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 class RotationForm(SchemaForm):
     schema = schemas.Rotation
 
     overlap_hours = SelectField(
-        "The old one works on for",
+        "Keep the old token working for",
         choices=[
-            SelectChoice("0", "No time: it stops now"),
+            SelectChoice("0", "0 hours (stop it now)"),
             SelectChoice("1", "1 hour"),
             SelectChoice("24", "24 hours"),
             SelectChoice("168", "7 days"),

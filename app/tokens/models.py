@@ -3,11 +3,12 @@ from datetime import datetime, timedelta
 from sqlalchemy import ForeignKey, Index, LargeBinary, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import NEVER_REUSE_IDS, Model, at_most, utcnow
+from app.core.clock import utcnow
+from app.core.db import NEVER_REUSE_IDS, Model, at_most
 
 
 class Token(Model):
-    """An access token, of which only the SHA-256 of the secret is known here."""
+    """An access token; only the SHA-256 of its secret is stored."""
 
     __tablename__ = "tokens"
 
@@ -15,14 +16,14 @@ class Token(Model):
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
     digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
     hint: Mapped[str] = mapped_column(String(12))
-    """The end of the secret, by which its owner knows it again."""
+    """The end of the secret, by which its owner recognizes it."""
     description: Mapped[str] = mapped_column(String(255))
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     last_seen_at: Mapped[datetime | None]
     seen_expired_at: Mapped[datetime | None]
-    """When it was first refused as expired: a clock that is set back lets it live no more."""
+    """When it was first refused as expired; it stays expired if the clock is set back."""
 
     @property
     def is_expired(self) -> bool:
@@ -32,12 +33,23 @@ class Token(Model):
 
     @property
     def expires_soon(self) -> bool:
-        """Within the next fortnight."""
+        """Within the next 14 days."""
         soon = utcnow() + timedelta(days=14)
         return self.expires_at is not None and utcnow() < self.expires_at <= soon
 
+    @property
+    def state(self) -> tuple[str, str]:
+        """The state in words, and the kind of status that is."""
+        states = {
+            ("Revoked", "bad"): self.revoked_at is not None,
+            ("Expired", "bad"): self.is_expired,
+            ("Expires soon", "warn"): self.expires_soon,
+            ("Never used", ""): self.last_seen_at is None,
+        }
+        return next((state for state, holds in states.items() if holds), ("Active", "ok"))
+
     __table_args__ = (
-        # Of an account's live tokens each has a description of its own.
+        # The tokens of an account that aren't revoked have different descriptions.
         Index(
             "uq_tokens_account_id_description",
             "account_id",

@@ -1,14 +1,20 @@
 from marshmallow import fields
 
-from app.core.schemas import Line, Schema, Timestamp, WholeNumber
+from app.web.schemas import Schema, SingleLine, Timestamp, WholeNumber
 
 
 class NewToken(Schema):
-    description = Line(
-        high=255, required=True, metadata={"description": "Unique among the account's tokens."}
+    description = SingleLine(
+        high=255,
+        required=True,
+        metadata={"description": "Must differ from the account's other tokens."},
     )
     expires_at = Timestamp(
-        allow_none=True, metadata={"description": "In the future; null or absent: never."}
+        allow_none=True,
+        metadata={
+            "description": "A time in the future, not later than the expiry of the token of this "
+            "request. Null or absent: that expiry, or never if it has none."
+        },
     )
 
 
@@ -17,15 +23,18 @@ class Rotation(Schema):
         load_default=24,
         low=0,
         high=168,
-        metadata={"description": "How long the old token stays valid; 0 ends it now."},
+        metadata={"description": "How long the old token keeps working; 0 stops it now."},
     )
     expires_at = Timestamp(
-        metadata={"description": "Of the new token; absent: valid for as long as the old one was."}
+        metadata={
+            "description": "When the new token expires. If absent, it is valid for as long as the "
+            "old one was."
+        }
     )
 
 
 class TokenRow(Schema):
-    """A token without its secret, which nobody can be shown a second time."""
+    """A token without its secret, which is shown only once."""
 
     id = fields.Integer()
     created_at = Timestamp()
@@ -48,7 +57,7 @@ class TokenList(Schema):
 
 
 class CreatedToken(Schema):
-    """The one answer that has the secret."""
+    """The only response with the secret."""
 
     id = fields.Integer(attribute="token.id")
     secret = fields.String()

@@ -1,7 +1,7 @@
 """The form of an access token: ``fst_<kind>_<43 base62><6 base62>``.
 
-The 43 are 256 random bits, the 6 are a CRC-32 of all before them, so that a scanner knows a
-leaked token for one and a mistyped one is refused without asking the database.
+The 43 characters are 256 random bits, the 6 a CRC-32 of everything before them. Secret scanners
+recognize the form, and mistyped tokens are refused without a query.
 """
 
 import re
@@ -30,9 +30,9 @@ def generate(kind: TokenKind) -> str:
 
 
 def may_be_one(secret: str) -> bool:
-    """Whether it is worth a look into the database.
+    """Whether the text could be a token, so that a query is worthwhile.
 
-    A bootstrap token is the operator's own choice, so text without our prefix may be one.
+    Operators choose the bootstrap token freely, so text without the prefix can be one too.
     """
     if secret.startswith(PREFIX):
         return _shape(secret) is not None and secret.endswith(_check(secret[:-CHECK_LENGTH]))

@@ -1,4 +1,4 @@
-"""Access tokens of people and service accounts. Whose they may be is for the areas above."""
+"""Access tokens of people and service accounts. Callers check whose tokens they may touch."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -6,12 +6,14 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from app.core.actor import Actor
-from app.core.db import chunks, db, save, utcnow
+from app.core.clock import utcnow
+from app.core.db import chunks, db, save
 from app.core.errors import Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
 from app.core.secrets import digest
 from app.events import service as events
 from app.events.models import EventType
+from app.events.service import EventPayload
 from app.tokens import secrets
 from app.tokens.models import Token
 from app.tokens.secrets import TokenKind
@@ -23,7 +25,7 @@ KEPT_OF_DESCRIPTION = 200
 
 @dataclass(frozen=True, slots=True)
 class IssuedToken:
-    """A token and its secret: the one time that both are together."""
+    """A new token with its secret, which isn't stored."""
 
     token: Token
     secret: str
@@ -37,10 +39,8 @@ def issue(
     description: str,
     expires_at: datetime | None = None,
 ) -> IssuedToken:
-    """Make a token for an account that the caller knows to exist."""
-    if expires_at is not None and expires_at <= utcnow():
-        message = "Must lie in the future."
-        raise Invalid.at("/expiresAt", message)
+    """Create a token for an existing account. It never outlives the token of the request."""
+    expires_at = _within_limit(actor, expires_at)
     return keep(
         actor,
         account_id,
@@ -58,7 +58,7 @@ def keep(
     description: str,
     expires_at: datetime | None = None,
 ) -> IssuedToken:
-    """Let ``secret`` be a token of the account; only its digest is stored."""
+    """Create a token with a given secret, of which only the digest is stored."""
     token = Token(
         account_id=account_id,
         digest=digest(secret),
@@ -70,17 +70,17 @@ def keep(
         f"This account already has a token described {description!r}.", field="description"
     )
     save(token, if_taken=taken)
-    events.record(actor, EventType.TOKEN_CREATED, data=_told(token))
+    events.record(actor, EventType.TOKEN_CREATED, data=_snapshot(token))
     return IssuedToken(token, secret)
 
 
 def known_by(secret: str) -> Token | None:
-    """The token that this is, or was until it was revoked or expired; nothing is remembered."""
+    """The token with this secret, also if revoked or expired."""
     return db.session.scalar(sa.select(Token).where(Token.digest == digest(secret)))
 
 
 def get(account_id: int, token_id: int, *, for_change: bool = False) -> Token:
-    """A token of the account that was not revoked; ``for_change``: with its row locked."""
+    """A token of the account, unless revoked; ``for_change`` locks its row."""
     query = sa.select(Token).where(
         Token.id == token_id, Token.account_id == account_id, Token.revoked_at.is_(None)
     )
@@ -91,10 +91,20 @@ def get(account_id: int, token_id: int, *, for_change: bool = False) -> Token:
 
 
 def revoke(actor: Actor, account_id: int, token_id: int) -> None:
-    """Stop a token of the account at once."""
+    """Revoke a token of the account."""
     token = get(account_id, token_id, for_change=True)
     token.revoked_at = utcnow()
-    events.record(actor, EventType.TOKEN_REVOKED, pre_data=_told(token))
+    events.record(actor, EventType.TOKEN_REVOKED, pre_data=_snapshot(token))
+
+
+def revoke_each(actor: Actor, account_id: int) -> None:
+    """Revoke every token of the account, with an event for each."""
+    query = sa.select(Token).where(Token.account_id == account_id, Token.revoked_at.is_(None))
+    found = list(db.session.scalars(query.order_by(Token.id).with_for_update()))
+    for token in found:
+        token.revoked_at = utcnow()
+    payloads = (EventPayload(pre_data=_snapshot(token)) for token in found)
+    events.record_all(actor, EventType.TOKEN_REVOKED, payloads)
 
 
 def rotate(
@@ -106,16 +116,18 @@ def rotate(
     overlap: timedelta,
     expires_at: datetime | None = None,
 ) -> IssuedToken:
-    """A new token in the place of one that stays valid for ``overlap``.
+    """Replace a token by a new one; the old one stays valid for ``overlap``.
 
-    It takes over the description, and a validity as long as the old one's was unless
-    ``expires_at`` says otherwise.
+    The new token takes over the description. Without ``expires_at`` it is valid for as long as
+    the old one was.
     """
     old, now = get(account_id, token_id, for_change=True), utcnow()
     description = old.description
+    asked, limit = _within_limit(actor, expires_at), _limit(actor)
     if expires_at is None and old.expires_at is not None:
-        expires_at = now + (old.expires_at - old.created_at)
-    before = _told(old)
+        lifetime = old.expires_at - old.created_at
+        asked = min(now + lifetime, limit or now + lifetime)
+    before = _snapshot(old)
     old.description = (
         f"{description[:KEPT_OF_DESCRIPTION]} (until rotation {now:%Y-%m-%d %H:%M:%S.%f})"
     )
@@ -124,18 +136,24 @@ def rotate(
     else:
         old.revoked_at = now
     db.session.flush()
-    events.record(actor, EventType.TOKEN_ROTATED, pre_data=before, data=_told(old))
-    return issue(actor, account_id, kind, description=description, expires_at=expires_at)
+    events.record(actor, EventType.TOKEN_ROTATED, pre_data=before, data=_snapshot(old))
+    secret = secrets.generate(kind)
+    return keep(actor, account_id, secret, description=description, expires_at=asked)
 
 
 def search(account_id: int, *, limit: int, offset: int) -> Page[Token]:
-    """The account's tokens that were not revoked, oldest first."""
+    """The account's tokens, without revoked ones, oldest first."""
     query = sa.select(Token).where(Token.account_id == account_id, Token.revoked_at.is_(None))
     return page_of(query.order_by(Token.id), limit=limit, offset=offset)
 
 
+def count(account_id: int) -> int:
+    """The number of the account's tokens, without revoked ones."""
+    return search(account_id, limit=0, offset=0).total
+
+
 def expiring(*, before: datetime) -> list[Token]:
-    """Valid tokens that will not be at that time, the first to expire first."""
+    """Valid tokens that expire by that time, the earliest first."""
     query = sa.select(Token).where(
         Token.revoked_at.is_(None), Token.expires_at > utcnow(), Token.expires_at <= before
     )
@@ -143,7 +161,7 @@ def expiring(*, before: datetime) -> list[Token]:
 
 
 def of_accounts(account_ids: list[int]) -> dict[int, list[Token]]:
-    """The live tokens of each account, oldest first."""
+    """The tokens of each account, without revoked ones, oldest first."""
     found: dict[int, list[Token]] = {id: [] for id in account_ids}
     query = (
         sa.select(Token)
@@ -156,14 +174,14 @@ def of_accounts(account_ids: list[int]) -> dict[int, list[Token]]:
 
 
 def revoke_all(account_ids: list[int]) -> None:
-    """Stop every token of these accounts at once."""
+    """Revoke every token of these accounts. The event of what ended the accounts covers it."""
     for chunk in chunks(account_ids):
         live = sa.and_(Token.account_id.in_(chunk), Token.revoked_at.is_(None))
         db.session.execute(sa.update(Token).where(live).values(revoked_at=utcnow()))
 
 
 def note_use(token_id: int) -> None:
-    """Remember that a token was used, at most once a minute."""
+    """Store that a token was used, at most once a minute."""
     now = utcnow()
     db.session.execute(
         sa.update(Token)
@@ -176,7 +194,7 @@ def note_use(token_id: int) -> None:
 
 
 def note_expiry(token_id: int) -> None:
-    """Remember that a token was refused as expired."""
+    """Store that a token was refused as expired."""
     first = Token.seen_expired_at.is_(None)
     db.session.execute(
         sa.update(Token).where(Token.id == token_id, first).values(seen_expired_at=utcnow())
@@ -187,7 +205,33 @@ def is_use_worth_noting(last_seen_at: datetime | None) -> bool:
     return last_seen_at is None or last_seen_at < utcnow() - SEEN_PRECISION
 
 
-def _told(token: Token) -> dict[str, object]:
+def _within_limit(actor: Actor, expires_at: datetime | None) -> datetime | None:
+    """``expires_at``, or else when the token of the request expires.
+
+    Raises:
+        Invalid: if that is in the past, or later than the token of the request.
+
+    """
+    limit = _limit(actor)
+    if expires_at is None:
+        return limit
+    if expires_at <= utcnow():
+        raise Invalid.at("/expiresAt", "Must be in the future.")
+    if limit is not None and expires_at > limit:
+        latest = f"{limit.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+        message = f"Must not be later than {latest}, when the token of this request expires."
+        raise Invalid.at("/expiresAt", message)
+    return expires_at
+
+
+def _limit(actor: Actor) -> datetime | None:
+    """When the token of the actor's request expires; None if never, or without a token."""
+    if actor.token_id is None:
+        return None
+    return db.session.scalar(sa.select(Token.expires_at).where(Token.id == actor.token_id))
+
+
+def _snapshot(token: Token) -> dict[str, object]:
     return {
         "id": token.id,
         "userId": token.account_id,

@@ -1,4 +1,4 @@
-"""When the person of a session last gave his password."""
+"""When the user of a session last entered their password."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""A second step of signing in, for who wants it."""
+"""Two-step sign-in, for people who choose it."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-// "/" goes to the filter of the page, unless somebody is typing.
+// "/" moves to the filter of the page, unless someone is typing.
 const filter = document.querySelector("[data-filter], form[role=search] input[type=search]");
 
 document.addEventListener("keydown", (event) => {

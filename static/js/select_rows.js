@@ -1,4 +1,4 @@
-// Rows that can be chosen: one box for all of the page, shift for a stretch, and their number.
+// Rows that can be selected: one box for the whole page, Shift for a range, and their number.
 const form = document.querySelector("[data-rows]");
 const boxes = form ? [...form.querySelectorAll("tbody input[type=checkbox]")] : [];
 
@@ -7,17 +7,18 @@ if (boxes.length) {
   const allBox = all.querySelector("input");
   const words = form.querySelector("[data-count]");
   const everything = form.querySelector("input[name=all]");
+  const elsewhere = Number(form.dataset.elsewhere ?? 0);
   const before = words.innerHTML;
   let last = null;
 
   const show = () => {
-    const chosen = boxes.filter((box) => box.checked).length;
-    if (everything && chosen < boxes.length) everything.disabled = true;
-    if (everything && chosen === boxes.length) everything.disabled = false;
-    allBox.checked = chosen === boxes.length;
-    allBox.indeterminate = chosen > 0 && chosen < boxes.length;
+    const selected = boxes.filter((box) => box.checked).length;
+    if (everything) everything.disabled = selected < boxes.length;
+    allBox.checked = selected === boxes.length;
+    allBox.indeterminate = selected > 0 && selected < boxes.length;
     if (everything && !everything.disabled) words.innerHTML = before;
-    else words.textContent = chosen ? `${chosen} selected on this page` : "Nothing selected yet";
+    else if (elsewhere) words.textContent = `${selected} selected on this page, ${elsewhere} on others`;
+    else words.textContent = selected ? `${selected} selected on this page` : "Nothing selected yet";
   };
 
   all.hidden = false;

@@ -6,7 +6,7 @@ for (const button of document.querySelectorAll("[data-show]")) {
     const shown = input.type === "text";
     input.type = shown ? "password" : "text";
     button.setAttribute("aria-pressed", String(!shown));
-    button.lastChild.textContent = shown ? "Show" : "Hide";
+    button.querySelector("span").textContent = shown ? "Show" : "Hide";
     input.focus();
   });
   // It must not be sent as plain text, or the browser would offer to remember it as one.

@@ -1,5 +1,5 @@
-# As an administrator, in PowerShell. The server is Python alone, so Windows runs it as a task that
-# starts with the machine; whoever prefers a service wraps the same command with NSSM or WinSW.
+# Run in PowerShell as an administrator. Windows runs the server as a task that starts with the
+# machine. To run it as a service instead, wrap the same command with NSSM or WinSW.
 $to = "C:\Flagstaff"
 py -3 -m venv $to
 & "$to\Scripts\pip" install --no-index --find-links wheels --require-hashes -r wheels\requirements.txt

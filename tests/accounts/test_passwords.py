@@ -1,6 +1,7 @@
-"""Which passwords are taken: length and a list of bad ones count, and nothing else."""
+"""Which passwords are accepted: length and a blocklist count, and nothing else."""
 
 import pytest
+import sqlalchemy as sa
 
 from app.accounts import passwords
 from app.accounts.models import Account
@@ -8,7 +9,7 @@ from app.core.actor import COMMAND_LINE
 from app.core.db import db, unit_of_work
 from tests.clients import ApiClient, error_of, problems_of
 
-OLD = "four words that nobody guesses"
+OLD = "four words that no one guesses"
 DUCKS = "\U0001f986 \U0001f43b \U0001f98a \U0001f43a \U0001f981 \U0001f42f \U0001f430 ab"
 
 TAKEN = {
@@ -73,7 +74,7 @@ def change(ada: ApiClient, new: str, old: str = OLD):
 
 
 @pytest.mark.parametrize("app", ["sqlite"], indirect=True)  # no database has a say in it
-def test_what_is_long_and_no_pattern_is_taken(ada):
+def test_a_long_password_without_a_pattern_is_accepted(ada):
     old = OLD
     for how, new in TAKEN.items():
         assert change(ada, new, old).status_code == 200, how
@@ -81,19 +82,35 @@ def test_what_is_long_and_no_pattern_is_taken(ada):
 
 
 @pytest.mark.parametrize("app", ["sqlite"], indirect=True)  # no database has a say in it
-def test_what_is_short_or_easily_guessed_is_refused(ada):
+def test_a_short_or_easily_guessed_password_is_refused(ada):
     for how, new in REFUSED.items():
         answer = change(ada, new)
         assert answer.status_code == 400, how
         assert list(problems_of(answer)) == ["/newPassword"], f"{how}: {answer.text}"
 
 
-def test_the_same_letters_in_another_form_are_the_same_password(ada):
+def test_unicode_forms_of_a_password_are_equal(ada):
     composed, decomposed = "\u00e9t\u00e9 \u00e0 la plage", "e\u0301te\u0301 a\u0300 la plage"
     assert change(ada, composed + " encore").status_code == 200
     assert change(ada, OLD, decomposed + " encore").status_code == 200
 
 
+@pytest.mark.parametrize("revokes", [None, False, True])
+def test_a_new_password_revokes_the_tokens_if_asked_to(ada, revokes):
+    body = {"oldPassword": OLD, "newPassword": "river moss dune heath"}
+    if revokes is not None:
+        body["revokeTokens"] = revokes
+    assert ada.post("/user/change-password", body).status_code == 200
+    assert ada.get("/user").status_code == (401 if revokes else 200)
+
+
 @pytest.mark.parametrize("bad", ["river moss dune\0", 12, None, ["x" * 15]])
-def test_what_is_no_text_is_refused(ada, bad):
+def test_a_password_that_is_not_text_is_refused(ada, bad):
     assert error_of(change(ada, bad)) == (400, "ValidationError")
+
+
+def test_a_password_is_stored_by_the_second_recommendation_of_owasp(app, real_passwords, ada):
+    assert change(ada, "river moss dune sky").status_code == 200
+    with app.app_context():
+        stored = db.session.scalars(sa.select(Account.password_hash)).one()
+    assert stored.startswith("$argon2id$v=19$m=47104,t=1,p=1$")

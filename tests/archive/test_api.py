@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.core.permissions import GRANTS, Permission, Role
 from tests.clients import error_of, problems_of
 
 PROJECT = "/projects/default"
@@ -176,7 +177,7 @@ def test_the_dependencies_of_archived_children_are_dropped(admin):
     assert admin.ok("GET", f"{FEATURES}/c1")["dependencies"] == []
 
 
-def test_it_is_told_with_what_was_dropped_in_one_batch(admin):
+def test_it_is_recorded_with_what_was_dropped_in_one_batch(admin):
     archive(admin, "p2", "c3")
     events = admin.ok("GET", "/events?type=feature-archived")["events"]
     assert {event["featureName"]: event["preData"]["dependencies"] for event in events} == {
@@ -270,3 +271,82 @@ def test_reviving_what_is_active_tells_nothing(admin):
     before = whole(admin)
     assert revive(admin, "single", "c1") == {"revived": []}
     assert whole(admin) == before
+
+
+# Removing dependencies as part of archiving
+
+
+def archive_without(client, *names, parents):
+    return client.post(ARCHIVE, {"features": list(names), "removeDependenciesOn": list(parents)})
+
+
+def test_a_plan_removes_dependencies_of_features_outside_the_request_and_changes_nothing(admin):
+    before = whole(admin)
+    body = {"features": ["p1", "p2", "c1"], "removeDependenciesOn": ["p1", "nowhere"]}
+    plan = admin.ok("POST", f"{ARCHIVE}/plan", body)
+    assert plan["archivable"] == ["c1", "p1"]
+    assert plan["blocked"] == {"p2": ["c3"]}
+    assert whole(admin) == before
+
+
+def test_archiving_removes_the_dependencies_in_the_same_transaction(admin):
+    assert archive_without(admin, "p1", "c1", parents=["p1"]).status_code == 202
+    assert active_names(admin) == {"p2", "c2", "c3", "single"}
+    assert parents(admin, "c2") == [[]]
+
+
+def test_nothing_is_removed_while_another_parent_blocks_archiving(admin):
+    before = whole(admin)
+    answer = archive_without(admin, "p1", "p2", parents=["p1"])
+    assert error_of(answer) == (409, "ConflictError")
+    assert whole(admin) == before
+
+
+def test_removed_dependencies_are_recorded_as_a_batch(admin):
+    archive_without(admin, "p1", parents=["p1"])
+    path = "/events?type=feature-dependency-removed"
+    events = admin.ok("GET", path)["events"]
+    assert [(event["featureName"], event["preData"]) for event in events] == [
+        ("c2", {"parent": "p1"}),
+        ("c1", {"parent": "p1"}),
+    ]
+    assert len({event["batchId"] for event in events}) == 1
+
+
+def test_reviving_a_parent_restores_the_dependencies_that_archiving_it_removed(admin):
+    before = whole(admin)[0]
+    archive_without(admin, "p1", parents=["p1"])
+    assert revive(admin, "p1") == {"revived": ["p1"]}
+    assert whole(admin)[0] == before
+    events = admin.ok("GET", "/events?type=feature-dependency-added")["events"][:2]
+    assert [event["featureName"] for event in events] == ["c2", "c1"]
+
+
+def test_a_removed_dependency_is_not_restored_over_a_newer_one(admin):
+    archive_without(admin, "p2", parents=["p2"])
+    admin.ok("POST", f"{FEATURES}/c3/dependencies", {"feature": "p1"})
+    revive(admin, "p2")
+    assert parents(admin, "c3") == [["p1"]]
+
+
+def test_a_removed_dependency_is_not_restored_when_the_child_is_a_parent_now(admin):
+    archive_without(admin, "p2", parents=["p2"])
+    admin.ok("POST", f"{FEATURES}/single/dependencies", {"feature": "c3"})
+    revive(admin, "p2")
+    assert parents(admin, "c3", "single") == [[], ["c3"]]
+
+
+def test_a_removed_dependency_is_restored_when_the_child_is_revived_after_its_parent(admin):
+    archive_without(admin, "p2", parents=["p2"])
+    archive(admin, "c3")
+    revive(admin, "p2")
+    revive(admin, "c3")
+    assert parents(admin, "c3") == [["p2"]]
+
+
+def test_removing_dependencies_needs_the_permission_for_it(people, monkeypatch):
+    member = people.member("mia", "default")
+    granted = GRANTS[Role.MEMBER] - {Permission.UPDATE_FEATURE_DEPENDENCY}
+    monkeypatch.setitem(GRANTS, Role.MEMBER, granted)
+    assert error_of(archive_without(member, "p1", parents=["p1"])) == (403, "NoAccessError")
+    assert archive(member, "single").status_code == 202

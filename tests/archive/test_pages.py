@@ -1,10 +1,11 @@
 """The archive preview, archiving and reviving, in a browser without a script."""
 
 from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.browser import Browser, Page
+from tests.browser import Browser, Page, text_of
 from tests.clients import ApiClient
 
 HOME = "/projects/default"
@@ -31,7 +32,7 @@ def preview(browser: Browser, *names: str) -> Page:
 
 
 def verdict(page: Page) -> str:
-    return next(e.text for e in page.root.all("p") if e.attrs.get("class") == "verdict")
+    return text_of(page.soup.select("p.verdict")[0])
 
 
 def active(admin: ApiClient) -> list[str]:
@@ -45,26 +46,26 @@ def test_the_verdict_comes_first_and_nothing_has_changed(browser, admin, family)
     admin.ok("POST", "/projects/default/archive", json={"features": ["gone"]})
     page = preview(browser, "base", "in", "alone", "gone", "alonne")
     assert verdict(page) == (
-        "2 of 5 can be archived. 1 is a parent of features that you did not select. "
-        "1 is archived already. 1 does not exist here."
+        "2 of 5 can be archived. Other features depend on 1 of them. "
+        "1 is already archived. 1 isn’t in this project."
     )
     assert page.has("base is needed by out")
-    assert page.has("in no longer depends on base")
-    assert page.has("alonne is unknown here. Did you mean alone ? It is already selected.")
+    assert page.has("in will no longer depend on base")
+    assert page.has("alonne isn’t in this project. Did you mean alone ? It’s already selected.")
     assert active(admin) == ["alone", "base", "in", "out"]
 
 
 def test_the_drawing_has_the_same_facts_as_the_table_beside_it(browser, family):
     family("base", "in", "out")
     page = preview(browser, "base", "in")
-    drawing = next(e for e in page.root.all("svg") if e.attrs.get("role") == "img")
-    assert [text.text for text in drawing.all("text")] == ["base", "in", "out"]
-    title = drawing.all("title")[0].text
-    assert title == "1 parent with its children. base is blocked by children that are not selected."
-    classes = [path.attrs["class"] for path in drawing.all("path")]
+    drawing = page.soup.find("svg", role="img")
+    assert [text_of(text) for text in drawing.find_all("text")] == ["base", "in", "out"]
+    title = text_of(drawing.title)
+    assert title == "1 parent with its children. base is blocked by children that aren’t selected."
+    classes = [path["class"] for path in drawing.find_all("path")]
     assert classes.count("drawing__cross") == 1
-    rows = [row.text for row in page.root.all("tbody")[0].all("tr")]
-    assert rows == ["in base Dropped", "out base Blocks"]
+    rows = [text_of(row) for row in page.soup.tbody.find_all("tr")]
+    assert rows == ["in base Removed", "out base Blocks"]
 
 
 def test_adding_the_child_makes_a_new_plan(browser, admin, family):
@@ -78,26 +79,73 @@ def test_adding_the_child_makes_a_new_plan(browser, admin, family):
 def test_leaving_the_parent_out_makes_a_new_plan(browser, family):
     family("base", "in", "out")
     page = preview(browser, "base", "in")
-    page = browser.follow(browser.submit(page, form="Leave the parent out"))
+    page = browser.follow(browser.submit(page, form="Leave it out"))
     assert verdict(page) == "It can be archived."
-    assert page.has("in no longer depends on base")
+    assert page.has("in will no longer depend on base")
 
 
-def test_removing_the_dependency_does_so_at_once_and_shows_the_plan_anew(browser, admin, family):
+def parents_of(admin: ApiClient, name: str) -> list[str]:
+    return admin.ok("GET", f"/projects/default/features/{name}")["dependencies"]
+
+
+def test_removing_a_dependency_is_part_of_the_plan_and_changes_nothing_yet(browser, admin, family):
     family("base", "out")
     page = preview(browser, "base")
-    page = browser.follow(browser.submit(page, form="Remove the dependency"))
-    assert page.messages == ["1 dependency removed."]
+    page = browser.get(page.links["Remove the dependency"])
     assert verdict(page) == "It can be archived."
-    assert admin.ok("GET", "/projects/default/features/out")["dependencies"] == []
+    assert page.has("Dependencies to remove: 1")
+    assert page.has("out will no longer depend on base")
+    assert parents_of(admin, "out") == ["base"]
+    kept = browser.get(page.links["Keep the dependency"])
+    assert verdict(kept).startswith("Nothing can be archived yet.")
 
 
-def test_all_that_blocks_can_be_left_out_at_once(browser, family):
+def test_a_planned_removal_is_done_with_the_archiving_and_undone_by_reviving(
+    browser, admin, family
+):
+    family("base", "out")
+    page = browser.get(preview(browser, "base").links["Remove the dependency"])
+    done = browser.follow(browser.submit(page, button="Archive 1 feature"))
+    assert (active(admin), parents_of(admin, "out")) == (["out"], [])
+    page = browser.follow(browser.submit(done, form="Revive"))
+    assert page.messages == ["1 feature revived. 1 feature depends on the same parent again."]
+    assert parents_of(admin, "out") == ["base"]
+
+
+def test_a_planned_removal_is_kept_while_other_choices_are_made(browser, family):
+    family("one", "one.child")
+    family("two", "two.child")
+    page = browser.get(preview(browser, "one").links["Remove the dependency"])
+    with_two = page.path.replace(
+        f"selection={selection_of(page)}",
+        f"selection={selection_of(preview(browser, 'one', 'two'))}",
+    )
+    page = browser.follow(browser.submit(browser.get(with_two), form="Add the child"))
+    assert verdict(page) == "All 3 can be archived."
+    assert page.has("one.child will no longer depend on one")
+
+
+def selection_of(page: Page) -> str:
+    return parse_qs(urlsplit(page.path).query)["selection"][0]
+
+
+def test_a_plan_with_removals_that_changed_is_shown_again(browser, admin, family):
+    family("base", "out")
+    page = browser.get(preview(browser, "base").links["Remove the dependency"])
+    admin.ok("POST", "/projects/default/features", json={"name": "late"})
+    admin.ok("POST", "/projects/default/features/late/dependencies", json={"feature": "base"})
+    page = browser.submit(page, button="Archive 1 feature")
+    assert page.status == 409
+    assert page.has("late and out will no longer depend on base Changed since your review")
+    assert parents_of(admin, "out") == ["base"]
+
+
+def test_all_blocked_features_can_be_left_out_at_once(browser, family):
     family("one", "one.child")
     family("two", "two.child")
     family("free")
     page = preview(browser, "one", "two", "free")
-    page = browser.follow(browser.submit(page, form="Leave the 2 out, go on with 1"))
+    page = browser.follow(browser.submit(page, form="Leave out the 2 blocked, continue with 1"))
     assert verdict(page) == "It can be archived."
 
 
@@ -110,31 +158,29 @@ def test_features_are_archived_with_a_reason_and_revived_with_their_dependencies
     page = browser.follow(page)
     assert page.h1 == "2 features archived"
     assert active(admin) == []
-    told = admin.ok("GET", "/events?type=feature-archived")["events"]
-    assert [event["reason"] for event in told] == ["not used"] * 2
+    events = admin.ok("GET", "/events?type=feature-archived")["events"]
+    assert [event["reason"] for event in events] == ["not used"] * 2
     page = browser.follow(browser.submit(page, form="Revive all 2"))
-    assert page.messages == ["2 features revived. 1 depends on the same parent again."]
+    assert page.messages == ["2 features revived. 1 feature depends on the same parent again."]
     assert admin.ok("GET", "/projects/default/features/child")["dependencies"] == ["base"]
 
 
-def test_a_plan_that_does_not_hold_any_more_is_shown_again_with_what_changed(
-    browser, admin, family
-):
+def test_a_plan_that_changed_is_shown_again_with_the_differences_marked(browser, admin, family):
     family("base", "child")
     page = preview(browser, "base", "child")
     path = "/projects/default/features/child/dependencies/base"
     admin.ok("DELETE", path)
     page = browser.submit(page, {"reason": "why"}, button="Archive 2 features")
     assert page.status == 409
-    assert page.title.startswith("Error:")
-    assert page.has("child Changed meanwhile")
+    assert page.title == "Error: Archive 2 features · Flagstaff"
+    assert page.has("child Changed since your review")
     assert page.fields(-1)["reason"] == "why"
     assert active(admin) == ["base", "child"]
     browser.follow(browser.submit(page, form=-1, button="Archive 2 features"))
     assert active(admin) == []
 
 
-def test_a_new_child_stops_a_plan_that_was_free_to_go(browser, admin, family):
+def test_a_new_child_blocks_a_plan_that_was_not_blocked(browser, admin, family):
     family("base")
     page = preview(browser, "base")
     admin.ok("POST", "/projects/default/features", json={"name": "late"})
@@ -142,23 +188,25 @@ def test_a_new_child_stops_a_plan_that_was_free_to_go(browser, admin, family):
     admin.ok("POST", path, json={"feature": "base"})
     page = browser.submit(page, button="Archive 1 feature")
     assert page.status == 409
-    assert page.has("base is needed by late Changed meanwhile")
+    assert page.has("base is needed by late Changed since your review")
     assert active(admin) == ["base", "late"]
 
 
 def test_a_plan_of_nothing_says_so(browser, family):
     page = preview(browser, "no-such")
     assert verdict(page).startswith("Nothing can be archived.")
-    assert "Archive" not in {button.text for button in page.root.all("button")}
+    assert "Archive" not in {text_of(button) for button in page.soup.find_all("button")}
 
 
-def test_the_address_of_a_plan_can_be_shared_with_whoever_may_archive(app, browser, people, family):
+def test_the_address_of_a_plan_can_be_shared_with_anyone_who_can_archive(
+    app, browser, people, family
+):
     family("base")
     page = preview(browser, "base")
     people.join(people.person("member"), "default")
-    people.person("looker")
+    people.person("viewer")
     assert verdict(Browser(app).sign_in("member").get(page.path)) == "It can be archived."
-    assert Browser(app).sign_in("looker").get(page.path).status == 403
+    assert Browser(app).sign_in("viewer").get(page.path).status == 403
 
 
 def test_many_features_are_previewed_in_one_go(browser, admin):
@@ -169,3 +217,38 @@ def test_many_features_are_previewed_in_one_go(browser, admin):
     assert verdict(page) == "All 300 can be archived."
     browser.follow(browser.submit(page, button="Archive 300 features"))
     assert active(admin) == []
+
+
+def test_a_feature_that_was_archived_since_the_review_is_marked(browser, admin, family):
+    family("alone")
+    family("other")
+    page = preview(browser, "alone", "other")
+    admin.ok("POST", "/projects/default/archive", json={"features": ["alone"]})
+    page = browser.submit(page, button="Archive 2 features")
+    assert page.status == 409
+    assert page.title == "Error: Archive 1 feature · Flagstaff"
+    assert page.h1 == "Archive 1 feature"
+    assert verdict(page) == "1 of 2 can be archived. 1 is already archived."
+    assert page.has("1 feature is already archived: alone Changed since your review")
+
+
+def test_all_names_that_were_left_out_can_be_seen(browser, family):
+    family("alone")
+    names = [f"no.such.{number}" for number in range(60)]
+    page = preview(browser, "alone", *names)
+    assert all(page.has(name) for name in names)
+
+
+def test_similar_names_are_suggested_for_the_first_20_names(browser, family):
+    for number in range(25):
+        family(f"checkout.banner.{number}")
+    page = preview(browser, *(f"Chekout_banner_{number}" for number in range(25)))
+    assert page.text.count("Did you mean") == 20
+    assert page.has("Similar names are suggested for the first 20 names only")
+
+
+def test_a_suggested_name_replaces_the_one_that_was_typed(browser, family):
+    family("checkout.banner")
+    page = preview(browser, "chekout.banner")
+    page = browser.follow(browser.submit(page, form="Use checkout.banner"))
+    assert verdict(page) == "It can be archived."

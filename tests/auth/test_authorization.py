@@ -3,9 +3,9 @@
 import pytest
 from flask import Flask
 
-from tests.auth.test_matrix import NEEDS, PUBLIC, call, path_of, told
 from tests.browser import Browser
 from tests.clients import ApiClient
+from tests.support.access import NEEDS, PUBLIC, call, path_of, told
 
 GUARDED = sorted((method, rule) for (method, rule), needs in NEEDS.items() if needs != PUBLIC)
 
@@ -30,7 +30,7 @@ def forms(token: str) -> dict[str, str]:
     }
 
 
-def test_every_guarded_route_refuses_every_wrong_form_with_the_same_words(app: Flask, admin):
+def test_every_guarded_route_refuses_every_invalid_token_alike(app: Flask, admin):
     assert len(GUARDED) > 50
     answers = {
         (how, method, rule): told(call(ApiClient(app, sent), method, path_of(rule)))
@@ -52,7 +52,7 @@ def test_a_session_alone_opens_no_route_of_the_api(app: Flask, browser: Browser)
 
 
 @pytest.mark.parametrize("place", ["address", "cookie", "X-Api-Key", "body"])
-def test_a_token_counts_nowhere_but_in_its_header(app: Flask, admin, place):
+def test_a_token_works_only_in_its_header(app: Flask, admin, place):
     token, client = admin.token, app.test_client()
     if place == "cookie":
         client.set_cookie("Authorization", token)
@@ -65,6 +65,6 @@ def test_a_token_counts_nowhere_but_in_its_header(app: Flask, admin, place):
     assert answer.status_code == 401
 
 
-def test_two_tokens_in_two_headers_are_none(app: Flask, admin, viewer):
+def test_two_authorization_headers_are_refused(app: Flask, admin, viewer):
     headers = [("Authorization", admin.token), ("Authorization", viewer.token)]
     assert app.test_client().get("/api/admin/user", headers=headers).status_code == 401

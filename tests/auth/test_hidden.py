@@ -1,11 +1,11 @@
-"""What is named in a request that is about something else: hidden is as unknown there too."""
+"""Names in requests about something else: there too, private looks like unknown."""
 
 from typing import Any
 
 import pytest
 
-from tests.auth.test_matrix import told
 from tests.clients import ApiClient
+from tests.support.access import told
 
 HIDDEN, SECRET = "hidden", "secret-feature"
 OTHER = "/projects/other"
@@ -60,7 +60,7 @@ def askers(people, admin) -> dict[str, ApiClient]:
     }
 
 
-def test_a_hidden_project_and_its_features_are_nowhere_told_apart_from_unknown_ones(askers, admin):
+def test_private_projects_and_features_look_like_unknown_ones_everywhere(askers, admin):
     def ask() -> dict[tuple[str, str], tuple[object, ...]]:
         return {
             (who, about): told(client.request(method, path, json=body))
@@ -82,7 +82,7 @@ def test_a_hidden_project_and_its_features_are_nowhere_told_apart_from_unknown_o
     assert admin.ok("GET", f"/projects/{HIDDEN}/features/{SECRET}")["tags"] == []
 
 
-def test_only_a_name_that_would_be_given_twice_tells_that_it_is_taken(askers, admin):
+def test_only_creating_a_name_again_reveals_that_it_is_taken(askers, admin):
     """The names of projects and of features are one space for the whole instance."""
     editor = askers["Editor and Owner of other"]
     admin.ok("POST", "/projects", {"id": HIDDEN, "name": "Hidden", "mode": "private"})

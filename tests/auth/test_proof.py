@@ -1,40 +1,30 @@
-"""What a stranger at somebody's open browser must not do asks for the password first."""
-
-from datetime import timedelta
+"""Actions that someone at another person's open browser must not do ask for the password."""
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 
 from app.accounts.models import Account
-from app.core.db import db, unit_of_work, utcnow
+from app.core.db import db, unit_of_work
 from app.sessions.models import Session
 from app.tokens.models import Token
-from tests.auth.test_sign_in import PASSWORD, ada, sign_in
 from tests.browser import Browser, Page
 from tests.clients import ApiClient, error_of
-from tests.people import People
+from tests.people import PASSWORD, People
+from tests.support.security_log import Log, facts
+from tests.support.sign_in import let_time_pass, sign_in
 
-__all__ = ["ada"]  # a fixture
-
-CONFIRM = "Confirm that it is you"
+CONFIRM = "Confirm your identity"
 EVE = {"username": "eve", "email": "", "name": "Eve", "root_role": "3"}
 BOT = {"username": "bot", "name": "Bot", "root_role": "3"}
 
 
 @pytest.fixture
 def inside(app: Flask, ada: int) -> Browser:
-    """A browser in which ada has signed in with her password."""
+    """A browser in which ada has signed in with a password."""
     browser = Browser(app)
     assert sign_in(browser, "ada").status == 303
     return browser
-
-
-def let_time_pass(app: Flask, **span: float) -> None:
-    """Let the password have been given so long ago in every session."""
-    with app.app_context(), unit_of_work(writes=True):
-        at = utcnow() - timedelta(**span or {"minutes": 6})
-        db.session.execute(sa.update(Session).values(proved_at=at))
 
 
 def everything(app: Flask) -> list[object]:
@@ -80,7 +70,7 @@ ACTS = [
 
 
 @pytest.mark.parametrize(("path", "fields"), ACTS)
-def test_nothing_is_done_until_the_password_was_given_again(app, people, inside, path, fields):
+def test_nothing_happens_until_the_password_is_entered_again(app, people, inside, path, fields):
     ids = is_in_use(app, people)
     path = path.format(**ids)
     fields = {name: value.format(**ids) for name, value in fields.items()}
@@ -95,7 +85,7 @@ def test_nothing_is_done_until_the_password_was_given_again(app, people, inside,
     assert everything(app) != before
 
 
-def test_a_new_link_for_a_password_is_made_for_nobody_but_who_gives_his_own(app, people, inside):
+def test_a_link_to_set_a_password_requires_your_own_password(app, people, inside):
     id = people.person("someone")
     let_time_pass(app)
     page = inside.post(f"/users/{id}/link", {})
@@ -103,7 +93,7 @@ def test_a_new_link_for_a_password_is_made_for_nobody_but_who_gives_his_own(app,
     assert inside.submit(page, {"confirm_password": PASSWORD}).has("/set-up/")
 
 
-def test_another_password_does_nothing_but_count(app, inside):
+def test_a_wrong_password_does_nothing_but_count(app, inside):
     let_time_pass(app)
     before = everything(app)
     page = inside.post("/users/new", EVE)
@@ -112,43 +102,58 @@ def test_another_password_does_nothing_but_count(app, inside):
         assert (page.status, page.messages) == (401, ["This is not your password."])
     page = inside.submit(page, {"confirm_password": PASSWORD})
     assert page.status == 401
-    assert page.messages[0].startswith("Too many attempts just now")
+    assert page.messages[0].startswith("Too many attempts. Try again in")
     assert page.fields()["username"] == "eve"
     assert everything(app) == before
 
 
-def test_it_is_not_asked_soon_after_signing_in_or_after_it_was_given(app, inside):
+def test_the_password_is_not_asked_again_for_five_minutes(app, inside):
     assert inside.post("/users/new", EVE).status == 200
     let_time_pass(app)
-    refused = EVE | {"username": "eve"}  # taken by now
-    page = inside.post("/users/new", refused)
-    page = inside.submit(page, {"confirm_password": PASSWORD})
-    assert page.status == 400
-    assert page.h1 == "New user"
-    assert inside.post("/users/new", EVE | {"username": "other"}).status == 200
+    page = inside.post("/users/new", EVE | {"username": "other"})
+    assert inside.submit(page, {"confirm_password": PASSWORD}).status == 200
+    assert inside.post("/users/new", EVE | {"username": "third"}).status == 200
 
 
-def test_it_is_asked_in_each_browser(app, inside):
+@pytest.mark.parametrize("wrong", [{"username": "ada"}, {"username": ""}])
+def test_a_wrong_form_is_refused_before_the_password_is_asked_for(app, inside, wrong):
+    let_time_pass(app)
+    page = inside.post("/users/new", EVE | wrong)
+    assert (page.status, page.h1) == (400, "New user")
+    assert page.errors
+
+
+def test_the_page_says_what_is_confirmed_and_leads_back(app, people, inside):
+    id = people.person("someone")
+    let_time_pass(app)
+    page = send(inside, f"/users/{id}/delete", {})
+    assert page.has("to delete user someone")
+    back = inside.get(page.links["Cancel"])
+    assert back.path == f"/users/{id}/delete"
+    assert not back.messages
+
+
+def test_the_password_is_asked_in_each_browser(app, inside):
     other = Browser(app)
     sign_in(other, "ada")
     let_time_pass(app)
     inside.submit(inside.post("/users/new", EVE), {"confirm_password": PASSWORD})
-    assert other.post("/users/new", EVE).h1 == CONFIRM
+    assert other.post("/users/new", EVE | {"username": "other"}).h1 == CONFIRM
 
 
 @pytest.mark.parametrize("span", [{"minutes": 6}, {"minutes": -6}])
-def test_a_clock_that_was_set_back_does_not_make_it_last_longer(app, inside, span):
+def test_setting_the_clock_back_does_not_extend_the_five_minutes(app, inside, span):
     let_time_pass(app, **span)
     assert inside.post("/users/new", EVE).h1 == CONFIRM
 
 
-def test_a_session_from_before_this_was_asked_is_asked(app, inside):
+def test_a_session_from_an_older_version_is_asked(app, inside):
     with app.app_context(), unit_of_work(writes=True):
         db.session.execute(sa.update(Session).values(proved_at=None))
     assert inside.post("/users/new", EVE).h1 == CONFIRM
 
 
-def test_what_can_be_mended_is_not_asked_for(app, people, inside):
+def test_actions_that_can_be_undone_do_not_ask(app, people, inside):
     id = people.person("eve")
     let_time_pass(app)
     page = inside.get(f"/users/{id}")
@@ -156,10 +161,10 @@ def test_what_can_be_mended_is_not_asked_for(app, people, inside):
     assert inside.submit(inside.get(f"/users/{id}"), {"root_role": "2"}).status == 303
 
 
-def test_guesses_of_the_present_password_are_slowed_down_as_at_sign_in(app, people, ada, inside):
-    wrong = {"old_password": "wrong", "new_password": "five words that nobody guesses"}
+def test_guesses_of_the_current_password_are_slowed_down_as_at_sign_in(app, people, ada, inside):
+    wrong = {"old_password": "wrong", "new_password": "five words that no one guesses"}
     client = ApiClient(app, people.token(ada))
-    body = {"oldPassword": "wrong", "newPassword": "five words that nobody guesses"}
+    body = {"oldPassword": "wrong", "newPassword": "five words that no one guesses"}
     for _ in range(3):
         assert inside.post("/account/password", wrong).status == 400
         answer = client.post("/user/change-password", json=body)
@@ -172,4 +177,11 @@ def test_guesses_of_the_present_password_are_slowed_down_as_at_sign_in(app, peop
     assert answer.headers["Retry-After"]
     page = inside.post("/account/password", wrong | {"old_password": PASSWORD})
     assert page.status == 400
-    assert page.errors[0].startswith("Too many attempts just now")
+    assert page.errors[0].startswith("Too many attempts. Try again in")
+
+
+def test_a_wrong_password_is_in_the_security_log(app, inside, log: Log):
+    let_time_pass(app)
+    inside.post("/account/tokens/new", {"description": "x", "confirm_password": "wrong"})
+    assert facts(log("password-refused")[0]) == ("ada", "127.0.0.1", None, 1)
+    assert log("sign-in-failed") == []

@@ -1,4 +1,4 @@
-"""Coming in: the first Admin's link, a set-up link, name and password."""
+"""Signing in: the first Admin's link, a link to set a password, name and password."""
 
 from datetime import UTC, datetime, timedelta
 from threading import Thread
@@ -13,23 +13,11 @@ from app.accounts.models import Account
 from app.auth import first_admin
 from app.core.actor import COMMAND_LINE
 from app.core.db import db, unit_of_work
-from tests.browser import Browser, Page
+from tests.browser import Browser
 from tests.clients import ApiClient
-from tests.people import People
+from tests.support.sign_in import PASSWORD, sign_in
 
-PASSWORD = "four words that nobody guesses"
-NEUTRAL = "The user name or the password is not right."
-
-
-@pytest.fixture
-def ada(app: Flask, people: People) -> int:
-    """A person with a password, an Admin."""
-    id = people.person("ada", role="Admin")
-    with app.app_context(), unit_of_work(writes=True):
-        account = db.session.get_one(Account, id)
-        account.email = account.email_key = "ada@example.org"
-        passwords.set_first(COMMAND_LINE, account, password=PASSWORD, shortest=15)
-    return id
+NEUTRAL = "Wrong user name or password."
 
 
 def first_link(app: Flask) -> str | None:
@@ -37,20 +25,16 @@ def first_link(app: Flask) -> str | None:
         return first_admin.make_link()
 
 
-def sign_in(browser: Browser, name: str, password: str = PASSWORD, **more: str) -> Page:
-    return browser.post("/sign-in", {"name": name, "password": password, **more})
-
-
-def test_the_first_link_makes_an_admin_who_is_signed_in(app: Flask, visitor: Browser):
+def test_the_first_link_creates_an_admin_and_signs_them_in(app: Flask, visitor: Browser):
     page = visitor.get(first_link(app))
-    assert page.h1 == "Make the first Admin"
+    assert page.h1 == "Create the first Admin"
     typed = {"username": "ada", "name": "Ada", "email": "", "new_password": PASSWORD}
     page = visitor.follow(visitor.follow(visitor.submit(page, typed)))
-    assert page.messages == ["You are the first Admin of this instance. Welcome."]
+    assert page.messages == ["Welcome. You’re the first Admin of this Flagstaff."]
     assert "New project" in page.links
 
 
-def test_the_first_link_works_once_and_only_while_nobody_is_there(app, visitor, people):
+def test_the_first_link_works_once_and_only_without_users(app, visitor, people):
     link, other = first_link(app), first_link(app)
     typed = {"username": "ada", "new_password": PASSWORD}
     assert visitor.post(link, typed).status == 303
@@ -60,7 +44,7 @@ def test_the_first_link_works_once_and_only_while_nobody_is_there(app, visitor, 
     assert first_link(app) is None
 
 
-def test_the_first_link_is_worth_nothing_once_somebody_has_an_account(app, visitor, people):
+def test_the_first_link_stops_working_once_there_is_a_user(app, visitor, people):
     link = first_link(app)
     people.person("ada")
     assert visitor.get(link).status == 404
@@ -75,7 +59,18 @@ def test_the_first_link_works_for_a_day(app, visitor, hours, status):
         assert visitor.get(link).status == status
 
 
-def test_two_at_once_with_first_links_make_one_admin(app, people):
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_an_expired_first_link_stays_expired_when_the_clock_is_set_back(app, visitor, method):
+    start = datetime(2026, 11, 21, tzinfo=UTC)
+    with time_machine.travel(start, tick=False) as clock:
+        link = first_link(app)
+        clock.move_to(start + timedelta(hours=25))
+        assert getattr(visitor, method)(link).status == 404
+        clock.move_to(start + timedelta(hours=1))
+        assert Browser(app).get(link).status == 404
+
+
+def test_two_first_links_used_at_once_create_one_admin(app, people):
     links = [first_link(app) for _ in range(2)]
     found = []
 
@@ -98,9 +93,7 @@ def test_two_at_once_with_first_links_make_one_admin(app, people):
         ({"username": "ada", "email": "nonsense", "new_password": PASSWORD}, "E-mail"),
     ],
 )
-def test_what_is_wrong_with_the_first_account_is_said_and_the_link_stays(
-    app, visitor, typed, field
-):
+def test_an_invalid_first_account_shows_errors_and_keeps_the_link(app, visitor, typed, field):
     link = first_link(app)
     page = visitor.post(link, typed)
     assert page.status == 400
@@ -114,18 +107,18 @@ def test_a_set_up_link_sets_the_password_and_signs_in(app, admin: ApiClient, vis
     path = "/" + made["inviteLink"].split("/", 3)[3]
     page = visitor.submit(visitor.get(path), {"new_password": PASSWORD})
     page = visitor.follow(visitor.follow(page))
-    assert page.messages == ["Your password is set, and you are signed in."]
+    assert page.messages == ["Password set. You’re signed in."]
     assert sign_in(Browser(app), "kim").location == "/"
 
 
 @pytest.mark.parametrize("name", ["ada", "ADA", " ada ", "ada@example.org", "Ada@Example.org"])
-def test_one_signs_in_by_user_name_or_e_mail_whatever_the_case(visitor, ada, name):
+def test_sign_in_accepts_user_name_or_e_mail_in_any_case(visitor, ada, name):
     page = sign_in(visitor, name)
     assert page.location == "/"
     assert visitor.get("/projects").h1 == "Projects"
 
 
-def test_who_is_let_in_hears_of_the_last_time_and_of_failures_since(app, visitor, ada):
+def test_signing_in_shows_the_last_sign_in_and_failures_since(app, visitor, ada):
     with time_machine.travel(datetime(2026, 11, 3, 10, 12, tzinfo=UTC), tick=False):
         sign_in(Browser(app), "ada")
         for _ in range(2):
@@ -137,7 +130,7 @@ def test_who_is_let_in_hears_of_the_last_time_and_of_failures_since(app, visitor
     ]
 
 
-def test_nobody_learns_why_he_is_not_let_in(app, people, admin, ada):
+def test_a_failed_sign_in_does_not_reveal_the_reason(app, people, admin, ada):
     people.service_account("robot", role="Admin")
     people.person("nopassword")
     gone = people.person("gone")
@@ -163,12 +156,12 @@ def test_nobody_learns_why_he_is_not_let_in(app, people, admin, ada):
         *(("x" * 5_000, "y" * 5_000), ("ada", "y" * 5_000), ("x" * 256, "y"), ("ada", "\ufffd")),
     ],
 )
-def test_what_can_not_be_a_name_or_password_is_refused(visitor, ada, name, password):
+def test_impossible_names_and_passwords_are_refused(visitor, ada, name, password):
     assert sign_in(visitor, name, password).status == 400
 
 
 @pytest.mark.parametrize("password", ["x" * 5_000, "y" * 1_025, " " * 20, ""])
-def test_a_link_takes_no_password_that_can_not_be(app, visitor, password):
+def test_a_link_refuses_impossible_passwords(app, visitor, password):
     page = visitor.post(first_link(app), {"username": "ada", "new_password": password})
     assert page.status == 400
     assert page.errors[0].startswith("New password: ")
@@ -182,7 +175,7 @@ def test_a_link_takes_no_password_that_can_not_be(app, visitor, password):
         "\U0001f986 four green ducks",
     ],
 )
-def test_a_password_is_taken_as_pasted_and_in_either_form_of_its_letters(app, visitor, password):
+def test_a_password_works_as_pasted_and_in_either_unicode_form(app, visitor, password):
     typed = {"username": "ada", "new_password": password}
     assert visitor.post(first_link(app), typed).status == 303
     assert sign_in(Browser(app), "ada", password.strip() + "!").status == 400
@@ -190,12 +183,12 @@ def test_a_password_is_taken_as_pasted_and_in_either_form_of_its_letters(app, vi
     assert sign_in(Browser(app), "ada", password).status == 303
 
 
-def test_who_is_signed_in_is_not_asked_again(browser: Browser, visitor: Browser):
+def test_a_signed_in_person_is_not_asked_again(browser: Browser, visitor: Browser):
     assert browser.get("/").location == "/projects"
     assert visitor.get("/").location == "/sign-in"
 
 
-OURS = ["/projects", "/projects/new?x=1", "/tags"]
+OURS = ["/projects", "/new-project?x=1", "/tags"]
 FOREIGN = [
     *(
         "//evil.example",
@@ -215,7 +208,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("target", [*OURS, *FOREIGN])
-def test_signing_in_leads_to_no_other_site(visitor, ada, target):
+def test_signing_in_never_redirects_to_another_site(visitor, ada, target):
     page = sign_in(visitor, "ada", next=target)
     where = page.answer.headers["Location"]
     if target in OURS:
@@ -226,7 +219,7 @@ def test_signing_in_leads_to_no_other_site(visitor, ada, target):
         assert "evil" not in where
 
 
-def test_who_wanted_a_page_gets_it_after_signing_in(visitor, ada):
+def test_signing_in_leads_to_the_page_that_was_asked_for(visitor, ada):
     page = visitor.follow(visitor.get("/tags?type=simple"))
     page = visitor.submit(page, {"name": "ada", "password": PASSWORD})
     assert page.location == "/tags?type=simple"

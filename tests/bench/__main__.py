@@ -6,7 +6,7 @@ import platform
 import secrets
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,11 +19,10 @@ from app.config import from_environment
 from tests.bench import goals, postgresql, statements, table
 from tests.bench.load import Job, Refused
 from tests.bench.measure import Start, figures, starts
-from tests.bench.servers import BARE_FLASK, FLAGSTAFF, Server, running
 from tests.bench.subject import LISTED, MOST_TAGGED, Subject, stranger
 from tests.bench.table import Row
+from tests.support.processes import ALWAYS, BARE_FLASK, FLAGSTAFF, Server, running
 
-OWN = "own"
 PROCESSES = (1, 2, 4)
 DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 BULK_SHARE = 0.1
@@ -34,13 +33,14 @@ start_bare = partial(running, BARE_FLASK, "/")
 
 def main() -> None:
     options = _options()
+    if options.processes:
+        ALWAYS["PROCESSES"] = options.processes
     try:
         if options.against:
             address, token = options.against
             subject, rows = address, _of_stranger(address, token, options.seconds)
         else:
-            own = options.postgresql == OWN
-            with postgresql.own() if own else nullcontext(options.postgresql) as url:
+            with postgresql.chosen(options.postgresql) as url:
                 subject, rows = _database(url), _of_own(url, options.seconds)
     except Refused as refused:
         raise SystemExit(f"The measurements ended early: {refused}") from None
@@ -52,15 +52,9 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--seconds", type=float, default=1.0, help="of one measurement (1)")
+    parser.add_argument("--processes", help="FLAGSTAFF_PROCESSES of every server that is started")
     instead = parser.add_mutually_exclusive_group()
-    instead.add_argument(
-        "--postgresql",
-        metavar="URL",
-        nargs="?",
-        const=OWN,
-        default="",
-        help="instead of SQLite: an empty database; without a URL that of a server made for this",
-    )
+    instead.add_argument("--postgresql", **postgresql.OPTION)
     instead.add_argument(
         "--against",
         metavar=("URL", "TOKEN"),

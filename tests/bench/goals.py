@@ -10,6 +10,29 @@ POSTGRESQL_PACE = 0.6
 """Of the speed on SQLite: there every statement is a round trip to another process."""
 
 
+RATIOS = {
+    "sqlite": {
+        "GET user": 3.0,
+        "validate 3": 3.0,
+        "tags 3 (+1 -1)": 2.0,
+        "create feature": 2.0,
+        "tags 3,000 x 5, add": 5.0,
+        "tags 3,000 x 5, add again": 5.0,
+        "tags 3,000 x 5, remove": 5.0,
+    },
+    "postgresql": {
+        "GET user": 1.8,
+        "validate 3": 1.8,
+        "tags 3 (+1 -1)": 1.5,
+        "create feature": 1.5,
+        "tags 3,000 x 5, add": 3.0,
+        "tags 3,000 x 5, add again": 3.0,
+        "tags 3,000 x 5, remove": 3.0,
+    },
+}
+"""How many times as fast as another server each is meant to be, by database."""
+
+
 @dataclass(frozen=True, slots=True)
 class Goal:
     words: str

@@ -17,20 +17,21 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import create_app
 from app.accounts import passwords
 from app.accounts.models import Account, AccountKind
 from app.auth.models import SignIn
 from app.config import from_environment
 from app.core import migrations
 from app.core.actor import COMMAND_LINE
-from app.core.db import chunks, db, unit_of_work, utcnow
+from app.core.clock import utcnow
+from app.core.db import chunks, db, unit_of_work
 from app.core.permissions import Role
 from app.events.models import Event, EventHead, EventType
+from app.factory import create_app
 from app.features.models import Feature, FeatureType
 from app.projects.models import Member, Project, ProjectEnvironment, ProjectMode
 from app.tags.models import FeatureTag, Tag
-from tests.bench.servers import FLAGSTAFF, running
+from tests.support.processes import FLAGSTAFF, running
 
 TOKEN = "bench-token-that-only-this-loopback-server-knows"
 PROJECTS, FEATURES, TAGS, PEOPLE = 10_000, 100_000, 200, 10_000
@@ -79,7 +80,7 @@ PAGES = (
     "/events?before=80000",
     "/events?text=person",
 )
-PASSWORD = "four words that nobody guesses"
+PASSWORD = "four words that no one guesses"
 
 
 def main() -> None:

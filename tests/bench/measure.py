@@ -1,4 +1,4 @@
-"""Measurements, each next to one of bare Flask: what else the machine does falls upon both."""
+"""Measurements, each next to one of bare Flask: other work on the machine affects both."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, replace
 from statistics import median
 
 from tests.bench.load import Job, Refused, drive
-from tests.bench.servers import Server
+from tests.support.processes import Server
 
 ROUNDS = 5
 

@@ -2,9 +2,25 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+
+OWN = "own"
+OPTION: dict[str, Any] = {
+    "metavar": "URL",
+    "nargs": "?",
+    "const": OWN,
+    "default": "",
+    "help": "instead of SQLite: an empty database; without a URL that of a server made for this",
+}
+"""``--postgresql``, as ``argparse`` takes it."""
+
+
+def chosen(option: str) -> AbstractContextManager[str]:
+    """The URL that was given with OPTION; empty for SQLite."""
+    return own() if option == OWN else nullcontext(option)
 
 
 @contextmanager

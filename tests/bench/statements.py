@@ -7,10 +7,11 @@ from tempfile import TemporaryDirectory
 
 from flask import Flask
 
-from app import create_app
 from app.config import from_environment
 from app.core import migrations
-from app.core.db import db, insert_all, unit_of_work, utcnow
+from app.core.clock import utcnow
+from app.core.db import db, insert_all, unit_of_work
+from app.factory import create_app
 from app.features.models import Feature, FeatureType
 from app.projects.models import Project
 from app.service_accounts import service as service_accounts

@@ -34,7 +34,7 @@ def rate(name: str, figure: Figure) -> Row:
 
 
 def time(name: str, figure: Figure) -> Row:
-    """Of single requests: how many of bare Flask's would have been answered meanwhile."""
+    """Of single requests: how many of bare Flask's would have been answered in that time."""
     share = "" if math.isnan(figure.share) else times(1 / figure.share)
     return Row(name, f"{figure.p50:,.1f} ms", share=share)
 

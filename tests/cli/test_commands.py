@@ -1,6 +1,8 @@
 """The command ``flagstaff`` from outside: what it does, and how it says that it can't."""
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
@@ -13,13 +15,16 @@ from flask import Flask
 from app.auth.models import SecondFactor
 from app.cli import cli
 from app.core import migrations
-from app.core.db import db, unit_of_work, utcnow
+from app.core.actor import COMMAND_LINE
+from app.core.clock import utcnow
+from app.core.db import db, unit_of_work
+from app.events.models import Event, EventType
 from app.tokens.models import Token
 from tests.browser import Browser
-from tests.cli.conftest import Machine
 from tests.clients import ApiClient
-from tests.conftest import new_instance
 from tests.people import People
+from tests.support.instances import new_instance
+from tests.support.machines import Machine
 
 NEWEST = migrations.known()[-1]
 
@@ -58,6 +63,23 @@ def test_the_short_option_explains_the_same(machine):
     assert machine.ok("db", "-h") == machine.ok("db", "--help")
 
 
+def test_a_process_that_documented_the_commands_knows_the_short_option(machine):
+    steps = """
+from app.cli import main
+from app.docs.commands import groups
+
+groups()
+main(["db", "-h"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", steps],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("Usage: flagstaff db [OPTIONS]")
+
+
 def test_it_tells_its_version(machine):
     assert machine.ok("--version") == "flagstaff, version 0.1.0"
 
@@ -86,7 +108,7 @@ def test_user_create_makes_a_person(machine, instance):
         2,
     )
     [event] = admin.ok("GET", "/events?type=user-created")["events"][1:]
-    assert (event["createdBy"], event["createdByUserId"]) == ("flagstaff (command line)", None)
+    assert (event["createdBy"], event["createdByUserId"]) == (COMMAND_LINE.username, None)
 
 
 def test_a_person_needs_no_more_than_an_email_and_is_a_viewer(machine):
@@ -132,8 +154,8 @@ def test_a_database_of_a_newer_version_is_left_alone(machine):
     connection.close()
     for words in (("db", "upgrade"), ("user", "create", "--username", "ada"), ("serve",)):
         assert machine.refused(*words) == (
-            f"The database is at revision 9999, this version of Flagstaff knows up to {NEWEST}. "
-            "Install the version that made it, or a newer one."
+            "The database is at revision 9999, but this version of Flagstaff knows revisions up "
+            f"to {NEWEST}. Install the version that created it, or a newer one."
         )
     connection = sqlite3.connect(file)
     assert connection.execute("SELECT count(*) FROM accounts").fetchone() == (0,)
@@ -150,10 +172,10 @@ def test_a_database_of_a_newer_version_is_left_alone(machine):
         ("user create --username", "Option '--username' requires an argument."),
         ("user create --username a --role Owner", "'Owner' is not one of 'admin', 'editor'"),
         ("user create --email a", "Invalid value for --email: Not a valid email address."),
-        (f"user create --username {'a' * 256}", "--username: Must have 1 to 255 characters."),
+        (f"user create --username {'a' * 256}", "--username: Enter 1 to 255 characters."),
         ("token create", "Missing argument 'NAME'."),
         ("token create ada", "Missing option '--description'."),
-        ("token create ada --description x", "There is no account with the username 'ada'."),
+        ("token create ada --description x", "No account matches 'ada'."),
         ("token create ada --description x --days 0", "0 is not in the range 1<=x<=3650."),
         ("serve now", "Got unexpected extra argument (now)"),
     ],
@@ -166,7 +188,7 @@ def test_what_is_taken_is_refused(machine):
     machine.ok("user", "create", "--username", "ada", "--email", "ada@example.org")
     machine.ok("token", "create", "ada", "--description", "first")
     for words, line in (
-        (("user", "create", "--username", "ADA"), "The username 'ADA' is taken; choose another."),
+        (("user", "create", "--username", "ADA"), "The username 'ADA' is taken. Choose another."),
         (
             ("user", "create", "--email", "Ada@example.org"),
             "The email 'Ada@example.org' belongs to another user.",
@@ -182,7 +204,7 @@ def test_what_is_taken_is_refused(machine):
 @pytest.mark.parametrize("words", ["serve", "demo", "db current", "db upgrade", "user create"])
 def test_a_wrong_setting_stops_every_command(machine, words):
     assert machine.refused(*words.split(), PORT="http") == (
-        "FLAGSTAFF_PORT is 'http'; a whole number from 1 to 65535 is allowed."
+        "FLAGSTAFF_PORT is 'http'. It must be a whole number from 1 to 65535."
     )
     assert not machine.home.exists()
 
@@ -197,7 +219,7 @@ def test_a_database_that_is_none_is_named_so(machine, tmp_path):
 
 
 def test_a_database_that_does_not_answer_is_named_so_without_its_password(machine):
-    url = "postgresql://somebody:correct-horse@127.0.0.1:1/flags"
+    url = "postgresql://someone:correct-horse@127.0.0.1:1/flags"
     said = machine.refused("db", "upgrade", DATABASE_URL=url)
     assert said.startswith("The database can't be used: ")
     assert "correct-horse" not in said
@@ -214,7 +236,7 @@ def test_what_it_makes_is_for_its_user_alone(machine):
     assert [path.name for path in found if path.stat().st_mode & 0o077] == []
 
 
-def test_user_list_names_everybody(machine, instance):
+def test_user_list_names_everyone(machine, instance):
     People(instance).person("ada", role="Admin", away_days=3)
     People(instance).person("kim")
     headings, ada, kim = machine.ok("user", "list").splitlines()
@@ -228,21 +250,31 @@ def test_reset_password_gives_a_link_that_works_once(machine, instance):
     People(instance).person("ada")
     link = machine.ok("user", "reset-password", "ada")
     browser = Browser(instance)
-    password = {"new_password": "four words nobody guesses"}
+    password = {"new_password": "four words no one guesses"}
     page = browser.post(urlsplit(link).path, password)
     assert browser.follow(browser.follow(page)).h1 == "Projects"
     assert browser.post(urlsplit(link).path, password).status == 404
 
 
+def test_reset_password_records_who_made_the_link_and_why(machine, instance):
+    ada = People(instance).person("ada")
+    machine.ok("user", "reset-password", "ada", "--reason", "forgot it")
+    with instance.app_context():
+        query = sa.select(Event).where(Event.type == EventType.SETUP_LINK_CREATED)
+        event = db.session.scalars(query).one()
+    assert (event.created_by, event.reason) == (COMMAND_LINE.username, "forgot it")
+    assert event.data["id"] == ada
+
+
 def test_reset_second_step_lets_the_password_be_enough_again(machine, instance):
     ada = People(instance).person("ada")
-    assert "off already" in machine.refused("user", "reset-second-step", "ada")
+    assert "already off" in machine.refused("user", "reset-second-step", "ada")
     with instance.app_context(), unit_of_work(writes=True):
         db.session.add(
             SecondFactor(account_id=ada, salt=b"salt", last_step=0, confirmed_at=utcnow())
         )
-    assert machine.ok("user", "reset-second-step", "ada") == "Two-step sign-in of ada is off."
-    assert "off already" in machine.refused("user", "reset-second-step", "ada")
+    assert machine.ok("user", "reset-second-step", "ada") == "Two-step sign-in turned off for ada."
+    assert "already off" in machine.refused("user", "reset-second-step", "ada")
 
 
 def test_a_service_account_has_no_password_to_reset(machine, instance):

@@ -9,10 +9,11 @@ import pytest
 import sqlalchemy as sa
 
 from app.cli import cli
+from app.core.actor import COMMAND_LINE
 from app.core.db import db
-from tests.cli.conftest import EXECUTABLE, Machine, Within
-from tests.conftest import new_instance
 from tests.people import People
+from tests.support.instances import new_instance
+from tests.support.machines import EXECUTABLE, Machine, Within
 
 
 def value(machine: Machine, *words: str) -> Any:
@@ -43,12 +44,12 @@ def test_a_person_from_beginning_to_end(machine):
     machine.ok("user", "update", "ada", "--name", "Ada Pine", "--role", "editor")
     shown = value(machine, "user", "show", "ada@example.org")
     assert (shown["name"], shown["rootRole"], shown["email"]) == ("Ada Pine", 2, "ada@example.org")
-    assert machine.ok("user", "sign-out", "ada") == "ada is signed out everywhere."
-    assert machine.ok("user", "delete", "ada") == "Deleted ada, who had the id 1."
+    assert machine.ok("user", "sign-out", "ada") == "Signed ada out everywhere."
+    assert machine.ok("user", "delete", "ada") == "Deleted ada (id 1)."
     assert value(machine, "user", "list")["users"] == []
     [gone] = value(machine, "user", "list", "--deleted")["users"]
     assert gone["id"] == 1
-    assert machine.ok("user", "restore", "1") == "ada is back."
+    assert machine.ok("user", "restore", "1") == "Restored ada."
     assert columns(machine.ok("user", "list")) == [["1", "Editor", "never", "ada"]]
 
 
@@ -69,8 +70,20 @@ def test_tokens_from_beginning_to_end(machine):
     machine.ok("token", "revoke", "robot", str(rotated["id"]))
     assert machine.ok("token", "whose", fed=rotated["secret"]).endswith(": revoked.")
     said = machine.refused("token", "whose", fed="fst_pat_nonsense")
-    assert said == "This is no token of this instance, and never was."
+    assert said == "This token was not issued here."
     assert made["secret"] not in machine.ok("token", "list", "robot")
+    assert looked_up(machine) == ["token 1 of robot"] * 2 + ["token 2 of robot", "unknown"]
+
+
+def looked_up(machine: Machine) -> list[str]:
+    """What the security log has of tokens that were looked up, all on the command line."""
+    engine = sa.create_engine(f"sqlite:///{machine.home}/flagstaff.db")
+    with engine.begin() as connection:
+        found = connection.execute(sa.text("SELECT name, detail FROM security_log ORDER BY id"))
+        rows = found.all()
+    engine.dispose()
+    assert {name for name, _ in rows} == {COMMAND_LINE.username}
+    return [detail for _, detail in rows]
 
 
 def test_a_token_that_was_seen_expired_stays_so_when_the_clock_is_set_back(machine):
@@ -91,10 +104,8 @@ def test_service_accounts_from_beginning_to_end(machine):
     machine.ok("token", "create", "deploy", "--description", "CI")
     [row] = columns(machine.ok("service-account", "list"))
     assert row[:4] == ["1", "Viewer", "1", "deploy"]
-    assert "is a person" in refused_for_a_person(machine)
-    assert machine.ok("service-account", "delete", "deploy") == (
-        "Deleted deploy, which had the id 1."
-    )
+    assert "is a user, not a service account" in refused_for_a_person(machine)
+    assert machine.ok("service-account", "delete", "deploy") == "Deleted deploy (id 1)."
 
 
 def refused_for_a_person(machine: Machine) -> str:
@@ -112,13 +123,69 @@ def test_projects_and_their_members_from_beginning_to_end(machine):
     assert columns(said) == [["1", "Owner", "User", "ada"]]
     assert columns(machine.ok("project", "members", "web")) == columns(said)
     assert "at least one Owner" in machine.refused("project", "withdraw", "web", "ada")
-    assert "has no role" in machine.refused("project", "withdraw", "default", "ada")
+    assert "is not a member" in machine.refused("project", "withdraw", "default", "ada")
     machine.ok("project", "grant", "default", "ada")
     assert columns(machine.ok("project", "withdraw", "default", "ada")) == []
-    assert machine.ok("project", "archive", "web") == "Project web is archived."
+    assert machine.ok("project", "archive", "web") == "Project web archived."
     assert [row[0] for row in columns(machine.ok("project", "list"))] == ["default"]
     assert [row[0] for row in columns(machine.ok("project", "list", "--archived"))] == ["web"]
     machine.ok("project", "revive", "web")
+
+
+def test_environments_are_listed_created_and_updated(machine):
+    made = value(machine, "environment", "create", "staging", "--type", "preproduction")
+    assert made == {
+        "name": "staging",
+        "type": "preproduction",
+        "sortOrder": 3,
+        "deprecated": False,
+    }
+    said = machine.ok("environment", "update", "staging", "--sort-order", "0", "--deprecated")
+    assert columns(said) == [["0", "preproduction", "deprecated", "staging"]]
+    assert [row[-1] for row in columns(machine.ok("environment", "list"))] == [
+        "staging",
+        "development",
+        "production",
+    ]
+    machine.ok("environment", "update", "staging", "--not-deprecated", "--reason", "In use again")
+    [event, _] = value(machine, "events", "list", "--type", "environment-updated")["events"]
+    assert event["reason"] == "In use again"
+    assert (event["data"]["deprecated"], event["data"]["sortOrder"]) == (False, 0)
+    assert "already exists" in machine.refused("environment", "create", "staging", "--type", "test")
+    assert "--sort-order" in machine.refused(
+        "environment", "update", "staging", "--sort-order", "10000"
+    )
+
+
+def test_context_fields_are_listed_created_updated_and_deleted(machine):
+    made = value(
+        machine, "context-field", "create", "plan", "--legal-value", "free", "--legal-value", "gold"
+    )
+    assert [legal["value"] for legal in made["legalValues"]] == ["free", "gold"]
+    said = machine.ok("context-field", "update", "plan", "--stickiness", "--description", "Paid")
+    assert columns(said) == [["plan", "yes", "free,", "gold", "Paid"]]
+    found = value(machine, "context-field", "list")["contextFields"]
+    assert [field["name"] for field in found][-2:] == ["currentTime", "plan"]
+    assert value(machine, "context-field", "update", "plan", "--any-value")["legalValues"] == []
+    assert "SDKs send it" in machine.refused("context-field", "delete", "userId")
+    assert machine.ok("context-field", "delete", "plan") == "Deleted context field plan."
+    assert "There is no context field" in machine.refused("context-field", "delete", "plan")
+
+
+def test_tag_types_are_listed_created_updated_and_deleted(machine):
+    machine.ok("tag-type", "create", "team", "--description", "The team that owns it", "--hue", "2")
+    said = machine.ok("tag-type", "update", "team", "--hue", "3")
+    assert said.splitlines()[1].split(maxsplit=2) == ["team", "3", "The team that owns it"]
+    machine.ok("tag-type", "update", "team", "--description", "")
+    types = value(machine, "tag-type", "list")["tagTypes"]
+    assert [(type["name"], type["hue"]) for type in types] == [("simple", 1), ("team", 3)]
+    machine.ok("feature", "create", "default", "search")
+    machine.ok("feature", "tag", "default", "search", "--add", "team:a")
+    assert "team" in machine.refused("tag-type", "delete", "team")
+    machine.ok("feature", "tag", "default", "search", "--remove", "team:a")
+    assert machine.ok("tag-type", "delete", "team") == "Deleted tag type team."
+    assert "--hue" in machine.refused("tag-type", "create", "area", "--hue", "9")
+    assert "--name" in machine.refused("tag-type", "create", "Area")
 
 
 def test_features_from_beginning_to_end(machine):
@@ -143,10 +210,26 @@ def test_features_from_beginning_to_end(machine):
     assert machine.ok("feature", "revive", "default", "search") == "Revived 1: search"
 
 
+def test_features_are_switched_in_an_environment(machine):
+    for name in ("cart", "search"):
+        machine.ok("feature", "create", "default", name)
+    words = ("default", "cart", "search", "--environment", "production")
+    assert machine.ok("feature", "on", *words) == "Switched 2 on in production: cart, search"
+    assert value(machine, "feature", "on", *words) == {"changed": [], "unchanged": 2}
+    shown = machine.ok("feature", "show", "default", "cart").splitlines()
+    assert shown[-1].split() == ["production", "on", "On", "for", "everyone"]
+    off = ("default", "cart", "--environment", "production")
+    assert machine.ok("feature", "off", *off) == "Switched 1 off in production: cart"
+    states = value(machine, "feature", "show", "default", "cart")["environments"]
+    assert [state["enabled"] for state in states] == [False, False]
+    refused = machine.refused("feature", "on", "default", "cart", "--environment", "moon")
+    assert "does not use an environment named moon" in refused
+
+
 def test_one_unknown_feature_and_no_tag_is_changed(machine):
     machine.ok("feature", "create", "default", "search")
     said = machine.refused("feature", "tag", "default", "search", "serach", "--add", "team")
-    assert said == "Project default has no such features: serach."
+    assert said == "These features are not in project default: serach."
     assert columns(machine.ok("tag", "list")) == []
 
 
@@ -163,21 +246,21 @@ def test_inactive_people_are_reviewed_and_deleted(machine):
     said = machine.ok("user", "delete-inactive", "1", "3", str(robot), "99")
     assert columns(said) == [
         ["1", "deleted", "ada"],
-        ["3", "left:", "active"],
-        [str(robot), "left:", "a", "service", "account"],
-        ["99", "left:", "unknown"],
+        ["3", "skipped:", "active"],
+        [str(robot), "skipped:", "a", "service", "account"],
+        ["99", "skipped:", "unknown"],
     ]
     assert value(machine, "user", "delete-inactive", "--all")["deleted"] == [2]
-    assert machine.refused("user", "delete-inactive").startswith("Name the ids, or say --all.")
+    assert machine.refused("user", "delete-inactive").startswith("Give ids, or --all.")
 
 
 def test_events_are_listed_with_filters(machine):
     machine.ok("user", "create", "--username", "ada", "--reason", "new colleague")
     machine.ok("feature", "create", "default", "search")
     [event] = value(machine, "events", "list", "--type", "user-created")["events"]
-    assert (event["reason"], event["createdBy"]) == ("new colleague", "flagstaff (command line)")
+    assert (event["reason"], event["createdBy"]) == ("new colleague", COMMAND_LINE.username)
     said = machine.ok("events", "list", "--feature", "search")
-    assert "created search in project default" in said.splitlines()[1]
+    assert "created feature search in project default" in said.splitlines()[1]
     assert said.splitlines()[-1] == "1 of 1"
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT00:00:00Z")
     assert value(machine, "events", "list", "--from", tomorrow)["events"] == []
@@ -195,11 +278,19 @@ CHANGES = [
     "service-account create --username other",
     "service-account update robot --name Other",
     "service-account delete robot",
+    "context-field create plan --legal-value free",
+    "context-field update userId --description Someone",
+    "environment create staging --type test",
+    "environment update production --deprecated",
+    "tag-type create team",
+    "tag-type update simple --hue 4",
+    "tag-type delete area",
     "project create web --name Web",
     "project update default --name Other",
     "project grant default ada",
     "feature create default search",
     "feature tag default checkout --add x",
+    "feature on default checkout --environment production",
     "feature archive default checkout",
 ]
 
@@ -212,6 +303,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Machine:
         "token create ada --description first",
         "service-account create --username robot",
         "feature create default checkout",
+        "tag-type create area",
     ):
         machine.ok(*words.split())
     return machine
@@ -229,7 +321,20 @@ def test_a_rehearsal_says_what_would_be_done_and_does_not(furnished, words):
 
 def everything(machine: Machine) -> list[Any]:
     engine = sa.create_engine(f"sqlite:///{machine.home}/flagstaff.db")
-    tables = ("accounts", "tokens", "setup_links", "projects", "features", "feature_tags", "events")
+    tables = (
+        "accounts",
+        "tokens",
+        "setup_links",
+        "projects",
+        "features",
+        "feature_tags",
+        "events",
+        "environments",
+        "tag_types",
+        "context_fields",
+        "feature_states",
+        "strategies",
+    )
     with engine.connect() as connection:
         found = [connection.execute(sa.text(f"SELECT * FROM {name}")).all() for name in tables]
     engine.dispose()

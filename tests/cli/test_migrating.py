@@ -7,7 +7,7 @@ import psycopg
 import sqlalchemy as sa
 
 from app.core import migrations
-from tests.cli.conftest import EXECUTABLE
+from tests.support.machines import EXECUTABLE
 
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 

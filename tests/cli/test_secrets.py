@@ -11,11 +11,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.cli.conftest import TOKEN, Machine, Server
-from tests.cli.test_processes import PASSWORD, Window, set_password, sign_in
+from tests.support.machines import EXECUTABLE, Machine
+from tests.support.servers import TOKEN, Server
+from tests.support.windows import PASSWORD, Window, set_password, sign_in
 
 ADMIN = "/api/admin"
-NEW_PASSWORD = "five words that nobody guesses"
+NEW_PASSWORD = "five words that no one guesses"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -77,7 +78,7 @@ def use(machine: Machine, server: Server) -> dict[str, str]:
 
 
 def test_no_secret_is_in_any_file_nor_in_the_environment(machine, places, start):
-    server = start(LOG_FORMAT="json")
+    server = start(command=[EXECUTABLE, "serve"], LOG_FORMAT="json")  # its own in /proc
     secrets = use(machine, server)
     places.append(server.log.parent)
     if len(places) == 2:
@@ -94,4 +95,4 @@ def test_no_secret_is_in_any_file_nor_in_the_environment(machine, places, start)
     assert found == []
     environ = Path(f"/proc/{server.process.pid}/environ").read_bytes()
     inside = [name for name, secret in secrets.items() if secret.encode() in environ]
-    assert inside == ["the operator's token"]  # who put it there himself
+    assert inside == ["the operator's token"]  # who put it there

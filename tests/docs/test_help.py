@@ -1,56 +1,79 @@
-"""The help within the application: all that there is, is in it."""
+"""Help documents every setting, command, permission, error and event."""
 
-import dataclasses
-import inspect
 import re
 
 import click
 import pytest
 
 from app.cli import cli
-from app.config import Settings
-from app.core import errors, http, origins, pages
-from app.core.errors import DomainError
+from app.config import every_setting
+from app.core import errors
 from app.core.permissions import Permission
-from app.docs import reference
+from app.docs import commands
 from app.docs.examples import EXAMPLES
-from app.docs.help import TOPICS
+from app.docs.pages_help import TOPICS
 from app.events.models import EventType
+from app.events.words import WORDS
+
+NAMES = {
+    "ValidationError": 400,
+    "ForeignFormError": 400,
+    "ForeignHostError": 400,
+    "AuthenticationRequired": 401,
+    "NoAccessError": 403,
+    "NotFoundError": 404,
+    "MethodNotAllowedError": 405,
+    "ConflictError": 409,
+    "NameExistsError": 409,
+    "PreconditionFailedError": 412,
+    "PayloadTooLargeError": 413,
+    "ContentTypeerror": 415,
+    "RateLimitError": 429,
+    "InternalError": 500,
+    "UnavailableError": 503,
+}
+"""Scripts rely on them."""
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_every_topic_is_there_for_everybody(visitor, browser, topic):
-    for who in (visitor, browser):
-        page = who.get(f"/help/{topic}")
+def test_every_topic_is_shown_to_everyone(visitor, browser, topic):
+    for reader in (visitor, browser):
+        page = reader.get(f"/help/{topic}")
         assert (page.status, page.h1) == (200, TOPICS[topic][0])
     assert f"/help/{topic}" in visitor.get("/help").links.values()
 
 
-def test_there_is_a_way_to_it_from_every_page(visitor, browser):
+def test_every_page_links_to_help(visitor, browser):
     assert visitor.get("/sign-in").links["Help"] == "/help"
     assert browser.get("/projects").links["Help"] == "/help"
     assert visitor.get("/help/nonsense").status == 404
 
 
 def test_every_setting_is_documented(visitor):
-    names = {f"FLAGSTAFF_{field.name.upper()}" for field in dataclasses.fields(Settings)}
-    assert {setting.name for setting in reference.SETTINGS} == names
     page = visitor.get("/help/settings")
-    assert [name for name in names if not page.has(name)] == []
+    for name, setting in every_setting().items():
+        words = (name, setting.meaning, setting.shown_default)
+        assert [one for one in words if not page.has(one)] == []
 
 
-def test_every_command_is_documented(visitor):
-    documented = {words_of(command.words) for command in reference.COMMANDS}
-    assert documented == set(leaves(cli))
-    page = visitor.get("/help/commands")
-    assert [words for words in documented if not page.has(f"flagstaff {words}")] == []
-
-
-def words_of(usage: str) -> str:
-    """The command without what it is given: user show NAME -> user show."""
-    return " ".join(
-        word for word in usage.split(" --", maxsplit=1)[0].split() if not word.isupper()
+def test_every_command_is_documented_with_its_arguments_and_options(visitor):
+    documented = [command for group in commands.groups() for command in group.commands]
+    usages = {command.usage for command in documented}
+    assert all(
+        any(usage.startswith(f"flagstaff {path}") for usage in usages) for path in leaves(cli)
     )
+    assert len(usages) == len(leaves(cli))
+    page = visitor.get("/help/commands")
+    texts = [
+        text
+        for command in documented
+        for text in (
+            command.usage,
+            *command.help,
+            *(part for option in command.options for part in option),
+        )
+    ]
+    assert [text for text in texts if not page.has(text)] == []
 
 
 def leaves(group: click.Group, above: str = "") -> list[str]:
@@ -66,35 +89,37 @@ def test_every_permission_is_documented(visitor):
     assert [one for one in Permission if not page.has(one.value)] == []
 
 
-def test_every_name_of_a_refusal_is_documented(visitor):
-    classes = [
-        found
-        for module in (errors, origins, pages)
-        for _, found in inspect.getmembers(module, inspect.isclass)
-        if issubclass(found, DomainError)
-    ]
-    names = {found.name for found in classes} | {name for name, _ in http.REFUSALS.values()}
-    documented = {refusal.name for refusal in reference.REFUSALS}
-    assert names <= documented
-    assert documented - names == {"InternalError"}
+def test_every_error_name_is_documented(visitor):
     page = visitor.get("/help/troubleshooting")
-    assert [name for name in documented if not page.has(name)] == []
+    assert len(errors.every()) == len(NAMES)
+    for kind in errors.every():
+        assert NAMES[kind.name] == kind.status
+        assert page.has(kind.name)
+        assert page.has(kind.when)
+        assert page.has(kind.remedy)
 
 
 def test_every_type_of_event_is_documented(visitor):
-    assert set(reference.EVENTS) == set(EventType)
     page = visitor.get("/help/events")
-    assert [one for one in EventType if not page.has(one.value)] == []
+    assert [type for type in EventType if not page.has(type.value)] == []
+    assert [type for type in EventType if not page.has(WORDS[type].description)] == []
 
 
-def test_the_examples_are_filled_in_with_the_settings_of_the_server(visitor):
+def test_examples_use_the_settings_of_the_server(visitor):
     page = visitor.get("/help/operating")
     assert page.has("server 127.0.0.1:4242 max_fails=1")
     assert page.has("client_max_body_size 2097152;")
     assert [one.title for one in EXAMPLES.values() if not page.has(one.title)] == []
 
 
-def test_help_asks_no_other_host_for_anything(visitor):
+def test_help_loads_nothing_from_other_sites(visitor):
     for topic in TOPICS:
         found = re.findall(r'(?:src|href)="(https?:[^"]+)"', visitor.get(f"/help/{topic}").text)
         assert found == []
+
+
+def test_the_openapi_document_says_when_each_error_happens(admin):
+    responses = admin.ok("GET", "/api/openapi.json")["components"]["responses"]
+    told = " ".join(response["description"] for response in responses.values())
+    unsaid = {kind.name for kind in errors.every() if kind.when not in told}
+    assert unsaid == {"ForeignFormError", "ForeignHostError", "MethodNotAllowedError"}

@@ -11,7 +11,7 @@ PATH = "/environments"
 
 @pytest.fixture
 def staging(app):
-    """A deprecated environment that stands between the two others."""
+    """A deprecated environment between the two others."""
     with app.app_context(), unit_of_work(writes=True):
         type = EnvironmentType.PREPRODUCTION
         service.create(COMMAND_LINE, name="staging", type=type, sort_order=2)
@@ -19,7 +19,7 @@ def staging(app):
         db.session.get_one(Environment, "production").sort_order = 3
 
 
-def test_an_instance_begins_with_two(viewer):
+def test_a_new_instance_has_two(viewer):
     found = viewer.ok("GET", PATH)
     assert list(found) == ["version", "environments", "total"]
     assert found == {
@@ -32,13 +32,13 @@ def test_an_instance_begins_with_two(viewer):
     }
 
 
-def test_they_come_in_the_order_that_was_given_them(viewer, staging):
+def test_they_are_listed_in_their_order(viewer, staging):
     rows = viewer.ok("GET", PATH)["environments"]
     assert [row["name"] for row in rows] == ["development", "staging", "production"]
     assert [row["deprecated"] for row in rows] == [False, True, False]
 
 
-def test_they_come_in_stretches(viewer, staging):
+def test_they_are_listed_in_pages(viewer, staging):
     found = viewer.ok("GET", f"{PATH}?limit=1&offset=2")
     assert [row["name"] for row in found["environments"]] == ["production"]
     assert found["total"] == 3

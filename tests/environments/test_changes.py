@@ -1,4 +1,4 @@
-"""Environments: made, put in order, deprecated."""
+"""Environments: created, put in order, deprecated."""
 
 import pytest
 
@@ -16,30 +16,30 @@ def names(client):
     return [row["name"] for row in rows(client)]
 
 
-def told(client, type):
+def recorded(client, type):
     events = client.ok("GET", f"/events?type={type}")["events"]
     return [(event["preData"], event["data"]) for event in events]
 
 
-def test_a_new_one_comes_last_and_is_told(admin):
+def test_a_new_one_comes_last_and_is_recorded(admin):
     answer = admin.post(PATH, STAGING)
     made = STAGING | {"sortOrder": 3, "deprecated": False}
     assert (answer.status_code, answer.json) == (201, made)
     assert rows(admin)[-1] == made
-    assert told(admin, "environment-created") == [(None, made)]
+    assert recorded(admin, "environment-created") == [(None, made)]
 
 
-def test_a_new_one_may_come_first(admin):
+def test_a_new_one_can_come_first(admin):
     admin.ok("POST", PATH, STAGING | {"sortOrder": 0})
     assert names(admin) == ["staging", "development", "production"]
 
 
 @pytest.mark.parametrize("type", ["development", "test", "preproduction", "production"])
-def test_each_type_is_taken(admin, type):
+def test_each_type_is_accepted(admin, type):
     assert admin.ok("POST", PATH, STAGING | {"type": type})["type"] == type
 
 
-def test_a_name_is_given_once(admin):
+def test_a_name_is_used_once(admin):
     answer = admin.post(PATH, {"name": "production", "type": "test"})
     assert error_of(answer) == (409, "NameExistsError")
     assert {row["name"]: row["type"] for row in rows(admin)}["production"] == "production"
@@ -60,24 +60,24 @@ def test_a_name_is_given_once(admin):
         {"color": "red"},
     ],
 )
-def test_what_does_not_fit_is_refused(admin, bad):
+def test_an_environment_that_is_not_valid_is_refused(admin, bad):
     answer = admin.post(PATH, STAGING | bad)
     assert list(problems_of(answer)) == [f"/{field}" for field in bad]
     assert len(rows(admin)) == 2
 
 
 @pytest.mark.parametrize("change", [{"type": "test"}, {"sortOrder": 7}, {"deprecated": True}])
-def test_a_field_that_is_named_changes_and_no_other(admin, change):
+def test_only_fields_that_are_sent_change(admin, change):
     before = rows(admin)[-1]
     answer = admin.put(f"{PATH}/production", change)
     assert (answer.status_code, answer.data) == (200, b"")
     assert rows(admin)[-1] == before | change
-    assert told(admin, "environment-updated") == [(before, before | change)]
+    assert recorded(admin, "environment-updated") == [(before, before | change)]
 
 
-def test_what_was_read_can_be_sent_back_and_tells_nothing(admin):
+def test_what_was_read_can_be_sent_back_and_is_not_recorded(admin):
     admin.ok("PUT", f"{PATH}/production", rows(admin)[-1])
-    assert told(admin, "environment-updated") == []
+    assert recorded(admin, "environment-updated") == []
 
 
 def test_a_new_order_is_the_order_of_the_list(admin):
@@ -85,7 +85,7 @@ def test_a_new_order_is_the_order_of_the_list(admin):
     assert names(admin) == ["production", "development"]
 
 
-def test_new_projects_do_without_deprecated_ones_unless_they_name_them(admin):
+def test_new_projects_use_deprecated_ones_only_by_name(admin):
     before = admin.ok("GET", "/projects/default")["environments"]
     admin.ok("PUT", f"{PATH}/production", {"deprecated": True})
     made = admin.ok("POST", "/projects", {"id": "one", "name": "One"})
@@ -95,7 +95,7 @@ def test_new_projects_do_without_deprecated_ones_unless_they_name_them(admin):
     assert admin.ok("GET", "/projects/default")["environments"] == before
 
 
-def test_one_that_came_back_is_used_again(admin):
+def test_new_projects_use_one_that_is_no_longer_deprecated(admin):
     for deprecated in (True, False):
         admin.ok("PUT", f"{PATH}/production", {"deprecated": deprecated})
     made = admin.ok("POST", "/projects", {"id": "one", "name": "One"})
@@ -103,14 +103,14 @@ def test_one_that_came_back_is_used_again(admin):
 
 
 @pytest.mark.parametrize("bad", [{"deprecated": "true"}, {"sortOrder": 1.5}, {"type": "x"}])
-def test_a_change_that_does_not_fit_is_refused(admin, bad):
+def test_a_change_that_is_not_valid_is_refused(admin, bad):
     before = rows(admin)
     answer = admin.put(f"{PATH}/production", bad)
     assert list(problems_of(answer)) == [f"/{field}" for field in bad]
     assert rows(admin) == before
 
 
-def test_the_place_that_is_given_can_be_sent_back(admin):
+def test_the_position_that_was_read_can_be_sent_back(admin):
     admin.ok("PUT", f"{PATH}/production", {"sortOrder": 9_999})
     made = admin.ok("POST", PATH, STAGING)
     admin.ok("PUT", f"{PATH}/staging", made)

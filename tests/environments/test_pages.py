@@ -1,32 +1,38 @@
-"""The pages of environments, in a browser without a script."""
+"""The pages of environments, without JavaScript."""
 
 import pytest
 from flask import Flask
 
-from tests.browser import Browser
+from tests.browser import Browser, Page, text_of
 from tests.clients import ApiClient
 from tests.people import People
 
 
-def test_environments_are_listed_in_their_order_with_their_use(browser: Browser):
+def rows(page: Page) -> list[str]:
+    return [text_of(row) for row in page.soup.tbody.find_all("tr")]
+
+
+def test_environments_are_listed_in_order_with_their_projects(browser: Browser):
     page = browser.get("/environments")
-    rows = [row.text for row in page.root.all("tbody")[0].all("tr")]
-    assert rows == [
+    assert rows(page) == [
         "development Development In use 1 1",
         "production Production In use 2 1",
     ]
 
 
 def test_an_environment_is_created_and_deprecated(browser: Browser, admin: ApiClient):
-    page = browser.get("/environments/new")
+    page = browser.get("/new-environment")
     typed = {"name": "staging", "type": "preproduction", "reason": "rehearsals"}
-    page = browser.submit(page, typed, button="Create the environment")
-    assert browser.follow(page).messages == ["Environment staging created. No project has it yet."]
+    page = browser.submit(page, typed, button="Create environment")
+    assert browser.follow(page).messages == ["Environment staging created. No project uses it yet."]
     page = browser.get("/environments/staging")
-    assert page.has("On in 0 projects")
-    assert page.has("No project has it now.")
-    page = browser.submit(page, {"deprecated": "y", "sort_order": "7"}, button="Save")
+    assert page.has("No projects")
+    page = browser.submit(page, {"sort_order": "7"}, button="Save")
     assert browser.follow(page).messages == ["Environment staging saved."]
+    page = browser.submit(browser.get("/environments/staging"), form="Deprecate staging")
+    assert browser.follow(page).messages == [
+        "Environment staging is deprecated. New projects no longer get it."
+    ]
     row = admin.ok("GET", "/environments")["environments"][-1]
     assert row == {
         "name": "staging",
@@ -34,8 +40,11 @@ def test_an_environment_is_created_and_deprecated(browser: Browser, admin: ApiCl
         "sortOrder": 7,
         "deprecated": True,
     }
-    page = browser.submit(browser.get("/environments/staging"), {"deprecated": None}, button="Save")
-    assert browser.follow(page).has("staging Preproduction In use")
+    page = browser.submit(browser.get("/environments/staging"), form="Use staging again")
+    assert browser.follow(page).messages == [
+        "Environment staging is in use again. New projects get it."
+    ]
+    assert browser.get("/environments").has("staging Preproduction In use")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +59,7 @@ def test_an_environment_is_created_and_deprecated(browser: Browser, admin: ApiCl
 def test_form_and_json_refuse_an_environment_in_the_same_words(browser, admin, bad):
     refusal = admin.post("/environments", json=bad)
     typed = {"sort_order" if name == "sortOrder" else name: value for name, value in bad.items()}
-    page = browser.post("/environments/new", typed)
+    page = browser.post("/new-environment", typed)
     assert (refusal.status_code, page.status) == (400, 400)
     for detail in refusal.json["details"]:
         assert any(detail["message"] in error for error in page.errors)
@@ -70,23 +79,56 @@ def test_form_and_json_refuse_a_change_of_an_environment_in_the_same_words(brows
         assert any(detail["message"] in error for error in page.errors)
 
 
-def test_deprecating_says_what_becomes_of_the_projects(browser: Browser):
+def test_deprecating_says_what_happens_to_projects(browser: Browser):
     page = browser.get("/environments/production")
-    assert page.has("The 1 project that has it keeps it.")
+    assert page.links["1 project"] == "/projects?environment=production"
+    assert page.has("New projects will no longer get it. Projects that use it keep it.")
 
 
-def test_a_taken_name_is_told_at_its_field(browser: Browser):
-    page = browser.post("/environments/new", {"name": "production", "type": "test"})
+def test_counts_lead_to_the_projects(browser: Browser, admin: ApiClient):
+    body = {"id": "shop", "name": "Shop", "environments": ["production"]}
+    admin.ok("POST", "/projects", json=body)
+    page = browser.get("/environments")
+    assert page.links["2"] == "/projects?environment=production"
+    assert browser.get("/projects?environment=production").has("2 projects match")
+    assert browser.get("/projects?environment=development").has("1 project matches")
+    assert browser.get("/projects?environment=none").has("No project matches")
+
+
+def test_projects_that_the_reader_cannot_see_are_not_counted(app: Flask, people: People, admin):
+    body = {"id": "secret", "name": "Secret", "mode": "private", "environments": ["production"]}
+    admin.ok("POST", "/projects", json=body)
+    people.person("looker")
+    people.join(people.person("member"), "secret")
+    people.person("boss", role="Admin")
+    for name, count in (("looker", "1"), ("member", "2"), ("boss", "2")):
+        browser = Browser(app).sign_in(name)
+        [row] = [row for row in rows(browser.get("/environments")) if row.startswith("production")]
+        assert row.split()[-1] == count, name
+        page = browser.get("/environments/production")
+        assert page.links.get("1 project" if count == "1" else "2 projects")
+    browser = Browser(app).sign_in("looker")
+    assert browser.get("/environments").has("projects that you can’t see aren’t counted")
+
+
+def test_nothing_is_called_saved_when_nothing_changed(browser: Browser, admin: ApiClient):
+    page = browser.submit(browser.get("/environments/production"), button="Save")
+    assert browser.follow(page).messages == ["Nothing changed."]
+    assert admin.ok("GET", "/events?type=environment-updated")["total"] == 0
+
+
+def test_a_taken_name_is_an_error_at_its_field(browser: Browser):
+    page = browser.post("/new-environment", {"name": "production", "type": "test"})
     assert page.status == 400
     assert "already exists" in page.errors[0]
 
 
-def test_of_two_who_change_an_environment_the_second_is_told(browser, admin):
+def test_of_two_who_change_an_environment_the_second_sees_the_other_change(browser, admin):
     mine = browser.get("/environments/production")
-    admin.ok("PUT", "/environments/production", json={"deprecated": True})
+    admin.ok("PUT", "/environments/production", json={"type": "test"})
     page = browser.submit(mine, {"sort_order": "9"}, button="Save")
     assert page.status == 409
-    assert page.has("Deprecated from “no” to “yes”")
+    assert page.has("Type from “production” to “test”")
     assert page.fields()["sort_order"] == "9"
     assert admin.ok("GET", "/environments")["environments"][-1]["sortOrder"] == 2
     assert browser.follow(browser.submit(page, button="Save")).messages == [
@@ -94,11 +136,11 @@ def test_of_two_who_change_an_environment_the_second_is_told(browser, admin):
     ]
 
 
-def test_who_may_only_look_sees_why(app: Flask, people: People):
+def test_people_without_permission_see_why(app: Flask, people: People):
     people.person("looker", role="Editor")
     browser = Browser(app).sign_in("looker")
-    assert browser.get("/environments").has("Needs ADMIN; an Admin can grant it.")
-    assert browser.get("/environments/production").has("Place in the order")
-    assert browser.get("/environments/new").status == 403
+    assert browser.get("/environments").has("To change it, ask an Admin for the permission ADMIN.")
+    assert browser.get("/environments/production").has("Position")
+    assert browser.get("/new-environment").status == 403
     assert browser.post("/environments/production", {"type": "test"}).status == 403
     assert browser.get("/environments/unknown").status == 404

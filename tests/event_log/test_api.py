@@ -111,7 +111,7 @@ def test_pages_follow_each_other_without_gap_or_overlap(admin, story):
     assert seen == everything
 
 
-def test_what_comes_meanwhile_does_not_shift_the_next_page(admin, story):
+def test_new_events_do_not_shift_the_next_page(admin, story):
     first = read(admin, "limit=2")
     admin.ok("POST", "/projects/shop/features", {"name": "late"})
     second = read(admin, f"limit=1&before={first['nextBefore']}")
@@ -132,7 +132,9 @@ def test_a_number_that_no_database_can_hold_is_no_server_error(admin, field):
     assert list(problems_of(admin.get(f"{PATH}?{field}={2**53 - 1}"))) == [f"?{field}"]
 
 
-def test_a_private_project_is_told_of_to_who_knows_it(admin, editor, people, story):
+def test_events_of_a_private_project_are_shown_to_people_who_can_see_it(
+    admin, editor, people, story
+):
     admin.ok("PUT", "/projects/shop", {"name": "Shop", "mode": "private"})
     assert subjects(editor, "project=shop") == []
     assert subjects(editor, "feature=cart") == []

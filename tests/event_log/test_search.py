@@ -1,10 +1,15 @@
-"""Finding one's way through the event log."""
+"""Searching the event log."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
 
+from app.core.actor import COMMAND_LINE
+from app.core.db import unit_of_work
+from app.events import service as log
+from app.events.models import Event, EventType
+from app.events.words import Mention, parts
 from tests.clients import ApiClient
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
@@ -170,7 +175,7 @@ def projects(client, **query):
     return {event["project"] for event in events(client, **query)}
 
 
-def test_an_editor_sees_nothing_of_a_private_project_he_is_no_member_of(admin, editor, private):
+def test_an_editor_sees_no_events_of_a_private_project_without_membership(admin, editor, private):
     hidden = len(events(admin, project="shop"))
     assert hidden == 3
     assert "shop" not in projects(editor)
@@ -195,3 +200,81 @@ def test_what_is_open_again_is_seen_again(admin, editor, private):
 def test_a_walk_does_not_stumble_over_what_is_hidden(editor, private):
     expected = [event["id"] for event in events(editor)]
     assert walk(editor, limit=1) == expected
+
+
+# By account and token
+
+
+def test_events_about_an_account_are_found_by_its_id(app, admin, people):
+    ada, bob = people.person("ada"), people.person("bob")
+    own = ApiClient(app, people.token(ada, "laptop"))
+    people.token(bob, "desktop")
+    admin.ok("PUT", f"/user-admin/{ada}", {"name": "Ada", "rootRole": 2})
+    [token] = own.ok("GET", "/user/tokens")["tokens"]
+    own.ok("DELETE", f"/user/tokens/{token['id']}")
+    found = [event["type"] for event in events(admin, about=ada)]
+    assert found == ["token-revoked", "user-updated", "token-created", "user-created"]
+    assert [e["type"] for e in events(admin, about=bob)] == ["token-created", "user-created"]
+
+
+@pytest.mark.parametrize("type", EventType)
+def test_every_event_whose_sentence_names_an_account_is_found_by_it(app, admin, people, type):
+    ada = people.person("ada")
+    facts = {"id": ada, "name": "ada", "members": {str(ada): "Member"}, "deleted": []}
+    if type.value.startswith("token-"):
+        facts = {"id": 99, "userId": ada, "description": "laptop"}
+    with app.app_context(), unit_of_work(writes=True):
+        log.record(COMMAND_LINE, type, data=facts)
+    event = Event(type=type, data=facts)
+    is_named = any(isinstance(part, Mention) and part.kind == "account" for part in parts(event))
+    found = [event for event in events(admin, about=ada) if event["data"] == facts]
+    assert len(found) == is_named
+
+
+def test_a_role_in_a_project_is_found_by_the_account_that_has_it_only(admin, people):
+    ada, bob = people.person("ada"), people.person("bob")
+    for id in (ada, bob):
+        admin.ok("POST", "/projects/default/access", {"id": id, "roleId": 5})
+    for id in (ada, bob):
+        [event] = events(admin, about=id, type="project-access-updated")
+        assert event["data"]["members"].keys() - event["preData"]["members"].keys() == {str(id)}
+
+
+def test_events_of_a_token_are_what_it_did_and_what_happened_to_it(app, admin, people):
+    id = people.person("ada", role="Admin")
+    client = ApiClient(app, people.token(id, "laptop"))
+    client.ok("POST", FEATURES, {"name": "theme"})
+    [token] = client.ok("GET", "/user/tokens")["tokens"]
+    found = [event["type"] for event in events(admin, token=token["id"])]
+    assert found == ["feature-created", "token-created"]
+
+
+def test_what_else_has_an_id_is_not_about_an_account(admin):
+    admin.ok("POST", "/projects", {"id": "1", "name": "One"})
+    assert "project-created" not in [event["type"] for event in events(admin, about=1)]
+
+
+# Members of a project
+
+
+@pytest.mark.parametrize("role", ["Owner", "Member"])
+def test_members_read_the_events_of_their_project_without_origin(people, admin, history, role):
+    member = people.member("kim", "shop", role)
+    found = events(member, project="shop")
+    expected = [row | {"ip": None, "tokenId": None} for row in events(admin, project="shop")]
+    assert found == expected
+    assert any(row["ip"] for row in events(admin, project="shop"))
+
+
+def test_members_read_nothing_else(people, history):
+    member = people.member("kim", "shop", "Owner")
+    for query in ({}, {"project": "default"}, {"project": "nowhere"}, {"feature": "cart"}):
+        answer = member.get("/events", query_string=query)
+        assert answer.status_code == 403
+        assert "READ_LOGS" in answer.json["message"]
+
+
+def test_members_do_not_find_out_which_token_acted(people, admin, history):
+    member = people.member("kim", "shop", "Owner")
+    [token, *_] = {event["tokenId"] for event in events(admin, project="shop")} - {None}
+    assert events(member, project="shop", token=token) == []

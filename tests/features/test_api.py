@@ -6,6 +6,18 @@ from app.projects import service as projects
 from tests.clients import error_of, problems_of
 
 PATH = "/projects/default/features"
+OFF_IN_DEVELOPMENT = {
+    "name": "development",
+    "type": "development",
+    "sortOrder": 1,
+    "enabled": False,
+    "strategies": [],
+}
+OFF_IN_PRODUCTION = OFF_IN_DEVELOPMENT | {
+    "name": "production",
+    "type": "production",
+    "sortOrder": 2,
+}
 ROW = [
     "name",
     "type",
@@ -18,6 +30,7 @@ ROW = [
     "tags",
     "dependencies",
     "children",
+    "environments",
 ]
 
 
@@ -69,6 +82,7 @@ def test_a_new_feature_is_at_the_location(admin):
         "tags": [],
         "dependencies": [],
         "children": [],
+        "environments": [OFF_IN_DEVELOPMENT, OFF_IN_PRODUCTION],
     }
     assert admin.ok("GET", answer.headers["Location"]) == answer.json
 

@@ -96,7 +96,7 @@ def test_what_was_read_can_be_sent_back_and_tells_nothing(admin, make):
     assert told(admin, "feature-updated") == []
 
 
-def test_a_change_is_told_with_before_and_after(admin, make):
+def test_a_change_is_recorded_with_before_and_after(admin, make):
     make("cart")
     admin.ok("PUT", f"{PATH}/cart", {"stale": True})
     [(name, before, after)] = told(admin, "feature-updated")
@@ -161,7 +161,7 @@ def test_members_change_features_and_viewers_do_not(people, viewer, make):
         ("'", []),
     ],
 )
-def test_text_is_part_of_the_name_or_description_as_it_stands(admin, make, text, names):
+def test_text_is_found_literally_in_the_name_or_description(admin, make, text, names):
     make("cart", "new_ui")
     make("sale", description="At half price: -50%")
     make("slash", description="a \\ b")
@@ -269,7 +269,7 @@ def test_planning_changes_nothing(admin, family):
     assert (read(admin, "p"), read(admin, "c1"), admin.ok("GET", "/events")["total"]) == before
 
 
-def test_what_is_elsewhere_is_unknown_to_who_may_not_know_of_it(admin, people, family):
+def test_features_of_hidden_projects_are_unknown(admin, people, family):
     admin.ok("PUT", "/projects/shop", {"name": "Shop", "mode": "private"})
     member = people.member("mia", "default")
     assert plan(member, "theirs", "nowhere") == EMPTY | {"unknown": ["nowhere", "theirs"]}

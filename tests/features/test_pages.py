@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
-from tests.browser import Browser
+from tests.browser import Browser, text_of
 from tests.clients import ApiClient
 from tests.people import People
 
@@ -30,17 +30,16 @@ def make(admin: ApiClient) -> Make:
 
 def names_of(page) -> list[str]:
     """The features that a list shows."""
-    table = page.root.all("table")[0]
-    return [row.all("th")[0].all("a")[0].text for row in table.all("tbody")[0].all("tr")]
+    return [text_of(row.th.a) for row in page.soup.table.tbody.find_all("tr")]
 
 
-def test_a_project_without_a_feature_says_what_to_do(browser: Browser):
+def test_a_project_without_features_says_what_to_do(browser: Browser):
     page = browser.get(HOME)
-    assert page.has("No feature yet")
-    assert page.links["Create a feature"] == f"{HOME}/features/new"
+    assert page.has("No features yet")
+    assert page.links["New feature"] == f"{HOME}/new-feature"
 
 
-def test_the_list_is_narrowed_by_its_filters_and_says_by_which(browser: Browser, make: Make):
+def test_the_list_is_filtered_and_names_the_filters(browser: Browser, make: Make):
     make("pay.cards", "pay.sepa", tags=("simple:beta",), type="experiment")
     make("ship.express", stale=True)
     page = browser.get(f"{HOME}?text=pay&tag=simple:beta&type=experiment&stale=false")
@@ -51,7 +50,7 @@ def test_the_list_is_narrowed_by_its_filters_and_says_by_which(browser: Browser,
     assert names_of(browser.get(f"{HOME}?stale=true")) == ["ship.express"]
 
 
-def test_the_filters_keep_what_was_asked_for(browser: Browser, make: Make):
+def test_the_filters_keep_their_values(browser: Browser, make: Make):
     make("pay.cards")
     fields = browser.get(f"{HOME}?text=pay&type=release&sort=-name").fields()
     assert fields["text"] == "pay"
@@ -59,14 +58,14 @@ def test_the_filters_keep_what_was_asked_for(browser: Browser, make: Make):
     assert fields["sort"] == "-name"
 
 
-def test_what_an_address_asks_for_in_error_is_named_and_left_out(browser: Browser, make: Make):
+def test_invalid_filters_in_an_address_are_named_and_ignored(browser: Browser, make: Make):
     make("pay.cards")
     page = browser.get(f"{HOME}?type=nonsense&limit=x&text=pay")
     assert names_of(page) == ["pay.cards"]
     assert any("type: Must be one of" in message for message in page.messages)
 
 
-def test_a_filter_without_result_offers_a_way_on(browser: Browser, make: Make):
+def test_a_filter_without_results_offers_all_features(browser: Browser, make: Make):
     make("pay.cards")
     page = browser.get(f"{HOME}?text=nothing-like-that")
     assert page.has("No feature matches")
@@ -77,23 +76,99 @@ def test_the_list_is_sorted_both_ways_by_its_heads(browser: Browser, make: Make)
     make("b", "a", "c")
     page = browser.get(HOME)
     assert names_of(page) == ["a", "b", "c"]
+    page = browser.follow(browser.submit(page, form="Edit tags", button="Name"))
+    assert names_of(page) == ["c", "b", "a"]
+    assert page.path == f"{HOME}?sort=-name"
+
+
+def test_people_who_can_not_select_features_can_sort_them(app: Flask, people: People, make: Make):
+    make("b", "a", "c")
+    people.person("viewer")
+    browser = Browser(app).sign_in("viewer")
+    page = browser.get(HOME)
     assert names_of(browser.get(HOME + page.links["Name"])) == ["c", "b", "a"]
+
+
+def selected_in(page) -> list[str]:
+    """The features that are selected on this page of the list."""
+    found = page.fields("Edit tags").get("feature", [])
+    return [found] if isinstance(found, str) else found
+
+
+def test_sorting_keeps_the_selection(browser: Browser, make: Make):
+    make("b", "a", "c")
+    page = browser.get(f"{HOME}?text=")
+    page = browser.submit(page, {"feature": ["a", "c"]}, form="Edit tags", button="Name")
+    page = browser.follow(page)
+    assert names_of(page) == ["c", "b", "a"]
+    assert selected_in(page) == ["c", "a"]
+    page = browser.follow(browser.submit(page, {"feature": "c"}, form="Edit tags", button="Name"))
+    assert selected_in(page) == ["c"]
+    page = browser.follow(browser.submit(page, {"feature": None}, form="Edit tags", button="Age"))
+    assert selected_in(page) == []
+
+
+def test_a_selection_over_several_pages_of_the_list_is_acted_on_as_a_whole(
+    browser: Browser, make: Make
+):
+    make("a", "b", "c", "d")
+    page = browser.get(f"{HOME}?limit=2")
+    page = browser.submit(page, {"feature": ["a", "b"]}, form="Edit tags", button="Next 2")
+    page = browser.follow(page)
+    assert page.has("2 features selected")
+    page = browser.submit(page, {"feature": "c"}, form="Edit tags", button="Previous 2")
+    page = browser.follow(page)
+    assert selected_in(page) == ["a", "b"]
+    page = browser.submit(page, {"feature": "b"}, form="Edit tags", button="Edit tags")
+    page = browser.follow(page)
+    assert page.has("2 features in Default: b and c")
+
+
+def test_all_that_match_stay_selected_when_the_list_is_sorted(browser: Browser, make: Make):
+    make("a", "b", "c", "other")
+    page = browser.get(f"{HOME}?limit=2&text=&all=1")
+    page = browser.follow(browser.submit(page, form="Edit tags", button="Name"))
+    assert page.has("All 4 that match are selected")
+
+
+def test_a_row_shows_two_tags_and_the_number_of_the_others(browser: Browser, make: Make):
+    make("pay", tags=("simple:a", "simple:b", "simple:c", "simple:d"))
+    [row] = browser.get(HOME).soup.tbody.find_all("tr")
+    assert "simple:a simple:b +2 more" in text_of(row)
+    title = next(e["title"] for e in row.select("span.tags--line"))
+    assert title == "simple:a, simple:b, simple:c, simple:d"
+
+
+def test_an_empty_list_of_names_stays_on_the_page_with_an_error(browser: Browser):
+    page = browser.get(f"{HOME}/paste")
+    page = browser.submit(page, {"names": " ,;\n"}, button="Archive…")
+    assert page.status == 400
+    assert page.title == "Error: Paste a list of names · Flagstaff"
+    assert page.errors == ["Feature names: Enter at least one feature name"]
+
+
+def test_more_names_than_a_selection_can_have_are_refused(browser: Browser):
+    names = " ".join(f"f{number}" for number in range(50_001))
+    page = browser.submit(browser.get(f"{HOME}/paste"), {"names": names}, button="Archive…")
+    assert page.status == 400
+    assert page.errors == ["Feature names: Enter at most 50,000 names"]
 
 
 def test_long_lists_come_in_pages(browser: Browser, make: Make):
     make(*(f"f{number:02}" for number in range(55)))
     page = browser.get(HOME)
     assert page.has("1–50 of 55")
-    rest = browser.get(HOME + page.links["Next 5"])
+    rest = browser.follow(browser.submit(page, form="Edit tags", button="Next 5"))
     assert names_of(rest) == [f"f{number}" for number in range(50, 55)]
-    assert rest.links["Previous 50"] == HOME
+    page = browser.submit(rest, form="Edit tags", button="Previous 50")
+    assert page.location == HOME
 
 
 def test_a_feature_is_created_and_the_next_one_right_after_it(browser: Browser):
-    page = browser.get(f"{HOME}/features/new")
-    page = browser.submit(page, {"name": "one"}, button="Create, and then another")
-    assert page.location == f"{HOME}/features/new"
-    page = browser.submit(browser.follow(page), {"name": "two"}, button="Create the feature")
+    page = browser.get(f"{HOME}/new-feature")
+    page = browser.submit(page, {"name": "one"}, button="Create and add another")
+    assert page.location == f"{HOME}/new-feature"
+    page = browser.submit(browser.follow(page), {"name": "two"}, button="Create feature")
     assert page.location == f"{HOME}/features/two"
     assert names_of(browser.get(HOME)) == ["one", "two"]
 
@@ -112,7 +187,7 @@ def test_a_feature_is_created_and_the_next_one_right_after_it(browser: Browser):
 )
 def test_form_and_json_refuse_a_new_feature_in_the_same_words(browser, admin, bad):
     refusal = admin.post("/projects/default/features", json=bad)
-    page = browser.post(f"{HOME}/features/new", {"name": "", "type": "release", **bad})
+    page = browser.post(f"{HOME}/new-feature", {"name": "", "type": "release", **bad})
     assert (refusal.status_code, page.status) == (400, 400)
     assert page.title.startswith("Error:")
     if bad:  # a form sends an empty name where JSON can leave it out
@@ -120,10 +195,10 @@ def test_form_and_json_refuse_a_new_feature_in_the_same_words(browser, admin, ba
             assert any(detail["message"] in error for error in page.errors)
 
 
-def test_a_name_that_is_taken_is_told_at_its_field_and_nothing_is_lost(browser, make):
+def test_a_name_that_is_taken_is_an_error_at_its_field_and_nothing_is_lost(browser, make):
     make("pay.cards")
     typed = {"name": "pay.cards", "type": "release", "description": "mine"}
-    page = browser.post(f"{HOME}/features/new", typed)
+    page = browser.post(f"{HOME}/new-feature", typed)
     assert page.status == 400
     assert "already exists" in page.errors[0]
     assert page.fields()["description"] == "mine"
@@ -144,7 +219,7 @@ def test_a_feature_is_changed_with_its_parent(browser: Browser, admin: ApiClient
 
 
 @pytest.mark.parametrize(
-    ("parent", "words"), [("nope", "no feature named nope"), ("me", "can't depend on itself")]
+    ("parent", "words"), [("nope", "no feature named nope"), ("me", "cannot depend on itself")]
 )
 def test_a_parent_that_can_not_be_is_refused_and_nothing_is_saved(
     browser, admin, make, parent, words
@@ -158,7 +233,9 @@ def test_a_parent_that_can_not_be_is_refused_and_nothing_is_saved(
     assert admin.ok("GET", "/projects/default/features/me")["description"] is None
 
 
-def test_of_two_who_change_a_feature_the_second_chooses_and_nothing_is_lost(browser, admin, make):
+def test_of_two_people_who_change_a_feature_the_second_one_chooses_and_nothing_is_lost(
+    browser, admin, make
+):
     make("pay.cards", description="first")
     mine = browser.get(f"{HOME}/features/pay.cards")
     admin.ok(
@@ -166,17 +243,18 @@ def test_of_two_who_change_a_feature_the_second_chooses_and_nothing_is_lost(brow
     )
     page = browser.submit(mine, {"description": "mine", "impression_data": "y"}, button="Save")
     assert page.status == 409
-    assert page.has("Somebody else changed this feature")
+    assert page.has("Someone else changed this feature while you were editing")
     chosen = page.fields()
-    assert chosen["take-description"] == "mine"
+    assert chosen["take-description"] == "theirs"
     assert chosen["take-stale"] == "theirs"
-    page = browser.submit(page, button="Save what is chosen")
+    assert "take-impression_data" not in chosen
+    page = browser.submit(page, {"take-description": "mine"}, button="Save what is selected")
     assert browser.follow(page).messages == ["Feature pay.cards saved."]
     row = admin.ok("GET", "/projects/default/features/pay.cards")
     assert (row["description"], row["stale"], row["impressionData"]) == ("mine", True, True)
 
 
-def test_whoever_was_overtaken_can_go_back_to_the_form_with_what_was_typed(browser, admin, make):
+def test_back_from_a_conflict_keeps_what_was_typed(browser, admin, make):
     make("pay.cards")
     mine = browser.get(f"{HOME}/features/pay.cards")
     admin.ok("PUT", "/projects/default/features/pay.cards", json={"description": "theirs"})
@@ -186,15 +264,18 @@ def test_whoever_was_overtaken_can_go_back_to_the_form_with_what_was_typed(brows
     assert admin.ok("GET", "/projects/default/features/pay.cards")["description"] == "theirs"
 
 
-def test_who_may_only_look_sees_why_and_from_whom_to_get_more(app: Flask, people: People, make):
+def test_people_who_can_only_view_see_whom_to_ask(app: Flask, people: People, make):
     make("pay.cards")
     people.person("looker")
     browser = Browser(app).sign_in("looker")
     page = browser.get(HOME)
     assert names_of(page) == ["pay.cards"]
-    assert page.has("Needs UPDATE_FEATURE in default; an Admin, or an Owner of project default,")
+    assert page.has(
+        "To change it, ask an Admin or an Owner of project default "
+        "for the permission UPDATE_FEATURE."
+    )
     assert "New feature" not in page.links
-    assert browser.get(f"{HOME}/features/pay.cards").has("Needs UPDATE_FEATURE in default")
+    assert browser.get(f"{HOME}/features/pay.cards").has("for the permission UPDATE_FEATURE")
     refused = browser.post(f"{HOME}/features/pay.cards", {"description": "x"})
     assert refused.status == 403
     assert refused.has("You need the permission UPDATE_FEATURE in project default")
@@ -219,12 +300,12 @@ def test_archived_features_have_a_list_of_their_own_and_can_be_revived_from_it(
     admin.ok("POST", "/projects/default/features/child/dependencies", json={"feature": "base"})
     admin.ok("POST", "/projects/default/archive", json={"features": ["base", "child"]})
     page = browser.get(HOME)
-    assert page.has("No feature yet")
+    assert page.has("No features yet")
     page = browser.get(page.links["archived"])
     assert names_of(page) == ["base", "child"]
     page = browser.submit(page, {"feature": ["base", "child"]}, form="Revive", button="Revive")
     page = browser.follow(page)
-    assert page.messages[0] == "2 features revived. 1 depends on the same parent again."
+    assert page.messages[0] == "2 features revived. 1 feature depends on the same parent again."
     assert names_of(page) == ["base", "child"]
 
 
@@ -232,13 +313,11 @@ def test_an_archived_feature_says_so_and_can_be_revived(browser, admin, make):
     make("pay.cards")
     admin.ok("POST", "/projects/default/archive", json={"features": ["pay.cards"]})
     page = browser.get(f"{HOME}/features/pay.cards")
-    assert page.has("Programs that ask for it get “off”")
+    assert page.has("Applications get “off” for it.")
     browser.follow(browser.submit(page, form="/revive", button="Revive"))
     assert names_of(browser.get(HOME)) == ["pay.cards"]
 
 
 def test_reviving_nothing_says_so(browser: Browser):
     page = browser.post(f"{HOME}/revive", {})
-    assert browser.follow(page).messages == [
-        "Choose at least one archived feature first; nothing was changed."
-    ]
+    assert browser.follow(page).messages == ["Select at least one archived feature first."]

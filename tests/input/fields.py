@@ -61,6 +61,9 @@ TRUTH = {"true", "false"}
 TIME = {"a time"}
 ONE = {"1", "1.0", "1e0"}
 ZERO = {"0", "-0", "1e400 times smaller"}
+NUMBER = {
+    *(*ONE, *ZERO, "-1", "1.5", "2^31", "2^53-1", "2^53", "-2^53", "2^63-1"),
+}
 WHOLE = {*ONE, *ZERO, "-1", "2^31", "2^53-1"}
 NULL = {"null"}
 ANYTHING = {*READABLE}
@@ -84,7 +87,51 @@ TAGS, ACCESS = "/projects/shop/tags", "/projects/shop/access"
 ENVIRONMENTS = "/projects/empty/environments"
 OF_ACCOUNT = ("id", "isAPI", "imageUrl", "loginAttempts", "emailSent", "seenAt", "createdAt")
 OF_PROJECT = ("environments", "changeRequestEnvironments", "featureCount", "memberCount")
-OF_FEATURE = ("project", "createdAt", "archivedAt", "tags", "dependencies", "children")
+OF_FEATURE = (
+    *("project", "createdAt", "archivedAt", "tags", "dependencies", "children", "environments"),
+)
+PLACE = f"{PIECE}/environments/production"
+STRATEGIES = f"{PLACE}/strategies"
+SEVERAL = f"{SHOP}/bulk_features/environments/production"
+
+
+def of_constraint(method: str, path: str, before: str, status: int) -> list["Slot"]:
+    """The fields of a constraint with the operator IN."""
+    takes = {
+        "contextName": NOTHING,
+        "operator": NOTHING,
+        "values": NOTHING,
+        "values/0": LINE | NUMBER,
+        "value": NULL | {"empty", "blank"},
+        "inverted": TRUTH,
+        "caseInsensitive": {"false"},
+    }
+    return [Slot(method, path, f"{before}{name}", what, status) for name, what in takes.items()]
+
+
+def of_strategy(method: str, path: str) -> list["Slot"]:
+    """The fields of a strategy with a constraint and a variant."""
+    takes = {
+        "name": NOTHING,
+        "title": (PROSE | NULL) - {"a line break"},
+        "disabled": TRUTH,
+        "sortOrder": ONE | ZERO,
+        "parameters": {"{}"},
+        "constraints": {"[]"},
+        "constraints/0": NOTHING,
+        "variants": {"[]"},
+        "variants/0": NOTHING,
+        "variants/0/name": LINE,
+        "variants/0/weight": ONE | ZERO,
+        "variants/0/weightType": NOTHING,
+        "variants/0/stickiness": NOTHING,
+        "variants/0/payload": NOTHING,
+        "variants/0/payload/type": NOTHING,
+        "variants/0/payload/value": PROSE | {"a control character", "turned around"},
+    }
+    found = [Slot(method, path, name, what) for name, what in takes.items()]
+    return [*found, *of_constraint(method, path, "constraints/0/", 200)]
+
 
 SLOTS = [
     Slot("POST", "/service-account", "username", LINE, 201),
@@ -102,6 +149,7 @@ SLOTS = [
     Slot("POST", "/user/tokens", "expiresAt", TIME | NULL, 201),
     Slot("POST", "/user/change-password", "oldPassword", NOTHING),
     Slot("POST", "/user/change-password", "newPassword", TIME),
+    Slot("POST", "/user/change-password", "revokeTokens", TRUTH),
     Slot("POST", "/feedback", "feedbackId", KEY),
     Slot("POST", "/feedback", "neverShow", TRUTH),
     Slot("POST", "/feedback", "given", TIME),
@@ -162,6 +210,33 @@ SLOTS = [
     Slot("PUT", PIECE, "impressionData", TRUTH),
     *(Slot("PUT", PIECE, name, ANYTHING) for name in OF_FEATURE),
     Slot("POST", PIECE + "/dependencies", "feature", KEY, 404),
+    Slot("POST", ACCESS, "id", ONE),
+    Slot("POST", ACCESS, "roleId", NOTHING),
+    *(Slot("POST", ACCESS, name, ANYTHING) for name in ("username", "name", "accountType")),
+    *(
+        Slot("POST", f"{SHOP}/{way}", pointer, takes, status)
+        for way, choice, values in (("stale", "stale", TRUTH), ("type", "type", NOTHING))
+        for pointer, takes, status in (
+            ("features", NOTHING, 202),
+            ("features/0", KEY, 404),
+            (choice, values, 202),
+        )
+    ),
+    *(
+        Slot("POST", f"/tags/{way}", pointer, takes, status)
+        for way, found in (("rename", 200), ("merge", 404))
+        for pointer, takes, status in (
+            ("tag", NOTHING, 200),
+            ("tag/value", LINE, 404),
+            ("tag/type", LINE, 404),
+            ("to", NOTHING, 200),
+            ("to/value", LINE, found),
+            ("to/type", NOTHING, 200),
+        )
+    ),
+    Slot("POST", "/tags/undo", "batch", LINE, 404),
+    Slot("POST", "/tags/delete", "value", LINE, 404),
+    Slot("POST", "/tags/delete", "type", LINE, 404),
     Slot("PUT", TAGS, "features", NOTHING),
     Slot("PUT", TAGS, "features/0", KEY, 404),
     Slot("PUT", TAGS, "tags", NOTHING),
@@ -183,12 +258,54 @@ SLOTS = [
         )
         for pointer, takes, status in (("features", {"[]"}, empty), ("features/0", KEY, status))
     ),
+    *(
+        Slot("POST", f"{SHOP}/{way}", pointer, takes, status)
+        for way, status in (("archive", 202), ("archive/plan", 200))
+        for pointer, takes in (
+            ("removeDependenciesOn", {"[]"}),
+            ("removeDependenciesOn/0", KEY),
+        )
+    ),
     Slot("POST", "/tag-types", "name", KEY, 201),
     Slot("POST", "/tag-types", "description", (PROSE | NULL) - {"a line break"}, 201),
     Slot("POST", "/tag-types", "hue", ONE, 201),
     Slot("PUT", "/tag-types/team", "description", (PROSE | NULL) - {"a line break"}),
     Slot("PUT", "/tag-types/team", "hue", ONE),
     Slot("PUT", "/tag-types/team", "name", ANYTHING),
+    *of_constraint("POST", "/constraints/validate", "", 204),
+    *of_strategy("POST", STRATEGIES),
+    *of_strategy("PUT", f"{STRATEGIES}/{{first}}"),
+    *(
+        Slot("PUT", f"{STRATEGIES}/{{first}}", name, ANYTHING)
+        for name in ("id", "environment", "summary", "createdAt")
+    ),
+    Slot("POST", f"{STRATEGIES}/set-sort-order", "0", NOTHING),
+    Slot("POST", f"{STRATEGIES}/set-sort-order", "0/id", NOTHING),
+    Slot("POST", f"{STRATEGIES}/set-sort-order", "0/sortOrder", ONE | ZERO),
+    *(
+        Slot("POST", f"{SEVERAL}/{way}", pointer, takes, status)
+        for way, status in (("on", 404), ("off", 404), ("on/plan", 200), ("off/plan", 200))
+        for pointer, takes in (("features", NOTHING), ("features/0", KEY))
+    ),
+    Slot("POST", "/context", "name", KEY, 201),
+    Slot("POST", "/context", "description", (PROSE | NULL) - {"a line break"}, 201),
+    Slot("POST", "/context", "stickiness", TRUTH, 201),
+    Slot("POST", "/context", "sortOrder", ONE | ZERO, 201),
+    Slot("POST", "/context", "legalValues", {"[]"}, 201),
+    Slot("POST", "/context", "legalValues/0", NOTHING, 201),
+    Slot("POST", "/context", "legalValues/0/value", LINE, 201),
+    Slot("POST", "/context", "legalValues/0/description", (PROSE | NULL) - {"a line break"}, 201),
+    Slot("PUT", "/context/plan", "description", (PROSE | NULL) - {"a line break"}),
+    Slot("PUT", "/context/plan", "stickiness", TRUTH),
+    Slot("PUT", "/context/plan", "sortOrder", ONE | ZERO),
+    Slot("PUT", "/context/plan", "legalValues", {"[]"}),
+    Slot("PUT", "/context/plan", "legalValues/0", NOTHING),
+    Slot("PUT", "/context/plan", "legalValues/0/value", LINE),
+    Slot("PUT", "/context/plan", "legalValues/0/description", (PROSE | NULL) - {"a line break"}),
+    Slot("PUT", "/context/plan", "name", ANYTHING),
+    Slot("PUT", "/context/plan", "createdAt", ANYTHING),
+    Slot("POST", "/context/plan/legal-values", "value", LINE),
+    Slot("POST", "/context/plan/legal-values", "description", (PROSE | NULL) - {"a line break"}),
     Slot("POST", "/environments", "name", KEY, 201),
     Slot("POST", "/environments", "type", NOTHING),
     Slot("POST", "/environments", "sortOrder", ONE | ZERO, 201),

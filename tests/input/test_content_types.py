@@ -1,42 +1,13 @@
 """A body is JSON and says so, on every route; a refusal has one form, whatever is refused."""
 
-from itertools import product
-
 import pytest
 
-from tests.clients import ApiClient, error_of
-from tests.core.test_rehearsal import rows
-from tests.input.test_json import ROUTES
+from tests.clients import error_of
+from tests.input.bodies import EVERY_NTH, ROUTES, check_types, send
+from tests.support.writes import rows
 
-JSON = [
-    *("application/json", "application/json; charset=utf-8", "APPLICATION/JSON"),
-    *('application/json;charset="UTF-8"', "application/json; x=y"),
-]
-OTHERS = [
-    *("text/plain", "text/json", "application/x-www-form-urlencoded", "multipart/form-data"),
-    *("application/vnd.x+json", "application/problem+json", "application/jsonp", "application/*"),
-    *("application/json-seq", "application/xml", "application/octet-stream", "*/*", "json", ""),
-    *("application/json; charset=utf-16", "application/json; charset=latin-1", "text/html"),
-    *("application/json, text/plain", "application /json", "application/json\u00a0"),
-]
-EVERY_NTH = 7
-"""Of all pairs of route and type; the others are for the soak tests."""
 TOO_LARGE = b" " * 3_000_000
 PATHS = ["/api/", "/api/openapi.json", "/api/admin/projects", "/api/admin/user"]
-
-
-def send(client: ApiClient, method: str, path: str, data: bytes, type: str | None):
-    headers = {} if type is None else {"Content-Type": type}
-    return client.request(method, path, data=data, headers=headers)
-
-
-def check_types(root: ApiClient, world: dict[str, int], every: int = 1) -> None:
-    for (method, path, _), type in list(product(ROUTES, [*OTHERS, None]))[::every]:
-        answer = send(root, method, path.format_map(world), b"{}", type)
-        assert error_of(answer) == (415, "ContentTypeerror"), (method, path, type)
-    for (method, path, _), type in list(product(ROUTES, JSON))[::every]:
-        answer = send(root, method, f"{path.format_map(world)}?dryRun=true", b"{}", type)
-        assert answer.status_code in {200, 201, 202, 400}, (method, path, type)
 
 
 def test_only_json_is_taken_for_json(app, root, world):
@@ -54,7 +25,7 @@ def test_without_a_body_that_is_needed_the_header_decides(root, world):
             assert error_of(send(root, method, where, b"", "application/json"))[0] == 400
 
 
-def test_what_is_wrong_is_told_in_one_order(root, viewer, stranger, world):
+def test_problems_are_reported_in_one_order(root, viewer, stranger, world):
     for method, path, body in ROUTES[::EVERY_NTH]:
         where = path.format_map(world)
         assert error_of(send(stranger, method, where, TOO_LARGE, "text/plain"))[0] == 401
@@ -67,7 +38,7 @@ def test_what_is_wrong_is_told_in_one_order(root, viewer, stranger, world):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_method_that_is_not_there_is_told_with_those_that_are(admin, path):
+def test_a_refused_method_is_answered_with_the_allowed_ones(admin, path):
     for method in ("PATCH", "OPTIONS", "TRACE", "PROPFIND", "CONNECT", "x"):
         answer = admin.request(method, f"http://localhost{path}")
         assert error_of(answer) == (405, "MethodNotAllowedError")
@@ -75,7 +46,7 @@ def test_a_method_that_is_not_there_is_told_with_those_that_are(admin, path):
 
 
 @pytest.mark.parametrize("path", ["/api/x", "/api/admin/", "/api/admin/x", "/api/admin/user/x/y"])
-def test_what_is_not_there_is_told_in_json(admin, stranger, path):
+def test_an_unknown_path_is_answered_in_json(admin, stranger, path):
     for client in (admin, stranger):
         assert error_of(client.get(path)) == (404, "NotFoundError")
         assert error_of(client.post(path, {})) == (404, "NotFoundError")

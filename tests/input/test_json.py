@@ -3,7 +3,7 @@
 from itertools import product
 
 from tests.clients import ApiClient, problems_of
-from tests.core.test_rehearsal import WRITES
+from tests.input.bodies import ROUTES
 from tests.input.corpora import json_texts
 
 INSIDE = b'{"name": "Default", "featureCount": %b}'
@@ -20,7 +20,6 @@ WORST = [
     *("i_structure_500_nested_arrays", "i_string_UTF-16LE_with_BOM", "i_string_invalid_utf-8"),
     *("n_structure_null-byte-outside-string", "y_object_duplicated_key", "y_structure_lonely_null"),
 ]
-ROUTES = [*WRITES, *(("POST", f"/projects/shop/archive/{way}", {}) for way in ("plan", "validate"))]
 
 
 def texts(kind: str) -> list[str]:
@@ -65,7 +64,7 @@ def test_no_route_stumbles_over_a_text(root, world):
             data=json_texts()[name],
             content_type="application/json",
         )
-        if body is None:  # nobody reads it
+        if body is None:  # no one reads it
             assert answer.status_code < 300, path
         else:
             assert list(problems_of(answer)) == [""], path

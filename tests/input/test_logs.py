@@ -1,16 +1,16 @@
-"""Whatever a client sends, the log has one line for it, which nobody but the server has written."""
+"""Whatever a client sends, the log has one line for it, which only the server writes."""
 
 import json
+import logging
 import re
 import socket
 from contextlib import closing
 
 import pytest
 
-from tests.cli.conftest import TOKEN, machine, start
+from tests.clients import ApiClient
 from tests.input.corpora import strings
-
-__all__ = ["machine", "start"]  # fixtures
+from tests.support.servers import TOKEN
 
 FORGED = '{"level": "error", "message": "forged"}'
 RAW = [
@@ -40,7 +40,6 @@ def send(server, head: bytes) -> bytes:
 @pytest.mark.parametrize("style", ["json", "text"])
 def test_each_request_has_one_line_of_the_server_s_own(start, style):
     server = start(LOG_FORMAT=style)
-    began = len(server.log.read_bytes().splitlines())
     for head in RAW:
         assert send(server, head).startswith(b"HTTP/1.")
     texts = [text for text in strings()[::80] if text]
@@ -50,7 +49,9 @@ def test_each_request_has_one_line_of_the_server_s_own(start, style):
         name = "".join(c for c in text if c.isascii() and c.isprintable())[:100].strip() or "x"
         assert server.call("GET", "/api/admin/user", token=name).status == 401
     server.end()
-    lines = server.log.read_bytes().decode("ascii").splitlines()[began:]
+    lines = server.log.read_bytes().decode("ascii").splitlines()
+    started = max(number for number, line in enumerate(lines) if "/ready 200" in line)
+    lines = lines[started + 1 :]
     assert len(lines) == len(RAW) + 2 * len(texts)
     for line in lines:
         if style == "json":
@@ -59,3 +60,44 @@ def test_each_request_has_one_line_of_the_server_s_own(start, style):
             assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d info [0-9a-f-]{36} ", line)
             assert line.isprintable()
         assert TOKEN not in line
+
+
+LINKS = ["/set-up/{}", "/first-admin/{}"]
+WAYS = [
+    ("GET", "{}"),
+    ("POST", "{}"),
+    ("DELETE", "{}"),
+    ("GET", "{}/"),
+    ("GET", "{}/more"),
+    ("GET", "/flags{}"),
+    ("PUT", "/flags{}/"),
+    ("GET", "//{}"),
+]
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize(("method", "path"), WAYS)
+def test_no_secret_of_a_link_is_logged(app, caplog, link, method, path):
+    caplog.set_level(logging.DEBUG)
+    secret = "the-secret-of-this-link"
+    asked = path.format(link.format(secret))
+    for place in (asked, asked.upper().replace(secret.upper(), secret)):
+        app.test_client().open(f"http://localhost{place}", method=method)
+    [line, *_] = [one for one in caplog.records if one.name == "flagstaff.access"]
+    assert line.facts["path"].endswith("/…")
+    assert secret not in caplog.text
+    assert not any(secret in repr(one.__dict__) for one in caplog.records)
+
+
+def test_a_text_line_says_as_much_as_one_in_json(app, people, caplog):
+    caplog.set_level(logging.INFO)
+    id = people.person("ada")
+    ApiClient(app, people.token(id)).get("/projects/none")
+    [line] = [one for one in caplog.records if one.name == "flagstaff.access"]
+    facts = line.facts
+    assert facts["account"] == id
+    assert re.fullmatch(
+        rf"{facts['id']} GET /api/admin/projects/none 404 in [0-9.]+ ms from 127.0.0.1 "
+        rf"account {id} token {facts['token']}: NotFoundError: .*",
+        line.getMessage(),
+    )

@@ -1,26 +1,25 @@
 """A real browser, and a real server for it."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.journeys.instance import QUIET, THROUGH_NGINX, Instance, furnished
+from tests.journeys.instance import THROUGH_NGINX, Instance, furnished
 from tests.nginx import PREFIX
+from tests.support.chromium import chromium, open_browser
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium")
-    if path is None and "CI" not in os.environ:
-        pytest.skip("the browser journeys need Chromium; on Debian: apt-get install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+    if chromium() is None and "CI" not in os.environ:
+        pytest.skip(
+            "the browser journeys need Chromium; on Debian: apt-get install chromium-headless-shell"
+        )
+    with open_browser() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -39,15 +38,15 @@ def _below(url: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    with furnished(tmp_path_factory.mktemp("home")) as instance:
+def instance(tmp_path_factory: pytest.TempPathFactory, demo_home: Path) -> Iterator[Instance]:
+    with furnished(tmp_path_factory.mktemp("home"), demo_home) as instance:
         yield instance
 
 
 @pytest.fixture(params=["scripts", "no-scripts"])
 def scripts(request: pytest.FixtureRequest) -> bool:
     """Whether the browser runs JavaScript."""
-    return request.param == "scripts"
+    return bool(request.param == "scripts")
 
 
 @pytest.fixture

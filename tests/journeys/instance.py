@@ -3,32 +3,24 @@
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import count
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 from urllib.request import Request, urlopen
 
 from playwright.sync_api import Browser, BrowserContext
 
-from tests.bench.servers import FLAGSTAFF, Server, free_port, running
 from tests.nginx import nginx
+from tests.support.machines import Within
+from tests.support.processes import FLAGSTAFF, Server, free_port, running
 
 THROUGH_NGINX = "JOURNEYS_THROUGH_NGINX" in os.environ
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-PASSWORD = "four words that nobody guesses"
+PASSWORD = "four words that no one guesses"
 ADMIN, COLLEAGUE, VIEWER = "ada.lindqvist", "tomas.herrera", "vera.lind"
 CHECKOUT = "/projects/checkout"
 PARTS = ("banner", "basket", "coupons", "delivery", "footer", "gift-note", "header", "invoice")
@@ -92,40 +84,43 @@ class Instance:
 
     @property
     def parent(self) -> str:
-        return next(row["name"] for row in self.rows if row["children"])
+        return str(next(row["name"] for row in self.rows if row["children"]))
 
     @property
     def child(self) -> str:
-        return next(row["name"] for row in self.rows if row["dependencies"])
+        return str(next(row["name"] for row in self.rows if row["dependencies"]))
 
     def next_number(self) -> int:
-        """A number that nobody else here gets."""
+        """A number that is used only once."""
         return next(self._numbers)
 
-    def absent(self, number: int) -> list[str]:
+    def absent(self, number: int, **about: Any) -> list[str]:
         """The user names of so many new people who are inactive."""
         made = [f"absent-{next(self._numbers)}" for _ in range(number)]
         for username in made:
-            self.api("POST", "/user-admin", {"username": username, "rootRole": 3})
+            self.api("POST", "/user-admin", {"username": username, "rootRole": 3, **about})
             self._seen(username, created=timedelta(days=400), signed_in=timedelta(days=300))
         return made
 
     def come_back(self, username: str) -> None:
-        """Let somebody have signed in just now."""
+        """Record that this user signed in just now."""
         self._seen(username, created=timedelta(days=400), signed_in=timedelta())
 
     def link(self, username: str) -> str:
-        """The path of a link by which somebody sets a new password."""
+        """The path of a link with which this user sets a new password."""
         return "/set-up/" + command(self.home, "user", "reset-password", username).split("/")[-1]
 
     def context(self, browser: Browser, who: str | None = ADMIN, **options: Any) -> BrowserContext:
-        """A browser window of somebody who is signed in (None: nobody)."""
+        """A browser window in which this user is signed in (None: no one)."""
         if who is not None and who not in self._cookies:
             with self._window(browser) as context:
                 page = context.new_page()
                 page.goto(self.link(who))
                 page.get_by_label("New password").fill(PASSWORD)
-                page.get_by_role("button", name="Set the password").click()
+                tokens = page.get_by_label("Also revoke")  # if they have any
+                if tokens.count():
+                    tokens.uncheck()
+                page.get_by_role("button", name="Set password").click()
                 page.wait_for_url("**/projects")
                 self._cookies[who] = context.storage_state()
         self.let_password_be_given(datetime.now(UTC))
@@ -133,7 +128,9 @@ class Instance:
         return self._window(browser, storage_state=state, **options)
 
     def _window(self, browser: Browser, **options: Any) -> BrowserContext:
-        return browser.new_context(base_url=self.pages, ignore_https_errors=True, **options)
+        context = browser.new_context(base_url=self.pages, ignore_https_errors=True, **options)
+        context.set_default_timeout(10_000)
+        return context
 
     def let_password_be_given(self, at: datetime) -> None:
         """When that was in every session: lately, or so long ago that it is asked for again."""
@@ -166,9 +163,15 @@ def names(number: int, project: str) -> list[str]:
 
 
 @contextmanager
-def furnished(home: Path) -> Iterator[Instance]:
-    """A server with the demo's organisation, one Viewer without a project, and some leftovers."""
-    command(home, "demo")
+def furnished(home: Path, demo: Path | None = None) -> Iterator[Instance]:
+    """A server with the demo's organisation, one Viewer without a project, and some leftovers.
+
+    ``demo``: a folder that has the demo already, to be copied.
+    """
+    if demo is None:
+        command(home, "demo")
+    else:
+        copytree(demo, home, dirs_exist_ok=True)
     command(home, "user", "create", "--username", VIEWER, "--name", "Vera Lind")
     token = command(home, "token", "create", COLLEAGUE, "--description", "to prepare")
     with reachable(home) as (server, pages):
@@ -188,22 +191,14 @@ def reachable(home: Path, **options: Any) -> Iterator[tuple[Server, str]]:
             front = stack.enter_context(nginx(home.with_name("nginx"), port))
         settings = front.settings if front else {}
         server = stack.enter_context(
-            running(FLAGSTAFF, "/ready", port=port, HOME=str(home), **settings, **options)
+            running(FLAGSTAFF, "/ready", port=port, HOME=str(home), **(options | settings))
         )
         yield server, front.address if front else server.address
 
 
 def command(home: Path, *words: str) -> str:
     """What the command ``flagstaff`` prints."""
-    environ = {k: v for k, v in os.environ.items() if not k.startswith("FLAGSTAFF_")}
-    done = subprocess.run(
-        [sys.executable, *FLAGSTAFF[:-1], *words],
-        env=environ | {"FLAGSTAFF_HOME": str(home)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.strip()
+    return Within(home).ok(*words)
 
 
 def _as_json(tags: list[str] | None) -> list[dict[str, str]]:

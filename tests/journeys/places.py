@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from tests.journeys.instance import ADMIN, CHECKOUT, COLLEAGUE, PASSWORD, VIEWER, Instance, names
 
-Way = Callable[[Page, Instance], None]
+Way = Callable[[Page, Instance], object]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ for name, path, heading in (
     ("projects-none-match", "/projects?text=nothing-like-it&mode=open", "Projects"),
     ("projects-wrong-filter", "/projects?mode=secret&limit=0", "Projects"),
     ("projects-archived", "/projects?archived=true", "Archived projects"),
-    ("project-new", "/projects/new", "New project"),
+    ("project-new", "/new-project", "New project"),
     ("features", CHECKOUT, "Checkout"),
     ("features-all-chosen", f"{CHECKOUT}?limit=20&all=1", "Checkout"),
     ("features-page-2", f"{CHECKOUT}?limit=20&offset=20", "Checkout"),
@@ -56,33 +56,38 @@ for name, path, heading in (
     ("features-archived-none", "/projects/empty?archived=true", "Empty"),
     ("features-none", "/projects/empty", "Empty"),
     ("features-of-an-archived-project", "/projects/retired", "Retired"),
-    ("feature-new", f"{CHECKOUT}/features/new", "New feature"),
+    ("feature-new", f"{CHECKOUT}/new-feature", "New feature"),
     ("members", f"{CHECKOUT}/members", "Checkout"),
     ("settings", f"{CHECKOUT}/settings", "Checkout"),
     ("settings-of-an-archived-project", "/projects/retired/settings", "Retired"),
     ("paste", f"{CHECKOUT}/paste", "Paste a list"),
     ("tags", "/tags", "Tags"),
     ("tags-none-match", "/tags?text=nothing-like-it", "Tags"),
-    ("tag-type-new", "/tags/types/new", "New tag type"),
+    ("tag-type-new", "/tags/new-type", "New tag type"),
     ("tag-type", "/tags/types/team", "Tag type team"),
     ("tag-type-delete-used", "/tags/types/team/delete", "Delete tag type team"),
     ("tag-type-delete-simple", "/tags/types/simple/delete", "Delete tag type simple"),
     ("help", "/help", "Help"),
     ("help-roles", "/help/roles", "Roles and permissions"),
     ("help-operating", "/help/operating", "Operating"),
+    ("context-fields", "/context-fields", "Context fields"),
+    ("context-field-new", "/new-context-field", "New context field"),
+    ("context-field", "/context-fields/country", "Context field country"),
+    ("context-field-built-in", "/context-fields/userId", "Context field userId"),
     ("environments", "/environments", "Environments"),
-    ("environment-new", "/environments/new", "New environment"),
+    ("environment-new", "/new-environment", "New environment"),
     ("environment", "/environments/production", "Environment production"),
     ("users", "/users", "Users"),
     ("users-filtered", "/users?text=a&rootRole=2&sort=-seenAt", "Users"),
     ("users-none-match", "/users?text=nothing-like-it&rootRole=9", "Users"),
     ("user-new", "/users/new", "New user"),
-    ("inactive", "/users/inactive", "Inactive users"),
-    ("inactive-never", "/users/inactive?away=never", "Inactive users"),
+    ("users-edit", "/users/bulk?id=1&id=2", "Edit 2 users"),
+    ("inactive", "/users/inactive", "Users"),
+    ("inactive-never", "/users/inactive?away=never", "Users"),
     ("service-accounts", "/service-accounts", "Service accounts"),
     ("service-accounts-none-match", "/service-accounts?text=nothing", "Service accounts"),
     ("service-account-new", "/service-accounts/new", "New service account"),
-    ("find-token", "/service-accounts/find-token", "Is this ours?"),
+    ("find-token", "/service-accounts/find-token", "Check a leaked token"),
     ("account", "/account", "My account"),
     ("account-permissions", "/account/permissions?may=UPDATE_PROJECT", "My account"),
     ("account-sessions", "/account/sessions", "My account"),
@@ -92,9 +97,11 @@ for name, path, heading in (
     ("events", "/events", "Events"),
     ("events-of-one-project", "/events?project=checkout&limit=20&from=2026-01-01", "Events"),
     ("events-none-match", "/events?text=nothing-like-it&type=nonsense", "Events"),
+    ("security-log", "/security-log", "Security log"),
+    ("security-log-none-match", "/security-log?ip=none&kind=nonsense", "Security log"),
     ("api", "/api/", ""),
-    ("not-found", "/no-such-page", "There is nothing here"),
-    ("not-found-project", "/projects/no-such-project", "There is nothing here"),
+    ("not-found", "/no-such-page", "Page not found"),
+    ("not-found-project", "/projects/no-such-project", "Page not found"),
 ):
     PLACES[name] = Place(name, heading, _at(path))
 
@@ -105,12 +112,13 @@ for name, path, heading in (
     ("viewer-settings", f"{CHECKOUT}/settings", "Checkout"),
     ("viewer-tags", "/tags", "Tags"),
     ("viewer-tag-type", "/tags/types/team", "Tag type team"),
+    ("viewer-context-field", "/context-fields/country", "Context field country"),
     ("viewer-environments", "/environments", "Environments"),
     ("viewer-environment", "/environments/production", "Environment production"),
     ("viewer-permissions", "/account/permissions?may=UPDATE_FEATURE&project=checkout", "My acc"),
-    ("viewer-forbidden-users", "/users", "You may not do this"),
-    ("viewer-forbidden", f"{CHECKOUT}/paste", "You may not do this"),
-    ("viewer-forbidden-project", "/projects/new", "You may not do this"),
+    ("viewer-forbidden-users", "/users", "You don’t have access"),
+    ("viewer-forbidden", f"{CHECKOUT}/paste", "You don’t have access"),
+    ("viewer-forbidden-project", "/new-project", "You don’t have access"),
 ):
     PLACES[name] = Place(name, heading, _at(path), VIEWER)
 
@@ -118,8 +126,8 @@ for name, path, heading in (
     ("sign-in", "/sign-in", "Sign in"),
     ("sign-in-first", "/projects/checkout", "Sign in"),
     ("stranger-api", "/api/", ""),
-    ("stranger-not-found", "/no-such-page", "There is nothing here"),
-    ("stranger-no-link", "/set-up/no-such-link", "There is nothing here"),
+    ("stranger-not-found", "/no-such-page", "Page not found"),
+    ("stranger-no-link", "/set-up/no-such-link", "This link has expired"),
 ):
     PLACES[name] = Place(name, heading, _at(path), None)
 
@@ -127,7 +135,7 @@ for name, path, heading in (
 @place("Sign in", None)
 def sign_in_refused(page: Page, _: Instance) -> None:
     page.goto("/sign-in")
-    page.get_by_label("User name or e-mail").fill("nobody")
+    page.get_by_label("User name or e-mail").fill("no.such.user")
     page.get_by_label("Password", exact=True).fill("not the right one")
     press(page, "Sign in")
 
@@ -136,23 +144,23 @@ def sign_in_refused(page: Page, _: Instance) -> None:
 def signed_out(page: Page, instance: Instance) -> None:
     page.goto(instance.link("jonas.weber"))
     page.get_by_label("New password").fill(PASSWORD)
-    press(page, "Set the password")
+    press(page, "Set password")
     press(page, "Sign out")
 
 
 @place("Sign in")
 def session_ended(page: Page, _: Instance) -> None:
-    page.goto("/projects/new")
+    page.goto("/new-project")
     page.get_by_label("Name").fill("Night shop")
     page.context.clear_cookies()
-    press(page, "Create the project")
+    press(page, "Create project")
 
 
 @place("This form had expired")
 def form_expired(page: Page, _: Instance) -> None:
-    page.goto("/projects/new")
+    page.goto("/new-project")
     page.evaluate("document.querySelector('main [name=csrf_token]').value = 'of another sign-in'")
-    press(page, "Create the project")
+    press(page, "Create project")
 
 
 @place("Set your password", None)
@@ -164,16 +172,17 @@ def set_up(page: Page, instance: Instance) -> None:
 def set_up_refused(page: Page, instance: Instance) -> None:
     set_up(page, instance)
     page.get_by_label("New password").fill("short")
-    press(page, "Set the password")
+    press(page, "Set password")
 
 
 @place("New project")
 def project_new_refused(page: Page, _: Instance) -> None:
-    page.goto("/projects/new")
-    page.get_by_label("Id").fill("not an id")
-    page.get_by_label("Approvals in production").fill("many")
+    page.goto("/new-project")
+    page.get_by_label("Project id").fill("not an id")
+    page.get_by_label("Needs approvals in production").check()
+    page.get_by_label("Approvals needed in production").fill("")
     page.get_by_label("Default stickiness").fill("")
-    press(page, "Create the project")
+    press(page, "Create project")
 
 
 @place("Checkout")
@@ -189,12 +198,12 @@ def settings_refused(page: Page, _: Instance) -> None:
 def settings_review(page: Page, _: Instance) -> None:
     page.goto(f"{CHECKOUT}/settings")
     page.get_by_role("radio", name="Private").check()
-    page.get_by_label("Approvals in production").fill("1")
+    page.get_by_label("Approvals needed in production").fill("1")
     page.get_by_label("Description").fill("From the basket to the order, for members only.")
     press(page, "Save")
 
 
-@place("Two changes of")
+@place("Two changes to")
 def settings_conflict(page: Page, instance: Instance) -> None:
     id = instance.project()
     page.goto(f"/projects/{id}/settings")
@@ -207,8 +216,8 @@ def settings_conflict(page: Page, instance: Instance) -> None:
 @place("Checkout")
 def members_refused(page: Page, _: Instance) -> None:
     page.goto(f"{CHECKOUT}/members")
-    page.get_by_label("User name or e-mail").fill("no.such.person")
-    press(page, "Save members")
+    page.get_by_label("Name, user name or e-mail").fill("no.such.person")
+    press(page, "Add member")
 
 
 @place("Night shop")
@@ -218,22 +227,22 @@ def members_conflict(page: Page, instance: Instance) -> None:
     members = instance.api("GET", f"{CHECKOUT}/access")["members"]
     rows = [{"id": member["id"], "roleId": member["roleId"]} for member in members]
     instance.api("PUT", f"/projects/{id}/access", {"members": rows})
-    page.get_by_label("User name or e-mail").fill("vera.lind")
+    page.get_by_label("Role of").first.select_option("remove")
     press(page, "Save members")
 
 
 @place("New feature")
 def feature_new_refused(page: Page, _: Instance) -> None:
-    page.goto(f"{CHECKOUT}/features/new")
+    page.goto(f"{CHECKOUT}/new-feature")
     page.get_by_label("Name").fill("not a name")
-    press(page, "Create the feature")
+    press(page, "Create feature")
 
 
 @place("New feature")
 def feature_new_another(page: Page, instance: Instance) -> None:
-    page.goto(f"/projects/{instance.project()}/features/new")
+    page.goto(f"/projects/{instance.project()}/new-feature")
     page.get_by_label("Name").fill("shop.basket.v2")
-    press(page, "Create, and then another")
+    press(page, "Create and add another")
 
 
 @place("checkout.")
@@ -274,6 +283,70 @@ def feature_conflict(page: Page, instance: Instance) -> None:
     page.get_by_label("Description").fill("Compares two banners by what people do next.")
     page.get_by_label("Depends on").fill(other)
     press(page, "Save")
+
+
+@place("Switch 3 features on in staging")
+def switch_review(page: Page, instance: Instance) -> None:
+    page.goto(CHECKOUT)
+    for row in instance.rows[:3]:
+        page.get_by_label(f"Select {row['name']}", exact=True).check()
+    page.get_by_label("Environment", exact=True).select_option("staging")
+    press(page, "Switch on…")
+
+
+@place("Undo: switch 2 features off in staging")
+def switch_undo(page: Page, instance: Instance) -> None:
+    project = instance.project(2, name="Switch shop", environments=["staging"])
+    page.goto(f"/projects/{project}")
+    for box in page.get_by_label("Select switch-shop").all():
+        box.check()
+    press(page, "Switch on…")
+    press(page, "Switch on 2 features")
+    page.get_by_role("link", name="Undo…").click()
+
+
+@place("night-shop")
+def feature_with_every_state(page: Page, instance: Instance) -> None:
+    """Paused, split, reaching no one, guarded, and off because its parent is."""
+    project = instance.project(2, name="Night shop switches")
+    path = f"/projects/{project}"
+    names = [row["name"] for row in instance.api("GET", f"{path}/features")["features"]]
+    feature = f"{path}/features/{names[0]}"
+    instance.api("POST", f"{feature}/dependencies", {"feature": names[1]})
+    rollout = {"name": "flexibleRollout", "parameters": {"rollout": "0"}}
+    constraint = {"contextName": "country", "operator": "IN", "values": ["NO", "SE"]}
+    variants = [{"name": "blue"}, {"name": "red"}, {"name": "green"}]
+    place = f"{feature}/environments/development"
+    instance.api("POST", f"{place}/strategies", rollout | {"title": "To begin with"})
+    instance.api("POST", f"{place}/on")
+    place = f"{feature}/environments/production"
+    split = {"name": "flexibleRollout", "constraints": [constraint], "variants": variants}
+    instance.api("POST", f"{place}/strategies", split)
+    instance.api("POST", f"{place}/strategies", {"name": "default", "disabled": True})
+    rules = [{"name": "production", "requiredApprovals": 2}]
+    every = ["development", "staging", "production"]
+    body = {"environments": every, "changeRequestEnvironments": rules}
+    instance.api("PUT", f"{path}/environments", body)
+    page.goto(feature)
+    page.get_by_text("Switch on without approval…").click()
+
+
+@place("Add a strategy in development")
+def strategy_new_refused(page: Page, instance: Instance) -> None:
+    page.goto(f"{CHECKOUT}/features/{instance.child}/environments/development/strategies/new")
+    press(page, "Add constraint")
+    page.get_by_label("Rollout in percent").fill("a quarter")
+    press(page, "Add strategy")
+
+
+@place("Edit a strategy in development")
+def strategy_edit(page: Page, instance: Instance) -> None:
+    place = f"{CHECKOUT}/features/{instance.child}/environments/development"
+    constraint = {"contextName": "country", "operator": "IN", "values": ["NO", "SE"]}
+    variants = [{"name": "blue"}, {"name": "red"}]
+    body = {"name": "flexibleRollout", "constraints": [constraint], "variants": variants}
+    made = instance.api("POST", f"{place}/strategies", body)
+    page.goto(f"{place}/strategies/{made['id']}")
 
 
 @place("Edit tags of 12")
@@ -326,22 +399,57 @@ def tags_review_outdated(page: Page, instance: Instance) -> None:
     id = instance.project(12)
     _review(page, instance, id)
     instance.untag(id, "team:basket", names(12, id)[0])
-    page.locator("main form button.button--primary").last.click()
+    confirm(page)
 
 
 @place("Tags of 12 features changed")
 def tags_done(page: Page, instance: Instance) -> None:
     _review(page, instance, instance.project(12))
-    page.locator("main form button.button--primary").last.click()
+    confirm(page)
 
 
-@place("Take a change of tags back")
-def tags_take_back(page: Page, instance: Instance) -> None:
+@place("Undo tag changes")
+def tags_undo(page: Page, instance: Instance) -> None:
     tags_done(page, instance)
-    page.get_by_role("link", name="Take it back").click()
+    page.get_by_role("link", name="Undo…").click()
 
 
-@place("What archiving would do")
+@place("Paste a list of names")
+def paste_refused(page: Page, _: Instance) -> None:
+    paste(page, [], "Archive…")
+
+
+@place("Edit type and state of 12")
+def bulk_choose(page: Page, instance: Instance) -> None:
+    archived = instance.api("GET", f"{CHECKOUT}/features?limit=1&archived=true")["features"]
+    some = [row["name"] for row in [*instance.rows[:12], *archived]]
+    paste(page, [*some, "checkout.no-such-thing"], "Edit type and state…")
+
+
+@place("Review the changes to 12")
+def bulk_review(page: Page, instance: Instance) -> None:
+    bulk_choose(page, instance)
+    page.get_by_label("State").select_option("true")
+    page.get_by_label("Type").select_option("release")
+    press(page, "Review")
+
+
+@place("12 features changed")
+def bulk_done(page: Page, instance: Instance) -> None:
+    id = instance.project(12)
+    paste(page, names(12, id), "Edit type and state…", f"/projects/{id}")
+    page.get_by_label("State").select_option("true")
+    press(page, "Review")
+    confirm(page)
+
+
+@place("Undo changes to features")
+def bulk_undo(page: Page, instance: Instance) -> None:
+    bulk_done(page, instance)
+    page.get_by_role("link", name="Undo…").click()
+
+
+@place("Archive 9 features")
 def archive_blocked(page: Page, instance: Instance) -> None:
     rows = instance.rows
     alone = [row["name"] for row in rows if not row["children"]]
@@ -351,18 +459,18 @@ def archive_blocked(page: Page, instance: Instance) -> None:
     paste(page, [*parents, *alone[:9], *rest], "Archive…")
 
 
-@place("What archiving would do")
+@place("Archive ")
 def archive_free(page: Page, instance: Instance) -> None:
     tied = [row["name"] for row in instance.rows if row["children"] or row["dependencies"]]
     paste(page, tied, "Archive…")
 
 
-@place("What archiving would do")
+@place("Archive features")
 def archive_nothing(page: Page, _: Instance) -> None:
     paste(page, ["no.such.feature", "another.one"], "Archive…")
 
 
-@place("What archiving would do")
+@place("Archive ")
 def archive_outdated(page: Page, instance: Instance) -> None:
     id = _tied_project(instance)
     tied = names(4, id)
@@ -370,7 +478,18 @@ def archive_outdated(page: Page, instance: Instance) -> None:
     _choose_rows(page, tied[:3])
     press(page, "Archive…")
     instance.tie(id, child=tied[3], parent=tied[1])
-    page.locator("main form button.button--primary").last.click()
+    confirm(page)
+
+
+@place("Archive 2 features")
+def archive_detached(page: Page, instance: Instance) -> None:
+    id = _tied_project(instance)
+    tied = names(4, id)
+    instance.tie(id, child=tied[2], parent=tied[1])
+    page.goto(f"/projects/{id}")
+    _choose_rows(page, [tied[1], tied[3]])
+    press(page, "Archive…")
+    page.get_by_role("link", name="Remove 2 dependencies").click()
 
 
 @place("3 features archived")
@@ -379,7 +498,7 @@ def archive_done(page: Page, instance: Instance) -> None:
     page.goto(f"/projects/{id}")
     _choose_rows(page, names(4, id)[:3])
     press(page, "Archive…")
-    page.locator("main form button.button--primary").last.click()
+    confirm(page)
 
 
 @place("Delete tag type")
@@ -395,13 +514,13 @@ def tag_type_delete(page: Page, instance: Instance) -> None:
 
 @place("New tag type")
 def tag_type_refused(page: Page, _: Instance) -> None:
-    page.goto("/tags/types/new")
+    page.goto("/tags/new-type")
     page.get_by_label("Name").fill("Not A Name")
-    press(page, "Create the tag type")
+    press(page, "Create tag type")
 
 
 @place("Tag type")
-def tag_type_overtaken(page: Page, instance: Instance) -> None:
+def tag_type_stale(page: Page, instance: Instance) -> None:
     name = f"period-{len(instance.api('GET', '/tag-types')['tagTypes'])}"
     instance.api("POST", "/tag-types", {"name": name, "description": "When"})
     page.goto(f"/tags/types/{name}")
@@ -412,19 +531,36 @@ def tag_type_overtaken(page: Page, instance: Instance) -> None:
 
 @place("New environment")
 def environment_refused(page: Page, _: Instance) -> None:
-    page.goto("/environments/new")
+    page.goto("/new-environment")
     page.get_by_label("Name").fill("not a name")
-    page.get_by_label("order").fill("first")
-    press(page, "Create the environment")
+    page.get_by_label("Position").fill("first")
+    press(page, "Create environment")
+
+
+@place("New context field")
+def context_field_refused(page: Page, _: Instance) -> None:
+    page.goto("/new-context-field")
+    page.get_by_label("Name").fill("not a name")
+    page.get_by_label("Legal values").fill("NO Norway\nNO")
+    press(page, "Create field")
+
+
+@place("Context field")
+def context_field_stale(page: Page, instance: Instance) -> None:
+    name = f"field-{len(instance.api('GET', '/context'))}"
+    instance.api("POST", "/context", {"name": name, "legalValues": [{"value": "a"}]})
+    page.goto(f"/context-fields/{name}")
+    instance.api("PUT", f"/context/{name}", {"description": "Someone else was here"})
+    press(page, "Save")
 
 
 @place("Environment")
-def environment_overtaken(page: Page, instance: Instance) -> None:
+def environment_stale(page: Page, instance: Instance) -> None:
     number = len(instance.api("GET", "/environments")["environments"])
     name = f"load-test-{number}"
     instance.api("POST", "/environments", {"name": name, "type": "test"})
     page.goto(f"/environments/{name}")
-    instance.api("PUT", f"/environments/{name}", {"deprecated": True})
+    instance.api("PUT", f"/environments/{name}", {"type": "development"})
     press(page, "Save")
 
 
@@ -433,7 +569,7 @@ def user_new_refused(page: Page, _: Instance) -> None:
     page.goto("/users/new")
     page.get_by_label("User name").fill(ADMIN)
     page.get_by_label("E-mail").fill("no address")
-    press(page, "Create and show the link")
+    press(page, "Create user")
 
 
 @place("Nora Night")
@@ -441,7 +577,7 @@ def user_link(page: Page, instance: Instance) -> None:
     page.goto("/users/new")
     page.get_by_label("User name").fill(f"nora-{instance.next_number()}")
     page.get_by_label("Full name").fill("Nora Night")
-    press(page, "Create and show the link")
+    press(page, "Create user")
 
 
 @place("Nils Night")
@@ -463,10 +599,11 @@ def user_refused(page: Page, instance: Instance) -> None:
 
 
 @place("Nils Night")
-def user_overtaken(page: Page, instance: Instance) -> None:
+def user_stale(page: Page, instance: Instance) -> None:
     id = _newcomer(instance)
     page.goto(f"/users/{id}")
     instance.api("PUT", f"/user-admin/{id}", {"email": "nils@example.org", "rootRole": 2})
+    page.get_by_text("Add a reason").click()
     page.get_by_label("Reason").fill("asked for")
     press(page, "Save")
 
@@ -480,39 +617,56 @@ def user_delete(page: Page, instance: Instance) -> None:
 
 
 @place("Delete Ada Lindqvist")
-def user_delete_oneself(page: Page, instance: Instance) -> None:
+def user_delete_yourself(page: Page, instance: Instance) -> None:
     rows = instance.api("GET", f"/user-admin?text={ADMIN}")["users"]
     page.goto(f"/users/{rows[0]['id']}/delete")
 
 
-@place("Recently deleted")
+@place("Users")
 def users_deleted(page: Page, instance: Instance) -> None:
     instance.api("DELETE", f"/user-admin/{_newcomer(instance)}")
     page.goto("/users/deleted")
 
 
-@place("Review the deletion of")
+@place("Users")
+def users_selected(page: Page, instance: Instance) -> None:
+    page.goto("/users")
+    for box in page.locator("tbody [type=checkbox]").all()[:2]:
+        box.check()
+
+
+@place("Review the changes to 2 users")
+def users_edit_review(page: Page, instance: Instance) -> None:
+    users_selected(page, instance)
+    page.get_by_role("button", name="Edit role, project or sessions").click()
+    page.get_by_label("Role", exact=True).select_option("Editor")
+    page.get_by_label("Add to project").fill("checkout")
+    page.get_by_label("Sign them out everywhere").check()
+    press(page, "Review")
+
+
+@place("Delete ")
 def inactive_review(page: Page, instance: Instance) -> None:
     instance.absent(10)
     page.goto("/users/inactive")
     for box in page.locator("tbody input[name=id]").all():
         box.check()
-    press(page, "Review the deletion")
+    press(page, "Review deletion")
 
 
-@place("Review the deletion of")
+@place("Delete ")
 def inactive_review_refused(page: Page, instance: Instance) -> None:
     inactive_review(page, instance)
     page.get_by_label("Type the number").fill("some")
     page.locator("main form .button--danger").click()
 
 
-@place("2 people deleted")
+@place("2 users deleted")
 def inactive_removed(page: Page, instance: Instance) -> None:
     people = instance.absent(3)
     page.goto("/users/inactive")
     choose_people(page, *people)
-    press(page, "Review the deletion")
+    press(page, "Review deletion")
     instance.come_back(people[0])
     page.locator("main form .button--danger").click()
 
@@ -525,7 +679,7 @@ def service_account(page: Page, instance: Instance) -> None:
 
 
 @place("Night robot")
-def service_account_overtaken(page: Page, instance: Instance) -> None:
+def service_account_stale(page: Page, instance: Instance) -> None:
     id, _ = _robot(instance)
     page.goto(f"/service-accounts/{id}")
     instance.api("PUT", f"/service-account/{id}", {"rootRole": 2})
@@ -536,7 +690,7 @@ def service_account_overtaken(page: Page, instance: Instance) -> None:
 def service_account_refused(page: Page, instance: Instance) -> None:
     page.goto("/service-accounts/new")
     page.get_by_label("User name").fill(ADMIN)
-    press(page, "Create the service account")
+    press(page, "Create service account")
 
 
 @place("Delete Night robot")
@@ -556,28 +710,28 @@ def token_new(page: Page, instance: Instance) -> None:
 def token_new_refused(page: Page, instance: Instance) -> None:
     token_new(page, instance)
     page.get_by_label("Expires").select_option("date")
-    press(page, "Create and show the secret")
+    press(page, "Create token")
 
 
-@place("The new token")
+@place("New token of Night robot")
 def token_secret(page: Page, instance: Instance) -> None:
     token_new(page, instance)
-    page.get_by_label("What it is for").fill("laptop")
-    press(page, "Create and show the secret")
+    page.get_by_label("Description").fill("laptop")
+    press(page, "Create token")
 
 
 def _confirm(page: Page, instance: Instance) -> None:
     page.goto("/account/tokens/new")
-    page.get_by_label("What it is for").fill("laptop")
+    page.get_by_label("Description").fill("laptop")
     instance.let_password_be_given(datetime(2020, 1, 1, tzinfo=UTC))
-    press(page, "Create and show the secret")
+    press(page, "Create token")
 
 
-@place("Confirm that it is you")
+@place("Confirm your identity")
 def confirm_wrong(page: Page, instance: Instance) -> None:
     _confirm(page, instance)
     page.get_by_label("Your password").fill("another one that is wrong")
-    press(page, "Confirm and go on")
+    press(page, "Confirm")
     page.get_by_text("This is not your password.").wait_for()
 
 
@@ -589,22 +743,22 @@ def second_step_off(page: Page, instance: Instance) -> None:
 
 def _second_step_begun(page: Page, instance: Instance) -> None:
     second_step_off(page, instance)
-    press(page, "Set it up")
+    press(page, "Set up two-step sign-in")
 
 
 @place("Set up two-step sign-in", None)
 def second_step_wrong(page: Page, instance: Instance) -> None:
     _second_step_begun(page, instance)
     page.get_by_role("textbox", name="Code").fill("not a code")
-    press(page, "Turn it on")
-    page.get_by_text("This code is not right").first.wait_for()
+    press(page, "Turn on")
+    page.get_by_text("This code is wrong").first.wait_for()
 
 
 @place("Recovery codes", None)
 def second_step_codes(page: Page, instance: Instance) -> None:
     _second_step_begun(page, instance)
     page.get_by_role("textbox", name="Code").fill(_code(page))
-    press(page, "Turn it on")
+    press(page, "Turn on")
 
 
 @place("Two-step sign-in", None)
@@ -616,9 +770,9 @@ def second_step_on(page: Page, instance: Instance) -> None:
 def _sign_in_code(page: Page, instance: Instance) -> None:
     username = _sign_in_newcomer(page, instance)
     page.goto("/account/second-step")
-    press(page, "Set it up")
+    press(page, "Set up two-step sign-in")
     page.get_by_role("textbox", name="Code").fill(_code(page))
-    press(page, "Turn it on")
+    press(page, "Turn on")
     page.get_by_role("heading", name="Recovery codes").wait_for()
     page.context.clear_cookies()
     page.goto("/sign-in")
@@ -627,12 +781,12 @@ def _sign_in_code(page: Page, instance: Instance) -> None:
     press(page, "Sign in")
 
 
-@place("Second step", None)
+@place("Enter your code", None)
 def sign_in_code_wrong(page: Page, instance: Instance) -> None:
     _sign_in_code(page, instance)
     page.get_by_role("textbox", name="Code").fill("000000")
     press(page, "Sign in")
-    page.get_by_text("This code is not right").wait_for()
+    page.get_by_text("This code is wrong").wait_for()
 
 
 @place("Rotate nights")
@@ -647,15 +801,15 @@ def token_revoke(page: Page, instance: Instance) -> None:
     page.goto(f"/service-accounts/{id}/tokens/{token['id']}/revoke")
 
 
-@place("Is this ours?")
+@place("Check a leaked token")
 def find_token_found(page: Page, instance: Instance) -> None:
     _, token = _robot(instance)
     _look_up(page, token["secret"])
 
 
-@place("Is this ours?")
+@place("Check a leaked token")
 def find_token_unknown(page: Page, _: Instance) -> None:
-    _look_up(page, "nothing of ours")
+    _look_up(page, "no token")
 
 
 def choose_people(page: Page, *names: str) -> None:
@@ -670,13 +824,13 @@ def _newcomer(instance: Instance) -> int:
 
 
 def _sign_in_newcomer(page: Page, instance: Instance) -> str:
-    """His user name."""
+    """Their user name."""
     username = f"noor-{instance.next_number()}"
     body = {"username": username, "name": "Noor Night", "rootRole": 1}
     instance.api("POST", "/user-admin", body)
     page.goto(instance.link(username))
     page.get_by_label("New password").fill(PASSWORD)
-    press(page, "Set the password")
+    press(page, "Set password")
     page.wait_for_url("**/projects")
     return username
 
@@ -697,8 +851,8 @@ def _robot(instance: Instance) -> tuple[int, dict[str, Any]]:
 
 def _look_up(page: Page, secret: str) -> None:
     page.goto("/service-accounts/find-token")
-    page.get_by_label("The secret that was found").fill(secret)
-    press(page, "Look it up")
+    page.get_by_label("The token you found").fill(secret)
+    press(page, "Check token")
 
 
 def press(page: Page, name: str) -> None:
@@ -717,10 +871,22 @@ def new_tag(page: Page, type: str, value: str) -> None:
     press(page, "Add to the list")
 
 
-def choose(page: Page, tag: str, way: str) -> None:
-    """The radio of a tag, pressed as one does: on its words."""
-    group = page.get_by_role("group", name=tag, exact=True)
-    group.locator("label", has_text=re.compile(f"{way}$")).click()
+def choose(page: Page, tag: str, choice: str) -> None:
+    """What to do with a tag: with scripts its box, without them its radios."""
+    row = page.locator("#tags tr", has=page.get_by_text(tag, exact=True)).first
+    box = row.get_by_role("checkbox")
+    if not box.count():
+        row.locator("label", has_text=re.compile(f"{choice}$")).click()
+        return
+    for _ in range(3):
+        if row.get_by_text(choice, exact=True).filter(visible=True).count():
+            return
+        box.click()
+
+
+def confirm(page: Page) -> None:
+    """The main button of a review."""
+    page.locator("main form .button--primary").last.click()
 
 
 def _choose_rows(page: Page, features: list[str]) -> None:

@@ -29,11 +29,11 @@ def test_the_first_day(browser: Browser, home: Path, tmp_path: Path, scripts: bo
         _create_features(page)
         _prepare_tags(page)
         _tag_twelve(page)
-        _take_back(page)
+        _undo(page)
         _archive(page)
         _revive(page)
         press(page, "Sign out")
-        expect(page.get_by_text("You are signed out.")).to_be_visible()
+        expect(page.get_by_text("You’re signed out.")).to_be_visible()
         page.goto("/projects/night-shop")
         expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
@@ -43,28 +43,28 @@ def _become_the_first_admin(page: Page) -> None:
     page.get_by_label("Full name").fill("Kim Berger")
     page.get_by_label("E-mail").fill("kim@shop.example")
     page.get_by_label("New password").fill(PASSWORD)
-    press(page, "Make the account and sign in")
-    expect(page.get_by_text("You are the first Admin")).to_be_visible()
+    press(page, "Create account and sign in")
+    expect(page.get_by_text("You’re the first Admin")).to_be_visible()
 
 
 def _create_a_project(page: Page, scripts: bool) -> None:
     page.get_by_role("link", name="New project").click()
     page.get_by_label("Name").fill("Night shop")
-    id = page.get_by_label("Id")
+    id = page.get_by_label("Project id")
     expect(id).to_have_value("night-shop" if scripts else "")
     id.fill("night-shop")
-    press(page, "Create the project")
+    press(page, "Create project")
     expect(page.get_by_role("status")).to_contain_text("Project Night shop created")
 
 
 def _create_features(page: Page) -> None:
-    page.get_by_role("link", name="New feature").click()
+    page.get_by_role("link", name="New feature").first.click()
     for name in FEATURES[:-1]:
         page.get_by_label("Name").fill(name)
-        press(page, "Create, and then another")
+        press(page, "Create and add another")
         expect(page.get_by_role("status")).to_have_text(f"Feature {name} created.")
     page.get_by_label("Name").fill(CHILD)
-    press(page, "Create the feature")
+    press(page, "Create feature")
     page.get_by_label("Depends on").fill(PARENT)
     press(page, "Save")
     expect(page.get_by_role("complementary").get_by_role("link", name=PARENT)).to_be_visible()
@@ -97,11 +97,11 @@ def _tag_twelve(page: Page) -> None:
     choose(page, "simple:legacy", "Remove from all")
     new_tag(page, "simple", "payment")
     expect(page.get_by_text("Did you mean simple:payments, used 4 times?")).to_be_visible()
-    press(page, "No, make the new one")
+    press(page, "Create simple:payment")
     press(page, "Review")
-    expect(page.get_by_text("12 of 12 features change")).to_be_visible()
+    expect(page.get_by_text("12 of 12 features will change.")).to_be_visible()
     # beta comes to 9, legacy goes from 5, and payment is new on all 12.
-    expect(page.locator(".figures")).to_have_text(re.compile("26 real changes.*10 change nothing"))
+    expect(page.locator(".figures")).to_have_text(re.compile(r"26\s+changes\s+10\s+already set"))
     row = page.locator("tbody tr").filter(has_text=FEATURES[2])
     expect(row.locator(".plus")).to_have_text(["+ simple:payment"])
     expect(row.locator(".minus")).to_have_text(["− simple:legacy"])
@@ -109,9 +109,9 @@ def _tag_twelve(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Tags of 12 features changed")
 
 
-def _take_back(page: Page) -> None:
-    page.get_by_role("link", name="Take it back").click()
-    expect(page.get_by_text("12 of 12 features change")).to_be_visible()
+def _undo(page: Page) -> None:
+    page.get_by_role("link", name="Undo…").click()
+    expect(page.get_by_text("12 of 12 features will change.")).to_be_visible()
     confirm(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("Tags of 12 features changed")
     to_list(page)
@@ -127,6 +127,7 @@ def _archive(page: Page) -> None:
     press(page, "Add the child")
     expect(page.get_by_text("All 4 can be archived.")).to_be_visible()
     expect(page.get_by_role("region", name="Loses its dependency: 1")).to_contain_text(CHILD)
+    page.get_by_text("Add a reason").click()
     page.get_by_label("Reason").fill("the shop is redone")
     press(page, "Archive 4 features")
     expect(page.get_by_role("heading", level=1)).to_have_text("4 features archived")
@@ -136,7 +137,9 @@ def _revive(page: Page) -> None:
     press(page, "Revive all 4")
     expect(page.get_by_role("status").first).to_contain_text("4 features revived.")
     row = page.locator("tbody tr", has=page.get_by_label(f"Select {CHILD}"))
-    expect(row.get_by_role("link", name=PARENT)).to_be_visible()
+    row.get_by_role("link", name=CHILD).click()
+    expect(page.get_by_role("complementary").get_by_role("link", name=PARENT)).to_be_visible()
+    page.go_back()
 
 
 def pick(page: Page, features: list[str]) -> None:
@@ -145,8 +148,8 @@ def pick(page: Page, features: list[str]) -> None:
 
 
 def confirm(page: Page) -> None:
-    """The main button at the foot of a review."""
-    page.locator("main .form__foot .button--primary").click()
+    """The main button of a review."""
+    page.locator("main .bar .button--primary").click()
 
 
 def to_list(page: Page) -> None:

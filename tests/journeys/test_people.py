@@ -1,4 +1,4 @@
-"""Tidying up the people, and a program's token from its first use to its end."""
+"""Deleting inactive users, and a service account's token from its first use to its end."""
 
 import csv
 import json
@@ -11,18 +11,18 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.bench.servers import FLAGSTAFF, running
 from tests.journeys.instance import Instance, furnished, names
 from tests.journeys.places import choose_people, press
+from tests.support.processes import FLAGSTAFF, running
 
 INACTIVE = 12
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @pytest.fixture
-def larkspur(home: Path) -> Iterator[Instance]:
-    """The demo's organisation as nobody has touched it."""
-    with furnished(home) as instance:
+def larkspur(home: Path, demo_home: Path) -> Iterator[Instance]:
+    """The demo's organisation, unchanged."""
+    with furnished(home, demo_home) as instance:
         yield instance
 
 
@@ -41,20 +41,21 @@ def test_seven_of_the_inactive_go_and_who_came_back_stays(
         choose_people(page, *names)
         if scripts:
             expect(page.locator("[data-count]")).to_contain_text("7")
-        press(page, "Review the deletion")
-        expect(_heading(page)).to_have_text("Review the deletion of 7 people")
+        press(page, "Review deletion")
+        expect(_heading(page)).to_have_text("Delete 7 users")
         for name in names:
             expect(page.get_by_role("rowheader").filter(has_text=name)).to_be_visible()
+        page.get_by_text("Add a reason").click()
         page.get_by_label("Reason").fill("left long ago")
         with larkspur.context(browser, returner["username"]):
-            pass  # signed in for real, while the review stands open
-        press(page, "Delete 7 people")
-        expect(_heading(page)).to_have_text("6 people deleted")
-        left_alone = page.get_by_role("table", name="1 left alone, and why")
+            pass  # signed in for real, while the review is open
+        press(page, "Delete 7 users")
+        expect(_heading(page)).to_have_text("6 users deleted")
+        left_alone = page.get_by_role("table", name="1 skipped, and why")
         expect(left_alone).to_contain_text(returner["name"])
-        expect(left_alone).to_contain_text("Came back meanwhile")
+        expect(left_alone).to_contain_text("Active since your review")
         page.locator("main form .button").first.click()
-        expect(page.get_by_role("status")).to_contain_text("is back, with roles")
+        expect(page.get_by_role("status")).to_contain_text("restored. Their roles are back")
     people = larkspur.api("GET", "/user-admin?limit=1000")["users"]
     there = {person["id"] for person in people}
     assert returner["id"] in there
@@ -65,7 +66,7 @@ def test_seven_of_the_inactive_go_and_who_came_back_stays(
     assert [event["reason"] for event in events] == ["left long ago"]
 
 
-def test_a_program_gets_a_token_a_new_one_and_none(
+def test_a_service_account_gets_a_token_then_another_and_then_none(
     browser: Browser, instance: Instance, scripts: bool
 ):
     with instance.context(browser, java_script_enabled=scripts) as context:
@@ -75,13 +76,13 @@ def test_a_program_gets_a_token_a_new_one_and_none(
         page.get_by_label("Name (optional)", exact=True).fill("Night deploys")
         page.get_by_role("radio", name="Editor").check()
         page.get_by_label("First token").fill("pipeline")
-        press(page, "Create the service account")
+        press(page, "Create service account")
         old = _secret(page)
         assert _called(instance.address, old) == "Night deploys"
         page.get_by_role("link", name="Done").click()
         expect(page.get_by_text(old)).to_have_count(0)
         page.get_by_role("link", name="Rotate… pipeline").click()
-        press(page, "Rotate and show the new secret")
+        press(page, "Rotate token")
         new = _secret(page)
         assert new != old
         assert (_called(instance.address, old), _called(instance.address, new)) == (
@@ -92,18 +93,18 @@ def test_a_program_gets_a_token_a_new_one_and_none(
         with running(FLAGSTAFF, "/ready", HOME=str(instance.home)) as other:
             there = f"http://127.0.0.1:{other.port}"
             assert _called(there, new) == "Night deploys"
-            press(page, "Revoke the token")
-            expect(page.get_by_role("status")).to_contain_text("is revoked; it stopped at once")
+            press(page, "Revoke token")
+            expect(page.get_by_role("status")).to_contain_text("revoked. It no longer works.")
             assert _called(there, new) == HTTPStatus.UNAUTHORIZED
             assert _called(instance.address, new) == HTTPStatus.UNAUTHORIZED
         assert _called(instance.address, old) == "Night deploys"
         page.goto("/service-accounts/find-token")
-        page.get_by_label("The secret that was found").fill(new)
-        press(page, "Look it up")
+        page.get_by_label("The token you found").fill(new)
+        press(page, "Check token")
         expect(page.get_by_role("status")).to_contain_text("It was revoked")
 
 
-def test_a_member_asks_what_he_may_do(browser: Browser, instance: Instance, scripts: bool):
+def test_a_member_asks_for_their_permissions(browser: Browser, instance: Instance, scripts: bool):
     id = instance.project(1, mode="protected")
     member = instance.api("POST", "/user-admin", {"username": f"member-of-{id}", "rootRole": 3})
     access = {"members": [{"id": member["id"], "roleId": 5}]}
@@ -115,13 +116,13 @@ def test_a_member_asks_what_he_may_do(browser: Browser, instance: Instance, scri
         page.goto("/account/permissions")
         for action, answer in (
             ("Change features and their tags", f"Member of {id}."),
-            ("Add and remove members", "It needs PROJECT_USER_ACCESS_WRITE in Night shop."),
+            ("Add and remove members", "Needs PROJECT_USER_ACCESS_WRITE in Night shop."),
         ):
             page.get_by_label("Action").select_option(label=action)
             page.get_by_label("Project").select_option(value=id)
-            press(page, "Ask")
+            press(page, "Check")
             expect(page.get_by_role("status")).to_contain_text(answer)
-        expect(page.get_by_role("status")).to_contain_text("or an Admin can grant it.")
+        expect(page.get_by_role("status")).to_contain_text("or an Admin can give it to you.")
         page.goto(f"/projects/{id}/members")
         expect(page.locator(".why")).to_contain_text(f"an Owner of project {id} (Tomás Herrera)")
 
@@ -137,7 +138,7 @@ def test_the_log_is_narrowed_and_kept_as_a_file_without_a_formula(
     with instance.context(browser, java_script_enabled=scripts) as context:
         page = context.new_page()
         page.goto("/events")
-        page.get_by_label("Type").select_option(label="feature updated")
+        page.get_by_label("Type").select_option(label="Feature updated")
         page.get_by_label("Project", exact=True).fill(id)
         press(page, "Filter")
         expect(page.locator(".event")).to_have_count(2)
@@ -157,7 +158,7 @@ def _heading(page: Page) -> Locator:
 
 
 def _secret(page: Page) -> str:
-    expect(_heading(page)).to_have_text("The new token")
+    expect(_heading(page)).to_contain_text("New token of")
     return page.locator(".secret__value code").inner_text()
 
 

@@ -1,6 +1,6 @@
 """What JavaScript makes quicker: each convenience of it, once."""
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.journeys.instance import Instance
 from tests.journeys.places import choose, picker, press
@@ -12,7 +12,8 @@ def test_rows_are_chosen_all_at_once_and_by_stretches(page: Page, instance: Inst
     count = page.locator("[data-count]")
     boxes = page.locator("tbody [type=checkbox]")
     expect(boxes).to_have_count(50)
-    expect(count).to_have_text("Nothing selected yet")
+    bar = page.get_by_role("group", name="With the selected features")
+    expect(bar).to_be_hidden()
     all_of_page = page.get_by_label("Select the 50 on this page")
     all_of_page.check()
     expect(count).to_have_text("50 selected on this page")
@@ -21,7 +22,7 @@ def test_rows_are_chosen_all_at_once_and_by_stretches(page: Page, instance: Inst
     assert all_of_page.evaluate("box => box.indeterminate")
     all_of_page.check()
     all_of_page.uncheck()
-    expect(count).to_have_text("Nothing selected yet")
+    expect(bar).to_be_hidden()
     boxes.nth(2).click()
     boxes.nth(8).click(modifiers=["Shift"])
     expect(count).to_have_text("7 selected on this page")
@@ -50,6 +51,42 @@ def test_tags_are_filtered_while_one_types(page: Page, instance: Instance):
     expect(page.get_by_text("1 shown")).to_be_visible()
     field.fill("")
     expect(page.locator("#tags tbody tr[data-text]:visible")).not_to_have_count(1)
+
+
+def test_what_is_typed_can_be_created_unless_it_exists(page: Page, instance: Instance):
+    picker(page, instance)
+    field, create = page.get_by_label("Find a tag"), page.locator("[data-create]")
+    expect(create).to_be_hidden()
+    field.fill("team:winter")
+    expect(create).to_have_text("Create “team:winter”")
+    field.fill("winter")
+    expect(create).to_have_text("Create “simple:winter”")
+    field.fill("risk:low")
+    expect(create).to_be_hidden()
+    field.fill("simple:winter")
+    create.click()
+    expect(page.locator("#tags tbody").first).to_contain_text("simple:winter")
+    expect(page.locator("[data-changes]")).to_have_text("1 tag to change")
+
+
+def test_enter_filters_and_adds_but_never_reviews(page: Page, instance: Instance):
+    picker(page, instance)
+    heading = page.get_by_role("heading", level=1)
+    page.get_by_label("Find a tag").fill("team:ba")
+    page.keyboard.press("Enter")
+    expect(heading).to_have_text("Edit tags of 12 features")
+    expect(page.get_by_label("Find a tag")).to_have_value("team:ba")
+    page.get_by_label("Value").fill("winter")
+    page.keyboard.press("Enter")
+    expect(heading).to_have_text("Edit tags of 12 features")
+    expect(page.locator("[data-changes]")).to_have_text("1 tag to change")
+
+
+def test_a_tag_has_one_control(page: Page, instance: Instance):
+    picker(page, instance)
+    row = page.locator("#tags tr[data-text]").first
+    expect(row.get_by_role("checkbox")).to_have_count(1)
+    expect(row.get_by_role("radio")).to_have_count(0)
 
 
 def test_what_a_filter_hides_counts_too(page: Page, instance: Instance):
@@ -84,8 +121,8 @@ def test_a_password_is_shown_and_not_sent_so(browser: Browser, instance: Instanc
 
 
 def test_an_id_is_suggested_until_one_types_it(page: Page):
-    page.goto("/projects/new")
-    name, id = page.get_by_label("Name"), page.get_by_label("Id")
+    page.goto("/new-project")
+    name, id = page.get_by_label("Name"), page.get_by_label("Project id")
     name.press_sequentially("Night & Day  Shop")
     expect(id).to_have_value("night-day-shop")
     id.fill("no id")
@@ -96,8 +133,27 @@ def test_an_id_is_suggested_until_one_types_it(page: Page):
     expect(id).to_have_value("nds")
 
 
+def test_what_one_types_before_the_scripts_arrive_counts(page: Page, instance: Instance):
+    late: list[Route] = []
+
+    def hold_back(route: Route) -> None:
+        late.append(route)
+
+    page.route("**/js/suggest_id.js*", hold_back)
+    page.goto("/new-project", wait_until="commit")
+    page.get_by_label("Name").fill("Night shop")
+    late.pop().continue_()
+    expect(page.get_by_label("Project id")).to_have_value("night-shop")
+    picker(page, instance)
+    page.route("**/js/filter.js*", hold_back)
+    page.reload(wait_until="commit")
+    page.get_by_label("Find a tag").fill("team ba")
+    late.pop().continue_()
+    expect(page.locator("#tags tbody tr:visible th[scope=row]")).to_have_text(["team:basket"])
+
+
 def test_the_slash_is_a_letter_where_one_types(page: Page, instance: Instance):
-    page.goto(f"/projects/{instance.project(1)}/features/new")
+    page.goto(f"/projects/{instance.project(1)}/new-feature")
     page.get_by_label("Name").press_sequentially("a/b")
     expect(page.get_by_label("Name")).to_have_value("a/b")
     page.goto("/projects")

@@ -21,13 +21,25 @@ USER = [
     "createdAt",
     "accountType",
 ]
-ON_FEATURES = ["CREATE_FEATURE", "DELETE_FEATURE", "UPDATE_FEATURE", "UPDATE_FEATURE_DEPENDENCY"]
+ON_FEATURES = [
+    "CREATE_FEATURE",
+    "CREATE_FEATURE_STRATEGY",
+    "DELETE_FEATURE",
+    "DELETE_FEATURE_STRATEGY",
+    "UPDATE_FEATURE",
+    "UPDATE_FEATURE_DEPENDENCY",
+    "UPDATE_FEATURE_ENVIRONMENT",
+    "UPDATE_FEATURE_STRATEGY",
+]
 OF_OWNERS = sorted([*ON_FEATURES, "DELETE_PROJECT", "PROJECT_USER_ACCESS_WRITE", "UPDATE_PROJECT"])
 OF_EDITORS = [
+    "CREATE_CONTEXT_FIELD",
     "CREATE_PROJECT",
     "CREATE_TAG_TYPE",
+    "DELETE_CONTEXT_FIELD",
     "DELETE_TAG_TYPE",
     "READ_LOGS",
+    "UPDATE_CONTEXT_FIELD",
     "UPDATE_TAG_TYPE",
 ]
 
@@ -53,7 +65,7 @@ def test_a_user_has_these_fields_in_the_order_of_the_document(viewer):
     assert user["accountType"] == "User"
 
 
-def test_the_email_stands_after_the_name_when_there_is_one(app, admin, people):
+def test_the_email_comes_after_the_name_if_there_is_one(app, admin, people):
     body = {"email": "grace@example.com", "name": "Grace Hopper", "rootRole": 3}
     id = admin.ok("POST", "/user-admin", body)["id"]
     user = me(ApiClient(app, people.token(id)))["user"]
@@ -85,7 +97,7 @@ def test_the_last_sign_in_is_when_the_user_was_seen(app, people):
     assert user["loginAttempts"] == 2
 
 
-def test_a_service_account_is_told_that_it_is_one(app, people):
+def test_a_service_account_sees_its_account_type(app, people):
     id = people.service_account("robot", role="Editor")
     user = me(ApiClient(app, people.token(id)))["user"]
     assert (user["id"], user["accountType"]) == (id, "Service Account")
@@ -107,7 +119,7 @@ def test_the_caller_is_the_owner_of_the_token(app, people):
         assert [me(ApiClient(app, token))["user"]["id"] for token in both] == [id, id]
 
 
-def test_it_has_no_secret(app, people):
+def test_the_response_contains_no_secret(app, people):
     id = people.person("grace")
     client = ApiClient(app, people.token(id))
     with app.app_context(), unit_of_work(writes=True):
@@ -214,7 +226,7 @@ def test_without_any_both_are_empty(viewer):
 # Who is let in
 
 
-def test_nobody_is_told_who_a_stranger_is(stranger):
+def test_a_request_without_a_token_is_refused(stranger):
     assert error_of(stranger.get("/user")) == (401, "AuthenticationRequired")
 
 
@@ -227,6 +239,6 @@ def test_a_token_may_be_spelled_with_bearer(stranger, viewer, spelling):
 @pytest.mark.parametrize(
     "wrong", ["", "Bearer", "Basic {}", "{}x", "x{}", "Bearer Bearer {}", "fst_pat_"]
 )
-def test_anything_else_is_no_token(stranger, viewer, wrong):
+def test_anything_else_is_not_accepted_as_a_token(stranger, viewer, wrong):
     headers = {"Authorization": wrong.format(viewer.token)}
     assert error_of(stranger.get("/user", headers=headers)) == (401, "AuthenticationRequired")

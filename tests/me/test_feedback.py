@@ -1,4 +1,4 @@
-"""What the calling account says about notices and questionnaires."""
+"""The calling account's answers to surveys, and the notices it has seen."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_a_second_post_changes_the_first(viewer):
     assert (given(viewer)["menu"]["given"], given(viewer)["menu"]["neverShow"]) == (GIVEN, True)
 
 
-def test_a_put_may_be_the_first(viewer):
+def test_a_put_can_be_the_first(viewer):
     assert viewer.ok("PUT", PATH, {"neverShow": True}) == given(viewer)["menu"]
 
 
@@ -62,18 +62,18 @@ def test_what_does_not_fit_is_refused(viewer, bad):
 
 
 @pytest.mark.parametrize("bad", [{}, {"feedbackId": "a b"}, {"feedbackId": ""}])
-def test_a_questionnaire_is_named(viewer, bad):
+def test_a_survey_needs_a_name(viewer, bad):
     assert list(problems_of(viewer.post("/feedback", bad))) == ["/feedbackId"]
 
 
-def test_everybody_answers_for_himself(viewer, editor):
+def test_everyone_has_their_own_answers(viewer, editor):
     viewer.ok("PUT", PATH, {"neverShow": True})
     editor.ok("PUT", PATH, {"neverShow": False})
     assert given(viewer)["menu"]["neverShow"] is True
     assert given(editor)["menu"]["neverShow"] is False
 
 
-def test_a_notice_is_seen_once_and_for_all(viewer, editor):
+def test_a_notice_is_seen_once(viewer, editor):
     for _ in range(2):
         answer = viewer.post("/splash/tour")
         assert answer.status_code == 200
@@ -83,7 +83,7 @@ def test_a_notice_is_seen_once_and_for_all(viewer, editor):
     assert editor.ok("GET", "/user")["splash"] == {}
 
 
-def test_a_service_account_may_answer_too(app, people):
+def test_a_service_account_can_answer_too(app, people):
     client = ApiClient(app, people.token(people.service_account("robot")))
     client.ok("PUT", PATH, {"neverShow": True})
     assert given(client)["menu"]["neverShow"] is True

@@ -23,7 +23,7 @@ SHOP = {"id": "shop", "name": "Web shop"}
 
 @pytest.fixture
 def shop(admin):
-    """A project in which every field has a value of its own."""
+    """A project in which every field differs from its default."""
     return admin.ok(
         "POST",
         PATH,
@@ -59,7 +59,7 @@ def events_of(client, type):
 # Creating
 
 
-def test_a_new_project_has_all_fields_of_the_document_in_its_order(admin):
+def test_a_new_project_has_all_documented_fields_in_order(admin):
     answer = admin.post(PATH, SHOP)
     assert answer.status_code == 201
     assert answer.headers["Location"] == "/api/admin/projects/shop"
@@ -76,12 +76,12 @@ def test_a_new_project_has_all_fields_of_the_document_in_its_order(admin):
     }
 
 
-def test_its_location_answers_with_the_same(admin):
+def test_its_location_returns_the_same_project(admin):
     answer = admin.post(PATH, SHOP)
     assert admin.ok("GET", answer.headers["Location"]) == answer.json
 
 
-def test_what_was_sent_is_what_is_there(shop):
+def test_all_fields_are_stored_as_sent(shop):
     assert shop == {
         "id": "shop",
         "name": "Web shop",
@@ -94,14 +94,14 @@ def test_what_was_sent_is_what_is_there(shop):
     }
 
 
-def test_the_creation_is_told(admin, shop):
+def test_creating_a_project_is_recorded(admin, shop):
     [event] = events_of(admin, "project-created")
     assert (event["project"], event["createdBy"]) == ("shop", "admin")
     assert event["data"]["name"] == "Web shop"
 
 
 @pytest.mark.parametrize("id", ["a", "...", "-", "_~.-", "A1", "x" * 100])
-def test_an_id_is_made_of_these_characters(admin, id):
+def test_an_id_can_have_these_characters(admin, id):
     answer = admin.post(PATH, {"id": id, "name": "x"})
     assert answer.json["id"] == id
     assert admin.ok("GET", answer.headers["Location"])["id"] == id
@@ -110,7 +110,7 @@ def test_an_id_is_made_of_these_characters(admin, id):
 @pytest.mark.parametrize(
     "bad", ["", ".", "..", "a b", " a", "a\n", "a/b", "é", "٣", "x" * 101, 5, None, ["a"]]
 )
-def test_no_other_id_is_taken(admin, bad):
+def test_other_ids_are_refused(admin, bad):
     assert list(problems_of(admin.post(PATH, {"id": bad, "name": "x"}))) == ["/id"]
 
 
@@ -126,7 +126,7 @@ def test_ids_differ_by_case(admin):
     assert admin.ok("GET", f"{PATH}/shop") != admin.ok("GET", f"{PATH}/Shop")
 
 
-def test_an_id_is_taken_once(admin, shop):
+def test_an_id_is_used_once(admin, shop):
     assert error_of(admin.post(PATH, SHOP)) == (409, "NameExistsError")
     assert admin.ok("GET", f"{PATH}/shop") == shop
     assert len(events_of(admin, "project-created")) == 1
@@ -140,7 +140,7 @@ def test_an_archived_project_keeps_its_id(admin, app, shop):
 @pytest.mark.parametrize(
     ("field", "longest"), [("name", 255), ("description", 5_000), ("defaultStickiness", 100)]
 )
-def test_texts_have_a_greatest_length_after_trimming(admin, field, longest):
+def test_texts_have_a_maximum_length_after_trimming(admin, field, longest):
     text = "é" * longest
     assert admin.ok("POST", PATH, SHOP | {field: f" {text} "})[field] == text
     answer = admin.post(PATH, SHOP | {"id": "other", field: f"{text}é"})
@@ -153,7 +153,7 @@ def test_some_texts_must_not_be_empty(admin, field, bad):
     assert list(problems_of(admin.post(PATH, SHOP | {field: bad}))) == [f"/{field}"]
 
 
-def test_the_description_may_be_null_and_have_lines(admin):
+def test_the_description_can_be_null_or_have_several_lines(admin):
     assert admin.ok("POST", PATH, SHOP | {"description": None})["description"] is None
     text = "one\ntwo"
     other = {"id": "other", "name": "x", "description": text}
@@ -166,7 +166,7 @@ def test_a_mode_is_one_of_three(admin, bad):
 
 
 @pytest.mark.parametrize("mode", ["open", "protected", "private"])
-def test_each_mode_is_taken(admin, mode):
+def test_each_mode_is_accepted(admin, mode):
     assert admin.ok("POST", PATH, SHOP | {"mode": mode})["mode"] == mode
 
 
@@ -179,11 +179,11 @@ def test_without_environments_all_that_are_not_deprecated_are_enabled(admin, sta
     assert admin.ok("POST", PATH, SHOP)["environments"] == ["development", "production"]
 
 
-def test_a_deprecated_environment_may_be_named(admin, staging):
+def test_a_deprecated_environment_can_be_named(admin, staging):
     assert admin.ok("POST", PATH, SHOP | {"environments": [staging]})["environments"] == [staging]
 
 
-def test_at_least_one_environment_when_any_are_given(admin):
+def test_an_empty_list_of_environments_is_refused(admin):
     answer = admin.post(PATH, SHOP | {"environments": []})
     assert list(problems_of(answer)) == ["/environments"]
 
@@ -202,7 +202,7 @@ def test_the_order_of_environments_does_not_matter(admin):
     assert admin.ok("GET", f"{PATH}/shop") == created
 
 
-def test_each_unknown_environment_is_named_and_nothing_is_made(admin):
+def test_each_unknown_environment_is_named_and_nothing_is_created(admin):
     answer = admin.post(PATH, SHOP | {"environments": ["mars", "production", "venus"]})
     problems = problems_of(answer)
     assert set(problems) == {"/environments/0", "/environments/2"}
@@ -221,19 +221,19 @@ def test_approvals_are_clamped(admin, sent, kept):
     ]
 
 
-def test_one_approval_unless_said_otherwise(admin):
+def test_the_default_is_one_approval(admin):
     created = admin.ok("POST", PATH, SHOP | {"changeRequestEnvironments": [{"name": "production"}]})
     assert created["changeRequestEnvironments"] == [{"name": "production", "requiredApprovals": 1}]
 
 
 @pytest.mark.parametrize("bad", ["2", 2.5, True, None])
-def test_approvals_are_a_whole_number(admin, bad):
+def test_approvals_must_be_a_whole_number(admin, bad):
     rule = {"name": "production", "requiredApprovals": bad}
     answer = admin.post(PATH, SHOP | {"changeRequestEnvironments": [rule]})
     assert list(problems_of(answer)) == ["/changeRequestEnvironments/0/requiredApprovals"]
 
 
-def test_approvals_for_an_environment_that_is_not_enabled(admin):
+def test_approvals_can_name_an_environment_that_the_project_does_not_use(admin):
     body = {"environments": ["development"], "changeRequestEnvironments": [{"name": "production"}]}
     created = admin.ok("POST", PATH, SHOP | body)
     assert created["environments"] == ["development"]
@@ -259,26 +259,26 @@ def test_the_creator_becomes_owner(editor):
     editor.ok("PUT", f"{PATH}/shop", {"name": "Mine"})
 
 
-def test_viewers_and_owners_of_others_may_not_create(people, viewer):
+def test_viewers_and_owners_of_other_projects_cannot_create_one(people, viewer):
     for client in (viewer, people.member("olga", "default", "Owner")):
         refusal = client.post(PATH, SHOP)
         assert error_of(refusal) == (403, "NoAccessError")
         assert "CREATE_PROJECT" in refusal.json["message"]
 
 
-def test_strangers_may_not_create(stranger):
+def test_callers_without_a_token_cannot_create_one(stranger):
     assert error_of(stranger.post(PATH, SHOP)) == (401, "AuthenticationRequired")
 
 
 # Updating
 
 
-def test_an_update_answers_without_a_body(admin, shop):
+def test_the_response_to_an_update_has_no_body(admin, shop):
     answer = admin.put(f"{PATH}/shop", {"name": "Shop"})
     assert (answer.status_code, answer.data) == (200, b"")
 
 
-def test_missing_fields_stay(admin, shop):
+def test_fields_left_out_stay_as_they_are(admin, shop):
     admin.ok("PUT", f"{PATH}/shop", {"name": "Shop"})
     assert admin.ok("GET", f"{PATH}/shop") == shop | {"name": "Shop"}
 
@@ -286,7 +286,7 @@ def test_missing_fields_stay(admin, shop):
 @pytest.mark.parametrize(
     "change", [{"description": "New"}, {"mode": "private"}, {"defaultStickiness": "random"}]
 )
-def test_a_field_that_is_sent_changes_alone(admin, shop, change):
+def test_only_fields_that_are_sent_change(admin, shop, change):
     admin.ok("PUT", f"{PATH}/shop", {"name": shop["name"]} | change)
     assert admin.ok("GET", f"{PATH}/shop") == shop | change
 
@@ -302,13 +302,13 @@ def test_a_name_is_required_and_not_empty(admin, shop, bad):
 
 
 @pytest.mark.parametrize("bad", [{"mode": "x"}, {"mode": None}, {"defaultStickiness": ""}])
-def test_what_creating_refuses_updating_refuses(admin, shop, bad):
+def test_updating_refuses_what_creating_refuses(admin, shop, bad):
     answer = admin.put(f"{PATH}/shop", {"name": "Shop"} | bad)
     assert list(problems_of(answer)) == [f"/{field}" for field in bad]
     assert admin.ok("GET", f"{PATH}/shop") == shop
 
 
-def test_an_update_is_told_with_before_and_after(admin, shop):
+def test_an_update_is_recorded_with_before_and_after(admin, shop):
     admin.ok("PUT", f"{PATH}/shop", {"name": "Shop"})
     [event] = events_of(admin, "project-updated")
     assert (event["project"], event["createdBy"]) == ("shop", "admin")
@@ -318,7 +318,7 @@ def test_an_update_is_told_with_before_and_after(admin, shop):
 @pytest.mark.parametrize(
     "same", [{"name": "Web shop"}, {"name": " Web shop ", "mode": "protected"}]
 )
-def test_an_update_that_changes_nothing_tells_nothing(admin, shop, same):
+def test_an_update_that_changes_nothing_is_not_recorded(admin, shop, same):
     admin.ok("PUT", f"{PATH}/shop", same)
     assert events_of(admin, "project-updated") == []
 
@@ -331,13 +331,13 @@ def test_what_was_read_can_be_sent_back(admin, shop):
     assert events_of(admin, "project-updated") == []
 
 
-def test_what_an_update_can_not_change_is_ignored(admin, shop):
+def test_fields_that_an_update_cannot_change_are_ignored(admin, shop):
     ignored = {"featureLimit": 9, "environments": [], "changeRequestEnvironments": None}
     admin.ok("PUT", f"{PATH}/shop", {"name": "Web shop", "id": "shop"} | ignored)
     assert admin.ok("GET", f"{PATH}/shop") == shop
 
 
-def test_another_id_than_that_of_the_path_is_refused(admin, shop):
+def test_an_id_that_differs_from_the_path_is_refused(admin, shop):
     answer = admin.put(f"{PATH}/shop", {"name": "Shop", "id": "Shop"})
     assert list(problems_of(answer)) == ["/id"]
 
@@ -354,12 +354,12 @@ def test_every_representation_carries_the_same_etag_until_it_changes(admin):
     assert admin.get(f"{PATH}/shop").headers["ETag"] not in etags
 
 
-def test_an_update_of_what_was_read_is_made(admin, shop):
+def test_an_update_with_the_current_etag_is_made(admin, shop):
     match = {"If-Match": admin.get(f"{PATH}/shop").headers["ETag"]}
     assert admin.put(f"{PATH}/shop", {"name": "Shop"}, headers=match).status_code == 200
 
 
-def test_an_update_of_what_has_changed_since_is_refused_and_changes_nothing(admin, shop):
+def test_an_update_with_an_old_etag_is_refused_and_changes_nothing(admin, shop):
     match = {"If-Match": admin.get(f"{PATH}/shop").headers["ETag"]}
     admin.ok("PUT", f"{PATH}/shop", {"name": "First"})
     answer = admin.put(f"{PATH}/shop", {"name": "Second"}, headers=match)
@@ -390,7 +390,7 @@ def test_another_content_type_is_refused(admin, shop):
 
 
 @pytest.mark.parametrize(("role", "status"), [("Owner", 200), ("Member", 403)])
-def test_owners_may_update_and_members_may_not(people, shop, role, status):
+def test_owners_can_update_and_members_cannot(people, shop, role, status):
     client = people.member("olga", "shop", role)
     assert client.put(f"{PATH}/shop", {"name": "x"}).status_code == status
 
@@ -403,7 +403,7 @@ def test_editors_update_the_default_project_while_it_is_open(admin, editor, shop
     assert error_of(editor.put(f"{PATH}/default", body)) == (403, "NoAccessError")
 
 
-def test_who_may_not_update_does_not_learn_what_exists(viewer, shop):
+def test_a_refused_update_does_not_show_what_exists(viewer, shop):
     known, unknown = (viewer.put(f"{PATH}/{id}", {"name": "x"}) for id in ("shop", "nowhere"))
     assert error_of(known) == error_of(unknown) == (403, "NoAccessError")
     assert known.json["message"].replace("shop", "nowhere") == unknown.json["message"]
@@ -423,7 +423,7 @@ def test_a_member_must_be_an_account(admin, shop, id):
 # Reading
 
 
-def test_a_private_project_is_known_to_members_and_admins_alone(admin, editor, people, shop):
+def test_only_members_and_admins_see_a_private_project(admin, editor, people, shop):
     admin.ok("PUT", f"{PATH}/shop", {"name": "Shop", "mode": "private"})
     for client in (admin, people.member("mia", "shop")):
         assert client.ok("GET", f"{PATH}/shop")["mode"] == "private"
@@ -435,7 +435,7 @@ def test_a_private_project_is_known_to_members_and_admins_alone(admin, editor, p
 
 
 @pytest.mark.parametrize("mode", ["open", "protected"])
-def test_other_projects_are_known_to_all(admin, viewer, mode):
+def test_everyone_sees_other_projects(admin, viewer, mode):
     admin.ok("POST", PATH, SHOP | {"mode": mode})
     assert viewer.ok("GET", f"{PATH}/shop")["mode"] == mode
 
@@ -451,7 +451,7 @@ def test_a_row_of_the_list_counts_features_and_members(admin, people, shop):
     assert (row["featureCount"], row["memberCount"], row["archivedAt"]) == (2, 2, None)
 
 
-def test_archived_projects_are_listed_when_asked_for(admin, app, shop):
+def test_archived_projects_are_listed_on_request(admin, app, shop):
     archive(app, "shop")
     assert ids_in(admin.ok("GET", PATH)) == ["default"]
     found = admin.ok("GET", f"{PATH}?archived=true")
@@ -459,7 +459,7 @@ def test_archived_projects_are_listed_when_asked_for(admin, app, shop):
     assert found["projects"][0]["archivedAt"] is not None
 
 
-def test_a_list_has_stretches_and_a_total(admin):
+def test_a_list_has_pages_and_a_total(admin):
     for number in range(4):
         admin.ok("POST", PATH, {"id": f"p{number}", "name": f"P {number}"})
     found = admin.ok("GET", f"{PATH}?limit=2&offset=2")
@@ -468,7 +468,7 @@ def test_a_list_has_stretches_and_a_total(admin):
 
 
 @pytest.mark.parametrize("bad", ["limit=0", "limit=1001", "offset=-1", "limit=x", "color=red"])
-def test_a_stretch_must_make_sense(admin, bad):
+def test_limit_and_offset_must_be_valid(admin, bad):
     [path] = problems_of(admin.get(f"{PATH}?{bad}"))
     assert path == f"?{bad.split('=')[0]}"
 

@@ -1,23 +1,29 @@
-"""The pages of projects, in a browser without a script."""
+"""The pages of projects, without JavaScript."""
 
 import pytest
 from flask import Flask
 
-from tests.browser import Browser, Page
+from tests.browser import Browser, Page, text_of
 from tests.clients import ApiClient
 from tests.people import People
 
+LAST_OWNER = "Project shop needs at least one Owner. Make someone else an Owner first."
 NEW = {"name": "Web shop", "mode": "open", "environments": ["development", "production"]}
 
 
 @pytest.fixture
 def shop(browser: Browser) -> None:
-    """A project made on the page; its Owner is the one who is signed in."""
-    assert browser.post("/projects/new", {**NEW, "id": "shop"}).status == 303
+    """A project created on the page. The person who is signed in is its Owner."""
+    assert browser.post("/new-project", {**NEW, "id": "shop"}).status == 303
+
+
+def needs(environment: str, approvals: str) -> dict[str, str]:
+    """The inputs of an environment that needs this many approvals."""
+    return {f"needs-approvals-{environment}": "y", f"approvals-{environment}": approvals}
 
 
 def rows(page: Page) -> list[str]:
-    return [row.all("th")[0].all("a")[0].text for row in page.root.all("tbody")[0].all("tr")]
+    return [text_of(row.th.a) for row in page.soup.tbody.find_all("tr")]
 
 
 def settings(admin: ApiClient, id: str = "shop") -> dict[str, object]:
@@ -27,7 +33,7 @@ def settings(admin: ApiClient, id: str = "shop") -> dict[str, object]:
 def test_projects_are_listed_with_their_figures(browser: Browser, shop):
     page = browser.get("/projects")
     assert rows(page) == ["Default", "Web shop"]
-    line = page.root.all("tbody")[0].all("tr")[1].text
+    line = text_of(page.soup.tbody.find_all("tr")[1])
     assert line == "Web shop shop Open 0 1 B just now"
 
 
@@ -60,23 +66,23 @@ def test_a_private_project_is_shown_to_its_members_and_admins_only(app, people, 
 
 
 def test_the_id_is_made_from_the_name_unless_it_is_given(browser, admin):
-    page = browser.get("/projects/new")
-    page = browser.submit(page, {"name": "Web Shop (EU)!"}, button="Create the project")
+    page = browser.get("/new-project")
+    page = browser.submit(page, {"name": "Web Shop (EU)!"}, button="Create project")
     assert page.location == "/projects/web-shop-eu"
-    assert browser.follow(page).messages == ["Project Web Shop (EU)! created; you are its Owner."]
-    page = browser.submit(browser.get("/projects/new"), {"name": "Other", "id": "x.Y_1"})
+    assert browser.follow(page).messages == ["Project Web Shop (EU)! created. You are its Owner."]
+    page = browser.submit(browser.get("/new-project"), {"name": "Other", "id": "x.Y_1"})
     assert page.location == "/projects/x.Y_1"
 
 
 def test_the_modes_say_what_they_mean_in_numbers(browser, people):
     for name in ("a", "b", "c"):
         people.person(name)
-    page = browser.get("/projects/new")
-    assert page.has("4 accounts can sign in or call the API here")
-    choices = [e.text for e in page.root.all("label") if e.attrs.get("class") == "choice"]
+    page = browser.get("/new-project")
+    assert page.has("Today, 4 accounts can sign in or use the API.")
+    choices = [text_of(e) for e in page.soup.select("label.choice")]
     assert choices[0].endswith("4 see it 1 change it")
     assert choices[2].startswith(
-        "Private Only its members and Admins know that it exists. The other 3 will not see it."
+        "Private Only members and Admins know that it exists. Hidden from 3 accounts."
     )
 
 
@@ -104,7 +110,7 @@ def test_form_and_json_refuse_a_new_project_in_the_same_words(browser, admin, ba
     refusal = admin.post("/projects", json=body)
     typed = {"mode": "open", "default_stickiness": "default", **body}
     typed["default_stickiness"] = typed.pop("defaultStickiness", "default")
-    page = browser.post("/projects/new", typed)
+    page = browser.post("/new-project", typed)
     assert (refusal.status_code, page.status) == (400, 400)
     assert page.title.startswith("Error:")
     for detail in refusal.json["details"]:
@@ -119,40 +125,64 @@ def test_a_refused_form_keeps_all_that_was_typed_and_leads_to_what_is_wrong(brow
         "description": "Baskets\nand carts",
         "mode": "private",
         "environments": "production",
+        "needs-approvals-production": "y",
         "approvals-production": "2",
         "default_stickiness": "userId",
     }
-    page = browser.post("/projects/new", typed)
+    page = browser.post("/new-project", typed)
     assert page.status == 400
     assert page.errors == [
         "Project id: A project with the id 'default' already exists (it may be archived)."
     ]
     fields = page.fields()
     assert {name: fields[name] for name in typed} == typed
-    assert fields["approvals-development"] == "off"
-    id = next(e for e in page.root.all("input") if e.attrs.get("name") == "id")
-    assert id.attrs["aria-invalid"] == "true"
-    assert id.attrs["aria-describedby"] == "id-help id-error"
+    assert "needs-approvals-development" not in fields
+    id = page.soup.find("input", attrs={"name": "id"})
+    assert id["aria-invalid"] == "true"
+    assert id["aria-describedby"] == "id-help id-error"
 
 
-@pytest.mark.parametrize("typed", ["many", "1.5", "-", "٣"])
-def test_approvals_that_are_no_number_are_told_at_their_environment(browser, typed):
-    page = browser.post("/projects/new", {**NEW, "approvals-production": typed})
+@pytest.mark.parametrize("typed", ["many", "1.5", "-", "٣", ""])
+def test_approvals_that_are_not_a_number_are_an_error_at_their_environment(browser, typed):
+    page = browser.post("/new-project", NEW | needs("production", typed))
     assert page.status == 400
-    assert page.errors == ["Approvals in production: Enter a number from 1 to 10, or “off”."]
+    assert page.errors == ["Approvals in production: Enter a whole number from 1 to 10"]
     assert page.fields()["approvals-production"] == typed
 
 
-@pytest.mark.parametrize(("typed", "taken"), [("12", 10), ("-3", 1), ("7", 7), ("OFF", 0), ("", 0)])
-def test_approvals_out_of_range_are_taken_for_the_nearest_and_it_is_said(
-    browser, admin, typed, taken
+@pytest.mark.parametrize(
+    ("typed", "saved", "words"),
+    [
+        ("12", 10, "Approvals in production were capped at 10 (you entered 12)."),
+        ("-3", 1, "Approvals in production were raised to 1 (you entered -3)."),
+        ("0", 1, "Approvals in production were raised to 1 (you entered 0)."),
+        ("7", 7, ""),
+    ],
+)
+def test_approvals_out_of_range_are_clamped_and_the_page_says_so(
+    browser, admin, typed, saved, words
 ):
-    page = browser.post("/projects/new", {**NEW, "id": "shop", "approvals-production": typed})
-    [words] = browser.follow(page).messages
-    assert ("were taken for" in words) is (typed in {"12", "-3"})
+    page = browser.post("/new-project", {**NEW, "id": "shop"} | needs("production", typed))
+    [message] = browser.follow(page).messages
+    assert message == f"Project Web shop created. You are its Owner. {words}".strip()
     rules = settings(admin)["changeRequestEnvironments"]
-    expected = [{"name": "production", "requiredApprovals": taken}] if taken else []
-    assert rules == expected
+    assert rules == [{"name": "production", "requiredApprovals": saved}]
+
+
+def test_a_number_of_approvals_counts_only_with_the_switch_on(browser, admin):
+    browser.post("/new-project", {**NEW, "id": "shop", "approvals-production": "3"})
+    assert settings(admin)["changeRequestEnvironments"] == []
+
+
+def test_only_edited_approvals_say_what_they_were(browser, shop):
+    page = browser.get("/projects/shop/settings")
+    browser.submit(page, needs("production", "3"))
+    page = browser.get("/projects/shop/settings")
+    assert not page.has("Was ")
+    page = browser.submit(page, {"name": "", "approvals-production": "4"})
+    assert page.has("Was 3 approvals.")
+    page = browser.submit(page, {"name": "", "needs-approvals-production": None})
+    assert page.has("Was 3 approvals.")
 
 
 def test_settings_are_saved_with_their_reason(browser, admin, shop):
@@ -162,6 +192,7 @@ def test_settings_are_saved_with_their_reason(browser, admin, shop):
         "description": "All of it",
         "mode": "protected",
         "environments": ["production"],
+        "needs-approvals-production": "y",
         "approvals-production": "2",
         "reason": "new rules",
     }
@@ -184,7 +215,7 @@ def test_settings_are_saved_with_their_reason(browser, admin, shop):
 def test_a_blank_name_is_refused_and_not_taken_for_no_change(browser, admin, shop):
     page = browser.submit(browser.get("/projects/shop/settings"), {"name": " "})
     assert page.status == 400
-    assert page.errors == ["Name: Must have 1 to 255 characters."]
+    assert page.errors == ["Name: Enter 1 to 255 characters."]
     assert settings(admin)["name"] == "Web shop"
 
 
@@ -192,7 +223,7 @@ def test_a_narrower_mode_is_reviewed_first_with_its_numbers(browser, admin, peop
     people.person("looker")
     page = browser.submit(browser.get("/projects/shop/settings"), {"mode": "private"})
     assert page.status == 200
-    assert page.has("1 account will not see the project any more; 2 will: its members, and Admins.")
+    assert page.has("1 account will no longer see the project. 2 will: its members and all Admins.")
     assert settings(admin)["mode"] == "open"
     page = browser.submit(page, button="Save Web shop")
     assert browser.follow(page).messages == ["Project Web shop saved."]
@@ -200,12 +231,12 @@ def test_a_narrower_mode_is_reviewed_first_with_its_numbers(browser, admin, peop
 
 
 def test_falling_approvals_are_reviewed_first(browser, admin, shop):
-    typed = {"approvals-production": "3", "approvals-development": "1"}
+    typed = needs("production", "3") | needs("development", "1")
     browser.submit(browser.get("/projects/shop/settings"), typed)
-    typed = {"approvals-production": "1", "approvals-development": "off"}
+    typed = {"approvals-production": "1", "needs-approvals-development": None}
     page = browser.submit(browser.get("/projects/shop/settings"), typed)
-    assert page.has("Approvals that changes in production need: 1 instead of 3.")
-    assert page.has("Approvals that changes in development need: none any more.")
+    assert page.has("Changes in production will need 1 approval instead of 3.")
+    assert page.has("Changes in development will no longer need approval.")
     browser.follow(browser.submit(page, button="Save Web shop"))
     rules = settings(admin)["changeRequestEnvironments"]
     assert rules == [{"name": "production", "requiredApprovals": 1}]
@@ -225,8 +256,8 @@ def test_a_review_whose_numbers_changed_is_shown_again(browser, admin, people, s
     page = browser.submit(browser.get("/projects/shop/settings"), {"mode": "private"})
     people.person("another")
     page = browser.submit(page, button="Save Web shop")
-    assert page.has("What this would do has changed since you saw it")
-    assert page.has("2 accounts will not see the project any more")
+    assert page.has("The effect of this change is no longer what you reviewed")
+    assert page.has("2 accounts will no longer see the project.")
     assert settings(admin)["mode"] == "open"
     browser.follow(browser.submit(page, button="Save Web shop"))
     assert settings(admin)["mode"] == "private"
@@ -235,18 +266,29 @@ def test_a_review_whose_numbers_changed_is_shown_again(browser, admin, people, s
 def test_of_two_editors_the_second_chooses_part_by_part_and_nothing_is_lost(browser, admin, shop):
     mine = browser.get("/projects/shop/settings")
     admin.ok("PUT", "/projects/shop", json={"name": "Theirs", "description": "theirs"})
-    typed = {"name": "Mine", "default_stickiness": "userId", "approvals-production": "2"}
+    typed = {"name": "Mine", "default_stickiness": "userId"} | needs("production", "2")
     page = browser.submit(mine, typed)
     assert page.status == 409
     assert page.has("admin saved it just now")
     fields = page.fields()
-    assert (fields["take-name"], fields["take-description"]) == ("mine", "theirs")
-    page = browser.submit(page, {"take-name": "theirs"}, button="Save what is chosen")
+    assert {name: fields[name] for name in fields if name.startswith("take-")} == {
+        "take-name": "theirs",
+        "take-description": "theirs",
+    }
+    page = browser.submit(page, {"take-name": "mine"}, button="Save these choices")
     browser.follow(page)
     now = settings(admin)
-    assert (now["name"], now["description"]) == ("Theirs", "theirs")
+    assert (now["name"], now["description"]) == ("Mine", "theirs")
     assert now["defaultStickiness"] == "userId"
     assert now["changeRequestEnvironments"] == [{"name": "production", "requiredApprovals": 2}]
+
+
+def test_changes_of_different_fields_that_agree_are_no_conflict(browser, admin, shop):
+    mine = browser.get("/projects/shop/settings")
+    admin.ok("PUT", "/projects/shop", json={"name": "Both"})
+    page = browser.submit(mine, {"name": "Both", "mode": "protected"})
+    assert browser.follow(page).messages == ["Project Both saved."]
+    assert settings(admin)["mode"] == "protected"
 
 
 def test_back_from_a_conflict_keeps_what_was_typed(browser, admin, shop):
@@ -257,11 +299,12 @@ def test_back_from_a_conflict_keeps_what_was_typed(browser, admin, shop):
     assert (page.fields()["name"], page.fields()["mode"]) == ("Mine", "protected")
 
 
-def test_who_may_not_change_a_project_sees_its_settings_and_why(app, people, shop):
+def test_people_who_cannot_change_a_project_see_its_settings_and_why(app, people, shop):
     people.person("looker")
     page = Browser(app).sign_in("looker").get("/projects/shop/settings")
     assert page.has(
-        "Needs UPDATE_PROJECT in shop; an Admin, or an Owner of project shop (boss), can grant it."
+        "You can view this. To change it, ask an Admin or an Owner of project shop (boss) "
+        "for the permission UPDATE_PROJECT."
     )
     assert page.has("Default stickiness default")
 
@@ -271,84 +314,154 @@ def members(admin: ApiClient, id: str = "shop") -> dict[str, int]:
     return {member["username"]: member["roleId"] for member in found}
 
 
-def test_a_member_is_added_by_user_name_or_e_mail(browser, admin, shop):
-    for n, (name, email) in enumerate((("kim", None), (None, "vic@example.org"))):
-        body = {"username": name, "email": email, "name": f"N {n}", "rootRole": 3}
-        admin.ok("POST", "/user-admin", json={k: v for k, v in body.items() if v})
-    page = browser.get("/projects/shop/members")
-    page = browser.submit(page, {"add": "KIM", "add_role": "4"})
-    page = browser.follow(page)
-    assert page.messages == ["Members saved."]
-    browser.follow(browser.submit(page, {"add": "vic@example.org", "add_role": "5"}))
-    assert members(admin) == {"boss": 4, "kim": 4, None: 5}
+def add(browser: Browser, name: str, role: int, id: str = "shop") -> Page:
+    page = browser.get(f"/projects/{id}/members")
+    return browser.submit(page, {"account": name, "role_id": str(role)}, form="/add")
 
 
-def test_somebody_unknown_is_told_at_the_field_and_nothing_is_lost(browser, admin, people, shop):
-    people.join(people.person("kim"), "shop")
-    page = browser.get("/projects/shop/members")
-    kim = next(name for name, value in page.fields().items() if value == "5" and "role-" in name)
-    page = browser.submit(page, {"add": "nobody", kim: "4"})
+@pytest.fixture
+def kim(admin: ApiClient) -> int:
+    body = {"username": "kim", "name": "Kim Osei", "email": "kim@example.org", "rootRole": 3}
+    return admin.ok("POST", "/user-admin", json=body)["id"]
+
+
+@pytest.mark.parametrize("name", ["KIM", "kim@example.org", "Kim Osei", " kim osei "])
+def test_a_member_is_added_by_user_name_e_mail_or_full_name(browser, admin, shop, kim, name):
+    page = browser.follow(add(browser, name, 4))
+    assert page.messages == ["Kim Osei is now an Owner of Web shop."]
+    assert members(admin) == {"boss": 4, "kim": 4}
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("", "Enter a name, a user name or an e-mail address."),
+        ("no.such", "No account matches “no.such”. Check the spelling."),
+        ("osei", "No account is called “osei”. Similar: Kim Osei (kim)."),
+        ("Lee Park", "2 accounts are called “Lee Park”: lee and lee2. Enter a user name."),
+    ],
+)
+@pytest.mark.usefixtures("shop", "kim")
+def test_a_name_that_does_not_mean_one_account_is_an_error(browser, admin, name, error):
+    for username in ("lee", "lee2"):
+        body = {"username": username, "name": "Lee Park", "rootRole": 3}
+        admin.ok("POST", "/user-admin", json=body)
+    page = add(browser, name, 5)
     assert page.status == 400
+    assert page.errors == [f"Name, user name or e-mail: {error}"]
+    assert page.fields("/add")["account"] == name
+    assert members(admin) == {"boss": 4}
+
+
+def test_a_deleted_account_cannot_be_added(browser, admin, shop, kim):
+    admin.ok("DELETE", f"/user-admin/{kim}")
+    assert add(browser, "Kim Osei", 5).status == 400
+
+
+def test_a_member_is_not_added_again(browser, admin, shop, kim):
+    add(browser, "kim", 5)
+    before = admin.ok("GET", "/events")["total"]
+    page = add(browser, "kim", 5)
     assert page.errors == [
-        "User name or e-mail: Nobody here is called 'nobody'; check the spelling."
+        "Name, user name or e-mail: Kim Osei is already a Member of this project."
     ]
-    assert page.fields()[kim] == "4"
+    assert admin.ok("GET", "/events")["total"] == before
+
+
+def test_adding_a_member_with_another_role_asks_first(browser, admin, shop, kim):
+    add(browser, "kim", 5)
+    page = add(browser, "Kim Osei", 4)
+    assert page.status == 409
+    assert page.has("Kim Osei is already a Member")
     assert members(admin)["kim"] == 5
+    page = browser.submit(page, form="/add", button="Make Kim Osei an Owner")
+    assert browser.follow(page).messages == ["Kim Osei is now an Owner of Web shop."]
+    assert members(admin)["kim"] == 4
 
 
-def test_roles_change_and_members_go(browser, admin, people, shop):
+def test_the_last_owner_is_not_demoted_by_adding_them(browser, admin, shop):
+    page = browser.submit(add(browser, "boss", 5), form="/add", button="Make boss a Member")
+    assert page.errors == [LAST_OWNER]
+    assert members(admin) == {"boss": 4}
+
+
+def test_roles_change_and_members_are_removed(browser, admin, people, shop):
     people.join(kim := people.person("kim"), "shop")
     people.join(vic := people.person("vic"), "shop")
     page = browser.get("/projects/shop/members")
     changes = {f"role-{kim}": "4", f"role-{vic}": "remove", "reason": "moved"}
-    browser.follow(browser.submit(page, changes))
+    page = browser.follow(browser.submit(page, changes, form="Save members"))
+    assert page.messages == ["Members saved."]
     assert members(admin) == {"boss": 4, "kim": 4}
     assert admin.ok("GET", "/events?project=shop")["events"][0]["reason"] == "moved"
 
 
+def test_nothing_is_called_saved_when_nothing_changed(browser, admin, shop):
+    before = admin.ok("GET", "/events")["total"]
+    for path, form in (("members", "Save members"), ("settings", "Save")):
+        page = browser.submit(browser.get(f"/projects/shop/{path}"), form=form)
+        assert browser.follow(page).messages == ["Nothing changed."]
+    assert admin.ok("GET", "/events")["total"] == before
+
+
 def test_the_last_owner_is_kept(browser, admin, people, shop):
     page = browser.get("/projects/shop/members")
-    [role] = [name for name in page.fields() if name.startswith("role-")]
-    page = browser.submit(page, {role: "remove"})
+    [role] = [name for name in page.fields("Save members") if name.startswith("role-")]
+    page = browser.submit(page, {role: "remove"}, form="Save members")
     assert page.status == 400
-    assert page.errors == ["Project shop must keep at least one Owner."]
+    assert page.errors == [LAST_OWNER]
     assert members(admin) == {"boss": 4}
 
 
-def test_of_two_who_change_members_the_second_sees_what_changed(browser, admin, people, shop):
+def test_a_role_that_does_not_exist_is_refused(browser, admin, shop):
+    page = browser.get("/projects/shop/members")
+    [role] = [name for name in page.fields("Save members") if name.startswith("role-")]
+    assert browser.submit(page, {role: "9"}, form="Save members").status == 400
+    assert browser.submit(page, {role: "x"}, form="Save members").status == 400
+
+
+def test_of_two_who_change_the_same_role_the_second_sees_what_changed(browser, admin, people, shop):
     people.join(kim := people.person("kim"), "shop")
     mine = browser.get("/projects/shop/members")
-    boss = next(m["id"] for m in admin.ok("GET", "/projects/shop/access")["members"])
-    body = {"members": [{"id": boss, "roleId": 4}, {"id": kim, "roleId": 4}]}
-    admin.ok("PUT", "/projects/shop/access", json=body)
-    page = browser.submit(mine, {f"role-{kim}": "remove"})
+    admin.ok("POST", "/projects/shop/access", json={"id": kim, "roleId": 4})
+    page = browser.submit(mine, {f"role-{kim}": "remove"}, form="Save members")
     assert page.status == 409
-    assert page.has("now Owner, was another role")
-    assert page.fields()[f"role-{kim}"] == "remove"
-    browser.follow(browser.submit(page))
+    assert page.has("now an Owner, was a Member")
+    assert page.fields("Save members")[f"role-{kim}"] == "remove"
+    browser.follow(browser.submit(page, form="Save members"))
     assert members(admin) == {"boss": 4}
+
+
+def test_a_change_of_one_role_leaves_what_others_changed(browser, admin, people, shop):
+    people.join(kim := people.person("kim"), "shop")
+    people.join(vic := people.person("vic"), "shop")
+    mine = browser.get("/projects/shop/members")
+    admin.ok("DELETE", f"/projects/shop/access/{vic}")
+    admin.ok("POST", "/projects/shop/access", json={"id": people.person("lee"), "roleId": 5})
+    browser.follow(browser.submit(mine, {f"role-{kim}": "4"}, form="Save members"))
+    assert members(admin) == {"boss": 4, "kim": 4, "lee": 5}
 
 
 def test_an_empty_project_is_archived_and_revived(browser, admin, shop):
     page = browser.get("/projects/shop/settings")
     page = browser.follow(browser.submit(page, form="Archive Web shop"))
-    assert page.has("Project shop is archived.")
+    assert page.messages == ["Project shop archived. Its id stays taken. You can revive it."]
     assert "shop" not in [row["id"] for row in admin.ok("GET", "/projects")["projects"]]
     assert rows(browser.get("/projects?archived=true")) == ["Web shop"]
     assert browser.get("/projects/shop").has("This project is archived")
     page = browser.follow(browser.submit(page, form="Revive Web shop"))
-    assert page.messages == ["Project Web shop is back."]
+    assert page.messages == ["Project Web shop revived."]
 
 
 def test_a_project_with_features_says_why_it_can_not_be_archived(browser, admin, shop):
     admin.ok("POST", "/projects/shop/features", json={"name": "a"})
     page = browser.get("/projects/shop/settings")
-    assert page.has("Possible when it has no active feature. It has 1.")
+    assert page.has("It has 1 active feature. You can archive it once all of them are archived.")
     assert browser.post("/projects/shop/put-away").status == 409
 
 
-def test_who_may_not_create_projects_is_told_from_whom_to_get_it(app: Flask, people: People):
+def test_people_who_cannot_create_projects_see_whom_to_ask(app: Flask, people: People):
     people.person("looker")
     page = Browser(app).sign_in("looker").get("/projects")
-    assert page.has("To create a project you need CREATE_PROJECT; an Admin can grant it.")
+    assert page.has("To change it, ask an Admin for the permission CREATE_PROJECT.")
     assert "New project" not in page.links

@@ -2,14 +2,16 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from flask import Flask
 
-from app import create_app
 from app.config import from_environment
+from app.factory import create_app
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app"
@@ -39,8 +41,7 @@ def test_only_the_unit_of_work_commits():
 
 
 def test_no_face_talks_to_the_database_itself():
-    stems = {"api", "pages", "picker", "review"}
-    faces = [path for path in APP.rglob("*.py") if path.stem in stems]
+    faces = [*APP.rglob("api*.py"), *APP.rglob("pages*.py")]
     assert len(faces) > 10
     talking = {
         str(path.relative_to(APP))
@@ -49,6 +50,16 @@ def test_no_face_talks_to_the_database_itself():
         if node.attr == "session" and isinstance(node.value, ast.Name) and node.value.id == "db"
     }
     assert talking == set()
+
+
+def test_no_line_of_a_template_is_longer_than_120_characters():
+    lines = {
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in (ROOT / "templates").rglob("*.html")
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if len(line) > 120
+    }
+    assert lines == set()
 
 
 def test_every_template_compiles(application):
@@ -96,3 +107,28 @@ def test_the_openapi_document_has_every_json_route_and_no_other(application):
         if path.startswith("/api/")
     }
     assert documented == routed
+
+
+def test_no_id_or_name_hides_behind_a_fixed_path(application):
+    """A project called ``new`` must have a page, as any other."""
+    key, fixed = "<key:", re.compile(r"[A-Za-z0-9_~.-]{1,100}")
+    rules = [rule.rule.split("/") for rule in application.url_map.iter_rules()]
+    hidden = [
+        ("/".join(one), "/".join(other))
+        for one in rules
+        for other in rules
+        if len(one) == len(other)
+        and one != other
+        and any(a.startswith(key) and fixed.fullmatch(b) for a, b in zip(one, other, strict=True))
+        and all(
+            a == b or (a.startswith(key) and (b.startswith(key) or fixed.fullmatch(b)))
+            for a, b in zip(one, other, strict=True)
+        )
+    ]
+    assert hidden == []
+
+
+def test_commands_start_without_the_pages_which_take_half_a_second_to_import():
+    code = "import sys, app.cli; print(*(name for name in sys.modules if 'pages' in name))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert [name for name in done.stdout.split() if name.startswith("app.")] == []

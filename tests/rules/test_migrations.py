@@ -12,10 +12,10 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
-from app import create_app
 from app.config import from_environment
 from app.core import migrations
 from app.core.db import Model, db
+from app.factory import create_app
 
 PROCESSES = 4
 ROUNDS = 3
@@ -168,10 +168,11 @@ def test_a_database_of_a_newer_version_is_left_alone(migrated):
     with pytest.raises(migrations.WrongSchema) as refusal:
         migrations.upgrade(migrated)
     assert "The database is at revision 9999" in str(refusal.value)
-    assert "Install the version that made it, or a newer one." in str(refusal.value)
+    assert "Install the version that created it, or a newer one." in str(refusal.value)
     assert (rows_of(migrated), schema_of(migrated)) == (rows, schema)
 
 
+@pytest.mark.slow
 def test_processes_that_start_at_once_all_succeed(make, tmp_path):
     engines = [make() for _ in range(ROUNDS)]
     urls = [engine.url.render_as_string(hide_password=False) for engine in engines]

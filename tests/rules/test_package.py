@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("templates", "static", "migrations")
 
@@ -39,7 +41,7 @@ def test_it_migrates_and_draws_pages_from_there_alone(wheel, tmp_path):
     script = (
         "from app.core import files, migrations\n"
         "from app.core.db import db\n"
-        "from app.cli.instance import application\n"
+        "from app.server.application import application\n"
         "app = application()\n"
         "with app.app_context(): migrations.upgrade(db.engine)\n"
         "client = app.test_client()\n"

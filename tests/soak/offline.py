@@ -18,7 +18,7 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, build_opener
 
-PASSWORD = "four words that nobody guesses"
+PASSWORD = "four words that no one guesses"
 PORT = 4299
 ADDRESS = f"http://127.0.0.1:{PORT}"
 
@@ -109,7 +109,7 @@ def main(wheels: Path, folder: Path) -> None:
     with operator.serving(there):
         signed_in = Window().send("/sign-in", name="ada", password=PASSWORD)
         assert "<h1>Projects" in signed_in, signed_in[:2000]
-        assert "unbroken" in operator.command(there, "events", "verify")
+        assert "intact" in operator.command(there, "events", "verify")
     print(made["digest"])
 
 

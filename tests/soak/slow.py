@@ -1,6 +1,6 @@
 """Slow clients, a process of their own: ``python -m tests.soak.slow PORT SECONDS`` drips.
 
-Connects anew when it is cut off; prints as JSON for how long each kind of connection lived.
+Connects again when it is cut off; prints as JSON for how long each kind of connection lived.
 """
 
 import asyncio

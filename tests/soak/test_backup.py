@@ -1,11 +1,11 @@
-"""A backup of a large instance under load: it is whole, and nobody waits long for it."""
+"""A backup of a large instance under load: it is complete, and no one waits long for it."""
 
 import json
 
 import pytest
 
-from tests.cli.conftest import Within
 from tests.soak.load import PROJECT, Load, percentile
+from tests.support.machines import Within
 
 TAGGED = 2_000
 ROUNDS = 5
@@ -37,4 +37,4 @@ def test_a_backup_under_load_is_whole_and_hardly_felt(machine, start, tmp_path, 
     assert p99 <= 1
     told = json.loads(elsewhere.ok("restore", str(file), "--yes", "--json"))
     assert told["digest"] == made["digest"]
-    assert "unbroken" in elsewhere.ok("events", "verify")
+    assert "intact" in elsewhere.ok("events", "verify")

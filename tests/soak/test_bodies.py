@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import TOKEN, Server
+from tests.support.servers import TOKEN, Server
 
 MEBIBYTE = 1 << 20
 AT_ONCE, GROWTH, TAKEN, ON_DISK = 0.1, 20 * MEBIBYTE, 5_000_000, 2_000_000

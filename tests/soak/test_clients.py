@@ -1,4 +1,4 @@
-"""Clients that are slow, many, or ask for the most there may be: nobody else is held up."""
+"""Clients that are slow, many, or ask for as much as they can: no one else is delayed."""
 
 import json
 import socket
@@ -10,10 +10,10 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from app.cli.runner import RECEIVE_SECONDS
+from app.server.connections import RECEIVE_SECONDS
 from tests.bench.load import Job, drive
-from tests.cli.conftest import TOKEN, Server
 from tests.soak.load import PROJECT, resident
+from tests.support.servers import TOKEN, Server
 
 SLOW_FOR = 60.0
 READERS = 200

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import EXECUTABLE, Machine, Server
-from tests.cli.test_processes import SECRET_KEY, Window, set_password, sign_in, status
 from tests.soak.load import PROJECT
+from tests.support.machines import EXECUTABLE, Machine
+from tests.support.servers import SECRET_KEY, Server
+from tests.support.windows import Window, set_password, sign_in, status
 
 ADMIN = "/api/admin"
 HOWEVER = ["+2d", "-2d", "+40d", "-40d", "+0"]
@@ -109,7 +110,7 @@ def test_the_log_keeps_its_order_and_the_server_goes_on(machine, clock, server):
         assert newest["featureName"] == f"f{number}"
     events = server.call("GET", f"{ADMIN}/events?limit=1000").json["events"]
     assert [event["id"] for event in events] == list(range(len(events), 0, -1))
-    assert "unbroken" in machine.ok("events", "verify")
+    assert "intact" in machine.ok("events", "verify")
     assert "Traceback" not in server.log.read_text()
 
 
@@ -142,4 +143,4 @@ def test_two_processes_ten_seconds_apart_agree(machine, settings, start, tmp_pat
         assert server.call("POST", f"{PROJECT}/features", {"name": f"f{number}"}).status == 201
     events = here.call("GET", f"{ADMIN}/events?type=feature-created").json["events"]
     assert [event["featureName"] for event in events] == [f"f{n}" for n in range(19, -1, -1)]
-    assert "unbroken" in machine.ok("events", "verify")
+    assert "intact" in machine.ok("events", "verify")

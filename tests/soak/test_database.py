@@ -1,4 +1,4 @@
-"""PostgreSQL goes away, comes back, is locked: 503s meanwhile, nothing lost, nothing to mend."""
+"""PostgreSQL goes away, comes back, is locked: 503 until then, nothing lost, nothing to repair."""
 
 import os
 import time
@@ -7,8 +7,8 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from tests.cli.conftest import TOKEN
 from tests.soak.load import PROJECT, Load, can_write, features, wait_until
+from tests.support.servers import TOKEN
 
 ENDED_FOR = 15.0
 """Seconds for which the database's side of every connection is ended again and again."""
@@ -70,10 +70,10 @@ def test_postgresql_restarted_under_load_loses_nothing_that_was_acknowledged(
     assert load.broken == []
     assert slowest < 2
     assert load.made <= features(servers[0])
-    assert "unbroken" in machine.ok("events", "verify", DATABASE_URL=database.url)
+    assert "intact" in machine.ok("events", "verify", DATABASE_URL=database.url)
 
 
-def test_while_postgresql_is_absent_it_lives_says_so_and_mends_itself(machine, start, database):
+def test_while_postgresql_is_absent_it_runs_says_so_and_recovers(machine, start, database):
     server = start(DATABASE_URL=database.url)
     assert can_write(server, "before")
     database.stop()
@@ -124,7 +124,7 @@ def test_without_postgresql_it_does_not_start_and_says_so_once(machine, start, d
     assert can_write(start(DATABASE_URL=database.url), "after")
 
 
-def test_a_wrong_password_is_told_without_being_repeated_and_costs_503s_alone(
+def test_a_wrong_password_is_reported_without_being_repeated_and_causes_only_503(
     machine, start, database
 ):
     database.sql("CREATE ROLE flags LOGIN PASSWORD 'right-one'; CREATE DATABASE flags OWNER flags;")

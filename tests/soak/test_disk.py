@@ -1,11 +1,12 @@
-"""A disk that is full or can't be written to: what was acknowledged stays, and it mends itself."""
+"""A disk that is full or can't be written to: what was confirmed stays, and it recovers."""
 
 import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from tests.cli.conftest import EXECUTABLE, TOKEN, Machine
 from tests.soak.load import PROJECT, Load, can_write, features, wait_until
+from tests.support.machines import EXECUTABLE, Machine
+from tests.support.servers import TOKEN
 
 
 def test_a_full_disk_refuses_changes_and_nothing_else(small_disk, start):

@@ -1,4 +1,4 @@
-"""Whatever many do to each other in a row, nobody gets more than whoever gave it to him has."""
+"""Whatever sequence of changes people make, no one gets more than the giver has."""
 
 from collections.abc import Callable
 
@@ -6,8 +6,8 @@ from flask import Flask
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.auth.test_escalation import Step, World
-from tests.conftest import reset_database
+from tests.support.escalation import Step, World
+from tests.support.instances import reset_database
 
 SEQUENCES = {"sqlite": 2_000, "postgresql": 200}
 
@@ -45,6 +45,6 @@ def check(app: Flask, examples: int) -> int:
     return done
 
 
-def test_nobody_is_given_more_than_the_giver_has_in_thousands_of_ways(app, request):
+def test_no_one_gets_more_than_the_giver_has_in_thousands_of_sequences(app, request):
     sequences = SEQUENCES[request.node.callspec.params["app"]]
     print("sequences:", sequences, "steps done:", check(app, sequences))

@@ -3,8 +3,8 @@
 import random
 import time
 
-from tests.cli.conftest import Server
 from tests.soak.likelihood import likelihood
+from tests.support.servers import Server
 
 ADMIN = "/api/admin"
 TIMES = 600
@@ -35,13 +35,13 @@ def test_how_long_an_answer_takes_does_not_tell_whether_a_project_is_there(start
     token, chance = outsider(server), random.Random(3)
     told = {}
     for method, path in QUESTIONS:
-        took: dict[str, list[float]] = {"hidden": [], "nobody": []}
+        took: dict[str, list[float]] = {"hidden": [], "unknown": []}
         for _ in range(TIMES):
             for id in chance.sample(list(took), 2):
                 began = time.perf_counter()
                 answer = server.call(method, ADMIN + path.format(id), BODIES[method], token=token)
                 took[id].append(time.perf_counter() - began)
                 assert answer.status in {200, 403, 404}
-        told[f"{method} {path}"] = round(likelihood(took["hidden"], took["nobody"]), 3)
+        told[f"{method} {path}"] = round(likelihood(took["hidden"], took["unknown"]), 3)
     print("how likely the hidden one takes longer:", told)
     assert all(0.45 <= value <= 0.55 for value in told.values()), told

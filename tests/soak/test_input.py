@@ -5,23 +5,19 @@ from itertools import product
 
 from app.core.db import chunks
 from tests.clients import ApiClient, error_of
-from tests.core.test_rehearsal import root, world
-from tests.input.conftest import twins
+from tests.input.bodies import ROUTES, check_types
 from tests.input.corpora import json_texts, strings
 from tests.input.fields import READABLE, SLOTS, UNREADABLE
-from tests.input.test_content_types import check_types
-from tests.input.test_json import ROUTES
-from tests.input.test_markup import PAYLOADS
-from tests.input.test_markup import check as check_markup
-from tests.input.test_paths import check_all
-from tests.input.test_paths import world as addressed
-from tests.input.test_strings import HOMES, client_of, verdict
-from tests.input.test_types import mistakes, sender
-
-__all__ = ["addressed", "root", "twins", "world"]  # fixtures
+from tests.input.homes import HOMES, client_of, verdict
+from tests.input.markup import PAYLOADS
+from tests.input.markup import check as check_markup
+from tests.input.pages import bombard
+from tests.input.paths import check_all
+from tests.input.values import mistakes, sender
+from tests.support.writes import World
 
 
-def test_every_json_text_on_every_route(root: ApiClient, world: dict[str, int]):
+def test_every_json_text_on_every_route(root: ApiClient, world: World):
     statuses: Counter[int] = Counter()
     for (method, path, body), (name, text) in product(ROUTES, json_texts().items()):
         answer = root.request(
@@ -37,7 +33,7 @@ def test_every_json_text_on_every_route(root: ApiClient, world: dict[str, int]):
     print("\nJSON texts:", dict(statuses))
 
 
-def test_every_value_in_every_field(root: ApiClient, world: dict[str, int]):
+def test_every_value_in_every_field(root: ApiClient, world: World):
     assert mistakes(sender(root, world)) == []
     pairs = len(SLOTS) * (len(READABLE) + len(UNREADABLE))
     print(f"\n{pairs} pairs of field and value")
@@ -60,7 +56,16 @@ def test_every_strange_address_with_every_rule(app, admin, browser, addressed):
     print(f"\n{check_all(app, admin, browser)} requests")
 
 
-def test_every_type_on_every_route(root: ApiClient, world: dict[str, int]):
+def test_20_000_hostile_requests_for_pages(browser, admin, people):
+    admin.ok("POST", "/projects", {"id": "web", "name": "Web"})
+    for name in ("child", "parent"):
+        admin.ok("POST", "/projects/web/features", {"name": name})
+    statuses, broken = bombard(browser, people, 20_000, seed=3)
+    print("\npages:", dict(statuses))
+    assert broken == []
+
+
+def test_every_type_on_every_route(root: ApiClient, world: World):
     check_types(root, world)
 
 

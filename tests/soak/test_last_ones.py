@@ -1,4 +1,4 @@
-"""Who may not be deleted, while several try at once and he himself does something."""
+"""People who must not be deleted, while several try at once and they are active themselves."""
 
 import random
 import time
@@ -11,12 +11,12 @@ import sqlalchemy as sa
 
 from app.core.secrets import digest
 from app.tokens.secrets import TokenKind, generate
-from tests.cli.conftest import Answer, Server
 from tests.soak.attempts import Attacker, person
-from tests.test_races import at_once
+from tests.support.races import at_once
+from tests.support.servers import Answer, Server
 
 ADMIN = "/api/admin"
-PASSWORD = "four words that nobody guesses"
+PASSWORD = "four words that no one guesses"
 TRIALS = 100
 ROUNDS = 50
 LONG_AGO = datetime.fromisoformat("2020-01-01")
@@ -30,14 +30,14 @@ def test_admins_who_remove_each_other_leave_one_who_can_sign_in(around):
     servers, engine = around
     chance, numbers, seen = random.Random(5), count(), Counter[int]()
 
-    def remove(server: Server, id: int, everybody: list[int]) -> Callable[[], Answer]:
+    def remove(server: Server, id: int, everyone: list[int]) -> Callable[[], Answer]:
         path = f"{ADMIN}/user-admin/{id}"
         return chance.choice(
             [
                 lambda: server.call("PUT", path, {"rootRole": 3}),
                 lambda: server.call("DELETE", path),
                 lambda: server.call(
-                    "POST", f"{ADMIN}/user-admin/inactive/delete", {"ids": everybody}
+                    "POST", f"{ADMIN}/user-admin/inactive/delete", {"ids": everyone}
                 ),
             ]
         )
@@ -61,14 +61,14 @@ def test_admins_who_remove_each_other_leave_one_who_can_sign_in(around):
 
 
 def set_long_ago(connection: sa.Connection) -> None:
-    """Let nobody have been here for years."""
+    """Record that no one was active for years."""
     connection.execute(
         sa.text("UPDATE accounts SET last_sign_in_at = :at, created_at = :at"),
         {"at": LONG_AGO},
     )
 
 
-def test_who_comes_back_while_he_is_deleted_for_his_absence_is_in_or_gone(around):
+def test_a_user_who_comes_back_during_their_deletion_is_signed_in_or_deleted(around):
     servers, engine = around
     outcomes: Counter[str] = Counter()
     chance = random.Random(6)

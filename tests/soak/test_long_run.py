@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.bench.load import Job, Load, drive
-from tests.cli.conftest import TOKEN, Server
 from tests.soak.load import PROJECT, resident
+from tests.support.servers import TOKEN, Server
 
 MINUTE = 60.0
 CLIENTS = 64

@@ -1,11 +1,11 @@
 """Tens of thousands of requests that the API's description allows, and that it does not."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-from tests.test_openapi import check_promises
+from tests.support.machines import Machine
+from tests.support.promises import check_promises
 
 EXAMPLES = 150
 CASES = 10_000
@@ -13,8 +13,9 @@ CASES = 10_000
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("role", ["Admin", "Viewer"])
-def test_every_promise_of_the_description_is_kept(role: str, seed: int, tmp_path: Path):
-    said = check_promises(role, tmp_path, f"--seed={seed}", examples=EXAMPLES)
+def test_every_promise_of_the_description_is_kept(role: str, seed: int, larkspur: Machine):
+    options = ("--phases=coverage,fuzzing", f"--seed={seed}")
+    said = check_promises(role, larkspur, *options, examples=EXAMPLES)
     [cases] = re.findall(r"(\d+) generated", said)
     print(f"\n{role}, seed {seed}: {cases} requests")
     assert int(cases) >= CASES

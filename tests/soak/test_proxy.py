@@ -1,8 +1,7 @@
-"""Behind nginx, as the operator is told to set it up: with TLS, on a sub-path."""
+"""Behind nginx as the example configures it: with TLS, on a sub-path."""
 
 import json
 import os
-import shutil
 import ssl
 import subprocess
 import sys
@@ -16,9 +15,11 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.bench.servers import FLAGSTAFF, free_port, running
-from tests.cli.conftest import TOKEN, Machine
 from tests.nginx import Front, is_there, nginx
+from tests.support.chromium import chromium
+from tests.support.machines import Machine
+from tests.support.processes import FLAGSTAFF, free_port, running
+from tests.support.servers import TOKEN
 
 ROOT = Path(__file__).parents[2]
 FAULTS = {
@@ -56,7 +57,7 @@ def doctor(machine: Machine, front: Front, folder: Path) -> list[dict[str, str]]
 
 
 def test_all_journeys_go_through_it():
-    if shutil.which("chromium") is None:
+    if chromium() is None:
         pytest.skip("needs Chromium")
     environ = os.environ | {"JOURNEYS_THROUGH_NGINX": "1"}
     words = [sys.executable, "-m", "pytest", "-n", "2", "tests/journeys"]
@@ -64,7 +65,7 @@ def test_all_journeys_go_through_it():
     assert done.returncode == 0, done.stdout[-4_000:]
 
 
-def test_the_doctor_finds_nothing_wrong_with_what_the_operator_is_told(machine, tmp_path):
+def test_the_doctor_finds_nothing_wrong_with_the_example(machine, tmp_path):
     with served(machine, tmp_path / "nginx") as front:
         [found] = doctor(machine, front, tmp_path / "nginx")
     assert found["state"] == "fine", found

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.cli.conftest import Machine, Server
 from tests.clients import BASE
-from tests.test_races import (
+from tests.support.machines import Machine
+from tests.support.races import (
     CROWD,
     add_tags,
     at_once,
@@ -20,6 +20,7 @@ from tests.test_races import (
     tags_as_they_are,
     tags_as_told,
 )
+from tests.support.servers import Server
 
 ROUNDS = 20
 TAGGINGS = 30
@@ -97,7 +98,7 @@ def test_of_fifty_at_once_one_gets_the_name(admin, path, told, body):
     assert admin.ok("GET", f"/events?type={told}")["total"] == before + ROUNDS
 
 
-def test_tagging_the_same_features_in_any_order_ends_as_it_was_told(admin):
+def test_tagging_the_same_features_in_any_order_ends_as_recorded(admin):
     names = [f"f{number}" for number in range(30)]
     make_features(admin, *names)
     chance, numbers = random.Random(20_260_103), count()

@@ -14,8 +14,9 @@ from itertools import count
 import psycopg
 import pytest
 
-from tests.cli.conftest import TOKEN, Machine, Server
 from tests.soak.load import PROJECT, Load, features
+from tests.support.machines import Machine
+from tests.support.servers import TOKEN, Server
 
 KILLS = 50
 KILLS_OF_ONE = 20
@@ -77,7 +78,7 @@ class Balancer:
 def is_whole(machine: Machine, acknowledged: set[str], there: set[str]) -> None:
     """Whether all that was acknowledged is there, and told, and nothing is torn."""
     assert acknowledged - there == set()
-    assert "unbroken" in machine.ok("events", "verify")
+    assert "intact" in machine.ok("events", "verify")
     if "DATABASE_URL" in machine.settings:
         with psycopg.connect(machine.settings["DATABASE_URL"]) as connection:
             told = connection.execute(TOLD).fetchall()
@@ -133,7 +134,7 @@ def test_a_killed_process_is_not_felt_by_the_other(machine, start, empty_postgre
 
 
 @contextmanager
-def nobody_can_write(machine: Machine, *, really: bool) -> Iterator[None]:
+def no_one_can_write(machine: Machine, *, really: bool) -> Iterator[None]:
     with closing(sqlite3.connect(machine.home / "flagstaff.db", timeout=30)) as file:
         if really:
             file.execute("BEGIN IMMEDIATE")
@@ -174,7 +175,7 @@ def test_told_to_end_under_load_it_answers_all_that_it_took(machine, start):
         reader = threading.Thread(target=take_slowly, args=(server, taken))
         with Load(server, first=end * 1_000_000) as load:
             time.sleep(chance.uniform(0.2, 0.6))
-            with nobody_can_write(machine, really=end % 2 == 0):
+            with no_one_can_write(machine, really=end % 2 == 0):
                 reader.start()
                 time.sleep(0.3)
                 began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Signing in under attack: nothing is told by how long it takes, and nobody else suffers."""
+"""Signing in under attack: its time reveals nothing, and no one else is delayed."""
 
 import random
 import subprocess
@@ -7,17 +7,17 @@ import time
 from itertools import combinations, count
 from pathlib import Path
 
-from tests.cli.conftest import Server
 from tests.soak.attempts import PROXY, Attacker, person
 from tests.soak.likelihood import likelihood
+from tests.support.servers import Server
 
-PASSWORD = "four words that nobody guesses"
+PASSWORD = "four words that no one guesses"
 ROOT = Path(__file__).resolve().parents[2]
 TIMES = 400
 GUESSES = 1_000
 ATTACKED_FOR = 10
 LONGEST_WAIT = 5.0
-"""In seconds, on a machine that is busy: whoever comes waits behind those that are queued."""
+"""In seconds, on a busy machine: a new request waits behind those in the queue."""
 NAMES = 12
 """Of each kind: so few attempts are at each that none has to wait."""
 
@@ -53,7 +53,7 @@ def test_how_long_a_refusal_takes_does_not_tell_whether_there_is_an_account(star
     assert all(0.45 <= value <= 0.55 for value in told.values()), told
 
 
-def test_forty_who_guess_slow_nobody_else_down(start, either):
+def test_forty_guessers_slow_no_one_else_down(start, either):
     server = start(**PROXY, **either)
     before = memory(server)
     attack = [sys.executable, "-m", "tests.soak.attempts", str(server.port), str(ATTACKED_FOR)]

@@ -1,4 +1,4 @@
-"""No text that fits into a request keeps the server busy for long, whoever sends it."""
+"""No text that fits into a request keeps the server busy for long."""
 
 import json
 import time
@@ -8,12 +8,9 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.browser import Browser
-from tests.core.test_rehearsal import root, world
-
-__all__ = ["root", "world"]  # fixtures
 
 LONG, LARGEST = 100_000, 2_000_000
-"""Characters of a text that anybody might paste; bytes that a request may have."""
+"""Characters of a text that anyone might paste; bytes that a request may have."""
 P99, SLOWEST, SLOWEST_LARGE = 0.1, 0.5, 3.0
 
 TEXTS: dict[str, Callable[[int], str]] = {
@@ -141,7 +138,7 @@ def test_no_list_of_faults_takes_long(root, world):
 
 
 @pytest.mark.parametrize("app", ["sqlite"], indirect=True)
-def test_nobody_who_is_not_signed_in_takes_long(app, people):
+def test_visitors_can_not_keep_the_server_busy(app, people):
     visitor = Browser(app)
     token = visitor.csrf_token()
     watch = Stopwatch()

@@ -8,13 +8,10 @@ from collections import Counter
 import pytest
 
 from tests.clients import ApiClient
-from tests.core.test_rehearsal import WRITES
-from tests.input.conftest import twins
 from tests.input.corpora import strings
 from tests.input.fields import READABLE, SLOTS, with_value
 from tests.people import People
-
-__all__ = ["twins"]  # a fixture
+from tests.support.writes import WRITES
 
 REQUESTS, SEEDS = 2_000, (1, 2)
 BODIES = {(method, path): body for method, path, body in WRITES}

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from tests.cli.conftest import Answer, Server
+from tests.support.servers import Answer, Server
 
 ADMIN = "/api/admin"
 TRIALS = 100
@@ -70,7 +70,7 @@ class Asked(NamedTuple):
 
 @contextmanager
 def asking(servers: list[Server], ask: Callable[[Server], int]) -> Iterator[list[Asked]]:
-    """Ask all of them without a pause meanwhile."""
+    """Ask all of them without a pause during the block."""
     heard: list[Asked] = []
     stop = threading.Event()
 

@@ -1,18 +1,18 @@
-"""The pages of tags and their types, in a browser without a script."""
+"""The pages of tags and their types, without JavaScript."""
 
 import pytest
 from flask import Flask
 
 from app.tags.forms import COLOURS
 from app.tags.models import HUES
-from tests.browser import Browser, Page
+from tests.browser import Browser, Page, text_of
 from tests.clients import ApiClient
 from tests.people import People
 
 
 @pytest.fixture
 def tagged(admin: ApiClient) -> None:
-    """Three tags of two types; simple:beta is on two features, team:unused on none."""
+    """Three tags of two types: simple:beta is on two features, the others on none."""
     admin.ok("POST", "/tag-types", json={"name": "team", "description": "Who answers", "hue": 4})
     for name in ("a", "b"):
         admin.ok("POST", "/projects/default/features", json={"name": name})
@@ -26,10 +26,10 @@ def tagged(admin: ApiClient) -> None:
 
 
 def rows(page: Page) -> list[str]:
-    return [row.text for row in page.root.all("tbody")[1].all("tr")]
+    return [text_of(row) for row in page.soup.find_all("tbody")[1].find_all("tr")]
 
 
-def test_tags_are_listed_with_their_use(browser: Browser, tagged: None):
+def test_tags_are_listed_with_their_uses(browser: Browser, tagged: None):
     page = browser.get("/tags")
     assert rows(page) == [
         "simple:beta simple 2",
@@ -56,10 +56,10 @@ def test_tags_are_sorted_and_paged_by_links(browser: Browser, tagged: None):
     assert browser.get("/tags").links["Features"] == "?sort=used"
 
 
-def test_filters_in_use_are_told_in_words(browser: Browser, tagged: None):
+def test_filters_in_use_are_shown_in_words(browser: Browser, tagged: None):
     page = browser.get("/tags?unused=true&text=pay")
     assert page.has("Value: pay")
-    assert page.has("Use: unused")
+    assert page.has("Use: Unused")
 
 
 def test_a_page_beyond_the_last_does_not_claim_that_there_are_no_tags(
@@ -67,18 +67,18 @@ def test_a_page_beyond_the_last_does_not_claim_that_there_are_no_tags(
 ):
     page = browser.get("/tags?offset=500")
     assert page.has("The list ends before this page.")
-    assert not page.has("No tag yet")
+    assert not page.has("No tags yet")
 
 
-def test_an_instance_without_tags_says_where_they_come_from(browser: Browser):
-    assert browser.get("/tags").has("No tag yet")
+def test_an_instance_without_tags_says_how_to_create_one(browser: Browser):
+    assert browser.get("/tags").has("No tags yet")
     assert browser.get("/tags?text=x").has("No tag matches")
 
 
 def test_a_tag_type_is_created_and_changed(browser: Browser, admin: ApiClient):
-    page = browser.get("/tags/types/new")
+    page = browser.get("/tags/new-type")
     typed = {"name": "risk", "description": "How bad", "hue": "3", "reason": "new rules"}
-    page = browser.submit(page, typed, button="Create the tag type")
+    page = browser.submit(page, typed, button="Create tag type")
     assert browser.follow(page).messages == ["Tag type risk created."]
     page = browser.submit(browser.get("/tags/types/risk"), {"description": ""}, button="Save")
     assert browser.follow(page).messages == ["Tag type risk saved."]
@@ -94,7 +94,7 @@ def test_a_tag_type_is_created_and_changed(browser: Browser, admin: ApiClient):
 )
 def test_form_and_json_refuse_a_tag_type_in_the_same_words(browser, admin, bad):
     refusal = admin.post("/tag-types", json=bad)
-    page = browser.post("/tags/types/new", {"hue": "1", **bad})
+    page = browser.post("/tags/new-type", {"hue": "1", **bad})
     assert (refusal.status_code, page.status) == (400, 400)
     for detail in refusal.json["details"]:
         assert any(detail["message"] in error for error in page.errors)
@@ -110,7 +110,7 @@ def test_form_and_json_refuse_a_change_of_a_tag_type_in_the_same_words(browser, 
         assert any(detail["message"] in error for error in page.errors)
 
 
-def test_of_two_who_change_a_tag_type_the_second_is_told(browser, admin, tagged):
+def test_of_two_who_change_a_tag_type_the_second_sees_the_other_change(browser, admin, tagged):
     mine = browser.get("/tags/types/team")
     admin.ok("PUT", "/tag-types/team", json={"description": "theirs", "hue": 6})
     page = browser.submit(mine, {"description": "mine"}, button="Save")
@@ -127,30 +127,34 @@ def test_every_colour_has_a_name():
     assert len(set(COLOURS)) == HUES
 
 
-def test_deleting_a_type_names_what_goes_with_it(browser, admin, tagged):
+def test_deleting_a_type_names_the_tags_deleted_with_it(browser, admin, tagged):
     page = browser.get("/tags/types/team/delete")
-    assert page.has("2 unused tags of it go with it")
+    assert page.has("2 unused tags will be deleted with it.")
     assert page.has("team:unused")
-    page = browser.submit(page, button="Delete the tag type team")
+    page = browser.submit(page, button="Delete tag type team")
     assert browser.follow(page).messages == ["Tag type team deleted."]
     assert admin.ok("GET", "/tags?type=team")["total"] == 0
 
 
-def test_a_type_in_use_and_the_simple_one_can_not_be_deleted(browser, admin, tagged):
-    assert browser.get("/tags/types/simple/delete").has("It stays.")
+def test_a_type_in_use_and_the_default_type_cannot_be_deleted(browser, admin, tagged):
+    assert browser.get("/tags/types/simple/delete").has(
+        "It can’t be deleted. It’s the default type."
+    )
     tags = {"addedTags": [{"type": "team", "value": "pay"}], "removedTags": []}
     admin.ok("PUT", "/projects/default/tags", json={"features": ["a"], "tags": tags})
     page = browser.get("/tags/types/team/delete")
-    assert page.has("features carry tags of it, 1 time in all")
-    assert page.has("Archived features count too.")
+    assert page.has("Its tags are used 1 time. Remove them from all features first.")
+    assert page.has("team:pay 1")
     assert browser.post("/tags/types/team/delete").status == 409
 
 
-def test_who_may_only_look_sees_why(app: Flask, people: People, tagged: None):
+def test_people_without_permission_see_why(app: Flask, people: People, tagged: None):
     people.person("looker")
     browser = Browser(app).sign_in("looker")
-    assert browser.get("/tags").has("Needs CREATE_TAG_TYPE; an Admin can grant it.")
-    assert browser.get("/tags/types/team").has("Needs UPDATE_TAG_TYPE")
-    assert browser.get("/tags/types/new").status == 403
+    assert browser.get("/tags").has(
+        "To change it, ask an Admin for the permission CREATE_TAG_TYPE."
+    )
+    assert browser.get("/tags/types/team").has("for the permission UPDATE_TAG_TYPE")
+    assert browser.get("/tags/new-type").status == 403
     assert browser.post("/tags/types/team", {"description": "x"}).status == 403
     assert browser.get("/tags/types/unknown").status == 404

@@ -1,4 +1,4 @@
-"""Tag types: made, changed, and deleted when no feature needs them."""
+"""Tag types: created, changed, and deleted when no feature uses them."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.clients import error_of, problems_of
 
 PATH = "/tag-types"
 FEATURES = "/projects/default/features"
-TEAM = {"name": "team", "description": "Who looks after it", "hue": 3}
+TEAM = {"name": "team", "description": "The team that owns the feature", "hue": 3}
 
 
 @pytest.fixture
@@ -26,16 +26,16 @@ def types(client):
     return {row["name"]: row for row in client.ok("GET", PATH)["tagTypes"]}
 
 
-def told(client, type):
+def recorded(client, type):
     events = client.ok("GET", f"/events?type={type}")["events"]
     return [(event["preData"], event["data"]) for event in events]
 
 
-def test_a_new_type_is_answered_listed_and_told(editor):
+def test_a_new_type_is_returned_listed_and_recorded(editor):
     answer = editor.post(PATH, TEAM)
     assert (answer.status_code, answer.json) == (201, TEAM)
     assert types(editor)["team"] == TEAM
-    assert told(editor, "tag-type-created") == [(None, TEAM)]
+    assert recorded(editor, "tag-type-created") == [(None, TEAM)]
 
 
 def test_a_name_is_enough(editor):
@@ -43,13 +43,13 @@ def test_a_name_is_enough(editor):
     assert made == {"name": "team", "description": None, "hue": 1}
 
 
-def test_a_name_is_given_once(editor, team):
+def test_a_name_is_used_once(editor, team):
     assert error_of(editor.post(PATH, {"name": "team"})) == (409, "NameExistsError")
     assert types(editor)["team"] == TEAM
 
 
 @pytest.mark.parametrize("name", ["a", "0", "a-b_c", "a" * 50])
-def test_a_name_is_made_of_these_characters(editor, name):
+def test_a_name_can_have_these_characters(editor, name):
     assert editor.ok("POST", PATH, {"name": name})["name"] == name
 
 
@@ -70,23 +70,23 @@ def test_a_name_is_made_of_these_characters(editor, name):
         {"color": "red"},
     ],
 )
-def test_what_does_not_fit_is_refused(editor, bad):
+def test_a_type_that_is_not_valid_is_refused(editor, bad):
     answer = editor.post(PATH, TEAM | bad)
     assert list(problems_of(answer)) == [f"/{field}" for field in bad]
     assert list(types(editor)) == ["simple"]
 
 
 @pytest.mark.parametrize("change", [{"hue": 8}, {"description": "x"}, {"description": None}])
-def test_a_field_that_is_named_changes_and_no_other(editor, team, change):
+def test_only_fields_that_are_sent_change(editor, team, change):
     answer = editor.put(f"{PATH}/team", change)
     assert (answer.status_code, answer.data) == (200, b"")
     assert types(editor)["team"] == TEAM | change
-    assert told(editor, "tag-type-updated") == [(TEAM, TEAM | change)]
+    assert recorded(editor, "tag-type-updated") == [(TEAM, TEAM | change)]
 
 
-def test_what_was_read_can_be_sent_back_and_tells_nothing(editor, team):
+def test_what_was_read_can_be_sent_back_and_is_not_recorded(editor, team):
     editor.ok("PUT", f"{PATH}/team", team)
-    assert told(editor, "tag-type-updated") == []
+    assert recorded(editor, "tag-type-updated") == []
 
 
 def test_a_type_that_is_used_is_not_deleted(admin, editor, team):
@@ -98,7 +98,7 @@ def test_a_type_that_is_used_is_not_deleted(admin, editor, team):
     assert "team" in types(editor)
 
 
-def test_an_unused_type_goes_with_its_tags(admin, editor, team):
+def test_an_unused_type_is_deleted_with_its_tags(admin, editor, team):
     admin.ok("POST", FEATURES, {"name": "cart"})
     change_tags(admin, added=["red"])
     change_tags(admin, removed=["red"])
@@ -107,10 +107,10 @@ def test_an_unused_type_goes_with_its_tags(admin, editor, team):
     assert (answer.status_code, answer.data) == (200, b"")
     assert list(types(editor)) == ["simple"]
     assert admin.ok("GET", "/tags")["total"] == 0
-    assert told(editor, "tag-type-deleted") == [(TEAM, None)]
+    assert recorded(editor, "tag-type-deleted") == [(TEAM, None)]
 
 
-def test_the_simple_type_stays(editor):
+def test_the_default_type_is_not_deleted(editor):
     assert error_of(editor.delete(f"{PATH}/simple")) == (409, "ConflictError")
     assert list(types(editor)) == ["simple"]
 

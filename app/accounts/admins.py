@@ -1,0 +1,47 @@
+"""The rule that one Admin can always sign in."""
+
+from collections.abc import Collection
+
+import sqlalchemy as sa
+
+from app.accounts.models import Account, AccountKind, RoleRow
+from app.core.db import db
+from app.core.errors import Conflict
+from app.core.permissions import Role
+
+
+def guard() -> None:
+    """Take the lock, across processes, that every loss of an Admin needs, until the commit."""
+    row = sa.select(RoleRow.id).where(RoleRow.id == Role.ADMIN)
+    db.session.execute(row.with_for_update(key_share=True))
+
+
+def other_can_sign_in(besides: Collection[int]) -> bool:
+    """Whether an Admin who can sign in remains without those in ``besides``.
+
+    Holds a lock until the transaction ends, so that two removals can't each rely on the Admin
+    whom the other removes.
+    """
+    guard()
+    return not who_can_sign_in() <= set(besides)
+
+
+def keep_one(besides: Collection[int]) -> None:
+    """Refuse a change after which no Admin could sign in; see ``other_can_sign_in``."""
+    if not other_can_sign_in(besides):
+        last = "This is the last Admin" if len(besides) == 1 else "These are the last Admins"
+        raise Conflict(
+            f"{last} who can sign in. Make someone else an Admin first, "
+            "and have them set a password."
+        )
+
+
+def who_can_sign_in() -> set[int]:
+    """The ids of the people who are Admins and have a password."""
+    query = sa.select(Account.id).where(
+        Account.kind == AccountKind.PERSON,
+        Account.role == Role.ADMIN,
+        Account.deleted_at.is_(None),
+        Account.password_hash.is_not(None),
+    )
+    return set(db.session.scalars(query))

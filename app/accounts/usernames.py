@@ -1,0 +1,78 @@
+"""User names: which are free, and which are accepted.
+
+None has parts that no one sees, or letters of several scripts that can look alike.
+
+Of the scripts, UTS 39 calls this "highly restrictive": letters of one script, or those that are
+written together in Japanese, Korean and Chinese.
+"""
+
+import re
+import unicodedata
+
+import sqlalchemy as sa
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.accounts.models import Account, key_of
+from app.core.db import db
+from app.core.errors import Invalid, NameExists
+
+_WRITTEN_TOGETHER = {"LATIN", "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}
+_UNSEEN_KINDS = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+_LETTERS = {"Ll", "Lo", "Lt", "Lu"}
+
+# Marks and letters that are Default_Ignorable_Code_Point, which is Unicode's word for invisible,
+# the blank of Braille, and spaces in a row, which a page shows as one.
+_has_unseen = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]"
+    "|[\U000e0100-\U000e01ef]|\\s{2}"
+).search
+
+
+def rename(account: Account, username: str | None) -> None:
+    """Give the account a user name; the one that it has stays valid if the rules change."""
+    if username is not None and username != account.username and (fault := _fault(username)):
+        raise Invalid.at("/username", fault)
+    account.username = username
+    account.username_key = key_of(username) if username else None
+
+
+def name_taken(username: str | None) -> NameExists:
+    return NameExists(f"The username {username!r} is taken. Choose another.", field="username")
+
+
+def refuse_taken(account: Account) -> None:
+    """Refuse a user name that is another's e-mail, and the other way round: both sign people in.
+
+    Refuse a taken e-mail too, since the constraint doesn't say which of the two is taken. A
+    concurrent insert past this check ends in the username's refusal, also a 409.
+    """
+    if _is_taken(account.username_key, account, Account.email_key):
+        message = f"The username {account.username!r} is the email of another user. Choose another."
+        raise NameExists(message, field="username")
+    if _is_taken(account.email_key, account, Account.email_key, Account.username_key):
+        raise NameExists(f"The email {account.email!r} belongs to another user.", field="email")
+
+
+def _fault(username: str) -> str | None:
+    """Why no account can get this user name, in words; None if it can."""
+    if _has_unseen(username) or any(unicodedata.category(c) in _UNSEEN_KINDS for c in username):
+        return "Use only characters that can be seen, and single spaces."
+    text = unicodedata.normalize("NFKC", username)
+    scripts = {_script(char) for char in text if unicodedata.category(char) in _LETTERS}
+    if len(scripts) > 1 and not scripts <= _WRITTEN_TOGETHER:
+        return "Use letters of one alphabet: others can look the same."
+    return None
+
+
+def _script(letter: str) -> str:
+    """The script of a letter is the first word of its name."""
+    return unicodedata.name(letter, "").partition(" ")[0]
+
+
+def _is_taken(
+    key: str | None, besides: Account, *columns: InstrumentedAttribute[str | None]
+) -> bool:
+    taken = sa.or_(*(column == key for column in columns))
+    query = sa.exists().where(taken, Account.id.is_distinct_from(besides.id))
+    with db.session.no_autoflush:
+        return key is not None and bool(db.session.scalar(sa.select(query)))

@@ -1,0 +1,254 @@
+"""Every setting: what it means, what it takes, and its default. Wrong values stop the start."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from app.config import kinds
+from app.config.setting import Setting, WrongKeyFile, WrongSetting, setting, variable
+
+KEY_FILE = "secret_key"
+MOST_PROCESSES = 4
+"""Unless the operator wants more."""
+
+API_DESCRIPTION = """\
+Administers feature toggles: service accounts, projects, features and their tags, people, and
+what archiving would do. Requests and responses are JSON; every request is one transaction.
+"""
+
+
+def _default_processes(_: Mapping[str, Any]) -> str:
+    try:
+        usable = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        usable = os.cpu_count() or 1
+    return str(min(usable, MOST_PROCESSES))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What an operator can choose."""
+
+    home: Path = setting(
+        "The folder of the SQLite file, the secret key and what belongs to them. If it is missing, "
+        "it is created for its owner only.",
+        kinds.FOLDER,
+        "instance",
+    )
+    database_url: str = setting(
+        "The database.",
+        kinds.DATABASE_URL,
+        lambda before: f"sqlite:///{before['home'] / 'flagstaff.db'}",
+        "flagstaff.db in the home folder",
+    )
+    host: str = setting(
+        "The address to listen on. Other than loopback, it needs FLAGSTAFF_BASE_URL.",
+        kinds.HOST,
+        "127.0.0.1",
+    )
+    port: int = setting("The port to listen on.", kinds.whole_number(1, kinds.MAX_PORT), "4242")
+    processes: int = setting(
+        "How many processes answer requests. SIGHUP replaces them one by one.",
+        kinds.whole_number(1, 64),
+        _default_processes,
+        f"one for each CPU, at most {MOST_PROCESSES}",
+    )
+    threads: int = setting(
+        "Threads of each process. One handles requests; the others help when a request takes "
+        "longer than a few milliseconds. The last one takes only requests that change nothing.",
+        kinds.whole_number(1, 64),
+        "4",
+    )
+    base_url: str = setting(
+        "The address that people use. Links begin with it, so change it with the port. Pages "
+        "answer only to its host and to loopback names, the API to any. With https, cookies are "
+        "Secure and browsers keep to https.",
+        kinds.BASE_URL,
+        "http://127.0.0.1:4242",
+    )
+    bootstrap_token: str | None = setting(
+        "If no Admin has a valid token at the start, a service account named bootstrap gets this "
+        "one. Remove it from the environment afterwards.",
+        kinds.SECRET,
+    )
+    secret_key: str | None = setting(
+        "Signs cookies and reviews, and encrypts the keys of two-step sign-in. Several servers on "
+        "one database need the same key.",
+        kinds.SECRET,
+        default_words="created at the first start: secret_key in the home folder",
+    )
+    trusted_proxy: str | None = setting(
+        "The proxy whose X-Forwarded-For, -Host and -Proto are believed. Without it, they are "
+        "ignored.",
+        kinds.IP,
+    )
+    url_prefix: str = setting(
+        "The path below which a reverse proxy serves Flagstaff.", kinds.URL_PREFIX
+    )
+    inactivity_days: int = setting(
+        "A person is inactive after this many days without signing in or using a token.",
+        kinds.whole_number(1, 3_650),
+        "180",
+    )
+    max_request_bytes: int = setting(
+        "The largest body of a request, in bytes.",
+        kinds.whole_number(1_024, 2**30),
+        str(2 * 2**20),
+    )
+    session_hours: int = setting(
+        "An unused session ends after this many hours. Every session ends after 30 days.",
+        kinds.whole_number(1, 30 * 24),
+        "12",
+    )
+    password_min: int = setting(
+        "The fewest characters of a new password.", kinds.whole_number(8, 128), "15"
+    )
+    security_log_days: int = setting(
+        "How many days the security log keeps an entry. It has at most 100,000 entries.",
+        kinds.whole_number(1, 3_650),
+        "90",
+    )
+    log_format: str = setting(
+        "The format of the log on standard error.", kinds.one_of("text", "json"), "text"
+    )
+
+    def address(self, path: str) -> str:
+        """The address of a path of this server, as people reach it."""
+        return f"{self.base_url}{self.url_prefix}{path}"
+
+    @property
+    def inactivity(self) -> timedelta:
+        """A person is inactive after so long without any sign of them."""
+        return timedelta(days=self.inactivity_days)
+
+    @property
+    def is_https(self) -> bool:
+        return self.base_url.startswith("https:")
+
+    @property
+    def base_is_loopback(self) -> bool:
+        """Whether people reach it only on this machine."""
+        return kinds.is_loopback(urlsplit(self.base_url).hostname or "")
+
+    @property
+    def listens_on_loopback(self) -> bool:
+        return kinds.is_loopback(self.host)
+
+
+def every_setting() -> dict[str, Setting]:
+    """The settings by the name of their variable."""
+    return {variable(one.name): one.metadata["setting"] for one in fields(Settings)}
+
+
+def from_environment(environ: Mapping[str, str]) -> Settings:
+    """Read and check all settings. An empty variable counts as not set.
+
+    Raises:
+        WrongSetting: at the first one that is not valid.
+
+    """
+    given = {one.name: environ.get(variable(one.name), "").strip() for one in fields(Settings)}
+    values: dict[str, Any] = {}
+    for one in fields(Settings):
+        values[one.name] = one.metadata["setting"].read(one.name, given[one.name], values)
+    settings = Settings(**values)
+    if not settings.listens_on_loopback and not given["base_url"]:
+        allowed = (
+            f"the address that people use, because FLAGSTAFF_HOST is {settings.host!r}, "
+            "for example https://flags.example.org"
+        )
+        raise WrongSetting("base_url", "", allowed)
+    return settings
+
+
+def for_flask(settings: Settings) -> dict[str, Any]:
+    """The settings as Flask and its extensions name them."""
+    return {
+        "SETTINGS": settings,
+        "SECRET_KEY": settings.secret_key or _kept_secret_key(settings.home),
+        "SESSION_COOKIE_NAME": _cookie_name(settings),
+        "SESSION_COOKIE_PATH": settings.url_prefix or "/",
+        "SESSION_COOKIE_SECURE": settings.is_https,
+        "SESSION_COOKIE_HTTPONLY": True,
+        "SESSION_COOKIE_SAMESITE": "Lax",
+        "WTF_CSRF_CHECK_DEFAULT": False,  # app/web/routes.py checks every page
+        "WTF_CSRF_TIME_LIMIT": None,  # it lasts as long as the session
+        "WTF_CSRF_SSL_STRICT": False,  # app/web/origins.py checks where a form comes from
+        "MAX_CONTENT_LENGTH": settings.max_request_bytes,
+        "SQLALCHEMY_DATABASE_URI": settings.database_url,
+        "SQLALCHEMY_ENGINE_OPTIONS": _engine_options(settings),
+        "API_TITLE": "Flagstaff",
+        "API_VERSION": version("flagstaff"),
+        "OPENAPI_VERSION": "3.1.0",
+        "API_SPEC_OPTIONS": {
+            "info": {"description": API_DESCRIPTION, "license": {"name": "MIT"}},
+            "servers": [{"url": settings.url_prefix or "/"}],
+            "security": [{"token": []}],
+            "components": {
+                "securitySchemes": {
+                    "token": {
+                        "type": "apiKey",
+                        "in": "header",
+                        "name": "Authorization",
+                        "description": "The token itself, or the word Bearer and the token.",
+                    }
+                }
+            },
+        },
+    }
+
+
+def _kept_secret_key(home: Path) -> str:
+    """The key in the home folder; the first process that needs it creates it.
+
+    Raises:
+        WrongKeyFile: if the file holds something else.
+
+    """
+    file = home / KEY_FILE
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    while not file.exists():
+        made = home / f".secret_key.{secrets.token_hex(8)}"
+        handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as out:
+            out.write(secrets.token_urlsafe(48))
+        with suppress(FileExistsError):  # appears complete, unless another process was first
+            file.hardlink_to(made)
+        made.unlink()
+    key = file.read_text("ascii", "replace").strip()
+    try:
+        kinds.SECRET.read(key or " ")
+    except ValueError:
+        raise WrongKeyFile(file) from None
+    return key
+
+
+def _cookie_name(settings: Settings) -> str:
+    """Browsers accept a __Host- cookie only over https and for the whole host."""
+    return "__Host-flagstaff" if settings.is_https and not settings.url_prefix else "flagstaff"
+
+
+def _engine_options(settings: Settings) -> dict[str, Any]:
+    """One connection a thread and two more: requests wait for threads, not for connections."""
+    options: dict[str, Any] = {
+        "pool_size": settings.threads + 2,
+        "max_overflow": 0,
+        "hide_parameters": True,  # in error messages, and so in the log
+    }
+    if settings.database_url.startswith("postgresql"):
+        options["connect_args"] = {
+            "connect_timeout": 3,
+            "application_name": "flagstaff",
+            "options": (
+                "-c statement_timeout=10s -c lock_timeout=5s "
+                "-c idle_in_transaction_session_timeout=30s -c timezone=UTC"
+            ),
+        }
+    return options

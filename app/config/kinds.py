@@ -1,0 +1,138 @@
+"""The kinds of values that settings take: how each is read, and what is allowed in words."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+MIN_SECRET = 32
+MAX_PORT = 65_535
+HOST_NAME = r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}"
+URL_PATH = r"(/[A-Za-z0-9_~.-]+)*"
+
+_base_url = re.compile(
+    rf"https?://({HOST_NAME}|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{{1,5}}))?{URL_PATH}/?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """``read`` raises ValueError for what is not ``allowed``; ``redact`` hides secrets in it."""
+
+    allowed: str
+    read: Callable[[str], Any]
+    redact: Callable[[str], str] = str
+
+
+def whole_number(low: int, high: int) -> Kind:
+    def read(value: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,12}", value) or not low <= int(value) <= high:
+            raise ValueError
+        return int(value)
+
+    return Kind(f"a whole number from {low} to {high}", read)
+
+
+def one_of(*allowed: str) -> Kind:
+    def read(value: str) -> str:
+        if value not in allowed:
+            raise ValueError
+        return value
+
+    return Kind(" or ".join(allowed), read)
+
+
+def is_ip(value: str) -> bool:
+    try:
+        ip_address(value)
+    except ValueError:
+        return False
+    return True
+
+
+def is_loopback(host: str) -> bool:
+    return host == "localhost" or (is_ip(host) and ip_address(host).is_loopback)
+
+
+def _path(value: str) -> Path:
+    try:
+        return Path(value).expanduser().absolute()
+    except RuntimeError as error:  # ~user without a home folder
+        raise ValueError from error
+
+
+def _host(value: str) -> str:
+    if not is_ip(value) and not re.fullmatch(HOST_NAME, value):
+        raise ValueError
+    return value
+
+
+def _read_base_url(value: str) -> str:
+    match = _base_url.fullmatch(value)
+    if match is None or not 1 <= int(match["port"] or 1) <= MAX_PORT:
+        raise ValueError
+    return value.rstrip("/")
+
+
+def _read_url_path(value: str) -> str:
+    if not re.fullmatch(URL_PATH, value):
+        raise ValueError
+    return value
+
+
+def _read_secret(value: str) -> str | None:
+    if value and not (len(value) >= MIN_SECRET and re.fullmatch(r"[\x21-\x7e]+", value)):
+        raise ValueError
+    return value or None
+
+
+def _read_ip(value: str) -> str | None:
+    if value and not is_ip(value):
+        raise ValueError
+    return value or None
+
+
+def _read_database_url(value: str) -> str:
+    """A plain ``postgresql://`` means psycopg 3; a relative path is from the working folder."""
+    scheme, separator, rest = value.partition("://")
+    if scheme in {"postgres", "postgresql", "postgresql+psycopg"} and separator:
+        url = f"postgresql+psycopg://{rest}"
+        try:
+            make_url(url)
+        except ArgumentError as error:
+            raise ValueError from error
+        return url
+    if scheme == "sqlite" and len(rest) > 1 and rest.startswith("/") and "?" not in rest:
+        return f"sqlite:///{_path(rest[1:])}"
+    raise ValueError
+
+
+def _scheme_only(value: str) -> str:
+    scheme, separator, _ = value.partition("://")
+    return f"{scheme}://…" if separator else "…"
+
+
+FOLDER = Kind("a path, where ~ is the home folder of an existing user", _path)
+HOST = Kind("an IP address or a host name", _host)
+IP = Kind("one IP address", _read_ip)
+URL_PREFIX = Kind("a path like /flagstaff", _read_url_path)
+BASE_URL = Kind(
+    "an address like https://flags.example.org",
+    _read_base_url,
+    lambda value: re.sub(r"//.*@", "//…@", value),
+)
+DATABASE_URL = Kind(
+    "sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE",
+    _read_database_url,
+    _scheme_only,
+)
+SECRET = Kind(
+    f"at least {MIN_SECRET} printable ASCII characters without spaces",
+    _read_secret,
+    lambda _: "…",
+)

@@ -1,0 +1,46 @@
+"""What constraints need of the context fields that exist."""
+
+from collections.abc import Mapping, Sequence
+
+from app.constraints.models import Constraint, values_of
+from app.constraints.operators import Operator
+from app.context import service as context
+from app.context.models import ContextField
+from app.core.errors import Detail, Invalid
+
+
+def check_to_store(constraints: Sequence[Constraint]) -> None:
+    """The same as ``check``, and keeps the fields as they are until the transaction ends."""
+    if constraints:
+        _check(constraints, "/constraints", context.by_name(keep=True))
+
+
+def check(constraint: Constraint) -> None:
+    """Refuse a constraint on an unknown field, and values that the field cannot have."""
+    _check([constraint], None, context.by_name())
+
+
+def _check(
+    constraints: Sequence[Constraint], path: str | None, fields: Mapping[str, ContextField]
+) -> None:
+    """``path``: of the list in the request; None if it is a single constraint."""
+    problems: list[Detail] = []
+    for place, constraint in enumerate(constraints):
+        here = f"{path}/{place}" if path else ""
+        field = fields.get(constraint["contextName"])
+        if field is None:
+            name = constraint["contextName"]
+            message = f"There is no context field named {name!r}. Create it first."
+            problems.append({"path": f"{here}/contextName", "message": message})
+        elif field.legal_values and Operator(constraint["operator"]).compares_whole_values:
+            illegal = [value for value in values_of(constraint) if value not in field.values]
+            part = "values" if "values" in constraint else "value"
+            problems += [
+                {
+                    "path": f"{here}/{part}",
+                    "message": f"{value!r} is not a legal value of {field.name}.",
+                }
+                for value in illegal
+            ]
+    if problems:
+        raise Invalid.because(problems)

@@ -1,0 +1,93 @@
+"""Constraints as people read them: ``country is NO or SE``."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from app.constraints.models import Constraint
+from app.constraints.operators import Operator
+
+LISTED = 5
+
+
+class Phrase(NamedTuple):
+    """A part of a sentence; ``kind`` says how a page writes it."""
+
+    text: str
+    kind: Literal["plain", "strong", "field"] = "plain"
+
+
+Sentence = list[Phrase]
+
+VERBS = {
+    Operator.IN: ("is", "isn’t"),
+    Operator.NOT_IN: ("isn’t", "is"),
+    Operator.STR_STARTS_WITH: ("starts with", "doesn’t start with"),
+    Operator.STR_ENDS_WITH: ("ends with", "doesn’t end with"),
+    Operator.STR_CONTAINS: ("contains", "doesn’t contain"),
+    Operator.NUM_EQ: ("is", "isn’t"),
+    Operator.NUM_GT: ("is more than", "isn’t more than"),
+    Operator.NUM_GTE: ("is at least", "isn’t at least"),
+    Operator.NUM_LT: ("is less than", "isn’t less than"),
+    Operator.NUM_LTE: ("is at most", "isn’t at most"),
+    Operator.DATE_AFTER: ("from", "until"),
+    Operator.DATE_BEFORE: ("until", "from"),
+    Operator.SEMVER_EQ: ("is version", "isn’t version"),
+    Operator.SEMVER_GT: ("is after version", "isn’t after version"),
+    Operator.SEMVER_GTE: ("is version", "isn’t version"),
+    Operator.SEMVER_LT: ("is before version", "isn’t before version"),
+    Operator.SEMVER_LTE: ("is version", "isn’t version"),
+    Operator.REGEX: ("matches the pattern", ""),
+    Operator.IN_CIDR: ("is in the network", "isn’t in the network"),
+}
+"""As it is, and inverted."""
+
+ENDINGS = {Operator.SEMVER_GTE: " or later", Operator.SEMVER_LTE: " or earlier"}
+
+
+def told(constraint: Constraint) -> Sentence:
+    """One constraint: its field, what is asked of it, and the values."""
+    operator = Operator(constraint["operator"])
+    verb = VERBS[operator][constraint["inverted"]]
+    sentence = [Phrase(constraint["contextName"], "field"), Phrase(f" {verb} ")]
+    if len(constraint.get("values", ())) > LISTED:
+        if operator in {Operator.IN, Operator.NOT_IN}:
+            sentence[-1] = Phrase(" is one of " if verb == "is" else " is none of ")
+        sentence.append(Phrase(f"{len(constraint['values'])} values", "strong"))
+    elif "values" in constraint:
+        sentence += _any_of(constraint["values"])
+    elif operator in {Operator.DATE_AFTER, Operator.DATE_BEFORE}:
+        sentence.append(Phrase(_date(constraint["value"]), "strong"))
+    else:
+        sentence.append(Phrase(constraint["value"], "strong"))
+    ending = ENDINGS.get(operator, "") + (
+        ", ignoring case" if constraint["caseInsensitive"] else ""
+    )
+    return [*sentence, Phrase(ending)] if ending else sentence
+
+
+def told_all(constraints: Sequence[Constraint]) -> Sentence:
+    """Constraints joined by “and”."""
+    sentence: Sentence = []
+    for constraint in constraints:
+        sentence += [Phrase(" and ")] if sentence else []
+        sentence += told(constraint)
+    return sentence
+
+
+def plain(sentence: Sentence) -> str:
+    return "".join(phrase.text for phrase in sentence)
+
+
+def _any_of(values: list[str]) -> Sentence:
+    sentence: Sentence = []
+    for place, value in enumerate(values):
+        if place:
+            sentence.append(Phrase(" or " if place == len(values) - 1 else ", "))
+        sentence.append(Phrase(value, "strong"))
+    return sentence
+
+
+def _date(value: str) -> str:
+    at = datetime.fromisoformat(value)
+    return f"{at.day} {at:%b %Y, %H:%M} UTC"

@@ -1,0 +1,63 @@
+from datetime import datetime
+from typing import Any, TypedDict
+
+from sqlalchemy import JSON, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.clock import utcnow
+from app.core.db import Model, at_most
+
+MAX_ORDER = 9_999
+MAX_LEGAL_VALUES = 250
+MAX_VALUE = 100
+"""The characters of one value of a context field."""
+
+BUILT_IN = frozenset(
+    {"appName", "currentTime", "environment", "remoteAddress", "sessionId", "userId"}
+)
+"""Fields that every SDK sends by itself, so they are always there."""
+
+
+class LegalValue(TypedDict):
+    """One of the values that a field may have, and what it means."""
+
+    value: str
+    description: str | None
+
+
+class ContextField(Model):
+    """What an application tells about the person who asks, such as their country.
+
+    Without ``legal_values`` any value will do. ``stickiness``: whether it stays the same for one
+    person, so that rollouts can go by it.
+    """
+
+    __tablename__ = "context_fields"
+
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    description: Mapped[str | None] = mapped_column(String(255))
+    stickiness: Mapped[bool] = mapped_column(default=False)
+    sort_order: Mapped[int] = mapped_column(default=0)
+    legal_values: Mapped[list[LegalValue]] = mapped_column(JSON(none_as_null=True))
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+
+    __table_args__ = (at_most("name", 100), at_most("description", 255))
+
+    @property
+    def is_built_in(self) -> bool:
+        return self.name in BUILT_IN
+
+    @property
+    def values(self) -> list[str]:
+        """The legal values without their descriptions."""
+        return [legal["value"] for legal in self.legal_values]
+
+    def snapshot(self) -> dict[str, Any]:
+        """The field as the event log records it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "stickiness": self.stickiness,
+            "sortOrder": self.sort_order,
+            "legalValues": self.legal_values,
+        }

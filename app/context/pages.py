@@ -1,0 +1,92 @@
+from flask import flash, render_template
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.context import schemas, service, uses
+from app.context.forms import ContextFieldForm, NewContextFieldForm, in_words, settings_of
+from app.core.permissions import Access, Permission
+from app.web.caller import current_actor
+from app.web.conflicts import StaleEdit, Values
+from app.web.forms import attempt, show_form
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint("context_pages", __name__)
+
+LABELS = {
+    "description": "Description",
+    "stickiness": "Stickiness",
+    "legal_values": "Legal values",
+}
+
+
+@bp.get("/context-fields", needs=Access.SIGNED_IN)
+def index() -> str:
+    """List all context fields: those that people created, and those that are built in."""
+    found = service.every()
+    return render_template(
+        "context/index.html",
+        own=[field for field in found if not field.is_built_in],
+        built_in=[field for field in found if field.is_built_in],
+    )
+
+
+@bp.form("/new-context-field", needs=Permission.CREATE_CONTEXT_FIELD)
+def new() -> ResponseReturnValue:
+    """Create a context field."""
+    form = NewContextFieldForm()
+    if created := attempt(form, lambda: service.create(current_actor, **form.values)):
+        flash(f"Context field {created.name} created.", "ok")
+        return redirect_to(".index")
+    return show_form("context/new.html", form)
+
+
+@bp.get("/context-fields/<key:name>", needs=Access.SIGNED_IN)
+def show(name: str) -> ResponseReturnValue:
+    """Show a context field, as a form to those who can change it."""
+    data = settings_of(service.get(name))
+    return _page(name, ContextFieldForm(data=data), data)
+
+
+@bp.post("/context-fields/<key:name>", needs=Permission.UPDATE_CONTEXT_FIELD)
+def update(name: str) -> ResponseReturnValue:
+    """Save, unless someone else changed the field first: then show what they changed."""
+    field = service.get(name, for_change=True)
+    current = settings_of(field)
+    form = ContextFieldForm(data=current)
+    if before := _stale_edit(name).stale(current):
+        return _page(name, form, current, before)
+    changed = attempt(form, lambda: service.update(current_actor, field, **form.values))
+    if changed is None:
+        return _page(name, form, current)
+    flash(f"Context field {name} saved." if changed else "Nothing changed.", "ok")
+    return redirect_to(".index")
+
+
+@bp.post("/context-fields/<key:name>/delete", needs=Permission.DELETE_CONTEXT_FIELD)
+def remove(name: str) -> Response:
+    """Delete a context field that nothing uses."""
+    service.remove(current_actor, service.get(name, for_change=True))
+    flash(f"Context field {name} deleted.", "ok")
+    return redirect_to(".index")
+
+
+def _stale_edit(name: str) -> StaleEdit:
+    return StaleEdit(f"context field {name}", LABELS, in_words)
+
+
+def _page(
+    name: str, form: ContextFieldForm, current: Values, before: Values | None = None
+) -> ResponseReturnValue:
+    """``before``: the settings this form was opened with, if someone changed them since."""
+    field = service.get(name)
+    return _stale_edit(name).show(
+        "context/edit.html",
+        form,
+        current,
+        before,
+        field=field,
+        row=schemas.ContextFieldRow().dump(field),
+        obstacle=service.obstacle_to_removal(field),
+        uses=uses.of(name),
+    )

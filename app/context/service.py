@@ -1,0 +1,141 @@
+"""Context fields: what applications tell about the person who asks."""
+
+from typing import TypedDict, Unpack
+
+import sqlalchemy as sa
+
+from app.context import uses
+from app.context.models import MAX_LEGAL_VALUES, MAX_ORDER, ContextField, LegalValue
+from app.core.actor import Actor
+from app.core.db import db, save
+from app.core.errors import Conflict, Invalid, NameExists, NotFound
+from app.core.words import counted, listed
+from app.events import service as events
+from app.events.models import EventType
+
+
+class Changes(TypedDict, total=False):
+    """Fields of an update. Those left out stay as they are; None clears."""
+
+    description: str | None
+    stickiness: bool
+    sort_order: int
+    legal_values: list[LegalValue]
+
+
+def every() -> list[ContextField]:
+    """All context fields, in the order that people chose."""
+    query = sa.select(ContextField).order_by(ContextField.sort_order, ContextField.name)
+    return list(db.session.scalars(query))
+
+
+def by_name(*, keep: bool = False) -> dict[str, ContextField]:
+    """All fields. With ``keep`` no one changes or deletes them until the transaction ends."""
+    query = sa.select(ContextField)
+    if keep:
+        query = query.with_for_update(read=True, key_share=True)
+    return {field.name: field for field in db.session.scalars(query)}
+
+
+def get(name: str, *, for_change: bool = False) -> ContextField:
+    """The field, with ``for_change`` locked until the transaction ends."""
+    field = db.session.get(ContextField, name, with_for_update=for_change)
+    if field is None:
+        raise NotFound(f"There is no context field named {name!r}.")
+    return field
+
+
+def create(
+    actor: Actor,
+    *,
+    name: str,
+    description: str | None = None,
+    stickiness: bool = False,
+    sort_order: int | None = None,
+    legal_values: list[LegalValue] | None = None,
+) -> ContextField:
+    """Create a context field. Without ``sort_order`` it comes last."""
+    if sort_order is None:
+        last = db.session.scalar(sa.select(sa.func.max(ContextField.sort_order)))
+        sort_order = min((last or 0) + 1, MAX_ORDER)
+    field = ContextField(
+        name=name,
+        description=description,
+        stickiness=stickiness,
+        sort_order=sort_order,
+        legal_values=legal_values or [],
+    )
+    taken = NameExists(f"A context field named {name!r} already exists.", field="name")
+    save(field, if_taken=taken)
+    events.record(actor, EventType.CONTEXT_FIELD_CREATED, data=field.snapshot())
+    return field
+
+
+def update(actor: Actor, field: ContextField, **changes: Unpack[Changes]) -> bool:
+    """Change a field that ``get`` locked; whether that changed anything."""
+    _refuse_loss(field, changes)
+    before = field.snapshot()
+    for key, value in changes.items():
+        setattr(field, key, value)
+    after = field.snapshot()
+    if after != before:
+        events.record(actor, EventType.CONTEXT_FIELD_UPDATED, pre_data=before, data=after)
+    return after != before
+
+
+def set_legal_value(
+    actor: Actor, field: ContextField, value: str, description: str | None = None
+) -> bool:
+    """Add a legal value, or describe one that exists; whether that changed anything."""
+    legal = LegalValue(value=value, description=description)
+    if value in field.values:
+        values = [legal if each["value"] == value else each for each in field.legal_values]
+    elif len(field.legal_values) < MAX_LEGAL_VALUES:
+        values = [*field.legal_values, legal]
+    else:
+        raise Invalid.at("/value", f"{field.name} already has {MAX_LEGAL_VALUES} legal values.")
+    return update(actor, field, legal_values=values)
+
+
+def remove_legal_value(actor: Actor, field: ContextField, value: str) -> None:
+    rest = [legal for legal in field.legal_values if legal["value"] != value]
+    if len(rest) == len(field.legal_values):
+        raise NotFound(f"{field.name} has no legal value {value!r}.")
+    update(actor, field, legal_values=rest)
+
+
+def remove(actor: Actor, field: ContextField) -> None:
+    """Delete a field that ``get`` locked."""
+    if obstacle := obstacle_to_removal(field):
+        raise Conflict(f"The context field {field.name!r} cannot be deleted. {obstacle}")
+    before = field.snapshot()
+    db.session.delete(field)
+    events.record(actor, EventType.CONTEXT_FIELD_DELETED, pre_data=before)
+
+
+def obstacle_to_removal(field: ContextField) -> str:
+    """Why a field cannot be deleted, and what to do about it; empty if it can."""
+    return "SDKs send it by themselves." if field.is_built_in else uses.of(field.name).obstacle
+
+
+def _refuse_loss(field: ContextField, changes: Changes) -> None:
+    """Refuse to take away what strategies rely on: a legal value, or the stickiness."""
+    legal = [each["value"] for each in changes.get("legal_values", field.legal_values)]
+    less_legal = legal and (not field.values or set(field.values) - set(legal))
+    less_sticky = field.stickiness and not changes.get("stickiness", True)
+    if not less_legal and not less_sticky:
+        return
+    found = uses.of(field.name)
+    if less_sticky and found.sticky:
+        number = counted(found.sticky, "strategy goes", "strategies go")
+        raise Conflict(f"{number} by {field.name} for stickiness. Change them first.")
+    lost = [
+        value
+        for value in found.values
+        if less_legal and value not in legal and (not field.values or value in field.values)
+    ]
+    if lost:
+        raise Conflict(
+            f"Strategies use these values of {field.name}: {listed(lost)}. Keep them among the "
+            "legal values, or change the strategies first."
+        )

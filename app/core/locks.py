@@ -1,0 +1,127 @@
+"""Locks that all processes on this machine share; the system releases those of a process that dies.
+
+They are files that a process locks with flock(2). Each holder opens its own file, because
+processes that were forked would share the lock of a file that was open before.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows, where one process serves
+    fcntl = None  # type: ignore[assignment] # mypy looks at it as Linux does
+
+
+class WriterQueue:
+    """One writer at a time, first come, first served among the processes.
+
+    SQLite would make its writers sleep and try again, and starve some of them. There are two
+    files: the holder of the first is next in line for the second. So a process that has just
+    written can't overtake another one that is waiting.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._here = threading.Lock()
+        self._next = database.with_name(f"{database.name}-next")
+        self._writer = database.with_name(f"{database.name}-writer")
+
+    def acquire(self, seconds: float) -> int | None:
+        """Wait for the turn; gives what to release, or None after waiting so long in vain."""
+        if not self._here.acquire(timeout=seconds):
+            return None
+        try:
+            with locked(self._next):
+                return _lock(self._writer)
+        except BaseException:
+            self._here.release()
+            raise
+
+    def release(self, turn: int) -> None:
+        os.close(turn)
+        self._here.release()
+
+    def is_busy(self) -> bool:
+        """Whether a writer would have to wait now."""
+        if self._here.locked():
+            return True
+        turn = _lock_if_free(self._writer)
+        if turn is None:
+            return True
+        os.close(turn)
+        return False
+
+
+class Slots:
+    """At most ``number`` holders at a time, over all processes that share the folder."""
+
+    def __init__(self, name: str, number: int) -> None:
+        self._name, self._number = name, number
+        self._here = threading.BoundedSemaphore(number)
+        self.folder: Path | None = None
+        """Without one, the slots are those of this process alone."""
+
+    @contextmanager
+    def hold(self) -> Iterator[bool]:
+        """Hold a slot for the block; gives whether there was one, without waiting for it."""
+        if not self._here.acquire(blocking=False):
+            yield False
+            return
+        try:
+            slot = self._free_slot()
+            try:
+                yield slot is not None
+            finally:
+                if slot is not None:
+                    os.close(slot)
+        finally:
+            self._here.release()
+
+    def _free_slot(self) -> int | None:
+        if self.folder is None:
+            return os.open(os.devnull, os.O_RDONLY)
+        for number in range(self._number):
+            slot = _lock_if_free(self.folder / f".{self._name}.{number}.lock")
+            if slot is not None:
+                return slot
+        return None
+
+
+def _open(file: Path) -> int:
+    return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _lock(file: Path) -> int:
+    handle = _open(file)
+    if fcntl is not None:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except BaseException:
+            os.close(handle)
+            raise
+    return handle
+
+
+def _lock_if_free(file: Path) -> int | None:
+    handle = _open(file)
+    if fcntl is not None:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            return None
+    return handle
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Hold a lock that processes share for the block, and wait for it first."""
+    handle = _lock(file)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.close(handle)

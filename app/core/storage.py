@@ -1,0 +1,137 @@
+"""Whether the database keeps what is written: its files are in place and its disk has space.
+
+A process can go on writing to a file that was deleted or replaced. SQLite does not notice, and
+everything written that way is lost.
+"""
+
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import sqlalchemy as sa
+from sqlalchemy import event
+
+from app.core import faults
+from app.core.errors import Unavailable
+from app.core.logs import LOGGER
+
+FILES = ("", "-wal", "-shm")
+"""The endings of a SQLite database's files, which belong together while it is open."""
+READER_SECONDS = 0.1
+"""How often a reader checks the files. A writer always does."""
+MIN_FREE_BYTES = 1_000_000
+FAILURE_SECONDS = 10.0
+"""How long one failed write counts as a sign that others would fail too."""
+
+_failed_at: WeakKeyDictionary[sa.Engine, float] = WeakKeyDictionary()
+
+Identity = tuple[int, int]
+
+
+class DatabaseFiles:
+    """The files of a SQLite database, as they were when this process opened them."""
+
+    def __init__(self, engine: sa.Engine, writes: Callable[[], bool]) -> None:
+        self._writes = writes
+        self._checked_at = 0.0
+        self._file = str(engine.url.database)
+        self._paths = [self._file + ending for ending in FILES]
+        self._known: list[Identity | None] = [None] * len(FILES)
+        self._connections = 0
+        self._is_missing = False
+        event.listen(engine, "do_connect", self.check)
+        event.listen(engine, "connect", self._on_connect)
+        event.listen(engine, "begin", self._on_begin)
+        event.listen(engine, "commit", self._remember)
+        event.listen(engine, "close", self._on_close)
+        event.listen(engine, "engine_disposed", self._forget)
+
+    def check(self, *_: object) -> None:
+        """Refuse to go on when a file is no longer the one that is open.
+
+        Raises:
+            Unavailable: until the very same files are back.
+
+        """
+        for path, known in zip(self._paths, self._known, strict=True):
+            if known is not None and _identity(path) != known:
+                if not self._is_missing:
+                    self._is_missing = True
+                    LOGGER.error(
+                        "%s was deleted or replaced while it was open, so nothing is read or "
+                        "written; stop the server, put the files in place and start it again",
+                        path,
+                    )
+                raise Unavailable
+        self._is_missing = False
+        self._checked_at = time.monotonic()
+
+    def _on_begin(self, _connection: sa.Connection) -> None:
+        if self._writes() or time.monotonic() - self._checked_at > READER_SECONDS:
+            self.check()
+
+    def _on_connect(self, connection: sqlite3.Connection, _record: object) -> None:
+        # SQLite opens and holds the other two files from the first read on, not before.
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+        self._connections += 1
+        self._remember()
+
+    def _on_close(self, *_: object) -> None:
+        self._connections -= 1
+        if not self._connections:
+            self._forget()
+
+    def _remember(self, *_: object) -> None:
+        if None in self._known:
+            found = zip(self._known, self._paths, strict=True)
+            self._known = [known or _identity(path) for known, path in found]
+
+    def _forget(self, *_: object) -> None:
+        """Expect other -wal and -shm files: SQLite deletes them with its last connection."""
+        self._known[1:] = [None] * (len(FILES) - 1)
+        self._connections = 0
+
+
+def watch(engine: sa.Engine, *, writes: Callable[[], bool]) -> None:
+    """Notice when the engine's database no longer keeps what is written to it.
+
+    ``writes`` tells whether the transaction that begins is a writer.
+    """
+    event.listen(engine, "handle_error", _on_error)
+    if engine.dialect.name == "sqlite":
+        DatabaseFiles(engine, writes)
+
+
+def is_writable(engine: sa.Engine) -> bool:
+    """Whether a write would probably succeed; nothing is written to find out."""
+    if time.monotonic() - _failed_at.get(engine, -FAILURE_SECONDS) < FAILURE_SECONDS:
+        return False
+    if engine.dialect.name != "sqlite":
+        return True
+    try:
+        return shutil.disk_usage(Path(str(engine.url.database)).parent).free >= MIN_FREE_BYTES
+    except OSError:
+        return False
+
+
+def note_failed_write(engine: sa.Engine, error: Exception) -> None:
+    LOGGER.error("the database can't be written to: %s", error)
+    _failed_at[engine] = time.monotonic()
+
+
+def _on_error(context: sa.engine.ExceptionContext) -> None:
+    error = context.sqlalchemy_exception
+    if isinstance(error, sa.exc.DBAPIError) and faults.is_unwritable(error) and context.engine:
+        note_failed_write(context.engine, error)
+
+
+def _identity(path: str) -> Identity | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - half the time of Path.stat, and it runs every time
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,101 @@
+"""An organisation to look at, with its history, created by the services as any other would be.
+
+Chance decides by a fixed seed: everyone who follows a guide sees the same names as its author.
+"""
+
+from datetime import timedelta
+from functools import partial
+from random import Random
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.accounts.models import Account, AccountKind
+from app.context import service as context
+from app.context.models import LegalValue
+from app.core.clock import utcnow
+from app.core.db import db
+from app.core.errors import Conflict
+from app.core.permissions import DEFAULT_PROJECT, Permission
+from app.demo import data
+from app.demo.diary import Diary
+from app.demo.people import BEGAN, record_sign_ins, schedule_people, schedule_service_accounts
+from app.demo.projects import ProjectHistory
+from app.environments import service as environments
+from app.environments.models import EnvironmentType
+from app.features.models import Dependency, Feature
+from app.operations.progress import Progress
+from app.projects.models import Project
+from app.tags import service as tags
+from app.tags.models import Tag
+from app.users import inactive
+
+STAGING = "staging"
+
+
+def fill(inactivity: timedelta, progress: Progress) -> str:
+    """Fill the empty database with the organisation; returns a report in words.
+
+    ``inactivity``: after so long without activity, people count as inactive.
+    """
+    _refuse_unless_empty()
+    diary = Diary(Random(data.DOMAIN))  # noqa: S311 - names for a demonstration, not secrets
+    schedule_people(diary)
+    service_accounts = schedule_service_accounts(diary)
+    diary.add(BEGAN + 1, _install)
+    diary.add(BEGAN - 2, partial(_first_steps, diary))
+    for number, plan in enumerate(data.PLANS):
+        ProjectHistory(diary, plan, number, service_accounts).schedule()
+    diary.perform(progress)
+    record_sign_ins(diary)
+    return _report(diary.people[0].username, inactivity)
+
+
+def _refuse_unless_empty() -> None:
+    found = {
+        "projects": _count(Project, Project.id != DEFAULT_PROJECT),
+        "features": _count(Feature),
+        "people": _count(Account, Account.kind == AccountKind.PERSON),
+    }
+    if any(found.values()):
+        there = ", ".join(f"{number} {what}" for what, number in found.items() if number)
+        raise Conflict(f"The demo is for an empty instance; this one has {there}. It is unchanged.")
+
+
+def _install() -> None:
+    """Let the project that every instance begins with be as old as the others."""
+    db.session.get_one(Project, DEFAULT_PROJECT).created_at = utcnow()
+
+
+def _first_steps(diary: Diary) -> None:
+    """Create what every instance begins without: an environment, context fields and tag types."""
+    actor = diary.someone(Permission.ADMIN)
+    if STAGING not in environments.all_names():
+        environments.create(
+            actor, name=STAGING, type=EnvironmentType.PREPRODUCTION, sort_order=1
+        )  # after development, before production
+    for name, (about, stickiness, values) in data.CONTEXT_FIELDS.items():
+        legal = [LegalValue(value=value, description=means) for value, means in values.items()]
+        context.create(
+            actor, name=name, description=about, stickiness=stickiness, legal_values=legal
+        )
+    for name in sorted(tags.unknown_types(set(data.TAG_TYPES))):
+        description, hue = data.TAG_TYPES[name]
+        tags.create_type(actor, name=name, description=description, hue=hue)
+
+
+def _report(admin: str, inactivity: timedelta) -> str:
+    return (
+        f"Created {_count(Project)} projects with {_count(Feature)} features, {_count(Dependency)} "
+        f"dependencies and {_count(Tag)} tags,\n"
+        f"{_count(Account, Account.kind == AccountKind.PERSON)} people, of whom "
+        f"{inactive.search(after=inactivity, limit=1, offset=0).total} are inactive, and "
+        f"{_count(Account, Account.kind == AccountKind.SERVICE)} service accounts.\n"
+        "Next, create a token for an Admin and start the server:\n"
+        f'  flagstaff token create {admin} --description "first look"\n'
+        "  flagstaff serve"
+    )
+
+
+def _count(model: type[Any], *conditions: sa.ColumnElement[bool]) -> int:
+    return db.session.scalar(sa.select(sa.func.count()).select_from(model).where(*conditions)) or 0

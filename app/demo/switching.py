@@ -1,0 +1,109 @@
+"""Where the demo's features are on, and for whom: first in development, then further."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from random import Random
+from typing import Any
+
+from app.core.actor import Actor
+from app.core.errors import DomainError
+from app.core.permissions import Permission
+from app.demo.diary import Diary
+from app.strategies import types
+from app.switching import service, strategies
+
+DEVELOPMENT, STAGING, PRODUCTION = "development", "staging", "production"
+REACHES = {DEVELOPMENT: 0.9, STAGING: 0.75, PRODUCTION: 0.6}
+"""How many features get into each environment, of those that got into the one before."""
+WHEN = {DEVELOPMENT: 0.95, STAGING: 0.7, PRODUCTION: 0.45}
+"""After which part of a feature's life, counted from its end."""
+RAISED, STOPPED = 0.3, 0.1
+"""How many rollouts are raised to everyone later, and how many are switched off again."""
+
+NORDIC = {"contextName": "country", "operator": "IN", "values": ["NO", "SE", "DK"]}
+PAYING = {"contextName": "plan", "operator": "IN", "values": ["plus", "gold"]}
+NEW_APP = {"contextName": "appVersion", "operator": "SEMVER_GTE", "value": "5.2.0"}
+SPLIT = [("control", 500), ("one-step", 300), ("one-step-wallet", 200)]
+
+STRATEGIES: tuple[tuple[str, list[dict[str, Any]]], ...] = (
+    ("100", []),
+    ("25", []),
+    ("5", []),
+    ("50", [NORDIC]),
+    ("100", [PAYING]),
+    ("10", [NORDIC, NEW_APP]),
+    ("0", []),
+)
+"""The rollout and the constraints."""
+
+
+class Switching:
+    """Schedules the switching of one project's features.
+
+    ``ages``: how many days ago each is created. Has dice of its own, so that all else in the demo
+    stays as it was.
+    """
+
+    def __init__(self, diary: Diary, project_id: str, ages: Mapping[str, int]) -> None:
+        self.diary = diary
+        self.project_id = project_id
+        self.ages = ages
+        self.chance = Random(project_id)  # noqa: S311 - for a demonstration, not a secret
+
+    def schedule(self) -> None:
+        for name, age in sorted(self.ages.items()):
+            for environment, share in REACHES.items():
+                if self.chance.random() > share:
+                    break
+                days = max(int(age * WHEN[environment]), 1)
+                if environment == PRODUCTION:
+                    self._to_production(name, days)
+                else:
+                    self._add(days, partial(self._switch, name, environment, on=True))
+
+    def _to_production(self, name: str, days: int) -> None:
+        rollout, constraints = self.chance.choice(STRATEGIES)
+        self._add(days, partial(self._give, name, rollout, constraints))
+        fate = self.chance.random()
+        if fate < RAISED:
+            self._add(days // 2, partial(self._raise, name))
+        elif fate < RAISED + STOPPED:
+            self._add(days // 2, partial(self._switch, name, PRODUCTION, on=False))
+
+    def _give(self, name: str, rollout: str, constraints: list[dict[str, Any]]) -> None:
+        actor = self._someone(Permission.CREATE_FEATURE_STRATEGY)
+        split = SPLIT if name.endswith("ab-test") else []
+        fields: dict[str, Any] = {
+            "parameters": {"rollout": rollout, "stickiness": "userId"},
+            "constraints": [
+                {"inverted": False, "caseInsensitive": False, **each} for each in constraints
+            ],
+            "variants": [
+                {"name": each, "weight": weight, "weightType": "variable", "stickiness": "userId"}
+                for each, weight in split
+            ],
+        }
+        strategies.add(actor, self.project_id, name, PRODUCTION, name=types.ROLLOUT, **fields)
+        service.switch(actor, self.project_id, PRODUCTION, [name], on=True)
+
+    def _raise(self, name: str) -> None:
+        actor = self._someone(Permission.UPDATE_FEATURE_STRATEGY)
+        [first, *_] = strategies.state(actor, self.project_id, name, PRODUCTION).strategies
+        found = strategies.get_for_change(actor, self.project_id, name, PRODUCTION, first.id)
+        strategies.update(actor, self.project_id, found, parameters={"rollout": "100"})
+
+    def _switch(self, name: str, environment: str, *, on: bool) -> None:
+        actor = self._someone(Permission.UPDATE_FEATURE_ENVIRONMENT)
+        service.switch(actor, self.project_id, environment, [name], on=on)
+
+    def _add(self, days: int, act: Callable[[], object]) -> None:
+        self.diary.add(max(days, 1), partial(self._if_possible, act), self.chance)
+
+    def _if_possible(self, act: Callable[[], object]) -> None:
+        """Perform it, unless the feature is archived by then or the environment is guarded."""
+        with suppress(DomainError, ValueError):
+            act()
+
+    def _someone(self, permission: Permission) -> Actor:
+        return self.diary.someone(permission, self.project_id, chance=self.chance)

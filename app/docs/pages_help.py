@@ -1,0 +1,115 @@
+"""The help pages. Facts are taken from the code that they describe."""
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import abort, current_app, render_template
+
+from app.config import every_setting
+from app.core import errors
+from app.core.permissions import (
+    EDITOR_ON_DEFAULT,
+    GRANTS,
+    ON_PROJECTS,
+    PERMISSION_WORDS,
+    Access,
+    Permission,
+    Role,
+)
+from app.docs import commands
+from app.docs.examples import EXAMPLES
+from app.events.words import WORDS
+from app.security_log import words as security_words
+from app.web.browsers import identify_if_signed_in
+from app.web.routes import PageBlueprint
+from app.web.settings import current_settings
+
+bp = PageBlueprint("help_pages", __name__)
+
+TOPICS = {
+    "roles": ("Roles and permissions", "Who can do what, and how to get access"),
+    "keyboard": ("Keyboard", "How to do everything without a mouse"),
+    "faq": ("Questions", "What people ask in their first weeks"),
+    "api": ("The API", "Tokens, lists, dry runs and errors, for scripts"),
+    "troubleshooting": ("Troubleshooting", "What each error means and what to do about it"),
+    "operating": ("Operating", "Installing, proxies, backups, upgrades and several servers"),
+    "settings": ("Settings", "Every environment variable"),
+    "commands": ("Commands", "Everything the command flagstaff does on the server"),
+    "events": ("Events", "What the event log and the security log record"),
+}
+REQUEST_OPTIONS = {
+    "Authorization: TOKEN": (
+        "Access as the owner of the token. Bearer TOKEN works too. The API ignores cookies."
+    ),
+    "If-Match: ETAG": (
+        "With PUT and DELETE: 412 and no change if the object is no longer as you read it."
+    ),
+    "Idempotency-Key: KEY": (
+        "With POST: if you repeat the request within 24 hours, the first answer again and no "
+        "second object; 409 if that answer had a secret."
+    ),
+    "?limit=20&offset=40": (
+        "With a list: this part of it, and the total. Add ?sort=-createdAt for another order. The "
+        "event log uses before instead of offset."
+    ),
+    "?dryRun=true": "With a change: the answer it would have, and no change.",
+    "X-Reason: TEXT": "With a change: this reason in the event log.",
+}
+INSTALL = """\
+python3 -m venv /opt/flagstaff
+/opt/flagstaff/bin/pip install --no-index --find-links wheels \\
+  --require-hashes -r wheels/requirements.txt
+/opt/flagstaff/bin/flagstaff serve"""
+
+
+@bp.get("/help", needs=Access.PUBLIC)
+def index() -> str:
+    """Show all topics."""
+    identify_if_signed_in()
+    return render_template("help/index.html", topics=TOPICS)
+
+
+@bp.get("/help/<topic>", needs=Access.PUBLIC)
+def show(topic: str) -> str:
+    """Show one topic."""
+    identify_if_signed_in()
+    if topic not in TOPICS:
+        abort(404)
+    facts = FACTS[topic]() if topic in FACTS else {}
+    return render_template(f"help/{topic}.html", topics=TOPICS, topic=topic, **facts)
+
+
+def _operating() -> dict[str, Any]:
+    settings = current_settings()
+    texts = [(example.title, example.text(settings)) for example in EXAMPLES.values()]
+    version = current_app.config["API_VERSION"]
+    return {"install": INSTALL, "examples": texts, "version": version}
+
+
+def _permission_row(permission: Permission) -> tuple[Permission, str, dict[Role, str]]:
+    """A permission, its words, and where each role grants it."""
+    scopes = {role: _scope(role, permission) for role in Role}
+    return permission, PERMISSION_WORDS[permission], scopes
+
+
+def _scope(role: Role, permission: Permission) -> str:
+    if permission in GRANTS[role]:
+        return "in the project" if permission in ON_PROJECTS and role is not Role.ADMIN else "yes"
+    is_default = role is Role.EDITOR and permission in EDITOR_ON_DEFAULT
+    return "in default" if is_default else ""
+
+
+FACTS: dict[str, Callable[[], dict[str, Any]]] = {
+    "api": lambda: {"options": REQUEST_OPTIONS},
+    "roles": lambda: {"roles": list(Role), "rows": [_permission_row(one) for one in Permission]},
+    "settings": lambda: {"settings": every_setting()},
+    "commands": lambda: {"groups": commands.groups()},
+    "troubleshooting": lambda: {"refusals": errors.every()},
+    "events": lambda: {
+        "events": WORDS,
+        "kinds": security_words.WORDS,
+        "keeps": current_settings().security_log_days,
+    },
+    "operating": _operating,
+}
+"""What a topic shows beside its fixed text."""

@@ -1,0 +1,129 @@
+"""The application with all its pages and its API."""
+
+from flask import Flask
+
+from app import config
+from app.accounts import pages as accounts_pages
+from app.archive import api as archive_api
+from app.archive import pages as archive_pages
+from app.auth import identity
+from app.auth import pages as auth_pages
+from app.config import Settings
+from app.constraints import api as constraints_api
+from app.context import api as context_api
+from app.context import pages as context_pages
+from app.core import db, files
+from app.docs import api as docs_api
+from app.docs import pages as docs_pages
+from app.docs import pages_help as docs_pages_help
+from app.docs import pages_styleguide as docs_pages_styleguide
+from app.environments import api as environments_api
+from app.environments import pages as environments_pages
+from app.event_log import api as event_log_api
+from app.event_log import pages as event_log_pages
+from app.features import api as features_api
+from app.features import api_all as all_features_api
+from app.features import pages as features_pages
+from app.features import pages_all as all_features_pages
+from app.features import pages_bulk as features_pages_bulk
+from app.health import api as health_api
+from app.me import api as me_api
+from app.me import pages as me_pages
+from app.me import pages_authenticator as me_pages_authenticator
+from app.projects import api as projects_api
+from app.projects import pages as projects_pages
+from app.projects import pages_members as member_pages
+from app.security_log import api as security_log_api
+from app.security_log import pages as security_log_pages
+from app.security_log import requests as security_log_requests
+from app.service_accounts import api as service_accounts_api
+from app.service_accounts import pages as service_accounts_pages
+from app.switching import api as switching_api
+from app.switching import pages as switching_pages
+from app.switching import pages_bulk as switching_pages_bulk
+from app.switching import pages_strategies as strategy_pages
+from app.tagging import api as tagging_api
+from app.tagging import api_tags as changing_tags_api
+from app.tagging import pages as tagging_pages
+from app.tagging import pages_tags as one_tag_pages
+from app.tags import api as tags_api
+from app.tags import pages as tags_pages
+from app.users import api as users_api
+from app.users import pages as users_pages
+from app.users import pages_bulk as users_pages_bulk
+from app.users import pages_inactive as users_pages_inactive
+from app.web import assets, exports, http, openapi, refusals, routes, templating
+
+APIS = (
+    me_api.bp,
+    service_accounts_api.bp,
+    users_api.bp,
+    projects_api.bp,
+    features_api.bp,
+    all_features_api.bp,
+    switching_api.bp,
+    tagging_api.bp,
+    changing_tags_api.bp,
+    archive_api.bp,
+    tags_api.bp,
+    context_api.bp,
+    constraints_api.bp,
+    environments_api.bp,
+    event_log_api.bp,
+    security_log_api.bp,
+    health_api.bp,
+    docs_api.bp,
+)
+PAGES = (
+    auth_pages.bp,
+    accounts_pages.bp,
+    projects_pages.bp,
+    member_pages.bp,
+    features_pages.bp,
+    all_features_pages.bp,
+    features_pages_bulk.bp,
+    switching_pages.bp,
+    switching_pages_bulk.bp,
+    strategy_pages.bp,
+    tagging_pages.bp,
+    one_tag_pages.bp,
+    archive_pages.bp,
+    me_pages.bp,
+    me_pages_authenticator.bp,
+    users_pages.bp,
+    users_pages_bulk.bp,
+    users_pages_inactive.bp,
+    event_log_pages.bp,
+    security_log_pages.bp,
+    service_accounts_pages.bp,
+    tags_pages.bp,
+    context_pages.bp,
+    environments_pages.bp,
+    docs_pages.bp,
+    docs_pages_help.bp,
+)
+
+
+def create_app(settings: Settings) -> Flask:
+    """The application, ready to serve a database that is migrated."""
+    app = Flask("app", template_folder=str(files.TEMPLATES), static_folder=str(files.STATIC))
+    app.config.from_mapping(config.for_flask(settings))
+    db.init_app(app)
+    http.init_app(app)
+    refusals.init_app(app)
+    assets.init_app(app)
+    exports.init_app(app)
+    templating.init_app(app)
+    identity.init_app(app)
+    security_log_requests.init_app(app)
+    auth_pages.init_app(app)
+    health_api.init_app(app)
+    api = openapi.Api(app)
+    for face in APIS:
+        api.register_blueprint(face)
+    for page in PAGES:
+        app.register_blueprint(page)
+    if app.debug:
+        app.register_blueprint(docs_pages_styleguide.bp)
+    routes.check_every_route_is_guarded(app)
+    return app

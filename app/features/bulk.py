@@ -1,0 +1,163 @@
+"""Changing the type and state of several features at once: all or nothing."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import sqlalchemy as sa
+
+from app.core.actor import Actor
+from app.core.db import chunks, db
+from app.core.errors import ChangedSinceReview, Conflict, NotFound
+from app.core.words import listed
+from app.events import service as events
+from app.events.models import EventType
+from app.events.service import EventPayload
+from app.features import queries
+from app.features.changes import Facts
+from app.features.models import Feature, FeatureType
+from app.projects import service as projects
+
+
+class Settings(TypedDict, total=False):
+    """What can be set on many features. A key that is left out keeps its values."""
+
+    type: FeatureType
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Settings for several features."""
+
+    features: Collection[str]
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """``facts``: the features that change, with their changes; ``unchanged``: the others."""
+
+    facts: Facts
+    unchanged: list[str]
+
+
+def preview(actor: Actor, project_id: str, edits: Collection[Edit]) -> Preview:
+    """What ``apply`` would do; changes nothing. Archived features are left out."""
+    projects.require(actor, project_id)
+    found = {feature.name: feature for feature in _features(project_id, edits)}
+    facts: Facts = []
+    unchanged = []
+    for name, settings in _by_name(edits):
+        if name not in found or found[name].archived_at is not None:
+            continue
+        before = {key: getattr(found[name], key) for key in settings}
+        if before == settings:
+            unchanged.append(name)
+        else:
+            facts.append([name, *_signs(before, settings)])
+    return Preview(sorted(facts), sorted(unchanged))
+
+
+def apply(
+    actor: Actor, project_id: str, edits: Collection[Edit], *, shown: Facts | None = None
+) -> tuple[str, list[str]]:
+    """Apply several edits at once; the id of the batch, and the names that changed.
+
+    With ``shown``, the facts of a preview, exactly these changes are made or none.
+    """
+    projects.require_for_content(actor, project_id)
+    queries.lock([feature.id for feature in _features(project_id, edits)])
+    if shown is not None and shown != preview(actor, project_id, edits).facts:
+        raise ChangedSinceReview
+    found = {feature.name: feature for feature in _features(project_id, edits)}
+    _refuse(project_id, edits, found)
+    payloads = []
+    for name, settings in _by_name(edits):
+        feature = found[name]
+        before = feature.snapshot()
+        for key, value in settings.items():
+            setattr(feature, key, value)
+        if (after := feature.snapshot()) != before:
+            payload = EventPayload(
+                project=project_id, feature_name=name, pre_data=before, data=after
+            )
+            payloads.append(payload)
+    db.session.flush()
+    batch_id = events.new_batch()
+    payloads.sort(key=lambda payload: payload["feature_name"] or "")
+    events.record_all(actor, EventType.FEATURE_UPDATED, payloads, batch_id=batch_id)
+    return batch_id, [payload["feature_name"] or "" for payload in payloads]
+
+
+def reversal(actor: Actor, project_id: str, batch_id: str) -> list[Edit]:
+    """The edits that undo a batch; NotFound if it changed no features of this project."""
+    names: defaultdict[tuple[tuple[str, Any], ...], list[str]] = defaultdict(list)
+    for name, before, _ in _recorded(actor, project_id, batch_id):
+        names[tuple(before.items())].append(name)
+    return [Edit(found, _settings(dict(before))) for before, found in names.items()]
+
+
+def recorded(actor: Actor, project_id: str, batch_id: str) -> Facts:
+    """What a batch changed; NotFound if it changed no features of this project."""
+    found = _recorded(actor, project_id, batch_id)
+    return [[name, *_signs(before, _settings(after))] for name, before, after in found]
+
+
+def _recorded(
+    actor: Actor, project_id: str, batch_id: str
+) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """The features of a batch with the settings that changed, before and after."""
+    projects.require(actor, project_id)
+    found = events.of_batch(batch_id, EventType.FEATURE_UPDATED, project_id)
+    if not found:
+        raise NotFound("This project has no such change of features.")
+    changes = []
+    for event in found:
+        before, after = event.pre_data or {}, event.data or {}
+        keys = [key for key in ("type", "stale") if before[key] != after[key]]
+        former, present = ({key: facts[key] for key in keys} for facts in (before, after))
+        changes.append((event.feature_name or "", former, present))
+    return changes
+
+
+def _settings(values: dict[str, Any]) -> Settings:
+    settings = Settings()
+    if "type" in values:
+        settings["type"] = FeatureType(values["type"])
+    if "stale" in values:
+        settings["stale"] = values["stale"]
+    return settings
+
+
+def _features(project_id: str, edits: Collection[Edit]) -> list[Feature]:
+    """The features of the edits as they are now."""
+    found: list[Feature] = []
+    for chunk in chunks({name for edit in edits for name in edit.features}):
+        query = sa.select(Feature).where(Feature.project_id == project_id, Feature.name.in_(chunk))
+        found += db.session.scalars(query.execution_options(populate_existing=True))
+    return found
+
+
+def _refuse(project_id: str, edits: Collection[Edit], found: dict[str, Feature]) -> None:
+    names = {name for edit in edits for name in edit.features}
+    if missing := names - found.keys():
+        raise NotFound(f"These features are not in project {project_id}: {listed(missing)}.")
+    if archived := [name for name in names if found[name].archived_at is not None]:
+        raise Conflict(f"These features are archived: {listed(archived)}. Revive them first.")
+
+
+def _by_name(edits: Collection[Edit]) -> list[tuple[str, Settings]]:
+    return [(name, edit.settings) for edit in edits for name in dict.fromkeys(edit.features)]
+
+
+def _signs(before: dict[str, Any], settings: Settings) -> tuple[list[str], list[str]]:
+    """What is added to and removed from a feature, in words."""
+    added, removed = [], []
+    if "type" in settings and before["type"] != settings["type"]:
+        added.append(f"type {settings['type']}")
+        removed.append(f"type {before['type']}")
+    if "stale" in settings and before["stale"] != settings["stale"]:
+        (added if settings["stale"] else removed).append("stale")
+    return added, removed

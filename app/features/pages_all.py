@@ -1,0 +1,46 @@
+from functools import partial
+
+from flask import render_template
+from flask.typing import ResponseReturnValue
+
+from app.core.permissions import Access
+from app.features import everywhere, schemas
+from app.features.models import FeatureType
+from app.tags import service as tags
+from app.web import exports
+from app.web.caller import current_actor
+from app.web.listing import read_query
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint("all_feature_pages", __name__)
+
+FILTERS = {
+    "text": "Text",
+    "project": "Project",
+    "tag": "Tag",
+    "withoutTag": "Without tag",
+    "type": "Type",
+    "stale": "State",
+}
+TYPES = {type.value: type.value.replace("-", " ").capitalize() for type in FeatureType}
+STATES = {"false": "Not stale", "true": "Stale"}
+
+
+@bp.get("/features", needs=Access.SIGNED_IN)
+def index() -> ResponseReturnValue:
+    """List the features of all projects that the reader can see, or export those that match."""
+    query = read_query(schemas.AllFeaturesQuery)
+    search = partial(everywhere.search, current_actor)
+    if exports.wanted():
+        return exports.table("features", schemas.FeatureRow(), search, query.values)
+    other = {**query.values, "archived": not query.values["archived"], "limit": 1, "offset": 0}
+    return render_template(
+        "features/all.html",
+        page=search(**query.values),
+        elsewhere=search(**other).total,
+        query=query,
+        filters=query.in_use(FILTERS, {"type": TYPES, "stale": STATES}),
+        types=TYPES,
+        states=STATES.items(),
+        hues=tags.hues(),
+    )

@@ -1,0 +1,101 @@
+"""Health, readiness and metrics, for monitoring."""
+
+from ipaddress import ip_address
+from typing import Any
+
+from flask import Flask, Response, jsonify, request
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.core import migrations, storage
+from app.core.db import db
+from app.core.errors import NotFound, Unavailable
+from app.core.permissions import Access
+from app.health import proxy_check
+from app.web.caller import admit
+from app.web.http import current_metrics
+from app.web.metrics import CONTENT_TYPE
+from app.web.routes import ApiBlueprint
+from app.web.settings import current_key, current_settings
+
+bp = ApiBlueprint("service", __name__, description="The state of the service itself.")
+
+
+def init_app(app: Flask) -> None:
+    """Add readiness to the metrics."""
+    app.extensions["flagstaff.metrics"].watch(
+        "flagstaff_ready",
+        "Whether the database answers, has the right schema and can be written to.",
+        _is_ready,
+    )
+
+
+@bp.get("/health", needs=Access.PUBLIC, snapshot=False)
+@bp.response(200)
+def health() -> Response:
+    """Check that the process answers"""
+    return jsonify(status="ok")
+
+
+@bp.get("/ready", needs=Access.PUBLIC, snapshot=False)
+@bp.response(200)
+def ready() -> Response:
+    """Check that the database answers, has the right schema and can be written to"""
+    if not (migrations.is_current(db.engine) and storage.is_writable(db.engine)):
+        raise Unavailable
+    return jsonify(status="ready")
+
+
+@bp.get("/metrics", needs=Access.PUBLIC, refuses=(401,), snapshot=False)
+@bp.response(200)
+def metrics() -> Response:
+    """Metrics for Prometheus
+
+    Needs a valid token, except for requests from the machine itself.
+    """
+    if not _comes_from_this_machine():
+        admit(bp.identify(), Access.SIGNED_IN, None)
+    return Response(current_metrics().text(), content_type=CONTENT_TYPE)
+
+
+@bp.post("/arrival", needs=Access.PUBLIC, refuses=(404,), writes=False, snapshot=False)
+@bp.response(200)
+def show_request() -> Response:
+    """Show how a request arrives through a reverse proxy
+
+    For `flagstaff doctor --proxy`, which proves with the secret key that the operator asks.
+    """
+    if not proxy_check.is_valid_proof(request.headers.get("Authorization", ""), current_key()):
+        raise NotFound("Only flagstaff doctor can use this path, with a proof in Authorization.")
+    return jsonify(_request_facts())
+
+
+def _request_facts() -> dict[str, Any]:
+    """What links, cookies and the log depend on; ``body`` in bytes."""
+    return {
+        "scheme": request.scheme,
+        "host": request.host,
+        "prefix": request.script_root,
+        "path": request.path,
+        "client": request.remote_addr,
+        "forwardedFor": request.headers.get("X-Forwarded-For"),
+        "body": len(request.get_data()),
+    }
+
+
+def _is_ready() -> bool:
+    try:
+        return migrations.is_current(db.engine) and storage.is_writable(db.engine)
+    except (SQLAlchemyError, Unavailable):
+        return False
+
+
+def _comes_from_this_machine() -> bool:
+    """Whether the client is on this machine, and not merely a reverse proxy.
+
+    A trusted proxy names the client. Without one, a proxy's requests all seem to be local, so they
+    count only if people use the loopback address itself.
+    """
+    settings = current_settings()
+    address = ip_address(request.remote_addr or "")
+    is_local = settings.trusted_proxy is not None or settings.base_is_loopback
+    return address.is_loopback and is_local

@@ -1,0 +1,87 @@
+"""My account: two-step sign-in."""
+
+import segno
+from flask import flash, render_template
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+from werkzeug.wrappers import Response
+
+from app.auth import second_factor
+from app.auth.forms import CodeForm
+from app.core.permissions import Access
+from app.me import service
+from app.web.browsers import require_password
+from app.web.caller import current_actor
+from app.web.forms import attempt, show_form
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+from app.web.settings import current_key
+
+bp = PageBlueprint("authenticator_pages", __name__, url_prefix="/account/second-step")
+
+
+@bp.get("", needs=Access.SIGNED_IN)
+def show() -> ResponseReturnValue:
+    """Whether it is off, being set up or on, and what to do next."""
+    return _page(CodeForm(empty=True))
+
+
+@bp.post("", needs=Access.SIGNED_IN)
+def begin() -> Response:
+    """Create a secret for an authenticator; nothing else changes yet."""
+    require_password("set up two-step sign-in")
+    service.person(current_actor)
+    second_factor.begin(current_actor)
+    return redirect_to(".show")
+
+
+@bp.post("/confirm", needs=Access.SIGNED_IN)
+def confirm() -> ResponseReturnValue:
+    """Turn it on with a first code; only this response shows the recovery codes."""
+    form = CodeForm()
+    codes = attempt(
+        form, lambda: second_factor.confirm(current_actor, form.values["code"], current_key())
+    )
+    return _page(form) if codes is None else _codes_page(codes, is_new=True)
+
+
+@bp.post("/codes", needs=Access.SIGNED_IN)
+def renew_codes() -> str:
+    """New recovery codes instead of the old ones; only this response shows them."""
+    require_password("create new recovery codes")
+    return _codes_page(second_factor.new_codes(current_actor, current_key()), is_new=False)
+
+
+@bp.post("/off", needs=Access.SIGNED_IN)
+def turn_off() -> Response:
+    """Turn it off."""
+    require_password("turn off two-step sign-in")
+    second_factor.turn_off(current_actor, service.person(current_actor))
+    flash("Two-step sign-in turned off. You now sign in with your password alone.", "ok")
+    return redirect_to(".show")
+
+
+def _page(form: CodeForm) -> ResponseReturnValue:
+    account = service.person(current_actor)
+    factor, key = second_factor.of(account.id), current_key()
+    if factor is not None and factor.confirmed_at is None:
+        form.code.description = "The 6 digits from your authenticator app."
+        return show_form(
+            "me/second_step_begun.html",
+            form,
+            picture=_qr_code(second_factor.address(factor, key, account.label)),
+            secret=second_factor.secret(factor, key),
+        )
+    left = second_factor.codes_left(account.id)
+    return render_template("me/second_step.html", factor=factor, codes_left=left)
+
+
+def _codes_page(codes: list[str], *, is_new: bool) -> str:
+    return render_template("me/recovery_codes.html", codes=codes, is_new=is_new)
+
+
+def _qr_code(address: str) -> Markup:
+    """The address as a QR code in SVG paths."""
+    code = segno.make_qr(address, error="m")
+    drawing: str = code.svg_inline(omitsize=True, svgclass="qr", lineclass=None, light="white")
+    return Markup(drawing)  # noqa: S704 - paths and nothing else

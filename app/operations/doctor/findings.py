@@ -1,0 +1,32 @@
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class State(StrEnum):
+    FINE = "fine"
+    WARNING = "warning"
+    """Works now, but will cause a problem."""
+    WRONG = "wrong"
+    """Doesn't work, or isn't secure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check ``says`` and, unless all is fine, the ``remedy``."""
+
+    about: str
+    state: State
+    says: str
+    remedy: str = ""
+
+
+def fine(about: str, says: str) -> Finding:
+    return Finding(about, State.FINE, says)
+
+
+def warning(about: str, says: str, remedy: str) -> Finding:
+    return Finding(about, State.WARNING, says, remedy)
+
+
+def wrong(about: str, says: str, remedy: str) -> Finding:
+    return Finding(about, State.WRONG, says, remedy)

@@ -1,0 +1,135 @@
+"""Moving an instance into another database: copy, compare, and only then commit."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import REGCLASS
+
+from app.core import migrations
+from app.core.actor import COMMAND_LINE
+from app.core.db import CHUNK, Begin, Model, beginning, lift_time_limits
+from app.events import service as events
+from app.events.models import EventType
+from app.events.service import EventPayload
+from app.operations.errors import OperationFailed
+from app.operations.progress import Progress
+from app.operations.table_digests import TableDigest, differing_tables, digest_tables
+
+TABLES = Model.metadata.sorted_tables
+"""Ordered so that each table comes after those it refers to."""
+
+
+def move(source: sa.Engine, target: sa.Engine, progress: Progress) -> dict[str, TableDigest]:
+    """Copy everything into an empty database and commit the copy if it is the same.
+
+    Until then ``source`` is locked against changes; nothing in it is deleted.
+
+    Raises:
+        OperationFailed: when the copy was not made.
+
+    """
+    if not migrations.is_current(source):
+        raise OperationFailed("Migrate this database first: flagstaff db upgrade")
+    migrations.prepare(target)
+    with (
+        beginning(Begin.AS_WRITER),
+        _long_transaction(source) as old,
+        _long_transaction(target) as new,
+    ):
+        _refuse_unless_empty(new)
+        _lock_against_writes(old)
+        migrations.build(new)
+        _copy(old, new, progress)
+        moved = digest_tables(old)
+        _refuse_unless_same(moved, digest_tables(new))
+        _record(source, new, moved)
+    return moved
+
+
+@contextmanager
+def _long_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """One transaction without time limits, rolled back after any error."""
+    with engine.begin() as connection:
+        lift_time_limits(connection)
+        yield connection
+
+
+def _refuse_unless_empty(new: sa.Connection) -> None:
+    found = sorted(sa.inspect(new).get_table_names())
+    if found:
+        raise OperationFailed(
+            f"The target is not empty: it has {len(found)} tables, such as {found[0]}. "
+            "Nothing was changed. Choose an empty database."
+        )
+
+
+def _lock_against_writes(old: sa.Connection) -> None:
+    """Lock PostgreSQL's tables; on SQLite, BEGIN IMMEDIATE has done so."""
+    if old.dialect.name == "postgresql":
+        names = ", ".join(table.name for table in TABLES)
+        old.exec_driver_sql(f"LOCK TABLE {names} IN SHARE MODE")
+
+
+def _copy(old: sa.Connection, new: sa.Connection, progress: Progress) -> None:
+    """Copy every table and report the progress."""
+    for table in reversed(TABLES):
+        new.execute(sa.delete(table))  # rows that migrations create
+    counts = ((table, sa.select(sa.func.count()).select_from(table)) for table in TABLES)
+    numbers: dict[sa.Table, int] = {table: old.scalar(count) or 0 for table, count in counts}
+    for table, number in numbers.items():
+        with progress(f"{table.name} {number:,}", number) as advance:
+            query = sa.select(table).execution_options(yield_per=CHUNK)
+            for rows in old.execute(query).partitions():
+                new.execute(sa.insert(table), [row._asdict() for row in rows])
+                advance(len(rows))
+        _continue_ids(old, new, table)
+
+
+def _refuse_unless_same(moved: dict[str, TableDigest], found: dict[str, TableDigest]) -> None:
+    """Refuse a copy that differs, so that it is rolled back."""
+    if changed := differing_tables(moved, found):
+        raise OperationFailed(
+            f"The copy differs from this database, so it was discarded: {', '.join(changed)}."
+        )
+
+
+def _record(source: sa.Engine, new: sa.Connection, moved: dict[str, TableDigest]) -> None:
+    """Record in the new database where it came from."""
+    url = source.url.set(drivername=source.url.get_backend_name())
+    data = {
+        "from": url.render_as_string(),
+        "rows": sum(table.rows for table in moved.values()),
+    }
+    payload = EventPayload(data=data)
+    events.record_all(COMMAND_LINE, EventType.DATABASE_MOVED, [payload], connection=new)
+
+
+def _continue_ids(old: sa.Connection, new: sa.Connection, table: sa.Table) -> None:
+    """Continue the ids where the old database ended, so that none is used again."""
+    if not table.dialect_options["sqlite"]["autoincrement"]:
+        return
+    last = _last_id(old, table)
+    if not last:
+        return
+    if new.dialect.name == "postgresql":
+        new.execute(sa.select(sa.func.setval(_sequence(table), last)))
+    else:
+        new.exec_driver_sql("DELETE FROM sqlite_sequence WHERE name = ?", (table.name,))
+        new.exec_driver_sql("INSERT INTO sqlite_sequence VALUES (?, ?)", (table.name, last))
+
+
+def _last_id(old: sa.Connection, table: sa.Table) -> int | None:
+    """The last id that was ever used, None if none was."""
+    last: int | None
+    if old.dialect.name == "postgresql":
+        last = old.scalar(sa.select(sa.func.pg_sequence_last_value(_sequence(table))))
+    else:
+        query = sa.text("SELECT seq FROM sqlite_sequence WHERE name = :name")
+        last = old.scalar(query, {"name": table.name})
+    return last
+
+
+def _sequence(table: sa.Table) -> sa.ColumnElement[Any]:
+    return sa.cast(sa.func.pg_get_serial_sequence(table.name, "id"), REGCLASS)

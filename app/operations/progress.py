@@ -1,0 +1,13 @@
+"""Reporting the progress of a long operation."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], object]]]
+"""Starts a part with its label and number of steps; yields a function that counts steps done."""
+
+
+@contextmanager
+def silent(_label: str, _length: int) -> Iterator[Callable[[int], object]]:
+    """Report nothing."""
+    yield lambda _steps: None

@@ -1,0 +1,46 @@
+"""Environments in which a project asks for approvals: no one changes anything there alone."""
+
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+
+from app.core.actor import Actor
+from app.core.db import db
+from app.core.errors import NoAccess
+from app.core.words import counted, spoken
+from app.events import service as events
+from app.events.models import EventType
+from app.projects.models import Approval
+
+
+def guard(
+    actor: Actor, project_id: str, environments: Iterable[str], *, feature: str | None = None
+) -> None:
+    """Refuse a change that reaches applications in one of these environments, if it is guarded.
+
+    An Admin who gives a reason may make it. The event log says so.
+
+    Raises:
+        NoAccess: with the number of approvals that the change would need.
+
+    """
+    query = sa.select(Approval.environment, Approval.required_approvals).where(
+        Approval.project_id == project_id, Approval.environment.in_(list(environments))
+    )
+    found = db.session.execute(query.order_by(Approval.environment)).all()
+    if not found:
+        return
+    if not (actor.is_admin and actor.reason):
+        needs = spoken([f"{counted(most, 'approval')} in {name}" for name, most in found])
+        raise NoAccess(
+            f"Changes that reach applications need {needs} of project {project_id}. An Admin can "
+            "make this change without approval, and must give a reason."
+        )
+    for name, required in found:
+        events.record(
+            actor,
+            EventType.CHANGE_REQUEST_BYPASSED,
+            project=project_id,
+            feature_name=feature,
+            data={"environment": name, "requiredApprovals": required},
+        )

@@ -1,0 +1,73 @@
+"""Entries that are written after their requests, at most once a second.
+
+So a flood of refused requests causes one small transaction a second, not one for each of them.
+"""
+
+import threading
+import time
+from datetime import datetime
+
+from sqlalchemy.exc import DBAPIError
+
+from app.core.clock import utcnow
+from app.core.db import transact
+from app.core.errors import Unavailable
+from app.core.faults import is_unavailable
+from app.security_log import service
+from app.security_log.models import SecurityKind
+from app.security_log.service import Entry
+
+SECONDS = 1.0
+MOST = 100
+"""How many different entries may wait. More are counted by kind alone."""
+OTHERS = "and others"
+
+
+class Pending:
+    """The entries of one process that wait to be written, each with when and how often it was."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self.seconds = seconds
+        self._lock = threading.Lock()
+        self._waiting: dict[Entry, tuple[datetime, int]] = {}
+        self._not_before = 0.0
+
+    def add(self, entry: Entry) -> None:
+        """Let it be written with the next ones."""
+        with self._lock:
+            self._count(entry, utcnow(), 1)
+
+    def is_due(self) -> bool:
+        """Whether something waits and the last writing was long enough ago."""
+        return bool(self._waiting) and time.monotonic() >= self._not_before
+
+    def write(self) -> None:
+        """Write what waits, in a transaction of its own. While the database is away, it waits."""
+        with self._lock:
+            due, self._waiting = self._waiting, {}
+            self._not_before = time.monotonic() + self.seconds
+        if not due:
+            return
+        try:
+            transact(lambda: _record(due), writes=True)
+        except (Unavailable, DBAPIError) as error:
+            if isinstance(error, Unavailable) or is_unavailable(error):
+                with self._lock:
+                    for entry, (at, times) in due.items():
+                        self._count(entry, at, times)
+            raise
+
+    def _count(self, entry: Entry, at: datetime, times: int) -> None:
+        if entry not in self._waiting and len(self._waiting) >= MOST:
+            entry = _of_kind(entry.kind)
+        first, before = self._waiting.get(entry, (at, 0))
+        self._waiting[entry] = (min(first, at), before + times)
+
+
+def _record(due: dict[Entry, tuple[datetime, int]]) -> None:
+    for entry, (at, times) in due.items():
+        service.record(entry, times=times, at=at)
+
+
+def _of_kind(kind: SecurityKind) -> Entry:
+    return Entry(kind, ip=None, detail=OTHERS)

@@ -1,0 +1,101 @@
+"""What requests leave in the security log, written after their responses."""
+
+import sqlalchemy as sa
+from flask import Flask, current_app, g, request
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.accounts.models import Account
+from app.core.actor import Actor
+from app.core.db import must_wait_to_write, rows
+from app.core.errors import DomainError
+from app.core.logs import LOGGER
+from app.core.secrets import digest
+from app.core.words import counted
+from app.security_log import service
+from app.security_log.models import SecurityKind
+from app.security_log.pending import Pending
+from app.security_log.service import Entry
+from app.tokens.models import Token
+from app.tokens.secrets import PREFIX
+from app.web.caller import current_actor
+from app.web.exports import Export
+from app.web.http import current_metrics, loggable_path
+
+_known_token = (
+    sa.select(
+        Token.id,
+        Token.account_id,
+        Token.revoked_at,
+        Account.deleted_at,
+        sa.func.coalesce(Account.username, Account.email).label("name"),
+    )
+    .join(Account, Account.id == Token.account_id)
+    .where(Token.digest == sa.bindparam("digest"))
+)
+
+
+def init_app(app: Flask) -> None:
+    app.extensions["flagstaff.security_log"] = Pending()
+    app.teardown_request(_write)
+    service.observers.add(_count)
+
+
+def write_pending() -> None:
+    """Write what waits in this process."""
+    _pending().write()
+
+
+def record(kind: SecurityKind, detail: str | None = None) -> None:
+    """Record what the caller does, in the transaction of the request."""
+    service.record(Entry.by(current_actor, kind, detail))
+
+
+def note(entry: Entry) -> None:
+    """Have it written after the response."""
+    _pending().add(entry)
+
+
+def note_refused_token(secret: str) -> None:
+    """Note that a token is not valid, and whose it is. Of other texts no one needs to know."""
+    kind, ip = SecurityKind.TOKEN_REFUSED, request.remote_addr
+    found = rows(_known_token, digest=digest(secret))
+    if not found:
+        if secret.startswith(PREFIX):
+            note(Entry(kind, ip, detail="unknown"))
+        return
+    [token] = found
+    is_revoked = token.revoked_at is not None or token.deleted_at is not None
+    why = "revoked" if is_revoked else "expired"
+    note(Entry(kind, ip, token.account_id, token.name, token.id, why))
+
+
+def _write(_error: BaseException | None) -> None:
+    """Note what was refused or exported, and write what waits if no one else is writing.
+
+    Flask calls this before a download is sent, and once more after that.
+    """
+    actor: Actor | None = g.get("actor")
+    if actor is not None and g.pop("is_denied", False):
+        path = f"{request.method} {loggable_path()}"
+        note(Entry.by(actor, SecurityKind.ACCESS_REFUSED, path))
+    export: Export | None = g.get("export")
+    if actor is not None and export is not None and export.is_over:
+        size = counted(export.rows, "row")
+        note(Entry.by(actor, SecurityKind.LIST_EXPORTED, f"{export.file_name}, {size}"))
+    if not _pending().is_due() or must_wait_to_write():
+        return
+    try:
+        write_pending()
+    except (DomainError, SQLAlchemyError) as error:
+        LOGGER.warning("the security log was not written: %s", error)
+
+
+def _count(kind: SecurityKind, times: int) -> None:
+    # The command line counts nothing.
+    if "flagstaff.metrics" in current_app.extensions:
+        current_metrics().note_security(kind, times)
+
+
+def _pending() -> Pending:
+    found: Pending = current_app.extensions["flagstaff.security_log"]
+    return found

@@ -1,0 +1,71 @@
+"""What a process does every second beside its requests, in a thread of its own."""
+
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+from flask import Flask
+
+from app.core.logs import LOGGER
+
+SECONDS = 1.0
+PAUSE_SECONDS = 60.0
+"""How long a chore that failed is left alone."""
+
+Chore = Callable[[], object]
+
+
+def every(seconds: float, chore: Chore) -> Chore:
+    """The same, but no sooner than so long after the last time."""
+    not_before = 0.0
+
+    def do_if_due() -> None:
+        nonlocal not_before
+        if time.monotonic() >= not_before:
+            not_before = time.monotonic() + seconds
+            chore()
+
+    return do_if_due
+
+
+class Chores:
+    """Runs chores in an application context while the block lasts, and once more at its end.
+
+    They never take long. One that fails is no reason to stop; the log says so.
+    """
+
+    def __init__(self, app: Flask, chores: dict[str, Chore]) -> None:
+        """``chores``: by what the log calls them."""
+        self._app, self._chores = app, chores
+        self._not_before = dict.fromkeys(chores, 0.0)
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="chores", daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._end.set()
+        self._thread.join(PAUSE_SECONDS)
+        self._do_all()
+
+    def _run(self) -> None:
+        while not self._end.wait(SECONDS):
+            self._do_all()
+
+    def _do_all(self) -> None:
+        for name, chore in self._chores.items():
+            if time.monotonic() < self._not_before[name]:
+                continue
+            try:
+                with self._app.app_context():
+                    chore()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
+                self._not_before[name] = time.monotonic() + PAUSE_SECONDS
+                LOGGER.warning("%s failed: %s", name, error)

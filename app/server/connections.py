@@ -1,0 +1,108 @@
+"""Connections of waitress that refuse ambiguous requests, and notice clients that are too slow.
+
+By itself waitress counts a client's idle time again from every byte.
+"""
+
+import socket
+import struct
+import time
+from collections import Counter
+from contextlib import suppress
+
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
+
+RECEIVE_SECONDS = 20.0
+"""From a request's first byte, or the opening of a connection, to the request's last byte."""
+STALL_SECONDS = 60.0
+LEAST_BYTES = 16_384
+"""How much of an answer that waits for it a client takes at least in STALL_SECONDS."""
+RESET = struct.pack("ii", 1, 0)
+"""For SO_LINGER: closing resets the connection."""
+GREETING_SECONDS = 1.0
+"""How long a new connection may be silent when the server ends: its request is on the way."""
+
+
+class Parser(HTTPRequestParser):  # type: ignore[misc] # untyped
+    """Refuses what two servers in a row could understand differently."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        lines = header_plus.split(b"\r\n")[1:]
+        if any(line[:1] in {b" ", b"\t"} for line in lines):
+            raise ParsingError("Write each header on one line")
+        named = Counter(line.partition(b":")[0].lower() for line in lines if line)
+        if named[b"host"] > 1:
+            raise ParsingError("Send one Host header")
+        lengths = named[b"content-length"] + named[b"transfer-encoding"]
+        if lengths > 1:
+            raise ParsingError("Send one Content-Length, or one Transfer-Encoding")
+        kinds = [line.lower() for line in lines if line.lower().startswith(b"transfer-encoding:")]
+        if any(line.partition(b":")[2].strip(b" \t") != b"chunked" for line in kinds):
+            raise ParsingError("Use Transfer-Encoding: chunked, the only one supported here")
+        super().parse_header(header_plus)
+        if self.version not in {"1.0", "1.1"}:
+            raise ParsingError("Use HTTP/1.0 or HTTP/1.1")
+        if self.version == "1.1" and not named[b"host"]:
+            raise ParsingError("Send a Host header")
+        if self.version == "1.0" and named[b"transfer-encoding"]:
+            raise ParsingError("HTTP/1.0 has no Transfer-Encoding")
+
+
+class Channel(HTTPChannel):  # type: ignore[misc] # untyped
+    """A connection that knows how long it has been waiting for the rest of a request."""
+
+    parser_class = Parser
+    receiving_since: float | None
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        self.receiving_since = time.monotonic()
+        self._sent = 0
+        self._pace: tuple[float, int] | None = None
+        super().__init__(*args, **kwargs)
+
+    def received(self, data: bytes) -> bool:
+        is_first = self.request is None
+        taken: bool = super().received(data)
+        if self.request is None:
+            self.receiving_since = None
+        elif is_first:
+            self.receiving_since = time.monotonic()
+        return taken
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request is being received, handled or answered, or is about to come."""
+        if self.requests or self.request is not None or self.total_outbufs_len:
+            return True
+        since = self.receiving_since
+        return since is not None and time.monotonic() - since < GREETING_SECONDS
+
+    def send(self, data: bytes, do_close: bool = True) -> int:  # noqa: FBT001, FBT002 - waitress calls it so
+        sent: int = super().send(data, do_close)
+        self._sent += sent
+        return sent
+
+    def falls_behind(self) -> bool:
+        """Whether the client is too slow with its request, or with taking the answer."""
+        now, since = time.monotonic(), self.receiving_since
+        if since is not None and not self.requests:
+            return now - since > RECEIVE_SECONDS
+        if not self.total_outbufs_len:
+            self._pace = None
+            return False
+        began, had = self._pace or (now, self._sent)
+        if now - began <= STALL_SECONDS:
+            self._pace = began, had
+            return False
+        self._pace = now, self._sent
+        return self._sent - had < LEAST_BYTES
+
+    def abort(self) -> None:
+        """Close at once, and have the system forget what the client has not taken.
+
+        waitress itself closes only when the socket can be written to, which that of a client that
+        takes nothing never can.
+        """
+        with suppress(OSError):
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        self.handle_close()

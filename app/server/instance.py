@@ -1,0 +1,83 @@
+"""What every command starts with: settings, home folder and database."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flask import Flask
+
+from app import config
+from app.config import Settings, from_environment
+from app.core import logs, migrations
+from app.core.db import db, unit_of_work
+from app.operations.heads import HEADS, has_served
+from app.server.errors import DatabaseMissing
+
+
+def set_up_home() -> Settings:
+    """Read the settings from the environment and create the home folder if it is missing."""
+    settings = from_environment(os.environ)
+    os.umask(0o077)  # other users of this machine must not read what is written here
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    logs.configure(settings.log_format)
+    return settings
+
+
+@contextmanager
+def open_instance(settings: Settings | None = None) -> Iterator[Settings]:
+    """The database, with the settings of the environment unless others are given.
+
+    In the application context there are no pages and no API: making them takes longer than most
+    commands do.
+    """
+    settings = settings or set_up_home()
+    app = Flask("app")
+    app.config.from_mapping(config.for_flask(settings))
+    db.init_app(app)
+    with app.app_context():
+        try:
+            yield settings
+        finally:
+            db.session.remove()
+            db.engine.dispose()  # with its last connection, SQLite moves all data into one file
+
+
+def migrate(settings: Settings) -> None:
+    """Migrate the database of the current application to this version's schema.
+
+    Raises:
+        DatabaseMissing: when it is empty although an instance was served from this folder.
+
+    """
+    if has_served(settings) and migrations.current(db.engine) is None:
+        raise DatabaseMissing(
+            f"The database {db.engine.url.render_as_string()} is empty, but an instance has been "
+            "served from this folder. If a disk is missing, mount it again. If the data is lost, "
+            "restore a backup: flagstaff restore FILE. To start with an empty instance, delete "
+            f"{settings.home / HEADS}."
+        )
+    migrations.upgrade(db.engine)
+
+
+@contextmanager
+def write_transaction(*, dry_run: bool = False) -> Iterator[Settings]:
+    """One unit of work on a migrated database, rolled back after a dry run."""
+    with _unit_of_work(writes=True) as settings:
+        yield settings
+        if dry_run:
+            db.session.rollback()
+
+
+@contextmanager
+def read_transaction() -> Iterator[Settings]:
+    """One unit of work that only reads, and so does not block writers."""
+    with _unit_of_work(writes=False) as settings:
+        yield settings
+
+
+@contextmanager
+def _unit_of_work(*, writes: bool) -> Iterator[Settings]:
+    with open_instance() as settings:
+        migrate(settings)
+        with unit_of_work(writes=writes):
+            yield settings

@@ -1,0 +1,103 @@
+"""The loop of one process around waitress: it drains before it ends, and no client holds it up.
+
+By itself waitress drops the queue when it is asked to stop, and cuts off what is being sent.
+"""
+
+import time
+from collections.abc import Callable
+
+import waitress
+from waitress import wasyncore
+from waitress.server import BaseWSGIServer
+
+from app.server.connections import Channel
+
+IDLE_SECONDS = 60
+"""How long a connection may stay open between two requests."""
+DRAIN_SECONDS = 30.0
+"""How long requests may take to end once the server is stopping."""
+PASS_SECONDS = 0.25
+ACCEPTED_LAST = 1_024
+ALWAYS_SPOOLED = 10_000_000
+"""Bytes of answers that clients have not taken yet, which never fill a disk."""
+
+Sockets = dict[int, wasyncore.dispatcher]
+
+
+class Loop:
+    """Serves until ``end`` is called, and then ends what is under way."""
+
+    def __init__(
+        self,
+        server: waitress.server.BaseWSGIServer,
+        each_pass: Callable[[], None],
+        most_spooled: Callable[[], int],
+    ) -> None:
+        """``each_pass`` is called several times a second.
+
+        ``most_spooled``: for how many bytes of answers that clients have not taken yet there is
+        room on the disk.
+        """
+        self._sockets: Sockets = getattr(server, "_map", None) or server.map
+        self._dispatcher = server.task_dispatcher
+        self._is_ending = False
+        self._each_pass = each_pass
+        self._most_spooled = most_spooled
+
+    def end(self) -> None:
+        self._is_ending = True
+
+    def run(self) -> None:
+        while not self._is_ending:
+            self._pass()
+        self._stop_listening()
+        deadline = time.monotonic() + DRAIN_SECONDS
+        while self._close_idle() and time.monotonic() < deadline:
+            self._pass()
+        self._dispatcher.shutdown()
+        self._each_pass()
+        wasyncore.close_all(self._sockets, ignore_all=True)
+
+    def _pass(self) -> None:
+        wasyncore.loop(timeout=PASS_SECONDS, use_poll=True, map=self._sockets, count=1)
+        waiting: list[Channel] = []
+        for channel in self._channels():
+            if channel.falls_behind():
+                channel.abort()
+            elif channel.total_outbufs_len:
+                waiting.append(channel)
+        self._cut_off_largest(waiting)
+        self._each_pass()
+
+    def _cut_off_largest(self, waiting: list[Channel]) -> None:
+        """Keep the answers that wait for slow clients, which are files, from filling the disk."""
+        total = sum(channel.total_outbufs_len for channel in waiting)
+        most = total if total <= ALWAYS_SPOOLED else self._most_spooled()
+        for channel in sorted(waiting, key=lambda channel: -channel.total_outbufs_len):
+            if total <= most:
+                return
+            total -= channel.total_outbufs_len
+            channel.abort()
+
+    def _stop_listening(self) -> None:
+        """Accept what has connected already, then close the listening sockets."""
+        for listener in [one for one in self._sockets.values() if isinstance(one, BaseWSGIServer)]:
+            for _ in range(ACCEPTED_LAST):
+                before = len(self._sockets)
+                listener.handle_accept()
+                if len(self._sockets) == before:
+                    break
+            # Not its own close(), which would also close the pipe by which threads wake this loop.
+            wasyncore.dispatcher.close(listener)
+        wasyncore.loop(timeout=0, use_poll=True, map=self._sockets, count=1)
+
+    def _close_idle(self) -> bool:
+        """Close connections on which nothing is under way; gives whether there are others."""
+        channels = self._channels()
+        for channel in channels:
+            if not channel.is_busy:
+                channel.will_close = True
+        return bool(channels)
+
+    def _channels(self) -> list[Channel]:
+        return [one for one in self._sockets.values() if isinstance(one, Channel)]

@@ -1,0 +1,235 @@
+"""One process that serves: waitress on sockets that are listening already."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import ClassVar
+from uuid import uuid4
+
+import waitress
+from flask import Flask
+from waitress import wasyncore
+from waitress.channel import HTTPChannel
+from waitress.server import BaseWSGIServer
+from waitress.task import ErrorTask
+
+from app.auth import attempts
+from app.config import Settings
+from app.core import logs
+from app.core.db import db, has_one_writer
+from app.core.logs import ACCESS
+from app.operations.heads import write_down_if_due
+from app.security_log import requests as security_log_requests
+from app.security_log import service as security_log
+from app.server.chores import Chores, every
+from app.server.connections import Channel
+from app.server.loop import IDLE_SECONDS, Loop
+from app.server.threads import Dispatcher
+from app.web.http import SAFE_METHODS, headers
+from app.web.metrics import Metrics
+from app.web.refusals import name_of
+from app.web.routes import reading_posts
+
+MAX_CONNECTIONS = 4_000
+OTHER_FILES = 128
+"""What is open besides connections: the database, the log, large uploads and answers."""
+MAX_HEADER_BYTES = 16_384
+NO_WATERMARK = sys.maxsize
+"""A thread never waits for a client to take an answer: what waits is in a file."""
+HEARTBEAT_SECONDS = 1.0
+PRUNING_SECONDS = 60.0
+SWITCH_SECONDS = 0.001
+"""How long a thread that computes may keep the others waiting for the interpreter."""
+MAX_SPOOLED = 2_000_000_000
+"""Bytes of answers that clients have not taken yet, over all processes."""
+STATM = Path("/proc/self/statm")
+
+
+class Worker:
+    """A process of the server; ``heart`` and ``life`` are the pipes to and from its parent."""
+
+    def __init__(
+        self,
+        app: Flask,
+        sockets: list[socket.socket],
+        *,
+        heart: int | None = None,
+        life: int | None = None,
+    ) -> None:
+        settings: Settings = app.config["SETTINGS"]
+        _ServerRefusal.headers = headers(settings)
+        Channel.error_task_class = _ServerRefusal
+        BaseWSGIServer.channel_class = Channel
+        tempfile.tempdir = str(settings.home)  # not where the system may keep files in memory
+        with app.app_context():
+            at_once = 1 if has_one_writer() else 2  # who waits for PostgreSQL needs no interpreter
+        self._dispatcher = Dispatcher(settings.threads, at_once, _changes(app, settings))
+        server = waitress.create_server(
+            app, _dispatcher=self._dispatcher, sockets=sockets, **_options(app, settings)
+        )
+        self._loop = Loop(server, self._each_pass, partial(_most_spooled, settings))
+        self._heart, self._next_beat = heart, 0.0
+        self._metrics: Metrics = app.extensions["flagstaff.metrics"]
+        self._metrics.begin_process()
+        if life is not None:
+            _EndOfParent(life, self._loop.end, getattr(server, "_map", None) or server.map)
+        self._app = app
+        self._chores = Chores(
+            app,
+            {
+                "writing down the end of the event log": lambda: write_down_if_due(settings.home),
+                "writing the security log": security_log_requests.write_pending,
+                "pruning the security log": every(
+                    PRUNING_SECONDS, lambda: security_log.prune(days=settings.security_log_days)
+                ),
+                "pruning the sign-ins": every(PRUNING_SECONDS, attempts.prune),
+            },
+        )
+
+    def run(self) -> None:
+        sys.setswitchinterval(SWITCH_SECONDS)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._end)
+        with logs.written_in_batches() as self._write_log, self._chores:
+            self._loop.run()
+        with self._app.app_context():
+            db.engine.dispose()
+
+    def _end(self, _number: int, _frame: FrameType | None) -> None:
+        signal.signal(_number, lambda *_: os._exit(1))  # a second signal ends at once
+        self._loop.end()
+
+    def _each_pass(self) -> None:
+        self._write_log()
+        now = time.monotonic()
+        if now < self._next_beat:
+            return
+        self._next_beat = now + HEARTBEAT_SECONDS
+        self._metrics.note_process(
+            waiting=len(self._dispatcher.queue),
+            busy=self._dispatcher.active_count,
+            memory=_resident_bytes(),
+        )
+        if self._heart is not None:
+            try:
+                os.write(self._heart, b".")
+            except BrokenPipeError:
+                self._loop.end()
+
+
+def _most_spooled(settings: Settings) -> int:
+    """The share of one process in half the room on the disk, in bytes."""
+    room = shutil.disk_usage(settings.home).free // 2
+    return min(room, MAX_SPOOLED) // settings.processes
+
+
+class _EndOfParent(wasyncore.file_dispatcher):  # type: ignore[misc] # untyped
+    """Ends the loop when the parent is gone, and with it the other end of this pipe."""
+
+    def __init__(self, life: int, end: Callable[[], None], sockets: object) -> None:
+        super().__init__(life, map=sockets)
+        self._end = end
+
+    def writable(self) -> bool:
+        return False
+
+    def handle_read(self) -> None:
+        self._end()
+        self.close()
+
+
+class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped
+    """What waitress refuses before the application sees it, in the form of all other refusals."""
+
+    headers: ClassVar[dict[str, str]]
+
+    def execute(self) -> None:
+        error, id = self.request.error, str(uuid4())
+        # Only the client sees what was wrong: it may quote a header, and so a token.
+        facts = {"id": id, "status": error.code, "refusal": error.reason}
+        ACCESS.info(
+            "%s refused unread: %s %s", id, error.code, error.reason, extra={"facts": facts}
+        )
+        message = f"{error.reason}: {error.body}."
+        body = json.dumps(
+            {"id": id, "name": name_of(error.code, error.reason), "message": message}
+        ).encode()
+        own = {"Content-Type": "application/json", "Cache-Control": "no-store", "X-Request-Id": id}
+        self.status = f"{error.code} {error.reason}"
+        self.response_headers.extend((self.headers | own).items())
+        self.set_close_on_finish()
+        self.content_length = len(body)
+        self.write(body)
+
+
+def _resident_bytes() -> int:
+    """The memory of this process; 0 where the system has no /proc."""
+    try:
+        return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def _changes(app: Flask, settings: Settings) -> Callable[[HTTPChannel], bool]:
+    only_reads = reading_posts(app)
+
+    def is_change(channel: HTTPChannel) -> bool:
+        """Whether the request that comes next on a connection may change something."""
+        request = channel.requests[0]
+        if request.error is not None or request.command in SAFE_METHODS:
+            return False
+        return not only_reads(request.path.removeprefix(settings.url_prefix))
+
+    return is_change
+
+
+def _options(app: Flask, settings: Settings) -> dict[str, object]:
+    options: dict[str, object] = {
+        "threads": settings.threads,
+        "url_prefix": settings.url_prefix,
+        "ident": None,
+        "asyncore_use_poll": True,  # select() ends at 1,024 file descriptors
+        "connection_limit": _most_connections(),
+        "channel_timeout": IDLE_SECONDS,
+        "cleanup_interval": IDLE_SECONDS // 4,
+        "max_request_header_size": MAX_HEADER_BYTES,
+        # The application refuses what is too large, in its own words and after asking who calls;
+        # this bound is for bodies that would fill the disk before it is asked.
+        "max_request_body_size": 2 * app.config["MAX_CONTENT_LENGTH"],
+        "clear_untrusted_proxy_headers": True,
+        "outbuf_high_watermark": NO_WATERMARK,
+    }
+    if settings.trusted_proxy is not None:
+        options |= {
+            "trusted_proxy": settings.trusted_proxy,
+            "trusted_proxy_count": 1,
+            "trusted_proxy_headers": {
+                "x-forwarded-for",
+                "x-forwarded-host",
+                "x-forwarded-proto",
+            },
+        }
+    return options
+
+
+def _most_connections() -> int:
+    """As many as the system lets one process have; more than it does at first, if it may."""
+    wanted = MAX_CONNECTIONS + OTHER_FILES
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        return MAX_CONNECTIONS
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if resource.RLIM_INFINITY != allowed < wanted:
+        allowed = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, most))
+    return MAX_CONNECTIONS if allowed == resource.RLIM_INFINITY else allowed - OTHER_FILES

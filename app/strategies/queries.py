@@ -1,0 +1,161 @@
+"""Reading and setting the states of features, and reading their strategies."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import sqlalchemy as sa
+
+from app.core.db import chunks, db, insert_if_absent
+from app.core.lists import OnList
+from app.environments.models import Environment, EnvironmentType
+from app.projects.models import Approval, ProjectEnvironment
+from app.strategies.models import FeatureState, Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectUse:
+    """An environment that a project uses; ``required_approvals``: 0 if changes need none."""
+
+    name: str
+    type: EnvironmentType
+    sort_order: int
+    required_approvals: int
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A feature in one of its project's environments."""
+
+    environment: ProjectUse
+    enabled: bool
+    strategies: list[Strategy] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.environment.name
+
+
+_on = OnList(
+    lambda is_among: sa.select(FeatureState.feature_id, FeatureState.environment).where(
+        FeatureState.enabled, is_among(FeatureState.feature_id)
+    )
+)
+_with_strategy = OnList(
+    lambda is_among: (
+        sa.select(Strategy.feature_id)
+        .distinct()
+        .where(
+            is_among(Strategy.feature_id),
+            Strategy.environment == sa.bindparam("in_environment"),
+            ~Strategy.disabled,
+        )
+    )
+)
+
+
+_set = OnList(
+    lambda is_among: (
+        sa.update(FeatureState)
+        .where(
+            is_among(FeatureState.feature_id),
+            FeatureState.environment == sa.bindparam("in_environment"),
+        )
+        .values(enabled=sa.bindparam("is_enabled"))
+    )
+)
+
+
+def environments_of(project_ids: Collection[str]) -> dict[str, list[ProjectUse]]:
+    """The environments of each project, in their order."""
+    found: defaultdict[str, list[ProjectUse]] = defaultdict(list)
+    for chunk in chunks(project_ids):
+        query = (
+            sa.select(
+                ProjectEnvironment.project_id,
+                Environment.name,
+                Environment.type,
+                Environment.sort_order,
+                sa.func.coalesce(Approval.required_approvals, 0),
+            )
+            .join(Environment, Environment.name == ProjectEnvironment.environment)
+            .outerjoin(
+                Approval,
+                sa.and_(
+                    Approval.project_id == ProjectEnvironment.project_id,
+                    Approval.environment == ProjectEnvironment.environment,
+                ),
+            )
+            .where(ProjectEnvironment.project_id.in_(chunk))
+            .order_by(Environment.sort_order, Environment.name)
+        )
+        for project_id, name, type, sort_order, approvals in db.session.execute(query):
+            found[project_id].append(ProjectUse(name, type, sort_order, approvals))
+    return found
+
+
+def states(features: Collection[tuple[int, str]]) -> dict[int, list[State]]:
+    """The states of features, given by their ids and projects, by the feature's id."""
+    ids = [id for id, _ in features]
+    environments = environments_of({project_id for _, project_id in features})
+    on = {tuple(row) for row in _on.rows(ids)}
+    by_place: defaultdict[tuple[int, str], list[Strategy]] = defaultdict(list)
+    for chunk in chunks(ids):
+        query = sa.select(Strategy).where(Strategy.feature_id.in_(chunk))
+        for strategy in db.session.scalars(query.order_by(Strategy.sort_order, Strategy.id)):
+            by_place[strategy.feature_id, strategy.environment].append(strategy)
+    return {
+        id: [
+            State(use, (id, use.name) in on, by_place[id, use.name])
+            for use in environments.get(project_id, ())
+        ]
+        for id, project_id in features
+    }
+
+
+def on_in(environment: str, ids: Collection[int]) -> set[int]:
+    """Those of the features that are on in the environment."""
+    return {id for id, name in _on.rows(ids) if name == environment}
+
+
+def guarded_where_on(project_id: str, ids: Collection[int]) -> list[str]:
+    """The environments with approvals in which at least one of the features is on."""
+    on = {name for _, name in _on.rows(ids)}
+    [uses] = environments_of([project_id]).values() or [[]]
+    return [use.name for use in uses if use.required_approvals and use.name in on]
+
+
+def with_strategy(environment: str, ids: Collection[int]) -> set[int]:
+    """Those of the features that have a strategy there that is not disabled."""
+    return {id for (id,) in _with_strategy.rows(ids, in_environment=environment)}
+
+
+def strategies_in(environment: str, ids: Collection[int]) -> dict[int, list[Strategy]]:
+    """The strategies of features there, disabled ones too, in their order."""
+    found: defaultdict[int, list[Strategy]] = defaultdict(list)
+    for chunk in chunks(ids):
+        query = (
+            sa.select(Strategy)
+            .where(Strategy.feature_id.in_(chunk), Strategy.environment == environment)
+            .order_by(Strategy.sort_order, Strategy.id)
+            .execution_options(populate_existing=True)
+        )
+        for strategy in db.session.scalars(query):
+            found[strategy.feature_id].append(strategy)
+    return found
+
+
+def set_states(environment: str, ids: Collection[int], *, enabled: bool) -> None:
+    """Switch features on or off; the caller has locked them."""
+    if not ids:
+        return
+    rows = [{"feature_id": id, "environment": environment, "enabled": enabled} for id in ids]
+    connection = db.session.connection()
+    connection.execute(insert_if_absent(FeatureState), rows)
+    _set.execute(ids, in_environment=environment, is_enabled=enabled)
+
+
+def switch_off_everywhere(ids: Collection[int]) -> None:
+    for chunk in chunks(ids):
+        off = sa.update(FeatureState).where(FeatureState.feature_id.in_(chunk))
+        db.session.execute(off.values(enabled=False))

@@ -1,0 +1,122 @@
+"""The types of strategies, and the parameters of each: ``rollout``, ``userIds`` and so on.
+
+Values are kept as text. What is refused here would be misread by the engine that SDKs evaluate
+with, or could change the rule that it builds.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from app.constraints.operators import Operator
+from app.constraints.operators import problem as problem_of_value
+
+ROLLOUT = "flexibleRollout"
+EVERYONE = "default"
+ALWAYS_STICKY = ("default", "random", "userId", "sessionId")
+"""What every rollout can go by; context fields that allow it come on top."""
+LONGEST_LIST = 10_000
+LONGEST_GROUP = 100
+ALL = 100
+"""Percent."""
+
+
+class Parameter(NamedTuple):
+    """``problem``: what is wrong with a value, if anything. ``default``: None for the feature's."""
+
+    problem: Callable[[str], str | None]
+    default: str | None = ""
+
+
+def _percentage(value: str) -> str | None:
+    if re.fullmatch(r"\d{1,3}", value) and int(value) <= ALL:
+        return None
+    return "Enter a whole number from 0 to 100."
+
+
+def _group(value: str) -> str | None:
+    if (
+        1 <= len(value) <= LONGEST_GROUP
+        and value.isprintable()
+        and not set(value) & {'"', "'", "\\"}
+    ):
+        return None
+    return "Use 1 to 100 characters without quotes, backslashes and line breaks."
+
+
+def _sticky(value: str) -> str | None:
+    return None if re.fullmatch(r"[A-Za-z0-9_~.-]{1,100}", value) else "Name a context field."
+
+
+def _list(value: str) -> str | None:
+    if len(value) > LONGEST_LIST:
+        return f"Enter at most {LONGEST_LIST:,} characters."
+    if not value.isprintable() or set(value) & {'"', "\\"}:
+        return "Must not have quotes, backslashes or line breaks. Separate by commas."
+    return None if listed(value) else "Enter at least one, separated by commas."
+
+
+def _networks(value: str) -> str | None:
+    wrong = (each for each in listed(value) if problem_of_value(Operator.IN_CIDR, each))
+    first = next(wrong, None)
+    if first is not None:
+        return f"{first!r} is not an address or a network, like 10.0.0.0/8."
+    return _list(value)
+
+
+def listed(value: str) -> list[str]:
+    """The parts of a value like ``1, 2,3``."""
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def percent(parameters: Mapping[str, str]) -> int | None:
+    """The share of a rollout, old or new; None for strategies without one."""
+    share = parameters.get("rollout", parameters.get("percentage"))
+    return None if share is None else int(share)
+
+
+def problems(name: str, given: Mapping[str, str]) -> dict[str, str]:
+    """What is wrong with the parameters of a type, by name."""
+    if name not in TYPES:
+        return {}
+    known, found = TYPES[name], {}
+    for key in sorted({*given, *known}):
+        if key not in known:
+            found[key] = f"{name} has no parameter with this name."
+        elif key in given or known[key].default == "":
+            found[key] = known[key].problem(given.get(key, "")) or ""
+    return {key: message for key, message in found.items() if message}
+
+
+def in_full(name: str, given: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
+    """The parameters of a type, with defaults for those that are not given."""
+    return {
+        key: given.get(key, defaults.get(key, parameter.default or ""))
+        for key, parameter in TYPES.get(name, {}).items()
+    }
+
+
+TYPES: Mapping[str, Mapping[str, Parameter]] = MappingProxyType(
+    {
+        ROLLOUT: {
+            "rollout": Parameter(_percentage, "100"),
+            "stickiness": Parameter(_sticky, None),
+            "groupId": Parameter(_group, None),
+        },
+        EVERYONE: {},
+        "userWithId": {"userIds": Parameter(_list)},
+        "remoteAddress": {"IPs": Parameter(_networks)},
+        "applicationHostname": {"hostNames": Parameter(_list)},
+        "gradualRolloutUserId": {
+            "percentage": Parameter(_percentage, "100"),
+            "groupId": Parameter(_group, None),
+        },
+        "gradualRolloutSessionId": {
+            "percentage": Parameter(_percentage, "100"),
+            "groupId": Parameter(_group, None),
+        },
+        "gradualRolloutRandom": {"percentage": Parameter(_percentage, "100")},
+    }
+)
+"""By the name that SDKs know."""

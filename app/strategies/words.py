@@ -1,0 +1,137 @@
+"""Strategies as people read them: ``On for 25% of users, by userId, where country is NO``."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from app.constraints.words import Phrase, Sentence, plain, told_all
+from app.strategies import types
+from app.strategies.models import Strategy
+
+LISTED = 5
+WHOLE, GAP, HUES = 1_000, 6, 8
+
+
+class Reach(StrEnum):
+    """Whom a feature reaches in an environment."""
+
+    EVERYONE = "everyone"
+    SOME = "some"
+    NO_ONE = "no one"
+    OFF = "off"
+
+
+def told(strategy: Strategy) -> Sentence:
+    """One strategy, from “On for” on."""
+    who = [Phrase("On for "), *_who(strategy)]
+    if not strategy.constraints:
+        return who
+    comma = "" if plain(who[1:]) == "everyone" else ","
+    return [*who, Phrase(f"{comma} where "), *told_all(strategy.constraints)]
+
+
+def summary(strategy: Strategy) -> str:
+    """The sentence as plain text."""
+    return ("Paused: " if strategy.disabled else "") + plain(told(strategy))
+
+
+def reach(strategies: Sequence[Strategy], *, enabled: bool) -> Reach:
+    """Whom these strategies reach together."""
+    if not enabled:
+        return Reach.OFF
+    shares = [
+        (types.percent(strategy.parameters), bool(strategy.constraints), strategy.name)
+        for strategy in strategies
+        if not strategy.disabled
+    ]
+    if any(
+        share == types.ALL or (share is None and name == types.EVERYONE)
+        for share, is_limited, name in shares
+        if not is_limited
+    ):
+        return Reach.EVERYONE
+    return Reach.NO_ONE if all(share == 0 for share, _, _ in shares) else Reach.SOME
+
+
+def short(strategies: Sequence[Strategy], *, enabled: bool) -> str:
+    """The state in a word or two, for lists: ``On``, ``25%``, ``Off``."""
+    match reach(strategies, enabled=enabled):
+        case Reach.OFF:
+            return "Off"
+        case Reach.EVERYONE:
+            return "On"
+        case Reach.NO_ONE:
+            return "0%"
+    found = [strategy for strategy in strategies if not strategy.disabled]
+    shares = {types.percent(strategy.parameters) for strategy in found}
+    return (
+        f"{shares.pop()}%" if len(shares) == 1 and shares not in ({None}, {types.ALL}) else "Some"
+    )
+
+
+class Share(NamedTuple):
+    """A variant’s part of a bar that is 1,000 wide."""
+
+    name: str
+    percent: str
+    start: int
+    width: int
+    hue: int
+
+
+def shares(strategy: Strategy) -> list[Share]:
+    """The variants of a strategy, to draw in one bar."""
+    found, start = [], 0
+    for place, variant in enumerate(strategy.variants):
+        percent = f"{variant['weight'] / 10:.1f}".removesuffix(".0") + "%"
+        gap = GAP if start + variant["weight"] < WHOLE else 0
+        width = max(variant["weight"] - gap, 0)
+        found.append(Share(variant["name"], percent, start, width, place % HUES + 1))
+        start += variant["weight"]
+    return found
+
+
+def _who(strategy: Strategy) -> Sentence:
+    parameters, name = strategy.parameters, strategy.name
+    share = types.percent(parameters)
+    if name == types.EVERYONE or share == types.ALL:
+        return [Phrase("everyone", "strong")]
+    if share is not None:
+        return _share(share, _stickiness(name, parameters.get("stickiness", "default")))
+    if name == "userWithId":
+        return [Phrase("userId", "field"), Phrase(" "), *_any_of(parameters["userIds"])]
+    if name == "remoteAddress":
+        return [Phrase("the address "), *_any_of(parameters["IPs"])]
+    if name == "applicationHostname":
+        return [Phrase("the host "), *_any_of(parameters["hostNames"])]
+    return [Phrase("those whom "), Phrase(name, "strong"), Phrase(" chooses")]
+
+
+def _share(share: int, stickiness: str) -> Sentence:
+    if stickiness == "random":
+        return [Phrase(f"{share}%", "strong"), Phrase(" of requests, at random")]
+    start = [Phrase(f"{share}%", "strong"), Phrase(" of users, by ")]
+    if stickiness == "default":
+        return [*start, Phrase("userId", "field"), Phrase(" or "), Phrase("sessionId", "field")]
+    return [*start, Phrase(stickiness, "field")]
+
+
+def _stickiness(name: str, chosen: str) -> str:
+    of_old = {
+        "gradualRolloutUserId": "userId",
+        "gradualRolloutSessionId": "sessionId",
+        "gradualRolloutRandom": "random",
+    }
+    return of_old.get(name, chosen)
+
+
+def _any_of(value: str) -> Sentence:
+    parts = types.listed(value)
+    if len(parts) > LISTED:
+        return [Phrase("one of "), Phrase(f"{len(parts)} values", "strong")]
+    sentence: Sentence = []
+    for place, part in enumerate(parts):
+        if place:
+            sentence.append(Phrase(" or " if place == len(parts) - 1 else ", "))
+        sentence.append(Phrase(part, "strong"))
+    return sentence

@@ -1,0 +1,197 @@
+from typing import Any
+from uuid import UUID
+
+from flask import Response, url_for
+
+from app.core.permissions import Access, Permission
+from app.strategies.models import Strategy
+from app.strategies.queries import State
+from app.strategies.schemas import (
+    NewStrategy,
+    StateRow,
+    StrategyChanges,
+    StrategyOrder,
+    StrategyRow,
+)
+from app.switching import schemas, service, strategies
+from app.switching.service import Preview
+from app.web.caller import current_actor
+from app.web.requests import check_if_match
+from app.web.routes import ApiBlueprint, no_body
+
+PLACE = "/features/<key:name>/environments/<key:environment>"
+BULK = "/bulk_features/environments/<key:environment>"
+SWITCH = Permission.UPDATE_FEATURE_ENVIRONMENT
+STRATEGY = {"name": "flexibleRollout", "parameters": {"rollout": "25", "stickiness": "userId"}}
+
+bp = ApiBlueprint(
+    "switching",
+    __name__,
+    url_prefix="/api/admin/projects/<key:project_id>",
+    description="Switch features on and off, and say who gets them.",
+)
+
+
+@bp.get(PLACE, needs=Access.SIGNED_IN)
+@bp.response(200, StateRow)
+def show(project_id: str, name: str, environment: str) -> State:
+    """Read a feature in one environment"""
+    return strategies.state(current_actor, project_id, name, environment)
+
+
+@bp.post(f"{PLACE}/on", needs=SWITCH, refuses=(404,))
+@bp.response(200)
+def switch_on(project_id: str, name: str, environment: str) -> Response:
+    """Switch a feature on
+
+    Without a strategy that counts, it gets the default one: on for everyone.
+    """
+    service.switch(current_actor, project_id, environment, [name], on=True)
+    return no_body()
+
+
+@bp.post(f"{PLACE}/off", needs=SWITCH, refuses=(404,))
+@bp.response(200)
+def switch_off(project_id: str, name: str, environment: str) -> Response:
+    """Switch a feature off"""
+    service.switch(current_actor, project_id, environment, [name], on=False)
+    return no_body()
+
+
+@bp.post(f"{BULK}/on", needs=SWITCH, refuses=(404,))
+@bp.arguments(schemas.SwitchedFeatures, example={"features": ["checkout.base"]})
+@bp.response(200)
+def switch_many_on(data: dict[str, Any], project_id: str, environment: str) -> Response:
+    """Switch features on
+
+    All or none: if one feature is unknown or archived, nothing is changed.
+    """
+    service.switch(current_actor, project_id, environment, data["features"], on=True)
+    return no_body()
+
+
+@bp.post(f"{BULK}/off", needs=SWITCH, refuses=(404,))
+@bp.arguments(schemas.SwitchedFeatures, example={"features": ["checkout.base"]})
+@bp.response(200)
+def switch_many_off(data: dict[str, Any], project_id: str, environment: str) -> Response:
+    """Switch features off
+
+    All or none: if one feature is unknown or archived, nothing is changed.
+    """
+    service.switch(current_actor, project_id, environment, data["features"], on=False)
+    return no_body()
+
+
+@bp.post(f"{BULK}/on/plan", needs=SWITCH, refuses=(404,), writes=False)
+@bp.arguments(schemas.SwitchedFeatures, example={"features": ["checkout.base"]})
+@bp.response(200, schemas.SwitchPlan)
+def plan_on(data: dict[str, Any], project_id: str, environment: str) -> Preview:
+    """Plan switching features on
+
+    Changes nothing.
+    """
+    return service.preview(current_actor, project_id, environment, data["features"], on=True)
+
+
+@bp.post(f"{BULK}/off/plan", needs=SWITCH, refuses=(404,), writes=False)
+@bp.arguments(schemas.SwitchedFeatures, example={"features": ["checkout.base"]})
+@bp.response(200, schemas.SwitchPlan)
+def plan_off(data: dict[str, Any], project_id: str, environment: str) -> Preview:
+    """Plan switching features off
+
+    Changes nothing.
+    """
+    return service.preview(current_actor, project_id, environment, data["features"], on=False)
+
+
+@bp.get(f"{PLACE}/strategies", needs=Access.SIGNED_IN)
+@bp.response(200, StrategyRow(many=True))
+def index_strategies(project_id: str, name: str, environment: str) -> list[Strategy]:
+    """List the strategies of a feature in one environment"""
+    return strategies.state(current_actor, project_id, name, environment).strategies
+
+
+@bp.post(f"{PLACE}/strategies", needs=Permission.CREATE_FEATURE_STRATEGY, refuses=(404,))
+@bp.arguments(NewStrategy, example=STRATEGY)
+@bp.response(200, StrategyRow, etag=True)
+def add_strategy(
+    data: dict[str, Any], project_id: str, name: str, environment: str
+) -> tuple[Strategy, dict[str, str]]:
+    """Add a strategy
+
+    It does not switch the feature on.
+    """
+    strategy = strategies.add(current_actor, project_id, name, environment, **data)
+    path = url_for(
+        ".show_strategy",
+        project_id=project_id,
+        name=name,
+        environment=environment,
+        strategy=strategy.id,
+    )
+    return strategy, {"Location": path}
+
+
+@bp.post(
+    f"{PLACE}/strategies/set-sort-order", needs=Permission.UPDATE_FEATURE_STRATEGY, refuses=(404,)
+)
+@bp.arguments(
+    StrategyOrder(many=True),
+    example=[{"id": "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10", "sortOrder": 0}],
+)
+@bp.response(200)
+def sort_strategies(
+    data: list[dict[str, Any]], project_id: str, name: str, environment: str
+) -> Response:
+    """Sort strategies
+
+    The first one that matches decides which variant a person gets.
+    """
+    orders = {each["id"]: each["sort_order"] for each in data}
+    strategies.sort(current_actor, project_id, name, environment, orders)
+    return no_body()
+
+
+@bp.get(f"{PLACE}/strategies/<uuid:strategy>", needs=Access.SIGNED_IN)
+@bp.response(200, StrategyRow, etag=True)
+def show_strategy(project_id: str, name: str, environment: str, strategy: UUID) -> Strategy:
+    """Read a strategy"""
+    return strategies.get(current_actor, project_id, name, environment, str(strategy))
+
+
+@bp.put(
+    f"{PLACE}/strategies/<uuid:strategy>",
+    needs=Permission.UPDATE_FEATURE_STRATEGY,
+    refuses=(409, 412),
+)
+@bp.arguments(StrategyChanges, example={"parameters": {"rollout": "50"}})
+@bp.response(200, StrategyRow, etag=True)
+def update_strategy(
+    data: dict[str, Any], project_id: str, name: str, environment: str, strategy: UUID
+) -> Strategy:
+    """Change a strategy
+
+    Fields that are left out stay as they are. A feature that is left without a strategy that
+    counts is switched off.
+    """
+    found = strategies.get_for_change(current_actor, project_id, name, environment, str(strategy))
+    check_if_match(StrategyRow, found)
+    strategies.update(current_actor, project_id, found, **data)
+    return found
+
+
+@bp.delete(
+    f"{PLACE}/strategies/<uuid:strategy>",
+    needs=Permission.DELETE_FEATURE_STRATEGY,
+    refuses=(409, 412),
+)
+@bp.response(200)
+def remove_strategy(project_id: str, name: str, environment: str, strategy: UUID) -> Response:
+    """Delete a strategy
+
+    A feature that is left without a strategy that counts is switched off.
+    """
+    found = strategies.get_for_change(current_actor, project_id, name, environment, str(strategy))
+    check_if_match(StrategyRow, found)
+    strategies.remove(current_actor, project_id, found)
+    return no_body()

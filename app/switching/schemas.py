@@ -1,0 +1,21 @@
+from marshmallow import fields
+
+from app.features.schemas import FeatureNames
+from app.web.schemas import Schema
+
+
+class SwitchedFeatures(FeatureNames):
+    """Features to switch on or off."""
+
+
+class SwitchPlan(Schema):
+    features = fields.List(
+        fields.String(), attribute="changing", metadata={"description": "They would change."}
+    )
+    given_strategy = fields.List(
+        fields.String(),
+        metadata={"description": "They would get the default strategy: on for everyone."},
+    )
+    unchanged = fields.List(fields.String(), metadata={"description": "They are so already."})
+    archived = fields.List(fields.String())
+    not_found = fields.List(fields.String(), attribute="unknown", data_key="unknown")

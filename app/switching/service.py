@@ -1,0 +1,188 @@
+"""Switching features on and off in an environment: one or many, all or none."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import insert_all
+from app.core.errors import ChangedSinceReview, Conflict, NotFound
+from app.core.words import listed
+from app.events import service as events
+from app.events.models import EventType
+from app.events.service import EventPayload
+from app.features import queries as features
+from app.features.changes import Facts
+from app.projects import service as projects
+from app.projects.approvals import guard
+from app.projects.models import Project
+from app.strategies import queries, types, words
+from app.strategies.models import Strategy
+from app.strategies.queries import ProjectUse
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """``facts``: what changes, by feature; ``unchanged``: features that are so already.
+
+    ``archived`` and ``unknown`` names can't be switched.
+    """
+
+    facts: Facts
+    unchanged: list[str]
+    archived: list[str]
+    unknown: list[str]
+
+    @property
+    def changing(self) -> list[str]:
+        return [name for name, _, _ in self.facts]
+
+    @property
+    def given_strategy(self) -> list[str]:
+        """The features that get the default strategy, because they have none that counts."""
+        return [name for name, added, _ in self.facts if len(added) > 1]
+
+
+def preview(
+    actor: Actor, project_id: str, environment: str, names: Collection[str], *, on: bool
+) -> Preview:
+    """What ``switch`` would do; changes nothing."""
+    project = projects.get(actor, project_id)
+    use_of(project_id, environment)
+    found = features.find(project_id, names)
+    active = {name: feature.id for name, feature in found.items() if not feature.is_archived}
+    on_now = queries.on_in(environment, active.values())
+    ready = queries.with_strategy(environment, active.values()) if on else set()
+    sign = f"on in {environment}"
+    strategy = f"strategy: {words.summary(default_strategy(project, environment, '', 0))}"
+    facts: Facts = [
+        [name, [sign, *([] if id in ready else [strategy])], []] if on else [name, [], [sign]]
+        for name, id in sorted(active.items())
+        if (id in on_now) is not on
+    ]
+    return Preview(
+        facts,
+        unchanged=sorted(name for name, id in active.items() if (id in on_now) is on),
+        archived=sorted(name for name, feature in found.items() if feature.is_archived),
+        unknown=sorted(set(names) - set(found)),
+    )
+
+
+def switch(
+    actor: Actor,
+    project_id: str,
+    environment: str,
+    names: Collection[str],
+    *,
+    on: bool,
+    shown: Facts | None = None,
+) -> tuple[str, list[str]]:
+    """Switch features on or off; the id of the batch, and the names that changed.
+
+    A feature without a strategy that counts gets the default one when it is switched on. With
+    ``shown``, the facts of a preview, exactly these changes are made or none.
+    """
+    projects.require_for_content(actor, project_id)
+    use_of(project_id, environment)
+    features.lock([found.id for found in features.find(project_id, names).values()])
+    plan = preview(actor, project_id, environment, names, on=on)
+    if plan.unknown:
+        raise NotFound(f"These features are not in project {project_id}: {listed(plan.unknown)}.")
+    if plan.archived:
+        raise Conflict(f"These features are archived: {listed(plan.archived)}. Revive them first.")
+    if shown is not None and shown != plan.facts:
+        raise ChangedSinceReview
+    batch_id = events.new_batch()
+    if not plan.changing:
+        return batch_id, []
+    only = plan.changing[0] if len(plan.changing) == 1 else None
+    guard(actor, project_id, [environment], feature=only)
+    ids = {name: found.id for name, found in features.find(project_id, plan.changing).items()}
+    if plan.given_strategy:
+        given = {name: ids[name] for name in plan.given_strategy}
+        _give_strategy(actor, projects.get(actor, project_id), environment, given, batch_id)
+    queries.set_states(environment, ids.values(), enabled=on)
+    type = EventType.FEATURE_ENVIRONMENT_ENABLED if on else EventType.FEATURE_ENVIRONMENT_DISABLED
+    payloads = [
+        EventPayload(project=project_id, feature_name=name, data={"environment": environment})
+        for name in plan.changing
+    ]
+    events.record_all(actor, type, payloads, batch_id=batch_id)
+    return batch_id, plan.changing
+
+
+def reversal(actor: Actor, project_id: str, batch_id: str) -> tuple[str, list[str], bool]:
+    """What undoes a batch: the environment, the features, and whether they go on again.
+
+    Raises:
+        NotFound: when the batch switched nothing in this project.
+
+    """
+    projects.require(actor, project_id)
+    for type, on in (
+        (EventType.FEATURE_ENVIRONMENT_ENABLED, False),
+        (EventType.FEATURE_ENVIRONMENT_DISABLED, True),
+    ):
+        if found := events.of_batch(batch_id, type, project_id):
+            environment = (found[0].data or {})["environment"]
+            return environment, sorted(event.feature_name or "" for event in found), on
+    raise NotFound("This project has no such change of features.")
+
+
+def use_of(project_id: str, environment: str) -> ProjectUse:
+    """The environment, if the project uses it."""
+    uses = queries.environments_of([project_id]).get(project_id, [])
+    for use in uses:
+        if use.name == environment:
+            return use
+    raise NotFound(f"Project {project_id} does not use an environment named {environment}.")
+
+
+def default_strategy(project: Project, environment: str, feature: str, sort_order: int) -> Strategy:
+    """What a feature gets when it is switched on without a strategy: it is on for everyone."""
+    defaults = {"stickiness": project.default_stickiness, "groupId": feature}
+    return Strategy(
+        id=str(uuid4()),
+        environment=environment,
+        name=types.ROLLOUT,
+        title=None,
+        disabled=False,
+        sort_order=sort_order,
+        parameters=types.in_full(types.ROLLOUT, {}, defaults),
+        constraints=[],
+        variants=[],
+    )
+
+
+def _give_strategy(
+    actor: Actor, project: Project, environment: str, ids: dict[str, int], batch_id: str
+) -> None:
+    """Add the default strategy to features, by name and id, after those that are paused."""
+    paused = queries.strategies_in(environment, ids.values())
+    now = utcnow()
+    rows: list[dict[str, Any]] = []
+    payloads = []
+    for name, id in ids.items():
+        strategy = default_strategy(project, environment, name, len(paused.get(id, ())))
+        payloads.append(
+            EventPayload(project=project.id, feature_name=name, data=strategy.snapshot())
+        )
+        rows.append(
+            {
+                "id": strategy.id,
+                "feature_id": id,
+                "environment": environment,
+                "name": strategy.name,
+                "title": None,
+                "disabled": False,
+                "sort_order": strategy.sort_order,
+                "parameters": strategy.parameters,
+                "constraints": [],
+                "variants": [],
+                "created_at": now,
+            }
+        )
+    insert_all(rows, Strategy)
+    events.record_all(actor, EventType.FEATURE_STRATEGY_ADDED, payloads, batch_id=batch_id)

@@ -1,0 +1,42 @@
+from typing import Any
+
+from wtforms import SelectChoice, SelectField, StringField
+
+from app.features.forms import cut
+from app.tagging.service import Edit
+from app.tags.models import TagName, TagType
+from app.tags.schemas import TagRef
+from app.web.forms import SchemaForm
+
+
+class NewNameForm(SchemaForm):
+    """Another name for a tag."""
+
+    schema = TagRef
+
+    type = SelectField("Type")
+    value = StringField("Value")
+
+    def __init__(self, tag: TagName, types: list[TagType]) -> None:
+        super().__init__(data=tag._asdict())
+        self.type.choices = [SelectChoice(type.name, type.name) for type in types]
+
+
+class NewTagForm(SchemaForm):
+    """A new tag, on the page of the picker."""
+
+    schema = TagRef
+
+    type = StringField("Type", name="new_type", id="new-type")
+    value = StringField("Value")
+
+
+def tagging_body(names: list[str], edit: Edit) -> dict[str, Any]:
+    """The edit as a body of the API; a long list of features is cut."""
+    return {
+        "features": cut(names),
+        "tags": {
+            "addedTags": [tag._asdict() for tag in edit.added],
+            "removedTags": [tag._asdict() for tag in edit.removed],
+        },
+    }

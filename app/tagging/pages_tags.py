@@ -1,0 +1,124 @@
+from itertools import groupby
+from operator import attrgetter
+
+from flask import flash, render_template, request
+from flask.typing import ResponseReturnValue
+from marshmallow import ValidationError
+from werkzeug.wrappers import Response
+
+from app.core.errors import Invalid
+from app.core.permissions import Access, Permission
+from app.core.words import counted
+from app.tagging import vocabulary
+from app.tagging.forms import NewNameForm
+from app.tagging.vocabulary import Replacement
+from app.tags import service as tags
+from app.tags.models import TagName
+from app.tags.schemas import TagRef
+from app.web import signing
+from app.web.caller import current_actor
+from app.web.forms import ReasonForm
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint("one_tag_pages", __name__, url_prefix="/tags")
+
+
+@bp.get("/<id:tag_id>", needs=Access.SIGNED_IN)
+def show(tag_id: int) -> str:
+    """Show a tag, with a form to rename it for those who can."""
+    return _page(tag_id)
+
+
+@bp.post("/<id:tag_id>", needs=Permission.UPDATE_TAG_TYPE)
+def choose_name(tag_id: int) -> ResponseReturnValue:
+    """Lead to the review of the new name."""
+    form = NewNameForm(vocabulary.get(tag_id), tags.types())
+    if form.validate_on_submit():
+        name = {"type": form.values["type"], "value": form.values["value"]}
+        return redirect_to(".review", tag_id=tag_id, **name)
+    return _page(tag_id, form), 400
+
+
+@bp.get("/<id:tag_id>/replace", needs=Permission.UPDATE_TAG_TYPE)
+def review(tag_id: int) -> str:
+    """Show what renaming the tag, or merging it into another, would change."""
+    return _review(tag_id, _preview(tag_id))
+
+
+@bp.post("/<id:tag_id>/replace", needs=Permission.UPDATE_TAG_TYPE)
+def replace(tag_id: int) -> ResponseReturnValue:
+    """Rename or merge the tag exactly as reviewed; show the review again if it has changed."""
+    plan = _preview(tag_id)
+    if not signing.matches("review", _subject(tag_id), request.form.get("plan", ""), plan.facts):
+        return _review(tag_id, plan, has_changed=True), 409
+    form = ReasonForm()
+    if not form.validate_on_submit():
+        return _review(tag_id, plan, form), 400
+    change = vocabulary.merge if plan.is_merge else vocabulary.rename
+    return redirect_to(".changed", batch=change(current_actor, plan.tag, plan.to).batch)
+
+
+@bp.get("/changes/<key:batch>", needs=Permission.UPDATE_TAG_TYPE)
+def changed(batch: str) -> str:
+    """Show what a rename or a merge did, and offer to undo it."""
+    return render_template("tags/changed.html", done=vocabulary.done(batch), hues=tags.hues())
+
+
+@bp.post("/changes/<key:batch>/undo", needs=Permission.UPDATE_TAG_TYPE)
+def undo(batch: str) -> Response:
+    """Undo a rename or a merge."""
+    done = vocabulary.undo(current_actor, batch)
+    flash(f"Undone. {counted(done.features, 'feature')} changed back to {done.to}.", "ok")
+    return redirect_to("tag_pages.index")
+
+
+@bp.post("/<id:tag_id>/delete", needs=Permission.DELETE_TAG_TYPE)
+def delete(tag_id: int) -> Response:
+    """Delete a tag that no feature has."""
+    tag = vocabulary.get(tag_id)
+    vocabulary.delete(current_actor, tag)
+    flash(f"Tag {tag} deleted.", "ok")
+    return redirect_to("tag_pages.index")
+
+
+def _preview(tag_id: int) -> Replacement:
+    given = {name: request.args.get(name, "") for name in ("type", "value")}
+    try:
+        to = TagName(**TagRef().load(given))
+    except ValidationError as error:
+        raise Invalid("This address does not name a tag. Open the tag and enter a name.") from error
+    return vocabulary.preview(current_actor, vocabulary.get(tag_id), to)
+
+
+def _subject(tag_id: int) -> str:
+    return f"tag {tag_id}"
+
+
+def _page(tag_id: int, form: NewNameForm | None = None) -> str:
+    tag = vocabulary.get(tag_id)
+    return render_template(
+        "tags/show.html",
+        tag_id=tag_id,
+        tag=tag,
+        form=form or NewNameForm(tag, tags.types()),
+        hues=tags.hues(),
+        use=vocabulary.use_of(current_actor, tag_id),
+    )
+
+
+def _review(
+    tag_id: int, plan: Replacement, form: ReasonForm | None = None, *, has_changed: bool = False
+) -> str:
+    in_order = sorted(plan.uses, key=attrgetter("project", "feature"))
+    return render_template(
+        "tags/replace.html",
+        tag_id=tag_id,
+        plan=plan,
+        form=form or ReasonForm(empty=True),
+        has_changed=has_changed,
+        hues=tags.hues(),
+        projects={id: list(uses) for id, uses in groupby(in_order, attrgetter("project"))},
+        both=sum(use.has_other for use in plan.uses),
+        signed=signing.sign("review", _subject(tag_id), plan.facts),
+    )

@@ -1,0 +1,141 @@
+from typing import Any
+
+from flask import Response, jsonify, url_for
+
+from app.accounts import links
+from app.accounts import service as accounts
+from app.accounts.models import Account, AccountKind
+from app.core.paging import Page
+from app.core.permissions import Permission
+from app.tokens import service as tokens
+from app.tokens.models import Token
+from app.tokens.schemas import TokenList
+from app.users import inactive, schemas
+from app.web.caller import current_actor
+from app.web.listing import PageQuery
+from app.web.requests import check_if_match
+from app.web.routes import ApiBlueprint, no_body
+from app.web.settings import current_settings
+
+bp = ApiBlueprint(
+    "users",
+    __name__,
+    url_prefix="/api/admin/user-admin",
+    description="People, and deleting those who have been inactive for long.",
+)
+
+
+@bp.get("", needs=Permission.ADMIN)
+@bp.arguments(schemas.UserQuery, location="query")
+@bp.response(200, schemas.UserList)
+def index(query: dict[str, Any]) -> Page[Account]:
+    """List users"""
+    return accounts.search(AccountKind.PERSON, **query)
+
+
+@bp.post("", needs=Permission.ADMIN, answers_with_secret=True)
+@bp.arguments(schemas.NewUser, example={"username": "ada", "rootRole": 2})
+@bp.response(201, schemas.CreatedUser)
+def create(data: dict[str, Any]) -> tuple[Response, int, dict[str, str]]:
+    """Create a user
+
+    The response contains a one-time link to set the password.
+    """
+    account = accounts.create(current_actor, **data)
+    body = schemas.UserDetail().dump(account) | {"inviteLink": _link(account)}
+    return jsonify(body), 201, {"Location": url_for(".show", account_id=account.id)}
+
+
+@bp.get("/<id:account_id>", needs=Permission.ADMIN)
+@bp.response(200, schemas.UserDetail, etag=True)
+def show(account_id: int) -> Account:
+    """Read a user"""
+    return accounts.get(account_id)
+
+
+@bp.put("/<id:account_id>", needs=Permission.ADMIN, refuses=(409, 412))
+@bp.arguments(schemas.UserChanges, example={"rootRole": 3})
+@bp.response(200)
+def update(data: dict[str, Any], account_id: int) -> Response:
+    """Update a user
+
+    Fields that are left out keep their value. The last Admin who can sign in keeps that role.
+    """
+    account = accounts.get_for_change(account_id)
+    check_if_match(schemas.UserDetail, account)
+    accounts.update(current_actor, account, **data)
+    return no_body()
+
+
+@bp.delete("/<id:account_id>", needs=Permission.ADMIN, refuses=(409, 412))
+@bp.response(200)
+def remove(account_id: int) -> Response:
+    """Delete a user
+
+    Their tokens stop working immediately, and the username and email become free. The user can be
+    restored within 30 days.
+    """
+    account = accounts.get_for_change(account_id)
+    check_if_match(schemas.UserDetail, account)
+    accounts.remove(current_actor, account)
+    return no_body()
+
+
+@bp.post("/<id:account_id>/restore", needs=Permission.ADMIN)
+@bp.response(200, schemas.UserDetail)
+def restore(account_id: int) -> Account:
+    """Restore a user who was deleted in the last 30 days
+
+    Roles come back, tokens do not.
+    """
+    return accounts.restore(current_actor, account_id)
+
+
+@bp.get("/<id:account_id>/token", needs=Permission.ADMIN)
+@bp.arguments(PageQuery, location="query")
+@bp.response(200, TokenList)
+def index_tokens(page: dict[str, int], account_id: int) -> Page[Token]:
+    """List the personal tokens of a user"""
+    return tokens.search(accounts.get(account_id).id, **page)
+
+
+@bp.delete("/<id:account_id>/token/<id:token_id>", needs=Permission.ADMIN)
+@bp.response(200)
+def revoke_token(account_id: int, token_id: int) -> Response:
+    """Revoke a personal token of a user
+
+    It stops working immediately.
+    """
+    tokens.revoke(current_actor, accounts.get(account_id).id, token_id)
+    return no_body()
+
+
+@bp.get("/inactive", needs=Permission.ADMIN)
+@bp.arguments(PageQuery, location="query")
+@bp.response(200, schemas.InactiveUserList)
+def index_inactive(page: dict[str, int]) -> Page[Any]:
+    """List inactive users
+
+    People who have neither signed in nor used a personal token for the configured number of days
+    (180 by default). For people who never signed in, counting starts when the account was created.
+    """
+    return inactive.search(
+        after=current_settings().inactivity, limit=page["limit"], offset=page["offset"]
+    )
+
+
+@bp.post("/inactive/delete", needs=Permission.ADMIN)
+@bp.arguments(schemas.UserIds, example={"ids": [12, 15]})
+@bp.response(200)
+def remove_inactive(data: dict[str, list[int]]) -> Response:
+    """Delete inactive users
+
+    Deletes the given users who are inactive at this moment. Skips everything else: unknown ids,
+    active people, service accounts, the caller and the last Admin.
+    """
+    inactive.remove(current_actor, data["ids"], after=current_settings().inactivity)
+    return no_body()
+
+
+def _link(account: Account) -> str:
+    return current_settings().address(links.create(current_actor, account))

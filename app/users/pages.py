@@ -1,0 +1,225 @@
+from functools import partial
+
+from flask import flash, render_template, url_for
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.accounts import links
+from app.accounts import service as accounts
+from app.accounts.forms import in_words, makes_admin
+from app.accounts.models import Account, AccountKind
+from app.auth import second_factor
+from app.core.permissions import ROOT_ROLES, Permission, Role
+from app.tokens import service as tokens
+from app.tokens.pages import revoke_page
+from app.users import schemas, service
+from app.users.forms import NewUserForm, UserForm, settings_of
+from app.web import exports
+from app.web.browsers import require_password
+from app.web.caller import current_actor
+from app.web.conflicts import StaleEdit, Values
+from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.listing import Query, read_query
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+from app.web.settings import current_settings
+
+bp = PageBlueprint("user_pages", __name__, url_prefix="/users")
+
+WORDS = {"username": "User name", "email": "E-mail", "name": "Full name", "root_role": "Role"}
+
+
+@bp.get("", needs=Permission.ADMIN)
+def index() -> ResponseReturnValue:
+    """The list of users; or all that match as a file."""
+    query = read_query(schemas.UserQuery)
+    query.values["deleted"] = False
+    if exports.wanted():
+        return _file("users", query)
+    return render_template(
+        "users/index.html",
+        query=query,
+        filters=_filters(query),
+        page=accounts.search(AccountKind.PERSON, **query.values),
+        role_choices=[(role.value, role.title) for role in ROOT_ROLES],
+        counts=service.counts(inactivity=current_settings().inactivity),
+    )
+
+
+@bp.form("/new", needs=Permission.ADMIN)
+def new() -> ResponseReturnValue:
+    """Create a user; only this response shows the one-time link to set the password."""
+    require_password("create a user")
+    form = NewUserForm(data={"root_role": str(Role.VIEWER.value)})
+    if account := attempt(form, lambda: accounts.create(current_actor, **form.values)):
+        return _link_page(account, is_new=True)
+    return show_form("users/new.html", form, roles=ROOT_ROLES)
+
+
+@bp.get("/<id:account_id>", needs=Permission.ADMIN)
+def show(account_id: int) -> ResponseReturnValue:
+    """A user: settings, access and actions."""
+    account = accounts.get(account_id)
+    return _user_page(account, UserForm(data=settings_of(account)))
+
+
+@bp.post("/<id:account_id>", needs=Permission.ADMIN)
+def update(account_id: int) -> ResponseReturnValue:
+    """Save, unless someone else changed the user first: then show what they changed."""
+    account = accounts.get_for_change(account_id)
+    present = settings_of(account)
+    form = UserForm(data=present)
+    if makes_admin(form, account):
+        require_password(f"make {account.called} an Admin")
+    if stale := _stale_edit(account_id).stale(present):
+        return _user_page(account, form, stale)
+    changed = attempt(form, lambda: accounts.update(current_actor, account, **form.values))
+    if changed is None:
+        return _user_page(accounts.get(account_id), form)
+    flash(f"{account.called} saved." if changed else "Nothing changed.", "ok")
+    return redirect_to(".show", account_id=account_id)
+
+
+@bp.form("/<id:account_id>/link", needs=Permission.ADMIN)
+def make_link(account_id: int) -> ResponseReturnValue:
+    """Create a one-time link to set the password; only this response shows it."""
+    account, form = accounts.get_for_change(account_id), ReasonForm()
+    if form.validate_on_submit():
+        require_password(f"create a link to set the password of {account.called}")
+        return _link_page(account, is_new=False)
+    return show_form("users/new_link.html", form, account=account)
+
+
+@bp.post("/<id:account_id>/sign-out", needs=Permission.ADMIN)
+def sign_out(account_id: int) -> Response:
+    """End all sessions of a user."""
+    account = accounts.get_for_change(account_id)
+    accounts.sign_out(current_actor, [account])
+    flash(f"{account.called} signed out everywhere. They can sign in again.", "ok")
+    return redirect_to(".show", account_id=account_id)
+
+
+@bp.post("/<id:account_id>/second-step/off", needs=Permission.ADMIN)
+def turn_second_step_off(account_id: int) -> Response:
+    """Turn off two-step sign-in for someone who lost their phone."""
+    account = accounts.get_for_change(account_id)
+    require_password(f"turn off two-step sign-in for {account.called}")
+    second_factor.turn_off(current_actor, account)
+    flash(f"Two-step sign-in turned off for {account.called}.", "ok")
+    return redirect_to(".show", account_id=account_id)
+
+
+@bp.route(
+    "/<id:account_id>/tokens/<id:token_id>/revoke",
+    methods=["GET", "POST"],
+    needs=Permission.ADMIN,
+    writes=True,
+)
+def revoke_token(account_id: int, token_id: int) -> ResponseReturnValue:
+    """Revoke a user's personal token, after a page that shows what it is."""
+    account, token = accounts.get(account_id), tokens.get(account_id, token_id)
+    form = ReasonForm()
+    if carry_out(form, lambda: tokens.revoke(current_actor, account_id, token_id)):
+        flash(f"Token {token.description} revoked. It no longer works.", "ok")
+        return redirect_to(".show", account_id=account_id)
+    return revoke_page(
+        token,
+        form,
+        above=[
+            ("Users", url_for(".index")),
+            (account.called, url_for(".show", account_id=account_id)),
+        ],
+        api_path=f"/api/admin/user-admin/{account_id}/token/{token_id}",
+    )
+
+
+@bp.get("/<id:account_id>/delete", needs=Permission.ADMIN)
+def review_removal(account_id: int) -> ResponseReturnValue:
+    """What deleting a user would change."""
+    return _removal_page(accounts.get(account_id), ReasonForm())
+
+
+@bp.post("/<id:account_id>/delete", needs=Permission.ADMIN)
+def remove(account_id: int) -> ResponseReturnValue:
+    """Delete a user, who can be restored for a while."""
+    account, form = accounts.get_for_change(account_id), ReasonForm()
+    require_password(f"delete user {account.called}")
+    if carry_out(form, lambda: accounts.remove(current_actor, account)):
+        flash(f"{account.called} deleted. You can restore them for 30 days.", "ok")
+        return redirect_to(".index_deleted")
+    return _removal_page(accounts.get(account_id), form)
+
+
+@bp.get("/deleted", needs=Permission.ADMIN)
+def index_deleted() -> ResponseReturnValue:
+    """Recently deleted users, who can be restored; or all of them as a file."""
+    query = read_query(schemas.UserQuery)
+    query.values["deleted"] = True
+    if exports.wanted():
+        return _file("deleted-users", query)
+    return render_template(
+        "users/deleted.html",
+        page=accounts.search(AccountKind.PERSON, **query.values),
+        restorable=accounts.RESTORABLE,
+        counts=service.counts(inactivity=current_settings().inactivity),
+    )
+
+
+@bp.post("/<id:account_id>/restore", needs=Permission.ADMIN)
+def restore(account_id: int) -> Response:
+    """Restore a deleted user."""
+    account = accounts.restore(current_actor, account_id)
+    flash(f"{account.called} restored. Their roles are back, their tokens aren’t.", "ok")
+    return redirect_to(".show", account_id=account_id)
+
+
+def _filters(query: Query) -> list[tuple[str, str, str]]:
+    """The filters in use, for the chips of the list."""
+    found = []
+    if text := query.given.get("text"):
+        found.append(("text", "Text", text))
+    if role := query.values.get("root_role"):
+        found.append(("rootRole", "Role", role.title))
+    return found
+
+
+def _file(name: str, query: Query) -> ResponseReturnValue:
+    search = partial(accounts.search, AccountKind.PERSON)
+    return exports.table(name, schemas.UserDetail(), search, query.values)
+
+
+def _link_page(account: Account, *, is_new: bool) -> ResponseReturnValue:
+    address = current_settings().address(links.create(current_actor, account))
+    return render_template("users/link.html", account=account, link=address, is_new=is_new)
+
+
+def _stale_edit(account_id: int) -> StaleEdit:
+    return StaleEdit(f"user {account_id}", WORDS, in_words)
+
+
+def _user_page(
+    account: Account, form: UserForm, stale: Values | None = None
+) -> ResponseReturnValue:
+    return _stale_edit(account.id).show(
+        "users/show.html",
+        form,
+        settings_of(account),
+        stale,
+        account=account,
+        holdings=service.holdings([account.id])[account.id],
+        roles=ROOT_ROLES,
+        has_second_step=second_factor.is_on(account.id),
+        activity=service.recent(account.id),
+        tokens=tokens.of_accounts([account.id])[account.id],
+    )
+
+
+def _removal_page(account: Account, form: ReasonForm) -> ResponseReturnValue:
+    [candidate] = service.candidates(current_actor, [(account, None)])
+    return show_form(
+        "users/delete.html",
+        form,
+        account=account,
+        candidate=candidate,
+        effects=service.effects([candidate]),
+    )

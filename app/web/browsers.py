@@ -1,0 +1,180 @@
+"""Browsers: their sessions, the forms they may send, and asking for the password again."""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from http import HTTPStatus
+
+from flask import Flask, Request, Response, current_app, g, render_template, request, session
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError, CSRFProtect
+from itsdangerous import BadSignature
+from werkzeug.datastructures import MultiDict
+
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.errors import AuthenticationRequired, Invalid
+from app.web.caller import current_actor
+from app.web.http import SAFE_METHODS
+from app.web.listing import is_number
+from app.web.redirects import form_address, with_kept_form
+
+Fields = dict[str, list[str]]
+"""The submitted values of a form by field."""
+
+API_PATHS = ("/api/admin/", "/health", "/ready")
+CSRF_FIELD = "csrf_token"
+CONFIRMATION_FIELD = "confirm_password"
+CONFIRMATION_VALID = timedelta(minutes=5)
+_is_secret = re.compile("password|secret", re.IGNORECASE).search
+_csrf = CSRFProtect()
+
+
+class SignInRequired(AuthenticationRequired):
+    """No one is signed in with this browser, or their session has ended."""
+
+    def __init__(self) -> None:
+        super().__init__("Sign in to continue.")
+
+
+class PasswordRequired(AuthenticationRequired):
+    """The signed-in person must enter their password again before something sensitive.
+
+    ``action`` is what they are about to do; ``fault`` says why the password was refused.
+    """
+
+    def __init__(self, action: str, fault: str | None = None) -> None:
+        super().__init__(fault or f"Enter your password to {action}.")
+        self.action = action
+        self.fault = fault
+        self.commits = fault is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Browsers:
+    """What ``app/auth`` knows about browsers.
+
+    ``check_password`` returns why the signed-in person's password is refused, None if it is right.
+    ``keep`` stores the fields of a form and returns a number, with which ``kept`` returns them.
+    """
+
+    identify: Callable[[], Actor]
+    check_password: Callable[[str], str | None]
+    keep: Callable[[Fields], int]
+    kept: Callable[[int], Fields | None]
+
+
+class _Sessions(SecureCookieSessionInterface):
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        """None for the API: it takes tokens, no cookies.
+
+        A cookie has no maximum age: the session's row decides when it is over, and the cookie may
+        be signed by another process whose clock is a little ahead.
+        """
+        signer = self.get_signing_serializer(app)
+        if signer is None or request.path.startswith(API_PATHS):
+            return None
+        try:
+            return self.session_class(
+                signer.loads(request.cookies.get(self.get_cookie_name(app), ""))
+            )
+        except BadSignature:
+            return self.session_class()
+
+
+def init_app(app: Flask, browsers: Browsers) -> None:
+    app.session_interface = _Sessions()
+    app.extensions["flagstaff.browsers"] = browsers
+    _csrf.init_app(app)
+
+
+def require_password(action: str) -> None:
+    """Let the form through only if the signed-in person entered their password recently.
+
+    It is not asked for again within five minutes. Without it the view still runs, so that a wrong
+    form is refused first; ``confirmed`` then asks for the password instead of accepting the form.
+
+    Raises:
+        PasswordRequired: if the form came with a wrong password.
+
+    """
+    g.pop("awaits_password", None)
+    at = current_actor.proved_at
+    is_recent = at is not None and abs(utcnow() - at) <= CONFIRMATION_VALID
+    if is_recent or request.method in SAFE_METHODS:
+        return
+    password = request.form.get(CONFIRMATION_FIELD)
+    if password is None:
+        g.awaits_password = action
+    elif fault := current_browsers().check_password(password):
+        raise PasswordRequired(action, fault)
+
+
+def confirmed(view: Callable[[], ResponseReturnValue]) -> Response:
+    """The response of ``view``, unless its success awaits the password: then nothing happened.
+
+    Raises:
+        PasswordRequired: in that case.
+
+    """
+    before = dict(session)
+    response = current_app.make_response(view())
+    action = g.pop("awaits_password", None)
+    if action is None or response.status_code >= HTTPStatus.BAD_REQUEST:
+        return response
+    session.clear()  # with the messages of what did not happen
+    session.update(before)
+    raise PasswordRequired(action)
+
+
+def identify_if_signed_in() -> None:
+    """Let a public page know who is signed in, if anyone is."""
+    with suppress(SignInRequired):
+        g.actor = current_browsers().identify()
+
+
+def refuse_nul() -> None:
+    """Refuse the one character that PostgreSQL can't store and no browser lets people type."""
+    for sent in (request.args, request.form):
+        if any("\0" in value for _, values in sent.lists() for value in values):
+            raise Invalid("The request contains a NUL character, which is not allowed.")
+
+
+def typed_fields() -> Fields:
+    """The submitted fields, without secrets."""
+    return {
+        name: values
+        for name, values in request.form.lists()
+        if name != CSRF_FIELD and not _is_secret(name)
+    }
+
+
+def current_browsers() -> Browsers:
+    found: Browsers = current_app.extensions["flagstaff.browsers"]
+    return found
+
+
+def load_kept_form() -> None:
+    number = request.args.get("kept", "")
+    if "actor" in g and is_number(number):
+        kept = current_browsers().kept(int(number))
+        if kept is not None:
+            g.kept_form = MultiDict(kept)
+
+
+def refuse_expired_form() -> ResponseReturnValue | None:
+    """A page that leads back to the form, if it is of an earlier session; else None."""
+    try:
+        _csrf.protect()
+    except CSRFError:
+        if "actor" not in g:
+            raise Invalid(
+                "This form was open for too long, or your browser blocks cookies. "
+                "Nothing has changed. Open the page again."
+            ) from None
+        back = with_kept_form(form_address(), current_browsers().keep(typed_fields()))
+        return render_template("errors/expired_form.html", back=request.script_root + back), 400
+    return None

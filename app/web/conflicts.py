@@ -1,0 +1,110 @@
+"""Two people edit the same thing: the second one sees what the first one changed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from flask import request
+from flask.typing import ResponseReturnValue
+
+from app.web import signing
+from app.web.forms import SchemaForm, show_form
+
+Values = dict[str, Any]
+"""The state of an object as its form has it: JSON values by field."""
+
+
+class Difference(NamedTuple):
+    """A field that has changed, in words."""
+
+    label: str
+    before: str
+    after: str
+
+
+class FieldConflict(NamedTuple):
+    """A field that someone else has changed, with the three values it could have, in words."""
+
+    part: str
+    label: str
+    original: str
+    theirs: str
+    mine: str
+
+
+@dataclass(frozen=True, slots=True)
+class StaleEdit:
+    """Detects that something changed while its form was open.
+
+    ``subject`` names it, ``labels`` its fields; ``describe`` turns codes into words.
+    """
+
+    subject: str
+    labels: Mapping[str, str]
+    describe: Callable[[Values], Values] = dict
+
+    def sign(self, settings: Values) -> str:
+        """For the hidden field ``seen``."""
+        return signing.sign("form", self.subject, settings)
+
+    def seen(self) -> Values:
+        """The state when the submitted form was opened."""
+        signed = request.form.get("seen", "")
+        settings: Values = signing.read("form", self.subject, signed)
+        return settings
+
+    def stale(self, present: Values) -> Values | None:
+        """The state when the form was opened, if it is not the present one."""
+        seen = self.seen()
+        return None if seen == present else seen
+
+    def differences(self, before: Values, after: Values) -> list[Difference]:
+        before, after = self.describe(before), self.describe(after)
+        return [
+            Difference(label, in_words(before[part]), in_words(after[part]))
+            for part, label in self.labels.items()
+            if before[part] != after[part]
+        ]
+
+    def field_conflicts(self, seen: Values, present: Values, wanted: Values) -> list[FieldConflict]:
+        """The fields that have changed since ``seen`` to something else than is ``wanted``."""
+        return [
+            FieldConflict(part, label, in_words(seen[part]), in_words(theirs), in_words(mine))
+            for part, label in self.labels.items()
+            if (theirs := present[part]) not in (seen[part], mine := wanted[part])
+        ]
+
+    def taken_from_them(self) -> list[str]:
+        """The fields for which the conflict page says to keep the other person's value."""
+        if "back" in request.form:
+            return []
+        return [part for part in self.labels if request.form.get(f"take-{part}") == "theirs"]
+
+    def show(
+        self,
+        template: str,
+        form: SchemaForm,
+        present: Values,
+        stale: Values | None = None,
+        **context: Any,
+    ) -> ResponseReturnValue:
+        """The page of the form; 409 with what has changed if the form was ``stale``."""
+        page, status = show_form(
+            template,
+            form,
+            changed=self.differences(stale, present) if stale else [],
+            seen=self.sign(present),
+            **context,
+        )
+        return page, 409 if stale else status
+
+
+def in_words(value: Any) -> str:
+    """A value of a form for a page."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        value = [f"{name}: {number}" for name, number in sorted(value.items())]
+    if isinstance(value, list):
+        value = ", ".join(value)
+    return str(value) or "nothing"

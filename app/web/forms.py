@@ -1,0 +1,217 @@
+"""HTML forms whose rules are a marshmallow schema: the one that the JSON API uses."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any, ClassVar, TypeVar
+
+from flask import g, render_template, request
+from flask_wtf import FlaskForm
+from markupsafe import Markup
+from marshmallow import ValidationError, fields, validate
+from wtforms import Field, SelectField, StringField
+
+from app.core.db import db
+from app.core.errors import DomainError, problems
+from app.web.requests import REASON
+from app.web.schemas import Schema, StrictBoolean, WholeNumber
+
+T = TypeVar("T")
+
+_is_number = re.compile(r"\s*-?[0-9]{1,16}\s*").fullmatch
+
+
+class SchemaForm(FlaskForm):
+    """WTForms draws and parses, ``schema`` decides; the blueprint has checked the CSRF token.
+
+    After a successful ``validate()`` the loaded data is in ``values``. A field named ``reason``
+    goes to the actor, for the events.
+    """
+
+    schema: ClassVar[type[Schema]]
+
+    class Meta(FlaskForm.Meta):
+        csrf = False
+
+        def render_field(self, field: Field, render_kw: dict[str, Any]) -> Markup:
+            """Tie every input to its help and its errors for those who hear the page."""
+            notes = [f"{field.id}-help"] if field.description else []
+            if field.errors:
+                notes.append(f"{field.id}-error")
+                render_kw["aria-invalid"] = "true"
+            if notes:
+                render_kw["aria-describedby"] = " ".join(notes)
+            html: Markup = super().render_field(field, render_kw)
+            return html
+
+    def __init__(self, *, data: Mapping[str, Any] | None = None, empty: bool = False) -> None:
+        """``data``: what the fields begin with; ``empty``: what was sent is for another form."""
+        sent = request.form if request.method == "POST" else g.get("kept_form")
+        self.sent = None if empty else sent
+        super().__init__(formdata=self.sent, data=data)
+        self.values: dict[str, Any] = {}
+        self.rules = {n: f for n, f in self.schema().load_fields.items() if n in self}
+        for name, rule in self.rules.items():
+            _tell_browser(self[name], rule)
+            if isinstance(self[name], SelectField):
+                self[name].validate_choice = False  # what may be chosen, the schema says
+        if "reason" in self:
+            _tell_browser(self.reason, REASON)
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        if not super().validate(extra_validators):
+            return False
+        try:
+            self.values = self.schema().load(self.payload())
+        except ValidationError as error:
+            self.show(problems(error.messages_dict))
+        if "reason" in self:
+            self._take_reason()
+        return not self.problems
+
+    def payload(self) -> dict[str, Any]:
+        """What a JSON client would send: a blank is null where that is allowed."""
+        return {
+            rule.data_key or name: value
+            for name, rule in self.rules.items()
+            if (value := _as_json(self[name], rule)) is not None or rule.allow_none
+        }
+
+    def refuse(self, error: DomainError) -> None:
+        """Show a refusal of the domain where the user can correct it."""
+        if error.details:
+            self.show((d["path"], d["message"]) for d in error.details)
+        else:
+            self.show([(error.field or "", error.message)])
+
+    def show(self, problems: Iterable[tuple[str, str]]) -> None:
+        """Put each message at the field that its path begins with, the rest on top of the page.
+
+        A path is a JSON pointer into what a client would send, or the name of a field.
+        """
+        for path, message in problems:
+            field = self.field_at(path)
+            errors = self.form_errors if field is None else field.errors
+            if message not in errors:
+                # WTForms makes tuples of what has no errors yet.
+                if field is not None:
+                    field.errors = [*errors, message]
+                else:
+                    self.form_errors.append(message)
+
+    def field_at(self, path: str) -> Field | None:
+        """The field that a path points into."""
+        key = path.lstrip("/").partition("/")[0]
+        names = {rule.data_key: name for name, rule in self.rules.items()}
+        name = names.get(key, key)
+        return self[name] if name in self else None  # noqa: SIM401 - a form is no dict
+
+    @property
+    def problems(self) -> list[tuple[str, str]]:
+        """All that is wrong, as (id of the input or "", words) for the summary."""
+        found = [("", message) for message in self.form_errors]
+        for field in self:
+            found += [(field.id, f"{field.label.text}: {error}") for error in field.errors]
+        return found
+
+    @property
+    def carried(self) -> list[tuple[str, str]]:
+        """The values of the fields, for the hidden fields of a page in between."""
+        return [
+            (field.name, str(value))
+            for field in self
+            for value in (field.data if isinstance(field.data, list) else [field.data])
+            if value not in {None, False}
+        ]
+
+    def _take_reason(self) -> None:
+        try:
+            reason = REASON.deserialize(self.reason.data or "")
+        except ValidationError as error:
+            self.show([("reason", str(message)) for message in error.messages])
+        else:
+            g.actor = replace(g.actor, reason=reason or None)
+
+
+class ReasonField(StringField):
+    """Why something is done; recorded in the event log."""
+
+    def __init__(self, label: str = "Reason", **kwargs: Any) -> None:
+        super().__init__(label, description="Recorded in the event log.", **kwargs)
+
+
+class ReasonForm(SchemaForm):
+    """The last step of what was reviewed: nothing but why."""
+
+    schema = Schema
+
+    reason = ReasonField()
+
+
+def attempt(form: SchemaForm, command: Callable[[], T]) -> T | None:
+    """Run ``command`` if ``form`` was sent and is valid; else None, with the form knowing why.
+
+    A refusal undoes whatever the command had begun.
+    """
+    if not form.validate_on_submit():
+        return None
+    try:
+        return command()
+    except DomainError as error:
+        is_gone = error.status == HTTPStatus.NOT_FOUND and error.field is None
+        if is_gone or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise  # nothing that the form can correct
+        if not error.commits:
+            db.session.rollback()
+        form.refuse(error)
+        return None
+
+
+def carry_out(form: SchemaForm, command: Callable[[], object]) -> bool:
+    """Whether ``command`` was run, of which nothing but that is to be known; see ``attempt``."""
+    return attempt(form, lambda: [command()]) is not None
+
+
+def show_form(template: str, form: SchemaForm, **context: Any) -> tuple[str, int]:
+    """The page of a form: 400 if it was sent and refused."""
+    return render_template(template, form=form, **context), 400 if form.problems else 200
+
+
+def show_review(
+    template: str, form: SchemaForm, facts: Any, shown: Any = None, **context: Any
+) -> tuple[str, int]:
+    """The page of a form that confirms ``facts``: 409 if they were ``shown`` otherwise before.
+
+    ``shown``: None unless a page that showed it was confirmed, and refused.
+    """
+    page, status = show_form(template, form, **context)
+    return page, status if shown is None or shown == facts else HTTPStatus.CONFLICT
+
+
+def _as_json(field: Field, rule: fields.Field[Any]) -> Any:
+    value = field.data
+    if isinstance(value, str):
+        blank = not value.strip()
+        if blank and rule.allow_none:
+            return None
+        if isinstance(rule, WholeNumber):
+            return int(value) if _is_number(value) else None if blank else value
+        if blank and isinstance(rule, fields.Enum | StrictBoolean):
+            return None
+    return value
+
+
+def _tell_browser(field: Field, rule: fields.Field[Any]) -> None:
+    """Let the browser know what the schema will check."""
+    # HTML allows a required select only with an empty first option. Without one it has a value.
+    has_value = isinstance(field, SelectField) and not _is_empty_first(field)
+    field.flags.required = rule.required and not has_value
+    for validator in rule.validators:
+        if isinstance(validator, validate.Length) and validator.max:
+            field.flags.maxlength = validator.max
+
+
+def _is_empty_first(field: SelectField) -> bool:
+    first = next(iter(field.iter_choices()), None)
+    return first is not None and first.value == ""

@@ -1,0 +1,176 @@
+"""What all responses have in common: headers, JSON, the id, and the line in the log."""
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+from uuid import uuid4
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from flask import Flask, Response, current_app, g, request
+from flask.json.provider import DefaultJSONProvider
+from werkzeug.routing import BaseConverter
+
+from app.config import Settings
+from app.core.logs import ACCESS
+from app.web.metrics import Metrics
+
+SAFE_METHODS = frozenset({"GET", "HEAD"})
+"""Methods that change nothing."""
+
+View = Callable[..., Any]
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'; object-src 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "geolocation=(), camera=(), microphone=(), payment=(), usb=()",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+OVER_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
+"""For this host only: the rest of its domain is not ours to decide."""
+
+STARTED = "flagstaff.started"
+
+
+class KeyConverter(BaseConverter):
+    """A project id or feature name in a path. With anything else, no route matches."""
+
+    regex = r"(?!\.\.?(?:/|$))[A-Za-z0-9_~.-]{1,100}"
+
+
+class IdConverter(BaseConverter):
+    """A database id in a path. Nine digits fit the integers of every database."""
+
+    regex = r"[1-9][0-9]{0,8}"
+
+    def to_python(self, value: str) -> int:
+        return int(value)
+
+
+class _Json(DefaultJSONProvider):
+    """Keys in the order of the schema, UTF-8, and no NaN."""
+
+    sort_keys = False
+    ensure_ascii = False
+    compact = True
+
+    def dumps(self, obj: Any, **kwargs: Any) -> str:
+        return super().dumps(obj, allow_nan=False, **kwargs)
+
+
+def init_app(app: Flask) -> None:
+    app.json = _Json(app)
+    app.extensions["flagstaff.metrics"] = Metrics(app.config["API_VERSION"])
+    app.url_map.converters |= {"key": KeyConverter, "id": IdConverter}
+    app.url_map.merge_slashes = False  # an address has one spelling
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.after_request(_finish)
+    fixed = headers(app.config["SETTINGS"])
+    app.wsgi_app = _with_headers(app.wsgi_app, fixed)  # type: ignore[method-assign, assignment] # Flask's way
+
+
+def headers(settings: Settings) -> dict[str, str]:
+    """The headers of every response."""
+    return HEADERS | OVER_HTTPS if settings.is_https else HEADERS
+
+
+def request_id() -> str:
+    """The id of this request: in its response and in all its lines in the log."""
+    if "request_id" not in g:
+        g.request_id = str(uuid4())
+    found: str = g.request_id
+    return found
+
+
+def wants_json() -> bool:
+    """Whether refusals are JSON: under /api, even where no route matches, and for health checks."""
+    blueprint = current_app.blueprints.get(request.blueprint or "")
+    return request.path.startswith("/api/") or getattr(blueprint, "answers_json", False)
+
+
+def loggable_path() -> str:
+    """The path without the secret of a one-time link.
+
+    Whether a route matches does not matter: a wrong method, a trailing slash or an unknown prefix
+    before it leaves the secret valid.
+    """
+    return _link_pattern(current_app).sub(r"\1…", request.path)
+
+
+def _link_pattern(app: Flask) -> re.Pattern[str]:
+    """Finds the secrets of all routes that have one, such as ``/set-up/<secret>``."""
+    found: re.Pattern[str] | None = app.extensions.get("flagstaff.link_pattern")
+    if found is None:
+        rules = [rule.rule for rule in app.url_map.iter_rules() if "secret" in rule.arguments]
+        names = "|".join(re.escape(rule.partition("<")[0].strip("/")) for rule in rules)
+        found = re.compile(rf"(/(?:{names})/).+", re.IGNORECASE | re.DOTALL)
+        app.extensions["flagstaff.link_pattern"] = found
+    return found
+
+
+def _with_headers(wsgi_app: WSGIApplication, headers: dict[str, str]) -> WSGIApplication:
+    """Add the fixed headers below Flask, which would check them for each response."""
+    fixed = list(headers.items())
+
+    def serve(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        environ[STARTED] = time.perf_counter()
+
+        def start(status: str, own: list[tuple[str, str]], *rest: Any) -> Any:
+            return start_response(status, own + fixed, *rest)
+
+        return wsgi_app(environ, start)
+
+    return serve
+
+
+def _finish(response: Response) -> Response:
+    response.headers["X-Request-Id"] = request_id()
+    response.headers.setdefault("Cache-Control", "no-store")
+    _note(response)
+    return response
+
+
+def _note(response: Response) -> None:
+    """Log the request: who asked for what, with what result, and how long it took."""
+    seconds = time.perf_counter() - request.environ[STARTED]
+    current_metrics().note(_audience(), response.status_code, seconds)
+    actor = g.get("actor")
+    facts = {
+        "id": request_id(),
+        "method": request.method,
+        "path": loggable_path(),
+        "status": response.status_code,
+        "ms": round(1_000 * seconds, 1),
+        "ip": request.remote_addr,
+        "account": actor and actor.id,
+        "token": actor and actor.token_id,
+        "refusal": g.get("refusal"),
+    }
+    ACCESS.info(_line(facts), extra={"facts": facts})
+
+
+def _line(facts: dict[str, Any]) -> str:
+    """``ID GET /path 200 in 3.1 ms from 127.0.0.1 account 7 token 9: NotFoundError: …``."""
+    line = "{id} {method} {path} {status} in {ms} ms from {ip}".format_map(facts)
+    line += "".join(f" {name} {facts[name]}" for name in ("account", "token") if facts[name])
+    return f"{line}: {facts['refusal']}" if facts["refusal"] else line
+
+
+def current_metrics() -> Metrics:
+    """The counters of the running application."""
+    metrics: Metrics = current_app.extensions["flagstaff.metrics"]
+    return metrics
+
+
+def _audience() -> str:
+    """What the response was for: the API, a page, or a file that pages use."""
+    if request.endpoint == "static":
+        return "static"
+    return "api" if wants_json() else "page"

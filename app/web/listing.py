@@ -1,0 +1,121 @@
+"""Reading what the address of a list asks for."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import request
+from marshmallow import ValidationError, fields, validate
+from werkzeug.datastructures import MultiDict
+
+from app.web.schemas import QueryNumber, Schema
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 1_000
+MAX_DIGITS = 9
+_NO_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+
+
+class PageQuery(Schema):
+    """The part of a list's address that says which stretch of it is wanted."""
+
+    limit = QueryNumber(
+        load_default=DEFAULT_LIMIT,
+        low=1,
+        high=MAX_LIMIT,
+        metadata={"description": "How many at most."},
+    )
+    offset = QueryNumber(
+        load_default=0,
+        metadata={"description": "How many to leave out from the start."},
+    )
+
+
+class Sort(fields.String):
+    """One of ``names`` to sort by; with a minus before it, in descending order."""
+
+    def __init__(self, *names: str) -> None:
+        allowed = [sign + name for name in names for sign in ("", "-")]
+        super().__init__(
+            validate=validate.OneOf(allowed, error=f"Must be one of: {', '.join(allowed)}."),
+            metadata={"description": "What to sort by; a minus before it turns the order round."},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a page's address asks for: the values that hold, and what is wrong with the rest."""
+
+    values: dict[str, Any]
+    given: dict[str, str]
+    faults: dict[str, str]
+
+    def as_path(self, path: str) -> str:
+        """The API's ``path`` with what was asked for."""
+        asked = {name: value for name, value in self.given.items() if name not in self.faults}
+        return f"{path}?{urlencode(asked)}" if asked else path
+
+    def in_use(
+        self, labels: Mapping[str, str], words: Mapping[str, Mapping[str, str]] = _NO_WORDS
+    ) -> list[tuple[str, str, str]]:
+        """The valid filters as (name, label, value); ``words`` replaces values, by name."""
+        return [
+            (name, label, words.get(name, {}).get(value, value))
+            for name, label in labels.items()
+            if name not in self.faults and (value := self.given.get(name))
+        ]
+
+
+def read_query(
+    schema: type[Schema], tidy: Callable[[str, str], str] = lambda _name, value: value
+) -> Query:
+    """The part of the address that ``schema`` knows. What can't be used is named, not obeyed.
+
+    ``tidy`` makes of a parameter's name and value what the schema takes.
+    """
+    rules = schema().load_fields.values()
+    known = {rule.data_key for rule in rules}
+    sent = {k: v.strip() for k, v in request.args.items() if k in known and v.strip()}
+    given = {name: tidy(name, value) for name, value in sent.items()}
+    faults: dict[str, str] = {}
+    try:
+        values = schema().load(given)
+    except ValidationError as error:
+        faults = {name: str(found[0]) for name, found in error.messages_dict.items()}
+        values = schema().load({k: v for k, v in given.items() if k not in faults})
+    return Query(values, given, faults)
+
+
+def as_time(name: str, value: str) -> str:
+    """A day, as date fields send it, as the moment when it begins, or for ``to`` when it ends."""
+    if name not in {"from", "to"} or not re.fullmatch(r"\d{4}-\d\d-\d\d", value):
+        return value
+    try:
+        day = date.fromisoformat(value)
+    except ValueError:
+        return value
+    if name == "from":
+        return f"{day}T00:00:00Z"
+    return f"{day + timedelta(days=1)}T00:00:00Z" if day < date.max else f"{day}T23:59:59.999Z"
+
+
+def days_of(query: Query) -> dict[str, str]:
+    """What the date fields show: the first and the last day."""
+    first, end = query.values.get("from_"), query.values.get("to")
+    last = end and max(end, datetime.combine(date.min, time.max, UTC)) - datetime.resolution
+    days = {"from": first, "to": last}
+    return {name: at.date().isoformat() if at else "" for name, at in days.items()}
+
+
+def ids_in(sent: MultiDict[str, str]) -> list[int]:
+    """The ids that check boxes named ``id`` send, in order; what is none is left out."""
+    return sorted({int(id) for id in sent.getlist("id") if is_number(id)})
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number that an address or a form may name a row by."""
+    return text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS

@@ -1,0 +1,103 @@
+"""Figures for Prometheus, counted and written out by its own client library."""
+
+import os
+from collections.abc import Callable
+from functools import cache
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Info,
+    generate_latest,
+    values,
+)
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+
+class Metrics:
+    """What the processes of one server count, and what is looked up when the figures are read."""
+
+    def __init__(self, version: str) -> None:
+        self._folder: str | None = None
+        self._watched = CollectorRegistry()
+        info = Info("flagstaff", "The version that answers.", registry=self._watched)
+        info.info({"version": version})
+        self._build()
+
+    def share(self, folder: str) -> None:
+        """Add up what all processes count that are forked from now on, by files in this folder."""
+        self._folder = folder
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        values.ValueClass = values.MultiProcessValue()  # type: ignore[no-untyped-call]
+
+    def begin_process(self) -> None:
+        """Count from nothing in this process."""
+        self._build()
+
+    def forget(self, process: int) -> None:
+        """Leave the present figures of a process out that has ended; what it counted stays."""
+        if self._folder is not None:
+            mark_process_dead(process, self._folder)  # type: ignore[no-untyped-call]
+
+    def note(self, face: str, status: int, seconds: float) -> None:
+        """Count one request: to the ``api``, a ``page``, …; ``status`` by its hundred, 2xx."""
+        self._count(face, f"{status // 100}xx").inc()
+        self._time(face).observe(seconds)
+
+    def note_security(self, kind: str, times: int) -> None:
+        """Count what the security log records."""
+        self._security(kind).inc(times)
+
+    def note_process(self, *, waiting: int, busy: int, memory: int) -> None:
+        """What this process is doing now; ``memory`` in bytes."""
+        self._workers.set(1)
+        self._waiting.set(waiting)
+        self._busy.set(busy)
+        self._memory.set(memory)
+
+    def watch(self, name: str, what: str, look: Callable[[], float]) -> None:
+        """Have ``look`` called whenever the figures are read."""
+        Gauge(name, what, registry=self._watched).set_function(look)
+
+    def text(self) -> bytes:
+        """Everything in Prometheus' own form."""
+        counted = self._counted
+        if self._folder is not None:
+            counted = CollectorRegistry()
+            MultiProcessCollector(counted, self._folder)  # type: ignore[no-untyped-call]
+        return generate_latest(counted) + generate_latest(self._watched)
+
+    def _build(self) -> None:
+        self._counted = registry = CollectorRegistry()
+        requests = Counter(
+            "flagstaff_requests", "Requests answered.", ("face", "status"), registry=registry
+        )
+        seconds = Histogram(
+            "flagstaff_request_seconds",
+            "From when a thread took a request until its answer was made.",
+            ("face",),
+            buckets=SECONDS,
+            registry=registry,
+        )
+        security = Counter(
+            "flagstaff_security_events",
+            "What the security log recorded: sign-ins, failures, refusals, exports.",
+            ("kind",),
+            registry=registry,
+        )
+        self._security = cache(security.labels)
+        self._count = cache(requests.labels)  # which is slow, and there are few
+        self._time = cache(seconds.labels)
+
+        def gauge(name: str, what: str, mode: str = "livesum") -> Gauge:
+            return Gauge(f"flagstaff_{name}", what, registry=registry, multiprocess_mode=mode)  # type: ignore[arg-type] # one of the library's words
+
+        self._workers = gauge("workers", "Processes that serve.")
+        self._waiting = gauge("requests_waiting", "Requests that wait for a thread.")
+        self._busy = gauge("threads_busy", "Threads that are handling a request.")
+        self._memory = gauge("resident_memory_bytes", "Memory of each process.", "liveall")

@@ -1,0 +1,51 @@
+"""Where a browser is sent next: only to paths of this server."""
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import current_app, request, url_for
+from werkzeug.exceptions import HTTPException
+from werkzeug.utils import redirect
+from werkzeug.wrappers import Response
+
+_is_ours = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*").fullmatch
+
+
+def form_address() -> str:
+    """Where the form that was sent was opened: here, or at the page it was sent from."""
+    here = request.full_path.rstrip("?")
+    if _takes_get(request.path):
+        return here
+    came_from = urlsplit(request.referrer or "")
+    root = request.script_root
+    path = came_from.path.removeprefix(root) if came_from.path.startswith(root) else ""
+    return own_path(f"{path}?{came_from.query}" if came_from.query else path)
+
+
+def own_path(target: str | None, *, otherwise: str = "/") -> str:
+    """``target`` if it is a path of this server, below the prefix; else ``otherwise``."""
+    return target if target and _is_ours(target) else otherwise
+
+
+def redirect_to_path(path: str) -> Response:
+    """Redirect to a path of this server, below the prefix."""
+    return redirect(request.script_root + path, 303)
+
+
+def redirect_to(endpoint: str, **values: Any) -> Response:
+    """Lead on to a page after a form was accepted."""
+    return redirect(url_for(endpoint, **values), 303)
+
+
+def with_kept_form(path: str, kept: int) -> str:
+    """The address of the form at ``path``, filled in with what was kept."""
+    return f"{path}{'&' if '?' in path else '?'}kept={kept}"
+
+
+def _takes_get(path: str) -> bool:
+    adapter = current_app.create_url_adapter(request)
+    try:
+        return adapter is not None and bool(adapter.match(path, method="GET"))
+    except HTTPException:
+        return False

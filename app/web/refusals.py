@@ -1,0 +1,106 @@
+"""Every refusal and failure, as JSON for the API and as a page for browsers."""
+
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
+
+from flask import Flask, current_app, g, jsonify, render_template, request
+from flask.typing import ResponseReturnValue
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from werkzeug.exceptions import HTTPException
+
+from app.core.db import unit_of_work
+from app.core.errors import (
+    DomainError,
+    Failure,
+    Invalid,
+    MethodNotAllowed,
+    NoAccess,
+    NotFound,
+    PayloadTooLarge,
+    Unavailable,
+)
+from app.core.faults import is_unavailable
+from app.core.logs import LOGGER
+from app.web.http import loggable_path, request_id, wants_json
+
+UNREADABLE = "The request can not be read."
+NOTHING_HERE = "There is nothing at this address."
+
+
+def init_app(app: Flask) -> None:
+    app.register_error_handler(DomainError, _refuse)
+    app.register_error_handler(HTTPException, _refuse_http)
+    app.register_error_handler(DBAPIError, _fail_database)
+    app.register_error_handler(PoolTimeout, _fail_database)
+    app.register_error_handler(Exception, _fail)
+
+
+def _refuse(error: DomainError) -> ResponseReturnValue:
+    """``id`` is in the log and in the response, so that one can be found by the other."""
+    g.refusal = f"{error.name}: {error.message}"
+    g.is_denied = isinstance(error, NoAccess)
+    if wants_json():
+        body: dict[str, Any] = {"id": request_id(), "name": error.name, "message": error.message}
+        if error.details is not None:
+            body["details"] = error.details
+        return jsonify(body), error.status, error.headers
+    return _page(error), error.status, error.headers
+
+
+def _refuse_http(error: HTTPException) -> ResponseReturnValue:
+    """What Werkzeug and Flask refuse by themselves, by the names of this API."""
+    if error.code is None or error.response is not None:
+        return error.get_response()
+    if error.code == HTTPStatus.INTERNAL_SERVER_ERROR:
+        return _fail(error)
+    return _refuse(_translated(error))
+
+
+def _translated(error: HTTPException) -> DomainError:
+    match error.code:
+        case 400:
+            return Invalid(UNREADABLE)
+        case 404:
+            return NotFound(NOTHING_HERE)
+        case 405:
+            return MethodNotAllowed(error.get_response().headers["Allow"])
+        case 413:
+            return PayloadTooLarge(request.max_content_length)
+    other = Invalid(error.description or error.name)
+    other.status, other.name = error.code or other.status, name_of(error.code, error.name)
+    return other
+
+
+def name_of(status: int | None, reason: str) -> str:
+    """The name of a refusal that comes from below the application."""
+    kinds = {kind.status: kind for kind in (Invalid, NotFound, MethodNotAllowed, PayloadTooLarge)}
+    return kinds[status].name if status in kinds else f"{reason.title().replace(' ', '')}Error"
+
+
+def _fail_database(error: DBAPIError | PoolTimeout) -> ResponseReturnValue:
+    if isinstance(error, DBAPIError) and not is_unavailable(error):
+        return _fail(error)
+    LOGGER.warning("%s database: %s", request_id(), error)
+    return _refuse(Unavailable())
+
+
+def _fail(error: Exception) -> ResponseReturnValue:
+    LOGGER.error("%s %s %s failed", request_id(), request.method, loggable_path(), exc_info=error)
+    return _refuse(Failure())
+
+
+def _page(error: DomainError) -> str:
+    """The page of a refusal: in the shell if someone is signed in and that can be found out."""
+    is_refusal = error.status < HTTPStatus.INTERNAL_SERVER_ERROR
+    if is_refusal and "actor" not in g:
+        with suppress(Exception), unit_of_work(writes=False):
+            g.actor = current_app.extensions["flagstaff.browsers"].identify()
+    return render_template(
+        "errors/error.html",
+        error=error,
+        id=request_id(),
+        # A failed page asks the database for nothing: it may be what has failed.
+        layout="layouts/base.html" if is_refusal and "actor" in g else "layouts/gate.html",
+    )

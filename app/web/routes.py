@@ -1,0 +1,287 @@
+"""What every route promises, and the two kinds of blueprint: pages and JSON."""
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from http import HTTPStatus
+from typing import Any, NoReturn
+
+import flask_smorest
+from flask import (
+    Blueprint,
+    Flask,
+    Request,
+    Response,
+    current_app,
+    request,
+)
+from flask_smorest.utils import get_appcontext
+from marshmallow import ValidationError
+from webargs.flaskparser import FlaskParser
+
+from app.core.actor import Actor
+from app.core.db import db, transact
+from app.core.errors import Invalid, UnsupportedContentType, problems
+from app.core.permissions import Access, Need
+from app.web import browsers, idempotency, origins, requests, strict_json
+from app.web.caller import admit
+from app.web.http import SAFE_METHODS, View
+from app.web.openapi import document
+from app.web.schemas import Schema
+
+Decorator = Callable[[View], View]
+
+
+class Routes:
+    """A route says who may call it and whether it writes, and is one unit of work.
+
+    Neither ``needs`` nor ``writes`` has a default: a route without them is a TypeError at import.
+    A ``project_id`` in the path makes it the permission in that project. A route that writes does
+    so with the methods that are not safe. ``snapshot``: see ``unit_of_work``. ``in_steps``: the
+    view itself calls ``transact``, because it does something slow between two units of work.
+    """
+
+    url_prefix: str | None
+
+    def screen(self) -> None:
+        """Refuse what can be refused before anything is asked of the database."""
+
+    def identify(self) -> Actor:
+        """The caller; refuses those who are unknown."""
+        raise NotImplementedError
+
+    def route(
+        self,
+        rule: str,
+        *,
+        needs: Need,
+        writes: bool,
+        snapshot: bool = True,
+        refuses: tuple[int, ...] = (),
+        in_steps: bool = False,
+        **options: Any,
+    ) -> Decorator:
+        register: Decorator = super().route(rule, **options)  # type: ignore[misc] # a mixin
+
+        def declare(view: View) -> View:
+            @wraps(view)
+            def run(*args: Any, **kwargs: Any) -> Any:
+                is_change = writes and request.method not in SAFE_METHODS
+                self.screen()
+
+                def once() -> Any:
+                    if needs is not Access.PUBLIC:
+                        admit(self.identify(), needs, kwargs.get("project_id"))
+                    return self.answer(lambda: view(*args, **kwargs), is_change=is_change)
+
+                if in_steps:
+                    return once()
+                return transact(once, writes=is_change, snapshot=snapshot)
+
+            run.needs, run.writes = needs, writes  # type: ignore[attr-defined] # read below
+            run.is_conditional = HTTPStatus.PRECONDITION_FAILED in refuses  # type: ignore[attr-defined] # as above
+            document(run, f"{self.url_prefix or ''}{rule}", needs, refuses)
+            return register(run)
+
+        return declare
+
+    def get(
+        self, rule: str, *, needs: Need, refuses: tuple[int, ...] = (), snapshot: bool = True
+    ) -> Decorator:
+        """A route that reads."""
+        return self.route(
+            rule, needs=needs, writes=False, snapshot=snapshot, refuses=refuses, methods=["GET"]
+        )
+
+    def form(self, rule: str, *, needs: Need) -> Decorator:
+        """A page that shows a form, and takes it."""
+        return self.route(rule, needs=needs, writes=True, methods=["GET", "POST"])
+
+    def post(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
+        return self.route(rule, needs=needs, writes=True, refuses=refuses, methods=["POST"])
+
+    def put(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
+        return self.route(rule, needs=needs, writes=True, refuses=refuses, methods=["PUT"])
+
+    def delete(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
+        return self.route(rule, needs=needs, writes=True, refuses=refuses, methods=["DELETE"])
+
+    def answer(self, view: Callable[[], Any], *, is_change: bool) -> Any:  # noqa: ARG002 - for subclasses
+        """Run the view for a caller who is known and admitted."""
+        return view()
+
+
+class _Parser(FlaskParser):
+    DEFAULT_VALIDATION_STATUS = 400
+    DEFAULT_UNKNOWN_BY_LOCATION: dict[str, str | None] = {}  # noqa: RUF012 - so the schemas decide
+
+    def load_json(self, req: Request, schema: Any) -> Any:
+        if req.mimetype != "application/json":
+            raise UnsupportedContentType
+        try:
+            return strict_json.loads(req.get_data(), many=schema.many)
+        except strict_json.NotStrictJson as error:
+            raise Invalid.at("", str(error)) from None
+
+    def handle_error(self, error: ValidationError, *_: Any, **__: Any) -> NoReturn:
+        details = []
+        for location, messages in error.messages_dict.items():
+            for path, message in problems(messages):
+                place = path if location == "json" else f"?{path[1:]}"
+                details.append({"path": place, "message": message})
+        raise Invalid.because(details)
+
+
+class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # route() asks for more
+    """JSON under /api; arguments and responses go through marshmallow."""
+
+    ARGUMENTS_PARSER = _Parser()
+    answers_json = True
+
+    def identify(self) -> Actor:
+        """Who calls, by the token that came along; ``app/auth`` knows it."""
+        actor: Actor = current_app.extensions["flagstaff.identify"]()
+        return actor
+
+    def arguments(
+        self,
+        schema: type[Schema] | Schema,
+        *,
+        location: str = "json",
+        example: dict[str, Any] | list[dict[str, Any]] | None = None,
+    ) -> Decorator:
+        """Load the body, or with ``location="query"`` the address, as the first argument.
+
+        ``schema``: an instance for a list that is not in an object.
+        """
+        # One instance for all requests: to make one takes longer than to load a small body.
+        made = schema() if isinstance(schema, type) else schema
+        decorator: Decorator = super().arguments(made, location=location, example=example)
+        return decorator
+
+    def response(
+        self, status: int, schema: type[Schema] | Schema | None = None, *, etag: bool = False
+    ) -> Decorator:
+        """Dump what the view returns; without a schema it returns a response of its own.
+
+        ``schema``: an instance for a list that is not in an object. ``etag``: the answer carries
+        one, to be sent back as If-Match.
+        """
+        dumping: Decorator = super().response(status, schema)
+
+        def decorate(view: View) -> View:
+            dump = dumping(view)
+            if not isinstance(schema, type) or not etag:
+                return dump
+
+            @wraps(dump)
+            def tag(*args: Any, **kwargs: Any) -> Response:
+                response: Response = dump(*args, **kwargs)
+                response.set_etag(requests.etag(schema, get_appcontext()["result_dump"]))
+                return response
+
+            return tag
+
+        return decorate
+
+    def post(
+        self,
+        rule: str,
+        *,
+        needs: Need,
+        refuses: tuple[int, ...] = (),
+        writes: bool = True,
+        snapshot: bool = True,
+        answers_with_secret: bool = False,
+    ) -> Decorator:
+        """``answers_with_secret``: the answer is not kept for a repetition of the request.
+
+        A POST may only read, if what it asks for is too long for an address.
+        """
+        register = self.route(
+            rule,
+            needs=needs,
+            writes=writes,
+            snapshot=snapshot,
+            refuses=(409, *refuses) if writes else refuses,
+            methods=["POST"],
+        )
+
+        def declare(view: View) -> View:
+            view.answers_with_secret = answers_with_secret  # type: ignore[attr-defined] # read below
+            return register(view)
+
+        return declare
+
+    def answer(self, view: Callable[[], Any], *, is_change: bool) -> Any:
+        """Add what every JSON request may ask for: a reason, a dry run, a repetition."""
+        requests.check_content_type()
+        if request.method in SAFE_METHODS:
+            return view()
+        is_dry_run = requests.is_dry_run()
+        requests.take_reason()
+        if not is_change:
+            return view()
+        handler = current_app.view_functions[request.endpoint or ""]
+        if not getattr(handler, "is_conditional", False):
+            requests.refuse_if_match()
+        first = requests.claim()
+        if first is not None and first.status is not None:
+            return idempotency.repeat(first)
+        answer = view()
+        if is_dry_run:
+            db.session.rollback()
+        elif first is not None:
+            has_secret = getattr(handler, "answers_with_secret", False)
+            idempotency.keep(first, answer, has_secret=has_secret)
+        return answer
+
+
+class PageBlueprint(Routes, Blueprint):  # type: ignore[misc] # route() asks for more
+    """HTML pages. A form from another site or an earlier session is not accepted."""
+
+    def screen(self) -> None:
+        origins.refuse_foreign_host()
+        if request.method not in SAFE_METHODS:
+            origins.refuse_foreign_form()
+        browsers.refuse_nul()
+
+    def identify(self) -> Actor:
+        return browsers.current_browsers().identify()
+
+    def answer(self, view: Callable[[], Any], *, is_change: bool) -> Any:  # noqa: ARG002 - CSRF goes by the method
+        if request.method in SAFE_METHODS:
+            browsers.load_kept_form()
+            return view()
+        expired = browsers.refuse_expired_form()
+        return browsers.confirmed(view) if expired is None else expired
+
+
+def no_body(status: int = 200) -> Response:
+    """An answer of zero bytes, which has no type either."""
+    response = Response(status=status)
+    del response.headers["Content-Type"]
+    return response
+
+
+def check_every_route_is_guarded(app: Flask) -> None:
+    """Refuse to start with a route that does not say who may call it and whether it writes."""
+    bare = [
+        name
+        for name, view in app.view_functions.items()
+        if name != "static" and not (hasattr(view, "needs") and hasattr(view, "writes"))
+    ]
+    if bare:
+        raise RuntimeError(f"No `needs` and `writes` declared for: {', '.join(sorted(bare))}")
+
+
+def reading_posts(app: Flask) -> Callable[[str], bool]:
+    """Whether a path, below the prefix, is one where a POST only reads."""
+    rules = [
+        re.sub(r"<[^>]*>", "[^/]+", rule.rule)
+        for rule in app.url_map.iter_rules()
+        if "POST" in (rule.methods or ())
+        and not getattr(app.view_functions[rule.endpoint], "writes", True)
+    ]
+    matches = re.compile("|".join(rules) or "(?!)").fullmatch
+    return lambda path: matches(path) is not None

@@ -1,0 +1,175 @@
+"""What templates can say beside what their page gives them."""
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from flask import Flask, g, request
+from markupsafe import Markup, escape
+
+from app.core.clock import utcnow
+from app.core.permissions import Permission, who_can_grant
+from app.core.words import counted, initials, spoken
+from app.web.navigation import navigation
+
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+THEME_COOKIE = "flagstaff-theme"
+THEMES = ("light", "dark")
+_joints = re.compile(r"[._:/]")
+
+
+def init_app(app: Flask) -> None:
+    env = app.jinja_env
+    env.trim_blocks = env.lstrip_blocks = True
+    env.filters |= {
+        "age": age,
+        "ago": ago,
+        "moment": moment,
+        "breakable": breakable,
+        "capitalize_first": lambda text: text[:1].upper() + text[1:],
+        "spoken": spoken,
+        "counted": counted,
+        "initials": initials,
+    }
+    env.globals |= {
+        "address": address,
+        "page_path": page_path,
+        "api_curl": api_curl,
+        "api_python": api_python,
+        "Permission": Permission,
+        "navigation": navigation,
+        "who_can_grant": who_can_grant,
+        "now": utcnow,
+    }
+    env.globals |= {
+        "version": app.config["API_VERSION"],
+        "instance": urlsplit(app.config["SETTINGS"].base_url).hostname,
+    }
+    app.context_processor(
+        lambda: {"actor": g.get("actor"), "theme": theme(), "root": request.script_root}
+    )
+
+
+def ago(at: datetime) -> Markup:
+    """``3 hours ago`` as a <time> whose title has the moment itself."""
+    return _time(at, _relative(at, utcnow()))
+
+
+def theme() -> str | None:
+    """``light`` or ``dark`` if that was chosen in this browser; None leaves it to the system."""
+    chosen = request.cookies.get(THEME_COOKIE)
+    return chosen if chosen in THEMES else None
+
+
+def age(since: datetime) -> Markup:
+    """``12 days``, ``5 months``, ``2 years``, as a <time>."""
+    days = (utcnow() - since).days
+    steps = (
+        (1, "today"),
+        (60, counted(days, "day")),
+        (730, counted(days // 30, "month")),
+    )
+    words = next((words for limit, words in steps if days < limit), counted(days // 365, "year"))
+    return _time(since, words)
+
+
+def moment(at: datetime) -> Markup:
+    """``21 Nov 2026, 14:03 UTC`` as a <time>."""
+    return _time(at, _absolute(at))
+
+
+def breakable(name: str) -> Markup:
+    """A long name, path or IPv6 address, which may be broken after a dot, and the like."""
+    return Markup(_joints.sub(r"\g<0><wbr>", str(escape(name))))  # noqa: S704 - escaped here
+
+
+def address(**changes: Any) -> str:
+    """The address of the page itself with some parameters changed; None takes one away."""
+    gone = {*changes, "kept"}
+    given = [(k, v) for k, v in request.args.items(multi=True) if v and k not in gone]
+    given += [(k, v) for k, v in changes.items() if v is not None]
+    return f"?{urlencode(given)}" if given else page_path()
+
+
+def page_path() -> str:
+    """The path of the page itself, without filters."""
+    return request.script_root + quote(request.path)
+
+
+def api_curl(method: str, path: str, body: Any = None, *, if_match: bool = False) -> str:
+    """The shell command that does the same as a page."""
+    lines = [f'curl{"" if method == "GET" else f" -X {method}"} "$FLAGSTAFF_URL{path}"']
+    lines.append('-H "Authorization: $FLAGSTAFF_TOKEN"')
+    if if_match:
+        lines.append('-H "If-Match: $ETAG"')
+    if body is not None:
+        lines.append('-H "Content-Type: application/json"')
+        quoted = _pretty(body).replace("'", "'\\''")
+        lines.append(f"-d '{quoted}'")
+    return " \\\n  ".join(lines)
+
+
+def api_python(method: str, path: str, body: Any = None, *, if_match: bool = False) -> str:
+    """The Python script that does the same as a page."""
+    headers = '{"Authorization": os.environ["FLAGSTAFF_TOKEN"]'
+    headers += ', "If-Match": etag}' if if_match else "}"
+    lines = [
+        "import os, requests",
+        "",
+        f"answer = requests.{method.lower()}(",
+        f'    os.environ["FLAGSTAFF_URL"] + {json.dumps(path)},',
+        f"    headers={headers},",
+    ]
+    if body is not None:
+        lines.append(f"    json={_indented(_python(body))},")
+    lines += [")", "answer.raise_for_status()"]
+    if method == "GET":
+        lines.append("print(answer.json())")
+    return "\n".join(lines)
+
+
+def _pretty(body: Any) -> str:
+    return json.dumps(body, ensure_ascii=False, indent=1)
+
+
+def _python(body: Any) -> str:
+    if isinstance(body, dict):
+        inner = "".join(f" {key!r}: {_indented(_python(v), 1)},\n" for key, v in body.items())
+        return f"{{\n{inner}}}" if body else "{}"
+    if isinstance(body, list) and body:
+        inner = "".join(f" {_indented(_python(v), 1)},\n" for v in body)
+        return f"[\n{inner}]"
+    return repr(body)
+
+
+def _indented(text: str, by: int = 4) -> str:
+    return text.replace("\n", "\n" + " " * by)
+
+
+def _time(at: datetime, words: str) -> Markup:
+    iso = at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso, _absolute(at), words)
+
+
+def _absolute(at: datetime) -> str:
+    utc = at.astimezone(UTC)
+    return f"{utc.day} {utc:%b %Y, %H:%M} UTC"
+
+
+def _relative(at: datetime, now: datetime) -> str:
+    """How long ago, in the largest unit that says enough; a date when that is easier to read."""
+    seconds = (now - at).total_seconds()
+    steps = (
+        (MINUTE, "just now"),
+        (HOUR, counted(int(seconds // MINUTE), "minute") + " ago"),
+        (DAY, counted(int(seconds // HOUR), "hour") + " ago"),
+        (2 * DAY, "yesterday"),
+        (14 * DAY, counted(int(seconds // DAY), "day") + " ago"),
+    )
+    for limit, words in steps:
+        if 0 <= seconds < limit:
+            return words
+    same_year = at.year == now.year
+    return f"{at.day} {at:%b}" if same_year else f"{at.day} {at:%b %Y}"

@@ -1,0 +1,177 @@
+"""Flagstaff next to another server with the same paths: the same requests to both, by turns.
+
+Needs ``wrk``, and a token of an Admin of the other server. What is created there stays.
+"""
+
+import argparse
+import json
+import os
+import re
+import secrets
+import shutil
+import sys
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from statistics import median
+from subprocess import run
+from tempfile import TemporaryDirectory
+
+from tests.bench import goals, postgresql
+from tests.bench.load import drive
+from tests.bench.subject import Subject, stranger
+from tests.support.processes import FLAGSTAFF, running
+
+ROUNDS = 3
+MOST = 3_000
+TICK = os.sysconf("SC_CLK_TCK")
+LINE = "{:26} {:>10} {:>8} {:>10} {:>8} {:>6}  {}"
+LUA = """\
+local bodies, number = {{{bodies}}}, 0
+wrk.method = "{method}"
+wrk.headers["Content-Type"] = "application/json"
+function request()
+  number = number + 1
+  local body = bodies[number % #bodies + 1]:gsub("@N@", number)
+  return wrk.format(nil, nil, nil, body)
+end
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two servers; ``pids``: the processes whose CPU time is its own, with children."""
+
+    subject: Subject
+    pids: Collection[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """``value``: requests per second, or ms for a bulk request; ``cpu``: ms for each request."""
+
+    value: float
+    cpu: float
+
+
+def main() -> None:
+    options = _options()
+    if shutil.which("wrk") is None:
+        raise SystemExit("Install wrk; on Debian: apt-get install wrk")
+    token = secrets.token_urlsafe(40)
+    with (
+        postgresql.chosen(options.postgresql) as url,
+        TemporaryDirectory(prefix="flagstaff-beside-") as home,
+        running(FLAGSTAFF, "/ready", HOME=home, BOOTSTRAP_TOKEN=token, DATABASE_URL=url) as server,
+    ):
+        ours = Subject((server.address,), token)
+        ours.make_project()
+        theirs = stranger(options.url, options.token)
+        wanted = goals.RATIOS["postgresql" if url else "sqlite"]
+        found = _measure(
+            Side(ours, [server.process.pid, *options.own_pid]),
+            Side(theirs, options.pid),
+            options.seconds,
+        )
+        _write(found, wanted)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.beside", description=__doc__)
+    parser.add_argument("url", help="of the other server")
+    parser.add_argument("token", help="of an Admin there")
+    parser.add_argument("--pid", type=int, action="append", default=[], help="of its processes")
+    parser.add_argument(
+        "--own-pid", type=int, action="append", default=[], help="of PostgreSQL, if it is ours too"
+    )
+    parser.add_argument("--postgresql", **postgresql.OPTION)
+    parser.add_argument("--seconds", type=float, default=5.0, help="of one measurement (5)")
+    return parser.parse_args()
+
+
+def _measure(ours: Side, theirs: Side, seconds: float) -> Iterator[tuple[str, Found, Found]]:
+    """Each kind of request with the medians of both sides."""
+    yield "create feature", _filling(ours), _filling(theirs)
+    for name in ("GET user", "validate 3", "tags 3 (+1 -1)"):
+        rates = [(_wrk(ours, name, seconds), _wrk(theirs, name, seconds)) for _ in range(ROUNDS)]
+        yield name, _median(own for own, _ in rates), _median(other for _, other in rates)
+    names = [name for name in ours.subject.bulk() if f" {MOST:,} x 5" in name]
+    bulk = [(_in_order(ours, names), _in_order(theirs, names)) for _ in range(ROUNDS)]
+    for name in names:
+        yield name, _median(own[name] for own, _ in bulk), _median(other[name] for _, other in bulk)
+
+
+def _filling(side: Side) -> Found:
+    before, start = _cpu(side.pids), time.perf_counter()
+    side.subject.fill(MOST)
+    rate = MOST / (time.perf_counter() - start)
+    return Found(rate, (_cpu(side.pids) - before) / MOST)
+
+
+def _in_order(side: Side, names: Iterable[str]) -> dict[str, Found]:
+    """The ms of single requests, by name."""
+    found = {}
+    for name in names:
+        before = _cpu(side.pids)
+        load = drive(side.subject.bulk()[name])
+        found[name] = Found(load.p50, _cpu(side.pids) - before)
+    return found
+
+
+def _wrk(side: Side, name: str, seconds: float) -> Found:
+    """Requests per second with eight connections."""
+    job = side.subject.kinds()[name]
+    with TemporaryDirectory() as folder:
+        script = Path(folder, "request.lua")
+        bodies = ", ".join(json.dumps(body) for body in job.bodies)
+        script.write_text(LUA.format(bodies=bodies, method=job.method))
+        command = ["wrk", "-t1", f"-c{job.connections}", f"-d{seconds:.0f}s", "-s", str(script)]
+        address = job.servers[0] + job.path
+        before = _cpu(side.pids)
+        done = run(
+            [*command, "-H", f"Authorization: {job.token}", address],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    cpu = _cpu(side.pids) - before
+    if refused := re.search(r"Non-2xx.*", done.stdout):
+        raise SystemExit(f"{name}: {refused[0]}")
+    [requests] = re.findall(r"(\d+) requests in", done.stdout)
+    [rate] = re.findall(r"Requests/sec:\s+([\d.]+)", done.stdout)
+    return Found(float(rate), cpu / int(requests))
+
+
+def _median(found: Iterable[Found]) -> Found:
+    return Found(*map(median, zip(*map(astuple, found), strict=True)))
+
+
+def _cpu(pids: Iterable[int]) -> float:
+    """The ms of CPU time of these processes with their children, dead and alive."""
+    total = 0.0
+    for pid in pids:
+        stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        total += sum(map(int, stat[11:15])) / TICK * 1_000
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        total += _cpu(map(int, children))
+    return total
+
+
+def _write(found: Iterable[tuple[str, Found, Found]], wanted: Mapping[str, float]) -> None:
+    """A table; a goal is how many times as fast as the other server ours is meant to be."""
+    head = ("", "ours", "CPU ms", "theirs", "CPU ms", "times", "goal")
+    sys.stdout.write(LINE.format(*head) + "\n")
+    for name, ours, theirs in found:
+        is_rate = " x " not in name
+        unit = "/s" if is_rate else "ms"
+        factor = ours.value / theirs.value if is_rate else theirs.value / ours.value
+        goal = goals.said(f"{wanted[name]:g}", is_met=factor >= wanted[name])
+        values = (f"{ours.value:,.0f} {unit}", f"{ours.cpu:.2f}", f"{theirs.value:,.0f} {unit}")
+        sys.stdout.write(LINE.format(name, *values, f"{theirs.cpu:.2f}", f"{factor:.2f}", goal))
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""Every setting: its default, what it takes, and the one line with which it refuses the rest."""
+
+import os
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from app.config import Settings, every_setting, from_environment
+from app.config.setting import WrongKeyFile, WrongSetting
+from app.factory import create_app
+
+LONG = "k" * 32
+FIVE = "\N{ARABIC-INDIC DIGIT FIVE}"
+HERE = Path.cwd()
+
+GOOD = [
+    ("HOME", "/srv/flagstaff", Path("/srv/flagstaff")),
+    ("HOME", "data", HERE / "data"),
+    ("HOME", "~/flags", Path.home() / "flags"),
+    ("DATABASE_URL", "sqlite:////srv/flags.db", "sqlite:////srv/flags.db"),
+    ("DATABASE_URL", "sqlite:///flags.db", f"sqlite:///{HERE}/flags.db"),
+    ("DATABASE_URL", "postgresql://a:b@host/db", "postgresql+psycopg://a:b@host/db"),
+    ("DATABASE_URL", "postgres://a:b@host:5433/db", "postgresql+psycopg://a:b@host:5433/db"),
+    ("DATABASE_URL", "postgresql+psycopg:///db?host=/run", "postgresql+psycopg:///db?host=/run"),
+    ("HOST", "::1", "::1"),
+    ("HOST", "localhost", "localhost"),
+    ("HOST", "127.1.2.3", "127.1.2.3"),
+    ("PORT", "1", 1),
+    ("PORT", "65535", 65_535),
+    ("PORT", " 8080 ", 8_080),
+    ("PROCESSES", "8", 8),
+    ("THREADS", "64", 64),
+    ("BASE_URL", "https://flags.example.org/", "https://flags.example.org"),
+    ("BASE_URL", "http://10.0.0.7:8080/flags", "http://10.0.0.7:8080/flags"),
+    ("BASE_URL", "http://[::1]:4242", "http://[::1]:4242"),
+    ("BOOTSTRAP_TOKEN", LONG, LONG),
+    ("SECRET_KEY", LONG, LONG),
+    ("TRUSTED_PROXY", "10.0.0.1", "10.0.0.1"),
+    ("TRUSTED_PROXY", "fd00::1", "fd00::1"),
+    ("URL_PREFIX", "/flags", "/flags"),
+    ("URL_PREFIX", "/tools/flags", "/tools/flags"),
+    ("INACTIVITY_DAYS", "3650", 3_650),
+    ("MAX_REQUEST_BYTES", "1024", 1_024),
+    ("SESSION_HOURS", "720", 720),
+    ("PASSWORD_MIN", "8", 8),
+    ("SECURITY_LOG_DAYS", "3650", 3_650),
+    ("LOG_FORMAT", "json", "json"),
+]
+
+NUMBERS = {
+    "PORT": (1, 65_535),
+    "PROCESSES": (1, 64),
+    "THREADS": (1, 64),
+    "INACTIVITY_DAYS": (1, 3_650),
+    "MAX_REQUEST_BYTES": (1_024, 2**30),
+    "SESSION_HOURS": (1, 720),
+    "PASSWORD_MIN": (8, 128),
+    "SECURITY_LOG_DAYS": (1, 3_650),
+}
+
+BAD = [
+    ("HOME", "~no-such-user/flags", "a path, where ~ is"),
+    ("HOST", "two words", "It must be an IP address or a host name."),
+    ("HOST", "http://127.0.0.1", "It must be an IP address or a host name."),
+    ("BASE_URL", "flags.example.org", "an address like https://flags.example.org"),
+    ("BASE_URL", "ftp://flags.example.org", "an address like https://"),
+    ("BASE_URL", "https://", "an address like https://"),
+    ("BASE_URL", "https://flags example.org", "an address like https://"),
+    ("BASE_URL", "https://[::1", "an address like https://"),
+    ("BASE_URL", "https://flags.example.org:0", "an address like https://"),
+    ("BASE_URL", "https://flags.example.org:65536", "an address like https://"),
+    ("BASE_URL", "https://flags.example.org/?a=b", "an address like https://"),
+    ("BASE_URL", "https://flags.example.org/#a", "an address like https://"),
+    ("BASE_URL", "https://flags.example.org\nX-Evil: 1", "an address like https://"),
+    ("TRUSTED_PROXY", "proxy", "one IP address"),
+    ("TRUSTED_PROXY", "10.0.0.0/8", "one IP address"),
+    ("TRUSTED_PROXY", "10.0.0.1, 10.0.0.2", "one IP address"),
+    ("URL_PREFIX", "flags", "a path like /flagstaff"),
+    ("URL_PREFIX", "/flags/", "a path like"),
+    ("URL_PREFIX", "/", "a path like"),
+    ("URL_PREFIX", "//example.org", "a path like"),
+    ("URL_PREFIX", "/a b", "a path like"),
+    ("LOG_FORMAT", "xml", "It must be text or json."),
+    ("LOG_FORMAT", "JSON", "It must be text or json."),
+    *(
+        (name, bad, f"It must be a whole number from {low} to {high}.")
+        for name, (low, high) in NUMBERS.items()
+        for bad in (str(low - 1), str(high + 1), "-5", "+5", "5.0", "1e3", "five", FIVE, "9" * 30)
+    ),
+]
+
+SECRET = [
+    ("DATABASE_URL", "mysql://root:correct-horse@host/db", "mysql://…"),
+    ("DATABASE_URL", "correct-horse", "…"),
+    ("DATABASE_URL", "sqlite://correct-horse", "sqlite://…"),
+    ("DATABASE_URL", "sqlite://correct-horse@host/db", "sqlite://…"),
+    ("DATABASE_URL", "sqlite:////flags.db?key=correct-horse", "sqlite://…"),
+    ("DATABASE_URL", "postgresql://a:correct-horse@host:port/db", "postgresql://…"),
+    ("DATABASE_URL", "postgresql+asyncpg://a:correct-horse@host/db", "postgresql+asyncpg://…"),
+    ("BOOTSTRAP_TOKEN", "correct-horse", "…"),
+    ("BOOTSTRAP_TOKEN", "k" * 31, "…"),
+    ("BOOTSTRAP_TOKEN", "correct-horse " * 4, "…"),
+    ("BOOTSTRAP_TOKEN", "é" * 40, "…"),
+    ("SECRET_KEY", "correct-horse", "…"),
+    ("SECRET_KEY", "correct-horse\n" * 4, "…"),
+    ("BASE_URL", "https://a:correct-horse@flags.example.org", "https://…@flags.example.org"),
+]
+
+
+def settings(**given: str) -> Settings:
+    return from_environment({f"FLAGSTAFF_{name}": value for name, value in given.items()})
+
+
+def refusal(name: str, value: str) -> str:
+    with pytest.raises(WrongSetting) as caught:
+        settings(**{name: value})
+    return str(caught.value)
+
+
+def test_the_defaults():
+    assert settings() == Settings(
+        home=HERE / "instance",
+        database_url=f"sqlite:///{HERE}/instance/flagstaff.db",
+        host="127.0.0.1",
+        port=4242,
+        processes=min(len(os.sched_getaffinity(0)), 4),
+        threads=4,
+        base_url="http://127.0.0.1:4242",
+        bootstrap_token=None,
+        secret_key=None,
+        trusted_proxy=None,
+        url_prefix="",
+        inactivity_days=180,
+        max_request_bytes=2_097_152,
+        session_hours=12,
+        password_min=15,
+        security_log_days=90,
+        log_format="text",
+    )
+
+
+def test_these_tests_know_every_setting():
+    known = {field.name.upper() for field in fields(Settings)}
+    assert {name for name, *_ in GOOD} == known
+    assert {name for name, *_ in BAD + SECRET} == known
+
+
+@pytest.mark.parametrize(("name", "value", "expected"), GOOD)
+def test_a_good_value_is_taken(name, value, expected):
+    assert getattr(settings(**{name: value}), name.lower()) == expected
+
+
+@pytest.mark.parametrize("name", [field.name.upper() for field in fields(Settings)])
+@pytest.mark.parametrize("nothing", ["", "  "])
+def test_an_empty_variable_means_not_set(name, nothing):
+    assert settings(**{name: nothing}) == settings()
+
+
+@pytest.mark.parametrize(("name", "value", "allowed"), BAD)
+def test_a_bad_value_is_refused_in_one_line(name, value, allowed):
+    line = refusal(name, value)
+    assert line.startswith(f"FLAGSTAFF_{name} is {value!r}. It must be ")
+    assert allowed in line
+    assert len(line.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("name", "value", "shown"), SECRET)
+def test_what_may_be_a_secret_is_not_repeated(name, value, shown):
+    line = refusal(name, value)
+    assert line.startswith(f"FLAGSTAFF_{name} is {shown!r}. It must be ")
+    assert value not in line
+    assert "correct-horse" not in line
+    assert len(line.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_bounds_of_a_number_are_allowed(name):
+    for bound in NUMBERS[name]:
+        assert getattr(settings(**{name: str(bound)}), name.lower()) == bound
+
+
+def test_the_database_is_in_the_home_folder_unless_said_otherwise():
+    chosen = settings(HOME="/srv/flagstaff")
+    assert chosen.database_url == "sqlite:////srv/flagstaff/flagstaff.db"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "flags.example.org"])
+def test_to_be_reached_from_elsewhere_the_address_must_be_known(host):
+    line = refusal("HOST", host)
+    assert line.startswith("FLAGSTAFF_BASE_URL is ''. It must be ")
+    assert repr(host) in line
+    chosen = settings(HOST=host, BASE_URL="https://flags.example.org")
+    assert (chosen.host, chosen.listens_on_loopback) == (host, False)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_on_loopback_no_address_needs_to_be_said(host):
+    assert settings(HOST=host).listens_on_loopback
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"short", b"\xff" * 48, "ключ".encode() * 12])
+def test_a_damaged_file_of_the_secret_key_stops_the_start_in_one_line(tmp_path, content):
+    (tmp_path / "secret_key").write_bytes(content)
+    with pytest.raises(WrongKeyFile) as caught:
+        create_app(settings(HOME=str(tmp_path)))
+    line = str(caught.value)
+    assert line.startswith(f"{tmp_path}/secret_key is damaged. Restore it from a backup.")
+    assert len(line.splitlines()) == 1
+
+
+def test_the_readme_shows_the_defaults():
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    rows = re.findall(r"^\| `(FLAGSTAFF_\w+)` \| .* \| (.+) \|$", text, re.MULTILINE)
+    assert rows
+    for name, default in rows:
+        assert every_setting()[name].shown_default == default.replace("`", "")
+
+
+def test_other_variables_are_ignored():
+    assert from_environment({"PORT": "1", "flagstaff_port": "2", "FLAGSTAFF": "3"}) == settings()

@@ -1,0 +1,160 @@
+"""Nothing is confirmed that goes into a deleted file or onto a full disk."""
+
+import logging
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from sqlalchemy.exc import OperationalError
+
+from app.core import migrations, storage
+from app.core.db import db
+from app.core.errors import Unavailable
+from tests.clients import ApiClient
+from tests.people import People
+from tests.support.instances import new_instance
+
+FEATURES = "/projects/default/features"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def instance(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
+    """Checks at every look, and forgets at once that a write failed."""
+    monkeypatch.setattr(storage, "READER_SECONDS", 0)
+    monkeypatch.setattr(storage, "FAILURE_SECONDS", 0)
+    app = new_instance({"FLAGSTAFF_HOME": str(home)})
+    yield app
+    with app.app_context():
+        db.engine.dispose()
+
+
+@pytest.fixture
+def admin(instance: Flask) -> ApiClient:
+    return People(instance).client("admin", role="Admin")
+
+
+def is_ready(app: Flask) -> bool:
+    status = app.test_client().get("/ready").status_code
+    assert status in {200, 503}
+    metrics = app.test_client().get("/metrics").text
+    assert f"flagstaff_ready {1.0 if status == 200 else 0.0}" in metrics
+    return status == 200
+
+
+def create(client: ApiClient, name: str) -> int:
+    return client.post(FEATURES, json={"name": name}).status_code
+
+
+def put_aside(name: str) -> Callable[[Path], Callable[[], object]]:
+    """Moves a file of the home folder away and returns how to move it back."""
+
+    def fault(home: Path) -> Callable[[], object]:
+        file, aside = home / name, home.with_name("aside")
+        file.rename(aside)
+        return lambda: aside.rename(file)
+
+    return fault
+
+
+def replace(home: Path) -> Callable[[], object]:
+    """What a copy put over the file by ``mv`` does, or a restored backup."""
+    file, aside = home / "flagstaff.db", home / "aside"
+    file.rename(aside)
+    shutil.copyfile(aside, file)
+    return lambda: aside.replace(file)
+
+
+def connect_more_often_than_before() -> None:
+    with ExitStack() as held:
+        for _ in range(10):
+            held.enter_context(closing(db.engine.raw_connection()))
+
+
+FAULTS = {
+    "database deleted": put_aside("flagstaff.db"),
+    "-wal deleted": put_aside("flagstaff.db-wal"),
+    "-shm deleted": put_aside("flagstaff.db-shm"),
+    "database replaced": replace,
+    "home deleted": put_aside(""),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_without_its_files_it_refuses_everything_until_they_are_back(
+    instance, admin, home, caplog, fault
+):
+    assert create(admin, "before") == 201
+    assert is_ready(instance)
+    caplog.set_level(logging.ERROR, "flagstaff")
+    put_back = FAULTS[fault](home)
+    before = sorted(home.glob("*"))
+    for _ in range(2):
+        assert create(admin, "lost") == 503
+        assert admin.get("/user").status_code == 503
+        assert not is_ready(instance)
+        assert instance.test_client().get("/health").status_code == 200
+    with instance.app_context(), pytest.raises(Unavailable):
+        connect_more_often_than_before()
+    assert sorted(home.glob("*")) == before  # no empty database in its place
+    found = [record.getMessage() for record in caplog.records]
+    assert sum("was deleted or replaced while it was open" in message for message in found) == 1
+    put_back()
+    assert is_ready(instance)
+    assert create(admin, "after") == 201
+    names = {row["name"] for row in admin.get(FEATURES).get_json()["features"]}
+    assert names == {"before", "after"}
+
+
+def test_a_new_wal_file_after_the_last_connection_is_no_fault(tmp_path):
+    engine = sa.create_engine(f"sqlite:///{tmp_path}/a.db")
+    storage.watch(engine, writes=lambda: True)
+    migrations.prepare(engine)
+    for number in range(3):
+        with engine.connect() as connection:
+            connection.exec_driver_sql(f"CREATE TABLE t{number} (id INTEGER)")
+            connection.commit()
+            assert (tmp_path / "a.db-wal").exists()
+            connection.invalidate()
+        assert not (tmp_path / "a.db-wal").exists()
+
+
+def test_another_process_that_comes_and_goes_is_no_fault(instance, admin, home):
+    other = sa.create_engine(f"sqlite:///{home}/flagstaff.db")
+    for name in ("one", "two"):
+        with other.begin() as connection:
+            connection.execute(sa.text("UPDATE projects SET description = :name"), {"name": name})
+        other.dispose()
+        assert create(admin, name) == 201
+    assert is_ready(instance)
+
+
+def test_a_disk_without_space_is_not_ready_and_still_read(instance, admin, monkeypatch):
+    free = storage.MIN_FREE_BYTES
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=free - 1))
+    assert not is_ready(instance)
+    assert admin.get("/user").status_code == 200
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=free))
+    assert is_ready(instance)
+
+
+def test_a_write_that_failed_makes_it_not_ready_for_a_while(instance, admin, monkeypatch):
+    monkeypatch.setattr(storage, "FAILURE_SECONDS", 600)
+    assert create(admin, "before") == 201
+    with instance.app_context(), db.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")  # as if the disk were full
+        with pytest.raises(OperationalError, match="full"):
+            connection.exec_driver_sql("CREATE TABLE large AS SELECT zeroblob(1000000) AS x")
+        connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
+    assert not is_ready(instance)
+    monkeypatch.setattr(storage, "FAILURE_SECONDS", 0)
+    assert is_ready(instance)

@@ -1,0 +1,461 @@
+"""``flagstaff demo``: an organisation with a history, the same every time, on an empty instance."""
+
+import json
+import re
+import resource
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.actor import COMMAND_LINE, Actor
+from app.core.db import Model, db
+from app.core.permissions import Permission, Role
+from app.events.models import EventType
+from tests.clients import ApiClient
+from tests.people import People
+from tests.support.instances import new_instance
+from tests.support.machines import Machine
+
+ADMIN = "ada.lindqvist"
+
+NEEDS = {
+    EventType.CHANGE_REQUEST_BYPASSED: Permission.ADMIN,
+    EventType.CONTEXT_FIELD_CREATED: Permission.CREATE_CONTEXT_FIELD,
+    EventType.ENVIRONMENT_CREATED: Permission.ADMIN,
+    EventType.FEATURE_ARCHIVED: Permission.DELETE_FEATURE,
+    EventType.FEATURE_CREATED: Permission.CREATE_FEATURE,
+    EventType.FEATURE_DEPENDENCY_ADDED: Permission.UPDATE_FEATURE_DEPENDENCY,
+    EventType.FEATURE_ENVIRONMENT_DISABLED: Permission.UPDATE_FEATURE_ENVIRONMENT,
+    EventType.FEATURE_ENVIRONMENT_ENABLED: Permission.UPDATE_FEATURE_ENVIRONMENT,
+    EventType.FEATURE_STRATEGY_ADDED: Permission.UPDATE_FEATURE_ENVIRONMENT,
+    EventType.FEATURE_STRATEGY_UPDATED: Permission.UPDATE_FEATURE_STRATEGY,
+    EventType.FEATURE_TAGS_CHANGED: Permission.UPDATE_FEATURE,
+    EventType.FEATURE_UPDATED: Permission.UPDATE_FEATURE,
+    EventType.PROJECT_ACCESS_UPDATED: Permission.PROJECT_USER_ACCESS_WRITE,
+    EventType.PROJECT_CREATED: Permission.CREATE_PROJECT,
+    EventType.PROJECT_ENVIRONMENTS_UPDATED: Permission.UPDATE_PROJECT,
+    EventType.PROJECT_UPDATED: Permission.UPDATE_PROJECT,
+    EventType.SERVICE_ACCOUNT_CREATED: Permission.ADMIN,
+    EventType.TAG_TYPE_CREATED: Permission.CREATE_TAG_TYPE,
+    EventType.TOKEN_CREATED: Permission.ADMIN,
+    EventType.USER_CREATED: Permission.ADMIN,
+}
+
+
+class Logged(NamedTuple):
+    """An event as the test needs it."""
+
+    type: EventType
+    at: datetime
+    by: str
+    by_id: int | None
+    project: str | None
+    data: dict[str, Any]
+
+
+class Shop(NamedTuple):
+    """An instance that the demo has filled, what it printed, its time (of CPU) and its log."""
+
+    app: Flask
+    machine: Machine
+    printed: str
+    seconds: float
+    log: list["Logged"]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """An instance that all tests of this module read and none changes."""
+    machine = Machine(tmp_path_factory.mktemp("shop") / "home")
+    before = children_seconds()
+    printed = machine.ok("demo")
+    seconds = children_seconds() - before
+    app = new_instance({"FLAGSTAFF_HOME": str(machine.home)})
+    yield Shop(app, machine, printed, seconds, log(app))
+    with app.app_context():
+        db.engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def visitor(shop: Shop) -> ApiClient:
+    """A client of the Admin that the command names, with the token it says to create."""
+    return first_look(shop.app, shop.machine)
+
+
+@pytest.fixture
+def on_app(app: Flask, machine: Machine) -> Machine:
+    """The command, working on the database of ``app``."""
+    machine.settings["DATABASE_URL"] = app.config["SETTINGS"].database_url
+    return machine
+
+
+def test_the_counts_are_as_promised(shop):
+    app = shop.app
+    assert {
+        "projects": count(app, "SELECT count(*) FROM projects"),
+        "features": count(app, "SELECT count(*) FROM features"),
+        "dependencies": count(app, "SELECT count(*) FROM feature_dependencies"),
+        "tags": count(app, "SELECT count(*) FROM tags"),
+        "people": count(app, "SELECT count(*) FROM accounts WHERE kind = 'person'"),
+        "service accounts": count(app, "SELECT count(*) FROM accounts WHERE kind = 'service'"),
+    } == {
+        "projects": 6,
+        "features": 250,
+        "dependencies": 40,
+        "tags": 60,
+        "people": 45,
+        "service accounts": 8,
+    }
+
+
+def test_it_says_what_it_created_and_what_to_do_next(shop):
+    assert re.findall(r"\d+", shop.printed) == ["6", "250", "40", "60", "45", "12", "8"]
+    assert f"flagstaff token create {ADMIN}" in shop.printed
+    assert "flagstaff serve" in shop.printed
+
+
+def test_it_takes_less_than_ten_seconds_of_cpu_time(shop):
+    assert shop.seconds < 10
+
+
+def test_the_projects_differ_in_mode_approvals_and_members(visitor):
+    projects = visitor.ok("GET", "/projects")["projects"]
+    details = [visitor.ok("GET", f"/projects/{project['id']}") for project in projects]
+    assert {project["mode"] for project in details} == {"open", "protected", "private"}
+    approvals = [
+        tuple((rule["name"], rule["requiredApprovals"]) for rule in d["changeRequestEnvironments"])
+        for d in details
+    ]
+    assert set(approvals) == {(), *((("production", n),) for n in (1, 2, 3))}
+    assert len({project["memberCount"] for project in projects}) > 1
+
+
+def test_every_project_has_owners_and_members(shop):
+    rows = ask(shop.app, "SELECT project_id, role FROM project_members")
+    roles = {project: Counter(r for p, r in rows if p == project) for project, _ in rows}
+    assert len(roles) == 6
+    assert all(counts[4] == 2 and counts[5] >= 4 for counts in roles.values()), roles
+
+
+def test_features_have_every_type_and_some_are_stale_or_archived(shop):
+    types = dict(ask(shop.app, "SELECT type, count(*) FROM features GROUP BY type"))
+    assert set(types) == {"release", "experiment", "operational", "kill-switch", "permission"}
+    assert 10 <= count(shop.app, "SELECT count(*) FROM features WHERE stale") <= 125
+    assert count(shop.app, "SELECT count(*) FROM features WHERE archived_at IS NOT NULL") == 12
+    assert count(shop.app, "SELECT count(*) FROM features WHERE description IS NULL") == 0
+    assert count(shop.app, "SELECT count(*) FROM events WHERE type = 'feature-archived'") == 12
+
+
+def test_dependencies_are_between_active_features_of_one_project(shop):
+    rows = ask(
+        shop.app,
+        "SELECT c.project_id, p.project_id, c.archived_at, p.archived_at, p.id"
+        " FROM feature_dependencies d JOIN features c ON c.id = d.child_id"
+        " JOIN features p ON p.id = d.parent_id",
+    )
+    assert all(row[0] == row[1] and row[2] is None and row[3] is None for row in rows)
+    assert max(Counter(row[4] for row in rows).values()) > 1  # a parent of several
+    assert (
+        count(
+            shop.app,
+            "SELECT count(*) FROM feature_dependencies d"
+            " JOIN feature_dependencies up ON up.child_id = d.parent_id",
+        )
+        == 0
+    )
+
+
+def test_every_tag_is_used_and_each_type_has_its_share(shop):
+    assert dict(ask(shop.app, "SELECT type, count(*) FROM tags GROUP BY type")) == {
+        "simple": 15,
+        "team": 12,
+        "ticket": 30,
+        "risk": 3,
+    }
+    unused = "SELECT count(*) FROM tags WHERE id NOT IN (SELECT tag_id FROM feature_tags)"
+    assert count(shop.app, unused) == 0
+
+
+def test_nothing_is_older_than_what_it_belongs_to_or_later_than_now(shop):
+    assert [
+        count(shop.app, f"SELECT count(*) FROM {question}")
+        for question in (
+            "features f JOIN projects p ON p.id = f.project_id WHERE f.created_at < p.created_at",
+            "accounts WHERE last_sign_in_at < created_at",
+            "tokens t JOIN accounts a ON a.id = t.account_id WHERE t.created_at < a.created_at",
+            "tokens WHERE last_seen_at < created_at",
+            "accounts WHERE created_at > CURRENT_TIMESTAMP OR last_sign_in_at > CURRENT_TIMESTAMP",
+            "features WHERE created_at > CURRENT_TIMESTAMP",
+        )
+    ] == [0] * 6
+
+
+def test_the_event_log_goes_back_years_and_every_recent_week_has_events(shop):
+    days = {event.at.date() for event in shop.log}
+    assert max(days) - min(days) > timedelta(days=3 * 365)
+    recent = {(max(days) - day).days // 7 for day in days}
+    assert set(range(26)) <= recent
+
+
+def test_the_event_log_is_in_the_order_of_time_and_unbroken(shop):
+    moments = [event.at for event in shop.log]
+    assert moments == sorted(moments)
+    assert "intact" in shop.machine.ok("events", "verify")
+
+
+def test_no_event_is_in_the_future(shop):
+    assert max(event.at for event in shop.log) < datetime.now(UTC).replace(tzinfo=None)
+
+
+def test_people_act_and_not_only_the_command_line(shop):
+    actors = Counter(event.by for event in shop.log)
+    assert len(actors) > 20
+    assert actors[COMMAND_LINE.username] < 5
+    assert actors["service-terraform"] > 0
+    assert max(actors.values()) < actors.total() / 4
+    assert count(shop.app, "SELECT count(*) FROM events WHERE ip IS NULL") < 5
+
+
+def test_everyone_acts_only_while_they_are_there(shop):
+    questions = {
+        "before the account was created": "e.created_at < a.created_at",
+        "after the last sign-in": "a.kind = 'person' AND e.created_at > a.last_sign_in_at",
+        "after the last use of the token": (
+            "e.created_at > (SELECT last_seen_at FROM tokens WHERE id = e.token_id)"
+        ),
+        "without a sign-in on that day": (
+            "a.kind = 'person' AND e.created_at > datetime('now', '-390 days') AND NOT EXISTS"
+            " (SELECT 1 FROM sign_ins s WHERE s.account_id = a.id AND s.at < e.created_at"
+            " AND s.at > datetime(e.created_at, '-12 hours'))"
+        ),
+    }
+    start = "SELECT count(*) FROM events e JOIN accounts a ON a.id = e.created_by_user_id WHERE "
+    assert {what: count(shop.app, start + question) for what, question in questions.items()} == (
+        dict.fromkeys(questions, 0)
+    )
+
+
+def test_everyone_acts_only_with_permission(shop):
+    """Follows the log: which roles everyone had at that moment."""
+    actors: dict[int, Actor] = {}
+    members: dict[str, dict[int, Role]] = {}
+    for event in shop.log:
+        if event.by_id is not None:
+            held = {project: by_id.get(event.by_id) for project, by_id in members.items()}
+            roles = {project: role for project, role in held.items() if role is not None}
+            actor = replace(actors[event.by_id], project_roles=roles)
+            is_own_token = (
+                event.type is EventType.TOKEN_CREATED and event.data["userId"] == actor.id
+            )
+            assert is_own_token or actor.may(NEEDS[event.type], event.project), event
+        if event.type in {EventType.USER_CREATED, EventType.SERVICE_ACCOUNT_CREATED}:
+            id, role = event.data["id"], Role(event.data["rootRole"])
+            actors[id] = Actor(id=id, username="", role=role, default_is_open=True)
+        elif event.type is EventType.PROJECT_CREATED:
+            members[event.project] = {event.by_id: Role.OWNER}
+        elif event.type is EventType.PROJECT_ACCESS_UPDATED:
+            titles = event.data["members"].items()
+            members[event.project] = {int(id): Role[title.upper()] for id, title in titles}
+
+
+def test_sign_ins_lead_to_the_last_one(shop):
+    differing = (
+        "SELECT count(*) FROM accounts a WHERE kind = 'person' AND last_sign_in_at IS NOT"
+        " (SELECT max(at) FROM sign_ins WHERE account_id = a.id)"
+        " AND last_sign_in_at > datetime('now', '-390 days')"
+    )
+    assert count(shop.app, differing) == 0
+    assert count(shop.app, "SELECT count(*) FROM sign_ins") > 1_000
+
+
+def test_service_account_tokens_are_in_different_states(shop):
+    tokens = ask(
+        shop.app,
+        "SELECT CASE WHEN expires_at IS NULL THEN 'never expires'"
+        " WHEN expires_at > CURRENT_TIMESTAMP THEN 'expires' ELSE 'expired' END,"
+        " last_seen_at IS NOT NULL FROM tokens t JOIN accounts a ON a.id = t.account_id"
+        " WHERE a.kind = 'service'",
+    )
+    states = {(state, bool(used)) for state, used in tokens}
+    assert states == {
+        ("never expires", True),
+        ("never expires", False),
+        ("expires", True),
+        ("expired", True),
+    }
+
+
+def test_exactly_twelve_people_are_inactive_and_no_admin_is(visitor):
+    listed = visitor.ok("GET", "/user-admin/inactive")
+    assert listed["total"] == len(listed["inactiveUsers"]) == 12
+    assert sum(user["seenAt"] is None for user in listed["inactiveUsers"]) == 3
+    assert sum(user["patSeenAt"] is not None for user in listed["inactiveUsers"]) == 1
+    roles = {user["id"]: user["rootRole"] for user in everyone(visitor)}
+    assert 1 not in {roles[user["id"]] for user in listed["inactiveUsers"]}
+
+
+def test_some_people_are_active_only_by_their_token(shop):
+    away = count(
+        shop.app,
+        "SELECT count(*) FROM accounts WHERE kind = 'person'"
+        " AND coalesce(last_sign_in_at, created_at) < datetime('now', '-180 days')",
+    )
+    assert away == 12 + 3
+
+
+def test_of_a_mixed_list_only_the_inactive_are_deleted(app, on_app):
+    on_app.ok("demo")
+    ada = first_look(app, on_app)
+    inactive = {user["id"] for user in ada.ok("GET", "/user-admin/inactive")["inactiveUsers"]}
+    me = ada.ok("GET", "/user")["user"]["id"]
+    before = {user["id"] for user in everyone(ada)}
+    chosen = sorted(inactive)[:5]
+    active = sorted(before - inactive - {me})[:5]
+    assert ada.ok("POST", "/user-admin/inactive/delete", {"ids": [*active, me, *chosen]}) is None
+    assert before - {user["id"] for user in everyone(ada)} == set(chosen)
+    assert ada.ok("GET", "/user-admin/inactive")["total"] == 7
+
+
+def test_two_instances_are_alike_and_a_second_run_changes_nothing(app, on_app, shop):
+    on_app.ok("demo")
+    assert comparable(app) == comparable(shop.app)
+    before = everything(app)
+    assert on_app.refused("demo") == (
+        "The demo is for an empty instance; this one has 5 projects, 250 features, 45 people. "
+        "It is unchanged."
+    )
+    assert everything(app) == before
+
+
+@pytest.mark.parametrize("taken", ["project", "feature", "person"])
+def test_an_instance_with_one_thing_in_it_is_refused(app, on_app, taken):
+    client = ApiClient(app, People(app).token(People(app).service_account("robot", role="Admin")))
+    {
+        "project": lambda: client.ok("POST", "/projects", {"id": "shop", "name": "Shop"}),
+        "feature": lambda: client.ok("POST", "/projects/default/features", {"name": "dark-mode"}),
+        "person": lambda: People(app).person("someone"),
+    }[taken]()
+    before = everything(app)
+    assert "is for an empty instance" in on_app.refused("demo")
+    assert everything(app) == before
+
+
+def test_an_instance_with_only_a_service_account_is_filled(app, on_app):
+    People(app).service_account("bootstrap", role="Admin")
+    on_app.ok("demo")
+    assert count(app, "SELECT count(*) FROM accounts WHERE kind = 'service'") == 9
+
+
+def test_a_demo_that_fails_leaves_nothing_behind(app, on_app):
+    People(app).service_account("service-deploy-bot")
+    People(app).service_account(ADMIN)  # so that the demo's person can't have that name
+    before = everything(app)
+    assert on_app.refused("demo") == f"The username '{ADMIN}' is taken. Choose another."
+    assert everything(app) == before
+
+
+def test_usernames_are_plain(shop):
+    names = [
+        name for (name,) in ask(shop.app, "SELECT username FROM accounts WHERE kind = 'person'")
+    ]
+    assert [name for name in names if not re.fullmatch(r"[a-z]+(\.[a-z]+)+", name)] == []
+    assert "tomas.herrera" in names
+
+
+def test_its_files_are_private(shop):
+    found = [shop.machine.home, *shop.machine.home.iterdir()]
+    assert [path.name for path in found if path.stat().st_mode & 0o077] == []
+
+
+def children_seconds() -> float:
+    """CPU time of the processes that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def first_look(app: Flask, machine: Machine) -> ApiClient:
+    return ApiClient(app, machine.ok("token", "create", ADMIN, "--description", "first look"))
+
+
+def everyone(client: ApiClient) -> list[dict[str, Any]]:
+    users: list[dict[str, Any]] = client.ok("GET", "/user-admin?limit=1000")["users"]
+    return users
+
+
+def ask(app: Flask, question: str) -> list[tuple[Any, ...]]:
+    with app.app_context(), db.engine.connect() as connection:
+        return [tuple(row) for row in connection.execute(sa.text(question))]
+
+
+def log(app: Flask) -> list[Logged]:
+    """All events in the order of their ids."""
+    rows = ask(
+        app,
+        "SELECT type, created_at, created_by, created_by_user_id, project, data FROM events"
+        " ORDER BY id",
+    )
+    return [
+        Logged(
+            EventType(type),
+            datetime.fromisoformat(at),
+            by,
+            by_id,
+            project,
+            json.loads(data or "{}"),
+        )
+        for type, at, by, by_id, project, data in rows
+    ]
+
+
+def count(app: Flask, question: str) -> int:
+    [(number,)] = ask(app, question)
+    return int(number)
+
+
+def everything(app: Flask) -> dict[str, list[tuple[Any, ...]]]:
+    """All rows of all tables."""
+    with app.app_context(), db.engine.connect() as connection:
+        return {
+            table.name: sorted(
+                (tuple(row) for row in connection.execute(sa.select(table))), key=repr
+            )
+            for table in Model.metadata.sorted_tables
+        }
+
+
+def comparable(app: Flask) -> dict[str, list[tuple[Any, ...]]]:
+    """Everything but times and secrets."""
+    questions = {
+        "projects": "SELECT id, name, description, mode FROM projects",
+        "approvals": "SELECT project_id, environment, required_approvals FROM project_approvals",
+        "features": (
+            "SELECT name, project_id, type, description, CASE WHEN stale THEN 1 ELSE 0 END,"
+            " archived_at IS NULL FROM features"
+        ),
+        "dependencies": (
+            "SELECT c.name, p.name FROM feature_dependencies d"
+            " JOIN features c ON c.id = d.child_id JOIN features p ON p.id = d.parent_id"
+        ),
+        "tags": (
+            "SELECT f.name, t.type, t.value FROM feature_tags ft"
+            " JOIN features f ON f.id = ft.feature_id JOIN tags t ON t.id = ft.tag_id"
+        ),
+        "accounts": (
+            "SELECT kind, username, name, email, role, last_sign_in_at IS NULL FROM accounts"
+        ),
+        "members": (
+            "SELECT m.project_id, a.username, m.role FROM project_members m"
+            " JOIN accounts a ON a.id = m.account_id"
+        ),
+        "tokens": (
+            "SELECT a.username, t.description, t.last_seen_at IS NULL FROM tokens t"
+            " JOIN accounts a ON a.id = t.account_id WHERE t.description <> 'first look'"
+        ),
+    }
+    return {what: sorted(ask(app, question)) for what, question in questions.items()}

@@ -1,0 +1,101 @@
+"""Every kind of value, sent to every field."""
+
+import json
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.auth.models import Throttle
+from app.core.db import db, unit_of_work
+from tests.clients import ApiClient, problems_of
+from tests.input.fields import (
+    READABLE,
+    SEVERAL,
+    SHOP,
+    SLOTS,
+    STRATEGIES,
+    UNREADABLE,
+    Slot,
+    with_value,
+)
+from tests.support.writes import WRITES, World, filled
+
+PLACE = '"the value comes here"'
+CONSTRAINT = {"contextName": "userId", "operator": "IN", "values": ["1"]}
+STRATEGY = {
+    "name": "flexibleRollout",
+    "parameters": {"rollout": "25"},
+    "constraints": [CONSTRAINT],
+    "variants": [{"name": "v", "payload": {"type": "string", "value": "x"}}],
+}
+
+
+BODIES: dict[tuple[str, str], Any] = {
+    (method, path): body for method, path, body in WRITES if body is not None
+} | {
+    **{("POST", f"{SHOP}/archive/{way}"): {"features": ["a"]} for way in ("plan", "validate")},
+    **{("POST", f"{SEVERAL}/{way}/plan"): {"features": ["a"]} for way in ("on", "off")},
+    ("POST", "/constraints/validate"): CONSTRAINT,
+}
+
+
+# Where the usual body lacks the object that a field belongs to.
+RULES: dict[str, Any] = {
+    "environments": ["production"],
+    "changeRequestEnvironments": [{"name": "production"}],
+}
+
+
+FULLER: dict[tuple[str, str], dict[str, Any]] = {
+    ("POST", "/projects"): {"id": "new", "name": "New", **RULES},
+    ("PUT", "/projects/empty/environments"): RULES,
+    ("PUT", "/projects/shop"): {"name": "Shop"},
+    ("POST", STRATEGIES): STRATEGY,
+    ("PUT", f"{STRATEGIES}/{{first}}"): STRATEGY,
+    ("PUT", "/context/plan"): {"legalValues": [{"value": "free"}]},
+}
+
+
+Send = Callable[[Slot, str], TestResponse]
+
+
+def _forgive(app: Flask) -> None:
+    with app.app_context(), unit_of_work(writes=True):
+        db.session.execute(sa.delete(Throttle))
+
+
+def sender(client: ApiClient, world: World) -> Send:
+    """Rehearses a request with that JSON text at that place of its body."""
+
+    def send(slot: Slot, text: str) -> TestResponse:
+        which = (slot.method, slot.path)
+        _forgive(client.app)  # what was typed wrongly before, or no password is looked at any more
+        usual = FULLER.get(which) or filled(BODIES[which], world)
+        body = with_value(usual, slot.pointer, json.loads(PLACE))
+        return client.request(
+            slot.method,
+            f"{slot.path.format_map(world)}?dryRun=true",
+            data=json.dumps(body).replace(PLACE, text).encode(),
+            content_type="application/json",
+        )
+
+    return send
+
+
+def mistakes(send: Send, every: int = 1) -> list[tuple[object, ...]]:
+    """What was not answered as the table says, and how."""
+    found: list[tuple[object, ...]] = []
+    for slot, name in list(product(SLOTS, READABLE))[::every]:
+        answer = send(slot, READABLE[name])
+        expected = slot.status if name in slot.takes else 400
+        if answer.status_code != expected or (expected == 400 and not problems_of(answer)):
+            found.append((*slot[:3], name, answer.status_code, answer.text[-150:]))
+    for slot, name in list(product(SLOTS, UNREADABLE))[::every]:
+        answer = send(slot, UNREADABLE[name])
+        if answer.status_code != 400 or list(problems_of(answer)) != [""]:
+            found.append((*slot[:3], name, answer.status_code, answer.text[-150:]))
+    return found

@@ -1,0 +1,135 @@
+"""Moving an instance between databases: everything comes along, or nothing does."""
+
+import json
+import os
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.config import from_environment
+from app.core import migrations
+from app.core.actor import COMMAND_LINE
+from app.core.db import Model, db
+from app.events.models import EventType
+from app.factory import create_app
+from app.operations.progress import Progress
+from tests.support.machines import Machine
+
+Rows = dict[str, list[tuple[object, ...]]]
+
+
+@pytest.fixture
+def larkspur(larkspur: Machine) -> Machine:
+    """A machine with the demo's organisation, of whose accounts the last was deleted for good."""
+    with instance(larkspur).app_context():
+        with db.engine.begin() as connection:
+            accounts = Model.metadata.tables["accounts"]
+            row = {"kind": "person", "role": 3, "username": "gone", "username_key": "gone"}
+            [id] = connection.execute(sa.insert(accounts).values(row)).inserted_primary_key
+            connection.execute(sa.delete(accounts).where(accounts.c.id == id))
+        db.engine.dispose()
+    return larkspur
+
+
+def hidden(url: str) -> str:
+    """An address of a database as it is shown, without its password."""
+    return sa.make_url(url).render_as_string()
+
+
+def instance(machine: Machine, **settings: str) -> Flask:
+    environ = machine.environ(**settings)
+    return create_app(from_environment(environ))
+
+
+def everything(machine: Machine, **settings: str) -> Rows:
+    """All rows of all tables."""
+    with instance(machine, **settings).app_context():
+        with db.engine.connect() as connection:
+            found = {
+                table.name: sorted(map(tuple, connection.execute(sa.select(table))), key=repr)
+                for table in Model.metadata.sorted_tables
+            }
+        db.engine.dispose()
+    return found
+
+
+def without_moves(rows: Rows) -> Rows:
+    """The rows without the events of moves, and without where the log ends."""
+    kept = [row for row in rows["events"] if EventType.DATABASE_MOVED not in row]
+    return rows | {"events": kept, "event_heads": []}
+
+
+def next_account(machine: Machine, **settings: str) -> int:
+    """The id that the next account gets."""
+    machine.ok("user", "create", "--username", "nora", **settings)
+    last = machine.ok("user", "list", **settings).splitlines()
+    return max(int(line.split()[0]) for line in last if line.split()[0].isdigit())
+
+
+def test_a_whole_instance_moves_to_postgresql_and_back(larkspur, empty_postgresql):
+    source = everything(larkspur)
+    before = without_moves(source)
+    said = larkspur.ok("db", "move", "--to", empty_postgresql)
+    total = sum(map(len, source.values()))
+    assert said.splitlines()[-1] == (
+        f"Moved {total:,} rows in {len(before)} tables. Counts and digests match."
+    )
+    assert f"events {len(source['events']):,}" in said
+    assert without_moves(everything(larkspur, DATABASE_URL=empty_postgresql)) == before
+    back = f"sqlite:///{larkspur.home}/back.db"
+    larkspur.ok("db", "move", "--to", back, DATABASE_URL=empty_postgresql)
+    assert without_moves(everything(larkspur, DATABASE_URL=back)) == before
+    assert everything(larkspur) == source
+    moves = json.loads(larkspur.ok("events", "list", "--json", DATABASE_URL=back))["events"][:2]
+    assert [event["createdBy"] for event in moves] == [COMMAND_LINE.username] * 2
+    places = [f"sqlite:///{larkspur.home}/flagstaff.db", hidden(empty_postgresql)]
+    assert [event["data"]["from"] for event in reversed(moves)] == places
+    assert "intact" in larkspur.ok("events", "verify", DATABASE_URL=back)
+    ids = {next_account(larkspur, DATABASE_URL=url) for url in (empty_postgresql, back)}
+    assert ids == {next_account(larkspur)}
+
+
+def test_a_target_that_is_not_empty_is_left_alone(larkspur):
+    other = Machine(larkspur.home.parent / "other")
+    other.ok("db", "upgrade")
+    target = f"sqlite:///{other.home}/flagstaff.db"
+    before = everything(other)
+    assert "The target is not empty" in larkspur.refused("db", "move", "--to", target)
+    assert everything(other) == before
+
+
+def test_what_can_not_be_moved_into_is_named(machine):
+    machine.ok("db", "upgrade")
+    own = f"sqlite:///{machine.home}/flagstaff.db"
+    assert "own database" in machine.refused("db", "move", "--to", own)
+    assert "mysql://…" in machine.refused("db", "move", "--to", "mysql://me:secret@host/db")
+    nowhere = machine.refused("db", "move", "--to", "postgresql://me:secret@127.0.0.1:1/none")
+    assert "secret" not in nowhere
+
+
+def test_a_database_of_an_older_version_is_migrated_first(machine):
+    machine.home.mkdir()
+    said = machine.refused("db", "move", "--to", f"sqlite:///{machine.home}/new.db")
+    assert said == "Migrate this database first: flagstaff db upgrade"
+
+
+def test_a_copy_that_differs_is_not_kept(larkspur, monkeypatch):
+    from app.cli.move import move as command  # noqa: PLC0415
+    from app.operations import move  # noqa: PLC0415 - changed here
+
+    target = f"sqlite:///{larkspur.home}/new.db"
+    monkeypatch.setattr(os, "environ", larkspur.environ())
+    copy = move._copy
+
+    def lossy(old: sa.Connection, new: sa.Connection, progress: Progress) -> None:
+        copy(old, new, progress)
+        new.execute(sa.text("UPDATE features SET description = 'Lost' WHERE name = 'checkout'"))
+        new.execute(sa.text("DELETE FROM feature_tags WHERE tag_id = 1"))
+
+    monkeypatch.setattr(move, "_copy", lossy)
+    with pytest.raises(Exception, match=r"so it was discarded: feature_tags\.$"):
+        command.main(["--to", target], standalone_mode=False)
+    with create_app(from_environment(larkspur.environ(DATABASE_URL=target))).app_context():
+        assert migrations.current(db.engine) is None
+        db.engine.dispose()

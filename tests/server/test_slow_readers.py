@@ -1,0 +1,103 @@
+"""Clients that take a large answer slowly, or not at all, keep no one else waiting."""
+
+import socket
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
+
+import pytest
+
+from app.config import from_environment
+from app.core import migrations
+from app.core.actor import COMMAND_LINE
+from app.core.db import db, unit_of_work
+from app.events import service as events
+from app.events.models import EventType
+from app.factory import create_app
+from tests.support.machines import Machine
+from tests.support.servers import Server
+from tests.support.windows import Window, set_password, sign_in
+
+STALL_SECONDS = 2
+IMPATIENT = f"""
+import app.server.connections as connections
+connections.STALL_SECONDS = {STALL_SECONDS}.0
+from app.cli import main
+main()
+"""
+EVENTS, EVENT_BYTES = 20_000, 1_200
+"""Together more than the 16 MiB of an answer for which waitress by itself makes a thread wait."""
+READERS, THREADS = 4, 8
+PATIENCE_SECONDS = 30
+TCP_CLOSE = b"\x07"
+"""The state of a connection after a reset (Linux)."""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def full(machine: Machine, request: pytest.FixtureRequest) -> Machine:
+    """An instance with a log of more than 20 MB."""
+    if request.param == "postgresql":
+        machine.settings["DATABASE_URL"] = request.getfixturevalue("empty_postgresql")
+    machine.home.mkdir()
+    app = create_app(from_environment(machine.environ()))
+    with app.app_context():
+        migrations.upgrade(db.engine)
+        with unit_of_work(writes=True):
+            payload = events.EventPayload(data={"description": "x" * EVENT_BYTES})
+            events.record_all(COMMAND_LINE, EventType.PROJECT_UPDATED, [payload] * EVENTS)
+        db.engine.dispose()
+    return machine
+
+
+def ask_for_log(server: Server, window: Window) -> socket.socket:
+    """A connection on which the whole log is asked for, and its beginning is read."""
+    cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in window.cookies)
+    client = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    client.sendall(
+        f"GET /events?format=json HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookies}\r\n\r\n".encode()
+    )
+    assert client.recv(12) == b"HTTP/1.1 200"
+    return client
+
+
+def take(client: socket.socket, number: int) -> None:
+    """Read so many bytes of what is there."""
+    with suppress(ConnectionError):
+        client.recv(number)
+
+
+def is_cut_off(client: socket.socket) -> bool:
+    """Whether the server has reset the connection."""
+    return client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) == TCP_CLOSE
+
+
+@pytest.mark.parametrize("taken", [0, 50], ids=["nothing", "a little"])
+def test_readers_that_take_hardly_anything_keep_no_one_waiting_and_are_cut_off(
+    full: Machine, start: Callable[..., Server], taken: int
+) -> None:
+    server = start(
+        command=[sys.executable, "-c", IMPATIENT, "serve"], PROCESSES="1", THREADS=str(THREADS)
+    )
+    set_password(full, server)
+    window = Window()
+    sign_in(window, server)
+    with ExitStack() as stack:
+        readers = [
+            stack.enter_context(closing(ask_for_log(server, window))) for _ in range(READERS)
+        ]
+        waits = []
+        until = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < until and not all(map(is_cut_off, readers)):
+            began = time.monotonic()
+            assert server.call("GET", "/health", token=None).status == 200
+            waits.append(time.monotonic() - began)
+            for reader in readers:
+                take(reader, taken)
+            time.sleep(0.02)
+        assert statistics.median(waits) < 0.5
+        assert max(waits) < 2  # on a machine that does much else
+        assert [is_cut_off(reader) for reader in readers] == [True] * READERS
+    assert server.end() == 0

@@ -1,0 +1,187 @@
+"""The processes of one server: each can fail, hang or be replaced without the service noticing."""
+
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from os import kill
+from pathlib import Path
+
+import pytest
+
+from tests.support.servers import TOKEN, Server
+
+USER = "/api/admin/user"
+HANG_SECONDS = 2
+IMPATIENT = f"""
+import app.server.supervisor as supervisor
+supervisor.HANG_SECONDS = {HANG_SECONDS}.0
+from app.cli import main
+main()
+"""
+
+
+def workers(server: Server) -> set[int]:
+    """The ids of the processes that serve."""
+    children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
+    return set(map(int, children.read_text().split()))
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it runs; one that has ended and waits for its parent has no command line left."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes() != b""
+    except FileNotFoundError:
+        return False
+
+
+def until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def status(server: Server, path: str = "/health") -> int:
+    """The status of one request on a connection of its own."""
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=20)
+    try:
+        connection.request("GET", path, headers={"Authorization": TOKEN})
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+    finally:
+        connection.close()
+
+
+@contextmanager
+def asked_all_the_time(server: Server) -> Iterator[list[object]]:
+    """What requests on new connections were answered while the block ran: statuses, or errors."""
+    answers: list[object] = []
+    over = threading.Event()
+
+    def ask() -> None:
+        while not over.is_set():
+            try:
+                answers.append(status(server))
+            except OSError as error:
+                answers.append(error)
+
+    with ThreadPoolExecutor(3) as clients:
+        for _ in range(3):
+            clients.submit(ask)
+        try:
+            yield answers
+        finally:
+            over.set()
+
+
+@pytest.fixture
+def server(start: Callable[..., Server]) -> Server:
+    return start(PROCESSES="2")
+
+
+def test_as_many_processes_serve_as_are_set(start):
+    server = start(PROCESSES="3")
+    assert len(workers(server)) == 3
+    assert server.end() == 0
+
+
+def test_a_worker_that_is_killed_is_replaced_and_the_log_says_so(server):
+    victim = min(workers(server))
+    kill(victim, signal.SIGKILL)
+    until(lambda: len(workers(server) - {victim}) == 2)
+    assert {status(server) for _ in range(20)} == {200}
+    assert re.search(
+        rf"worker {victim} ended after \d+ s \(killed by SIGKILL\)", server.log.read_text()
+    )
+
+
+def test_only_the_requests_of_a_killed_worker_fail(server):
+    with asked_all_the_time(server) as answers:
+        for _ in range(3):
+            time.sleep(1)
+            until(lambda: bool(workers(server)))
+            kill(min(workers(server)), signal.SIGKILL)
+        time.sleep(1)
+    failed = [answer for answer in answers if answer != 200]
+    assert len(answers) > 50
+    assert len(failed) <= 3 * 3  # those that the killed worker had in hand
+
+
+def test_sighup_replaces_all_workers_without_refusing_a_connection(server):
+    before = workers(server)
+    with asked_all_the_time(server) as answers:
+        server.process.send_signal(signal.SIGHUP)
+        until(lambda: len(workers(server)) == 2 and not workers(server) & before)
+    assert set(answers) == {200}
+    assert server.end() == 0
+
+
+def test_a_worker_that_hangs_is_replaced(start):
+    server = start(command=[sys.executable, "-c", IMPATIENT, "serve"], PROCESSES="2")
+    victim = min(workers(server))
+    kill(victim, signal.SIGSTOP)
+    until(lambda: victim not in workers(server) and len(workers(server)) == 2)
+    assert re.search(rf"worker {victim} did not answer for \d+ s", server.log.read_text())
+
+
+def test_workers_end_when_their_parent_is_gone(server):
+    children = workers(server)
+    server.process.kill()
+    server.process.wait()
+    until(lambda: not any(is_alive(child) for child in children))
+
+
+def test_what_was_revoked_is_refused_by_every_process_from_the_next_request_on(server):
+    made = server.call("POST", "/api/admin/service-account", {"rootRole": 3, "name": "Reader"})
+    path = f"/api/admin/service-account/{made.json['id']}/token"
+    token = server.call("POST", path, {"description": "short"}).json
+
+    def asked() -> set[int]:
+        with ThreadPoolExecutor(8) as clients:
+            calls = [
+                clients.submit(server.call, "GET", USER, token=token["secret"]) for _ in range(40)
+            ]
+        return {call.result().status for call in calls}
+
+    assert asked() == {200}
+    assert server.call("DELETE", f"{path}/{token['id']}").status == 200
+    assert asked() == {401}
+
+
+def test_the_figures_are_those_of_all_processes(server):
+    for _ in range(30):
+        assert status(server, USER) == 200
+
+    def figures() -> str:
+        return server.call("GET", "/metrics").data.decode()
+
+    until(lambda: "flagstaff_workers 2.0" in figures())
+    [answered] = re.findall(r'flagstaff_requests_total\{face="api",status="2xx"\} (\d+)', figures())
+    assert int(answered) >= 30
+    assert len(re.findall(r"flagstaff_resident_memory_bytes\{", figures())) == 2
+
+
+def test_writers_of_several_processes_wait_their_turn_fairly(server):
+    """No writer among 16 waits much longer than the others; all succeed."""
+    waits: list[float] = []
+
+    def write(number: int) -> set[int]:
+        found = set()
+        for step in range(6):
+            began = time.monotonic()
+            body = {"name": f"writer-{number}-{step}"}
+            found.add(server.call("POST", "/api/admin/projects/default/features", body).status)
+            waits.append(time.monotonic() - began)
+        return found
+
+    with ThreadPoolExecutor(16) as clients:
+        found = set().union(*clients.map(write, range(16)))
+    assert found == {201}
+    assert max(waits) < 5

@@ -1,0 +1,7 @@
+"""Long random sequences of changes never lead to a state that lies to SDKs."""
+
+from tests.support.switching import check_promises
+
+
+def test_a_feature_that_is_on_has_a_strategy_whatever_happens(app, admin):
+    check_promises(admin, steps=50, examples=200)

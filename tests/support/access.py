@@ -1,0 +1,437 @@
+"""Who may do what: one table of every route, written by hand, and every kind of caller."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.core.clock import utcnow
+from app.core.db import db, unit_of_work
+from app.tokens import secrets
+from app.tokens.models import Token
+from tests.browser import Browser, Page
+from tests.clients import ApiClient
+from tests.people import People
+
+PUBLIC, TOKEN, SESSION = "everyone", "anyone with a token", "anyone signed in"
+HISTORY = "READ_LOGS, or a role in the project"
+PROJECT = "/api/admin/projects/<key:project_id>"
+PAGES = "/projects/<key:project_id>"
+SWITCH = PAGES + "/features/<key:name>/environments/<key:environment>"
+PARENTS = PROJECT + "/features/<key:name>/dependencies"
+PLACE = PROJECT + "/features/<key:name>/environments/<key:environment>"
+SEVERAL = PROJECT + "/bulk_features/environments/<key:environment>"
+PERSON = "/users/<id:account_id>"
+MACHINE = "/service-accounts/<id:account_id>"
+ROBOTS = "/api/admin/service-account"
+
+NEEDS = {
+    ("GET", "/health"): PUBLIC,
+    ("GET", "/ready"): PUBLIC,
+    ("GET", "/static/<path:filename>"): PUBLIC,
+    ("GET", "/avatars/<string(maxlength=2):initials>.svg"): PUBLIC,
+    ("GET", "/api/"): PUBLIC,
+    ("GET", "/api/openapi.json"): PUBLIC,
+    ("GET", "/metrics"): PUBLIC,  # from this machine; others: tests/health/test_metrics.py
+    ("POST", "/arrival"): PUBLIC,  # with a proof of its own, as there
+    ("GET", "/api/admin/user"): TOKEN,
+    ("GET", "/api/admin/user/tokens"): TOKEN,
+    ("POST", "/api/admin/user/tokens"): TOKEN,
+    ("DELETE", "/api/admin/user/tokens/<id:token_id>"): TOKEN,
+    ("POST", "/api/admin/user/change-password"): TOKEN,
+    ("POST", "/api/admin/feedback"): TOKEN,
+    ("GET", "/api/admin/feedback/<key:feedback_id>"): TOKEN,
+    ("PUT", "/api/admin/feedback/<key:feedback_id>"): TOKEN,
+    ("POST", "/api/admin/splash/<key:splash_id>"): TOKEN,
+    ("GET", ROBOTS): "ADMIN",
+    ("POST", ROBOTS): "ADMIN",
+    ("GET", ROBOTS + "/<id:account_id>"): "ADMIN",
+    ("PUT", ROBOTS + "/<id:account_id>"): "ADMIN",
+    ("DELETE", ROBOTS + "/<id:account_id>"): "ADMIN",
+    ("GET", ROBOTS + "/<id:account_id>/token"): "ADMIN",
+    ("POST", ROBOTS + "/<id:account_id>/token"): "ADMIN",
+    ("DELETE", ROBOTS + "/<id:account_id>/token/<id:token_id>"): "ADMIN",
+    ("POST", ROBOTS + "/<id:account_id>/token/<id:token_id>/rotate"): "ADMIN",
+    ("GET", "/api/admin/user-admin"): "ADMIN",
+    ("POST", "/api/admin/user-admin"): "ADMIN",
+    ("GET", "/api/admin/user-admin/<id:account_id>"): "ADMIN",
+    ("PUT", "/api/admin/user-admin/<id:account_id>"): "ADMIN",
+    ("DELETE", "/api/admin/user-admin/<id:account_id>"): "ADMIN",
+    ("POST", "/api/admin/user-admin/<id:account_id>/restore"): "ADMIN",
+    ("GET", "/api/admin/user-admin/<id:account_id>/token"): "ADMIN",
+    ("DELETE", "/api/admin/user-admin/<id:account_id>/token/<id:token_id>"): "ADMIN",
+    ("GET", "/api/admin/user-admin/inactive"): "ADMIN",
+    ("POST", "/api/admin/user-admin/inactive/delete"): "ADMIN",
+    ("GET", "/api/admin/projects"): TOKEN,
+    ("POST", "/api/admin/projects"): "CREATE_PROJECT",
+    ("GET", PROJECT): TOKEN,
+    ("PUT", PROJECT): "UPDATE_PROJECT",
+    ("DELETE", PROJECT): "DELETE_PROJECT",
+    ("POST", PROJECT + "/revive"): "DELETE_PROJECT",
+    ("GET", PROJECT + "/access"): TOKEN,
+    ("PUT", PROJECT + "/access"): "PROJECT_USER_ACCESS_WRITE",
+    ("POST", PROJECT + "/access"): "PROJECT_USER_ACCESS_WRITE",
+    ("DELETE", PROJECT + "/access/<id:account_id>"): "PROJECT_USER_ACCESS_WRITE",
+    ("PUT", PROJECT + "/environments"): "UPDATE_PROJECT",
+    ("GET", "/api/admin/features"): TOKEN,
+    ("GET", PROJECT + "/features"): TOKEN,
+    ("POST", PROJECT + "/features"): "CREATE_FEATURE",
+    ("GET", PROJECT + "/features/<key:name>"): TOKEN,
+    ("PUT", PROJECT + "/features/<key:name>"): "UPDATE_FEATURE",
+    ("POST", PARENTS): "UPDATE_FEATURE_DEPENDENCY",
+    ("DELETE", PARENTS): "UPDATE_FEATURE_DEPENDENCY",
+    ("DELETE", PARENTS + "/<key:parent>"): "UPDATE_FEATURE_DEPENDENCY",
+    ("GET", PLACE): TOKEN,
+    ("POST", PLACE + "/on"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", PLACE + "/off"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("GET", PLACE + "/strategies"): TOKEN,
+    ("POST", PLACE + "/strategies"): "CREATE_FEATURE_STRATEGY",
+    ("POST", PLACE + "/strategies/set-sort-order"): "UPDATE_FEATURE_STRATEGY",
+    ("GET", PLACE + "/strategies/<uuid:strategy>"): TOKEN,
+    ("PUT", PLACE + "/strategies/<uuid:strategy>"): "UPDATE_FEATURE_STRATEGY",
+    ("DELETE", PLACE + "/strategies/<uuid:strategy>"): "DELETE_FEATURE_STRATEGY",
+    ("POST", SEVERAL + "/on"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", SEVERAL + "/off"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", SEVERAL + "/on/plan"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", SEVERAL + "/off/plan"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("PUT", PROJECT + "/tags"): "UPDATE_FEATURE",
+    ("POST", PROJECT + "/stale"): "UPDATE_FEATURE",
+    ("POST", PROJECT + "/type"): "UPDATE_FEATURE",
+    ("POST", PROJECT + "/archive/validate"): "DELETE_FEATURE",
+    ("POST", PROJECT + "/archive/plan"): "DELETE_FEATURE",
+    ("POST", PROJECT + "/archive"): "DELETE_FEATURE",
+    ("POST", PROJECT + "/revive-features"): "DELETE_FEATURE",
+    ("GET", "/api/admin/tags"): TOKEN,
+    ("POST", "/api/admin/tags/rename"): "UPDATE_TAG_TYPE",
+    ("POST", "/api/admin/tags/merge"): "UPDATE_TAG_TYPE",
+    ("POST", "/api/admin/tags/undo"): "UPDATE_TAG_TYPE",
+    ("POST", "/api/admin/tags/delete"): "DELETE_TAG_TYPE",
+    ("GET", "/api/admin/tag-types"): TOKEN,
+    ("POST", "/api/admin/tag-types"): "CREATE_TAG_TYPE",
+    ("GET", "/api/admin/tag-types/<key:name>"): TOKEN,
+    ("PUT", "/api/admin/tag-types/<key:name>"): "UPDATE_TAG_TYPE",
+    ("DELETE", "/api/admin/tag-types/<key:name>"): "DELETE_TAG_TYPE",
+    ("GET", "/api/admin/context"): TOKEN,
+    ("POST", "/api/admin/context"): "CREATE_CONTEXT_FIELD",
+    ("GET", "/api/admin/context/<key:name>"): TOKEN,
+    ("PUT", "/api/admin/context/<key:name>"): "UPDATE_CONTEXT_FIELD",
+    ("DELETE", "/api/admin/context/<key:name>"): "DELETE_CONTEXT_FIELD",
+    ("POST", "/api/admin/context/<key:name>/legal-values"): "UPDATE_CONTEXT_FIELD",
+    ("DELETE", "/api/admin/context/<key:name>/legal-values/<path:value>"): "UPDATE_CONTEXT_FIELD",
+    ("POST", "/api/admin/constraints/validate"): TOKEN,
+    ("GET", "/api/admin/environments"): TOKEN,
+    ("POST", "/api/admin/environments"): "ADMIN",
+    ("GET", "/api/admin/environments/<key:name>"): TOKEN,
+    ("PUT", "/api/admin/environments/<key:name>"): "ADMIN",
+    ("GET", "/api/admin/events"): "READ_LOGS",
+    ("GET", "/api/admin/security-log"): "ADMIN",
+}
+
+PAGES_NEED = {
+    ("GET", "/"): SESSION,
+    ("GET", "/help"): PUBLIC,
+    ("GET", "/help/<topic>"): PUBLIC,
+    ("GET", "/sign-in"): PUBLIC,
+    ("POST", "/sign-in"): PUBLIC,
+    ("POST", "/sign-in/code"): PUBLIC,
+    ("POST", "/sign-out"): SESSION,
+    ("GET", "/first-admin/<secret>"): PUBLIC,
+    ("POST", "/first-admin/<secret>"): PUBLIC,
+    ("GET", "/projects"): SESSION,
+    ("GET", "/features"): SESSION,
+    ("GET", "/new-project"): "CREATE_PROJECT",
+    ("POST", "/new-project"): "CREATE_PROJECT",
+    ("GET", PAGES): SESSION,
+    ("GET", PAGES + "/settings"): SESSION,
+    ("POST", PAGES + "/settings"): "UPDATE_PROJECT",
+    ("POST", PAGES + "/put-away"): "DELETE_PROJECT",
+    ("POST", PAGES + "/bring-back"): "DELETE_PROJECT",
+    ("GET", PAGES + "/members"): SESSION,
+    ("POST", PAGES + "/members"): "PROJECT_USER_ACCESS_WRITE",
+    ("POST", PAGES + "/members/add"): "PROJECT_USER_ACCESS_WRITE",
+    ("GET", PAGES + "/new-feature"): "CREATE_FEATURE",
+    ("POST", PAGES + "/new-feature"): "CREATE_FEATURE",
+    ("GET", PAGES + "/features/<key:name>"): SESSION,
+    ("POST", PAGES + "/features/<key:name>"): "UPDATE_FEATURE",
+    ("POST", SWITCH + "/on"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", SWITCH + "/off"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("GET", SWITCH + "/strategies/new"): "CREATE_FEATURE_STRATEGY",
+    ("POST", SWITCH + "/strategies/new"): "CREATE_FEATURE_STRATEGY",
+    ("GET", SWITCH + "/strategies/<uuid:strategy>"): "UPDATE_FEATURE_STRATEGY",
+    ("POST", SWITCH + "/strategies/<uuid:strategy>"): "UPDATE_FEATURE_STRATEGY",
+    ("POST", SWITCH + "/strategies/<uuid:strategy>/delete"): "DELETE_FEATURE_STRATEGY",
+    ("GET", PAGES + "/switch"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", PAGES + "/switch"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("GET", PAGES + "/switch/done"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("GET", PAGES + "/switch/undo"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", PAGES + "/switch/undo"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("GET", PAGES + "/paste"): "UPDATE_FEATURE",
+    ("POST", PAGES + "/paste"): "UPDATE_FEATURE",
+    ("POST", PAGES + "/selection"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/tags"): "UPDATE_FEATURE",
+    ("POST", PAGES + "/tags"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/tags/review"): "UPDATE_FEATURE",
+    ("POST", PAGES + "/tags/review"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/tags/done"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/tags/take-back"): "UPDATE_FEATURE",
+    ("POST", PAGES + "/tags/take-back"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/archive"): "DELETE_FEATURE",
+    ("POST", PAGES + "/archive"): "DELETE_FEATURE",
+    ("GET", PAGES + "/archived"): "DELETE_FEATURE",
+    ("GET", PAGES + "/bulk"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/bulk/review"): "UPDATE_FEATURE",
+    ("POST", PAGES + "/bulk/review"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/bulk/done"): "UPDATE_FEATURE",
+    ("GET", PAGES + "/bulk/undo"): "UPDATE_FEATURE",
+    ("POST", PAGES + "/bulk/undo"): "UPDATE_FEATURE",
+    ("POST", PAGES + "/revive"): "DELETE_FEATURE",
+    ("GET", "/tags"): SESSION,
+    ("GET", "/tags/<id:tag_id>"): SESSION,
+    ("POST", "/tags/<id:tag_id>"): "UPDATE_TAG_TYPE",
+    ("GET", "/tags/<id:tag_id>/replace"): "UPDATE_TAG_TYPE",
+    ("POST", "/tags/<id:tag_id>/replace"): "UPDATE_TAG_TYPE",
+    ("POST", "/tags/<id:tag_id>/delete"): "DELETE_TAG_TYPE",
+    ("GET", "/tags/changes/<key:batch>"): "UPDATE_TAG_TYPE",
+    ("POST", "/tags/changes/<key:batch>/undo"): "UPDATE_TAG_TYPE",
+    ("GET", "/tags/new-type"): "CREATE_TAG_TYPE",
+    ("POST", "/tags/new-type"): "CREATE_TAG_TYPE",
+    ("GET", "/tags/types/<key:name>"): SESSION,
+    ("POST", "/tags/types/<key:name>"): "UPDATE_TAG_TYPE",
+    ("GET", "/tags/types/<key:name>/delete"): "DELETE_TAG_TYPE",
+    ("POST", "/tags/types/<key:name>/delete"): "DELETE_TAG_TYPE",
+    ("GET", "/context-fields"): SESSION,
+    ("GET", "/new-context-field"): "CREATE_CONTEXT_FIELD",
+    ("POST", "/new-context-field"): "CREATE_CONTEXT_FIELD",
+    ("GET", "/context-fields/<key:name>"): SESSION,
+    ("POST", "/context-fields/<key:name>"): "UPDATE_CONTEXT_FIELD",
+    ("POST", "/context-fields/<key:name>/delete"): "DELETE_CONTEXT_FIELD",
+    ("GET", "/environments"): SESSION,
+    ("GET", "/new-environment"): "ADMIN",
+    ("POST", "/new-environment"): "ADMIN",
+    ("GET", "/environments/<key:name>"): SESSION,
+    ("POST", "/environments/<key:name>"): "ADMIN",
+    ("POST", "/environments/<key:name>/deprecate"): "ADMIN",
+    ("POST", "/environments/<key:name>/reinstate"): "ADMIN",
+    ("GET", "/users"): "ADMIN",
+    ("GET", "/users/new"): "ADMIN",
+    ("POST", "/users/new"): "ADMIN",
+    ("GET", "/users/deleted"): "ADMIN",
+    ("GET", "/users/bulk"): "ADMIN",
+    ("POST", "/users/bulk"): "ADMIN",
+    ("POST", "/users/bulk/apply"): "ADMIN",
+    ("GET", "/users/inactive"): "ADMIN",
+    ("POST", "/users/inactive"): "ADMIN",
+    ("POST", "/users/inactive/delete"): "ADMIN",
+    ("GET", "/users/inactive/removed"): "ADMIN",
+    ("POST", "/users/inactive/removed"): "ADMIN",
+    ("GET", PERSON): "ADMIN",
+    ("POST", PERSON): "ADMIN",
+    ("GET", PERSON + "/delete"): "ADMIN",
+    ("POST", PERSON + "/delete"): "ADMIN",
+    ("GET", PERSON + "/link"): "ADMIN",
+    ("POST", PERSON + "/link"): "ADMIN",
+    ("POST", PERSON + "/second-step/off"): "ADMIN",
+    ("POST", PERSON + "/restore"): "ADMIN",
+    ("POST", PERSON + "/sign-out"): "ADMIN",
+    ("GET", PERSON + "/tokens/<id:token_id>/revoke"): "ADMIN",
+    ("POST", PERSON + "/tokens/<id:token_id>/revoke"): "ADMIN",
+    ("GET", "/service-accounts"): "ADMIN",
+    ("GET", "/service-accounts/new"): "ADMIN",
+    ("POST", "/service-accounts/new"): "ADMIN",
+    ("GET", "/service-accounts/find-token"): "ADMIN",
+    ("POST", "/service-accounts/find-token"): "ADMIN",
+    ("GET", MACHINE): "ADMIN",
+    ("POST", MACHINE): "ADMIN",
+    ("GET", MACHINE + "/delete"): "ADMIN",
+    ("POST", MACHINE + "/delete"): "ADMIN",
+    ("GET", MACHINE + "/tokens/new"): "ADMIN",
+    ("POST", MACHINE + "/tokens/new"): "ADMIN",
+    ("GET", MACHINE + "/tokens/<id:token_id>/rotate"): "ADMIN",
+    ("POST", MACHINE + "/tokens/<id:token_id>/rotate"): "ADMIN",
+    ("GET", MACHINE + "/tokens/<id:token_id>/revoke"): "ADMIN",
+    ("POST", MACHINE + "/tokens/<id:token_id>/revoke"): "ADMIN",
+    ("GET", "/account"): SESSION,
+    ("GET", "/account/hints"): SESSION,
+    ("POST", "/account/hints"): SESSION,
+    ("GET", "/account/password"): SESSION,
+    ("POST", "/account/password"): SESSION,
+    ("GET", "/account/second-step"): SESSION,
+    ("POST", "/account/second-step"): SESSION,
+    ("POST", "/account/second-step/confirm"): SESSION,
+    ("POST", "/account/second-step/codes"): SESSION,
+    ("POST", "/account/second-step/off"): SESSION,
+    ("GET", "/account/permissions"): SESSION,
+    ("GET", "/account/sessions"): SESSION,
+    ("POST", "/account/sessions"): SESSION,
+    ("POST", "/account/theme"): SESSION,
+    ("GET", "/account/tokens/new"): SESSION,
+    ("POST", "/account/tokens/new"): SESSION,
+    ("GET", "/account/tokens/<id:token_id>/revoke"): SESSION,
+    ("POST", "/account/tokens/<id:token_id>/revoke"): SESSION,
+    ("GET", "/events"): "READ_LOGS",
+    ("GET", "/security-log"): "ADMIN",
+    ("GET", PAGES + "/history"): HISTORY,
+    ("GET", "/set-up/<secret>"): PUBLIC,
+    ("POST", "/set-up/<secret>"): PUBLIC,
+}
+
+ON_FEATURES = {
+    "CREATE_FEATURE",
+    "UPDATE_FEATURE",
+    "UPDATE_FEATURE_DEPENDENCY",
+    "DELETE_FEATURE",
+    "UPDATE_FEATURE_ENVIRONMENT",
+    "CREATE_FEATURE_STRATEGY",
+    "UPDATE_FEATURE_STRATEGY",
+    "DELETE_FEATURE_STRATEGY",
+}
+ON_PROJECT = ON_FEATURES | {"UPDATE_PROJECT", "DELETE_PROJECT", "PROJECT_USER_ACCESS_WRITE"}
+OF_EDITOR = {
+    "CREATE_PROJECT",
+    "CREATE_TAG_TYPE",
+    "UPDATE_TAG_TYPE",
+    "DELETE_TAG_TYPE",
+    "CREATE_CONTEXT_FIELD",
+    "UPDATE_CONTEXT_FIELD",
+    "DELETE_CONTEXT_FIELD",
+    "READ_LOGS",
+}
+ANYWHERE = {"Admin": ON_PROJECT | OF_EDITOR | {"ADMIN"}, "Editor": OF_EDITOR, "Viewer": set()}
+IN_PROJECT = {"Owner": ON_PROJECT, "Member": ON_FEATURES}
+
+# Parts of a path other than ids: objects of the project "web".
+FILLED = {
+    "project_id": "web",
+    "name": "child",
+    "child": "child",
+    "environment": "production",
+    "strategy": "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10",
+    "parent": "parent",
+    "filename": "css/base.css",
+    "initials": "AB",
+}
+STRANGERS = ("none", "malformed", "unknown", "expired", "revoked")
+
+
+Client = TypeVar("Client", ApiClient, Browser)
+
+
+@dataclass(frozen=True)
+class Caller(Generic[Client]):
+    """A client, and by which roles it is to be judged; without a role it is no one."""
+
+    client: Client
+    role: str | None = None
+    projects: dict[str, str] = field(default_factory=dict)
+
+    def may(self, needs: str, project: str | None) -> bool:
+        if needs == PUBLIC:
+            return True
+        if self.role is None:
+            return False
+        if needs in {TOKEN, SESSION} or needs in ANYWHERE[self.role]:
+            return True
+        if needs == HISTORY:
+            return project in self.projects or self.may("READ_LOGS", project)
+        return project is not None and needs in IN_PROJECT.get(self.projects.get(project, ""), ())
+
+
+@pytest.fixture
+def callers(app: Flask, people: People) -> dict[str, Caller[ApiClient]]:
+    with_role = {
+        f"{kind} {role}": Caller(
+            ApiClient(app, people.token(make(f"{kind}-{role}", role=role))), role
+        )
+        for kind, make in (("person", people.person), ("service account", people.service_account))
+        for role in ANYWHERE
+    }
+    admin = with_role["person Admin"].client
+    for id in ("web", "other"):
+        admin.ok("POST", "/projects", {"id": id, "name": id})
+    for name in ("parent", "child"):
+        admin.ok("POST", "/projects/web/features", {"name": name})
+    admin.ok("POST", "/projects/web/features/child/dependencies", {"feature": "parent"})
+    with_project_role = {
+        f"{role} of {project}": Caller(
+            people.member(f"{role}-{project}", project, role), "Viewer", {project: role}
+        )
+        for role in IN_PROJECT
+        for project in ("web", "other")
+    }
+    strangers = {name: Caller(client) for name, client in unwelcome(app, people).items()}
+    return strangers | with_role | with_project_role
+
+
+def unwelcome(app: Flask, people: People) -> dict[str, ApiClient]:
+    """Clients without access; the last two had an Admin's token once."""
+    ended = people.person("ended", role="Admin")
+    expired, revoked = people.token(ended, "expired"), people.token(ended, "revoked")
+    with app.app_context(), unit_of_work(writes=True):
+        for token in db.session.scalars(sa.select(Token).where(Token.account_id == ended)):
+            past = utcnow() - timedelta(seconds=1)
+            setattr(token, f"{token.description}_at".replace("expired", "expires"), past)
+    unknown = secrets.generate(secrets.TokenKind.PERSONAL)
+    tokens = (None, "fst_pat_nonsense", unknown, expired, revoked)
+    return dict(zip(STRANGERS, (ApiClient(app, token) for token in tokens), strict=True))
+
+
+def bystander(people: People, name: str) -> dict[str, int]:
+    """An account that is none of the callers, and its token, for the numbers in a path."""
+    is_program = ROBOTS in name or MACHINE in name
+    make = people.service_account if is_program else people.person
+    account_id = make(name)
+    people.token(account_id)
+    with people.app.app_context():
+        token_id = db.session.scalars(sa.select(Token.id).where(Token.account_id == account_id))
+        return {"account_id": account_id, "token_id": token_id.one()}
+
+
+def path_of(rule: str, **ids: int) -> str:
+    """A path of that rule; what is not named here or in FILLED is of no importance."""
+
+    def fill(match: re.Match[str]) -> str:
+        converter, name = match.groups()
+        return str(ids.get(name, 1)) if converter == "id" else FILLED.get(name, "something")
+
+    return re.sub(r"<(?:(\w+)(?:\(.*?\))?:)?(\w+)>", fill, rule)
+
+
+def call(client: ApiClient, method: str, path: str) -> TestResponse:
+    """An empty object as the body: most routes answer 400 to callers who may use them."""
+    body: dict[str, Any] | None = {} if method in {"POST", "PUT"} else None
+    return client.request(method, f"http://localhost{path}", json=body, buffered=True)
+
+
+def told(answer: TestResponse) -> tuple[object, ...]:
+    """All that an answer tells: what differs from request to request is left out."""
+    headers = [(k, v) for k, v in answer.headers if k not in {"X-Request-Id", "Date"}]
+    return answer.status_code, headers, [kv for kv in answer.get_json().items() if kv[0] != "id"]
+
+
+@pytest.fixture
+def visitors(
+    app: Flask, people: People, callers: dict[str, Caller[ApiClient]]
+) -> dict[str, Caller[Browser]]:
+    """Browsers: of the people among the callers, of a visitor, and of a deleted user."""
+    people.person("gone")
+    gone = Browser(app).sign_in("gone")
+    admin = callers["person Admin"].client
+    id = next(u["id"] for u in admin.ok("GET", "/user-admin")["users"] if u["username"] == "gone")
+    admin.ok("DELETE", f"/user-admin/{id}")
+    found = {"visitor": Caller(Browser(app)), "deleted": Caller(gone)}
+    for role in ANYWHERE:
+        found[f"person {role}"] = Caller(Browser(app).sign_in(f"person-{role}"), role)
+    for role in IN_PROJECT:
+        for project in ("web", "other"):
+            browser = Browser(app).sign_in(f"{role}-{project}")
+            found[f"{role} of {project}"] = Caller(browser, "Viewer", {project: role})
+    return found
+
+
+def visit(browser: Browser, method: str, path: str) -> Page:
+    return browser.get(path) if method == "GET" else browser.post(path)

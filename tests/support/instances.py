@@ -1,0 +1,114 @@
+"""Applications on a database, and setting the database back to its first state."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.config import from_environment
+from app.core import migrations
+from app.core.db import MAX_ID, Model, db
+from app.events.models import EventHead
+from app.factory import create_app
+
+BACKENDS = ("sqlite", "postgresql")
+
+
+def new_instance(environ: dict[str, str]) -> Flask:
+    app = create_app(from_environment(environ))
+    app.testing = False  # an error is to be answered as it would be
+    app.extensions["flagstaff.security_log"].seconds = 0  # tests see each entry at once
+    with app.app_context():
+        migrations.upgrade(db.engine)
+    return app
+
+
+def reset_database() -> None:
+    """Delete all rows but those of the migrations, and count from one again."""
+    kept = _initial_rows(db.engine)
+    tables = Model.metadata.sorted_tables
+    with db.engine.begin() as connection:
+        if db.engine.dialect.name == "postgresql":
+            connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
+            connection.exec_driver_sql(_delete_all())
+        else:
+            connection.execute(sa.update(EventHead).values(pruned_to=MAX_ID))  # all may go
+            for table in reversed(tables):
+                connection.exec_driver_sql(f"DELETE FROM {table.name}")
+            connection.exec_driver_sql("DELETE FROM sqlite_sequence")
+        for table in tables:
+            if kept[table.name]:
+                connection.execute(table.insert(), kept[table.name])
+    db.session.remove()
+
+
+@cache
+def _delete_all() -> str:
+    """For PostgreSQL, in one statement: truncating takes 20 times as long for so few rows."""
+    deletions = (
+        f"IF EXISTS (SELECT FROM {table.name}) THEN DELETE FROM {table.name}; END IF;"
+        for table in Model.metadata.sorted_tables
+    )
+    return f"""DO $$ BEGIN
+        {"".join(deletions)}
+        PERFORM setval(oid::regclass, 1, false) FROM pg_class
+            WHERE relkind = 'S' AND relnamespace = 'public'::regnamespace;
+    END $$"""
+
+
+_initial: dict[str, dict[str, list[dict[str, Any]]]] = {}
+
+
+def _initial_rows(engine: sa.Engine) -> dict[str, list[dict[str, Any]]]:
+    """What the migrations left, read before the first test changes anything."""
+    if engine.dialect.name not in _initial:
+        with engine.connect() as connection:
+            _initial[engine.dialect.name] = {
+                table.name: [dict(row._mapping) for row in connection.execute(sa.select(table))]
+                for table in Model.metadata.sorted_tables
+            }
+    return _initial[engine.dialect.name]
+
+
+@pytest.fixture(scope="session")
+def instances(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[[str, pytest.FixtureRequest], Flask]]:
+    """One application a database, made when first asked for."""
+    made: dict[str, Flask] = {}
+
+    def instance(backend: str, request: pytest.FixtureRequest) -> Flask:
+        if backend not in made:
+            home = tmp_path_factory.mktemp("instance")
+            environ = {"FLAGSTAFF_HOME": str(home), "FLAGSTAFF_THREADS": "16"}
+            if backend == "postgresql":
+                environ["FLAGSTAFF_DATABASE_URL"] = request.getfixturevalue("postgresql_url")
+            made[backend] = new_instance(environ)
+        return made[backend]
+
+    yield instance
+    for app in made.values():
+        with app.app_context():
+            db.engine.dispose()
+
+
+@pytest.fixture(params=BACKENDS)
+def app(request: pytest.FixtureRequest, instances: Callable[..., Flask]) -> Flask:
+    """The application on a database as the first start leaves it."""
+    app = instances(request.param, request)
+    with app.app_context():
+        reset_database()
+    return app
+
+
+@pytest.fixture
+def twins(request: pytest.FixtureRequest, instances: Callable[..., Flask]) -> list[Flask]:
+    """The application on each of the databases, as the first start leaves it."""
+    apps = [instances(backend, request) for backend in BACKENDS]
+    for app in apps:
+        with app.app_context():
+            reset_database()
+    return apps

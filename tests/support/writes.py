@@ -1,0 +1,161 @@
+"""Every kind of write, and a world in which each changes something."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core.db import Model, db
+from tests.browser import Browser
+from tests.clients import ApiClient
+from tests.people import People
+
+PASSWORD = "four green ducks in a row"
+ANOTHER = "five yellow geese in a pond"
+ROBOT = {"name": "Build", "rootRole": 3}
+FEATURES = "/projects/shop/features"
+PLACE = f"{FEATURES}/a/environments/production"
+SEVERAL = "/projects/shop/bulk_features/environments/production"
+ROLLOUT = {"name": "flexibleRollout", "parameters": {"rollout": "25"}}
+TAG = {"addedTags": [{"value": "red"}], "removedTags": []}
+
+
+World = dict[str, Any]
+"""Ids of accounts, tokens, strategies and so on, by the name that a path or a body has."""
+
+# Every kind of write, each of which changes something in the world below.
+WRITES: list[tuple[str, str, Any]] = [
+    ("POST", "/service-account", ROBOT),
+    ("PUT", "/service-account/{robot}", {"name": "Robot"}),
+    ("DELETE", "/service-account/{robot}", None),
+    ("POST", "/service-account/{robot}/token", {"description": "new"}),
+    ("POST", "/service-account/{robot}/token/{token}/rotate", {"overlapHours": 1}),
+    ("DELETE", "/service-account/{robot}/token/{token}", None),
+    ("POST", "/user/tokens", {"description": "new"}),
+    ("DELETE", "/user/tokens/{own}", None),
+    ("POST", "/user/change-password", {"oldPassword": PASSWORD, "newPassword": ANOTHER}),
+    ("POST", "/feedback", {"feedbackId": "menu"}),
+    ("PUT", "/feedback/menu", {"neverShow": True}),
+    ("POST", "/splash/tour", None),
+    ("POST", "/user-admin", {"username": "ada", "rootRole": 2}),
+    ("PUT", "/user-admin/{person}", {"rootRole": 2}),
+    ("DELETE", "/user-admin/{person}", None),
+    ("POST", "/user-admin/{gone}/restore", None),
+    ("DELETE", "/user-admin/{person}/token/{personal}", None),
+    ("POST", "/user-admin/inactive/delete", {"ids": [1, 2, 3, 4, 5, 6]}),
+    ("POST", "/projects", {"id": "new", "name": "New"}),
+    ("PUT", "/projects/shop", {"name": "Other"}),
+    ("DELETE", "/projects/empty", None),
+    ("POST", "/projects/old/revive", None),
+    ("PUT", "/projects/empty/environments", {"environments": ["production"]}),
+    ("PUT", "/projects/shop/access", {"members": [{"id": 1, "roleId": 4}]}),
+    ("POST", "/projects/shop/access", {"id": 1, "roleId": 4}),
+    ("DELETE", "/projects/shop/access/{person}", None),
+    ("POST", FEATURES, {"name": "new"}),
+    ("PUT", f"{FEATURES}/a", {"stale": True}),
+    ("POST", f"{FEATURES}/a/dependencies", {"feature": "b"}),
+    ("DELETE", f"{FEATURES}/child/dependencies", None),
+    ("DELETE", f"{FEATURES}/child/dependencies/parent", None),
+    ("POST", f"{PLACE}/on", None),
+    ("POST", f"{FEATURES}/b/environments/production/off", None),
+    ("POST", f"{PLACE}/strategies", ROLLOUT),
+    ("POST", f"{PLACE}/strategies/set-sort-order", [{"id": "{second}", "sortOrder": 0}]),
+    ("PUT", f"{PLACE}/strategies/{{first}}", {"title": "Other"}),
+    ("DELETE", f"{PLACE}/strategies/{{first}}", None),
+    ("POST", f"{SEVERAL}/on", {"features": ["a", "b"]}),
+    ("POST", f"{SEVERAL}/off", {"features": ["a", "b"]}),
+    ("PUT", "/projects/shop/tags", {"features": ["a", "b"], "tags": TAG}),
+    ("POST", "/projects/shop/stale", {"features": ["a", "b"], "stale": True}),
+    ("POST", "/projects/shop/type", {"features": ["a", "b"], "type": "experiment"}),
+    ("POST", "/projects/shop/archive", {"features": ["child", "a"]}),
+    ("POST", "/projects/shop/revive-features", {"features": ["resting"]}),
+    ("POST", "/tags/rename", {"tag": {"value": "old"}, "to": {"value": "new"}}),
+    ("POST", "/tags/merge", {"tag": {"value": "old"}, "to": {"value": "older"}}),
+    ("POST", "/tags/undo", {"batch": "{batch}"}),
+    ("POST", "/tags/delete", {"value": "unused"}),
+    ("POST", "/tag-types", {"name": "new"}),
+    ("PUT", "/tag-types/team", {"hue": 3}),
+    ("DELETE", "/tag-types/team", None),
+    ("POST", "/context", {"name": "new", "legalValues": [{"value": "a"}]}),
+    ("PUT", "/context/plan", {"stickiness": True}),
+    ("POST", "/context/plan/legal-values", {"value": "gold"}),
+    ("DELETE", "/context/plan/legal-values/free", None),
+    ("DELETE", "/context/plan", None),
+    ("POST", "/environments", {"name": "new", "type": "test"}),
+    ("PUT", "/environments/production", {"deprecated": True}),
+]
+
+
+@pytest.fixture
+def root(app: Flask, admin: ApiClient, people: People) -> ApiClient:
+    """An Admin with a password, the only one who writes in these tests."""
+    created = admin.ok("POST", "/user-admin", {"username": "root", "rootRole": 1})
+    path = urlsplit(created["inviteLink"]).path
+    assert Browser(app).post(path, {"new_password": PASSWORD}).status == 303
+    return ApiClient(app, people.token(created["id"]))
+
+
+@pytest.fixture
+def world(root: ApiClient, people: People) -> World:
+    """Something to do each of WRITES to, and the ids that their paths name."""
+    for id in ("shop", "empty", "old"):
+        root.ok("POST", "/projects", {"id": id, "name": id})
+    root.ok("DELETE", "/projects/old")
+    root.ok("POST", "/context", {"name": "plan", "legalValues": [{"value": "free"}]})
+    for name in ("a", "b", "child", "parent", "resting"):
+        root.ok("POST", FEATURES, {"name": name})
+    root.ok("POST", f"{FEATURES}/child/dependencies", {"feature": "parent"})
+    first, second = (root.ok("POST", f"{PLACE}/strategies", ROLLOUT)["id"] for _ in range(2))
+    root.ok("POST", f"{FEATURES}/b/environments/production/on")
+    root.ok("POST", "/projects/shop/archive", {"features": ["resting"]})
+    for added, removed in ((["old", "older", "unused", "first"], []), ([], ["unused"])):
+        tags = {
+            "addedTags": [{"value": value} for value in added],
+            "removedTags": [{"value": value} for value in removed],
+        }
+        root.ok("PUT", "/projects/shop/tags", {"features": ["a"], "tags": tags})
+    renamed = root.ok(
+        "POST", "/tags/rename", {"tag": {"value": "first"}, "to": {"value": "second"}}
+    )
+    root.ok("POST", "/tag-types", {"name": "team"})
+    robot, gone = people.service_account("robot"), people.person("gone", away_days=200)
+    root.ok("DELETE", f"/user-admin/{gone}")
+    people.person("away", away_days=200)
+    token = root.ok("POST", f"/service-account/{robot}/token", {"description": "old"})
+    own = root.ok("POST", "/user/tokens", {"description": "old"})
+    person = people.person("grace")
+    people.token(person)
+    root.ok("POST", "/projects/shop/access", {"id": person, "roleId": 5})
+    [personal] = root.ok("GET", f"/user-admin/{person}/token")["tokens"]
+    return {
+        "robot": robot,
+        "gone": gone,
+        "person": person,
+        "personal": personal["id"],
+        "token": token["id"],
+        "own": own["id"],
+        "batch": renamed["batch"],
+        "first": first,
+        "second": second,
+    }
+
+
+def filled(body: Any, world: World) -> Any:
+    """A body of WRITES with what the world has for ``{batch}`` and the like."""
+    if isinstance(body, list):
+        return [filled(each, world) for each in body]
+    if isinstance(body, dict):
+        return {key: filled(value, world) for key, value in body.items()}
+    is_name = isinstance(body, str) and body.startswith("{")
+    return world[body.strip("{}")] if is_name else body
+
+
+def rows(app: Flask) -> dict[str, list[str]]:
+    """All that the database holds."""
+    with app.app_context(), db.engine.connect() as connection:
+        return {
+            table.name: sorted(repr(row) for row in connection.execute(sa.select(table)))
+            for table in Model.metadata.sorted_tables
+        }

@@ -1,0 +1,159 @@
+"""The switches on the page of a feature."""
+
+import pytest
+
+from tests.browser import Browser
+
+PAGE = "/projects/default/features/cart"
+PLACE = "/projects/default/features/cart/environments/production"
+
+
+@pytest.fixture(autouse=True)
+def cart(admin):
+    admin.ok("POST", "/projects/default/features", {"name": "cart"})
+
+
+def is_on(client, place=PLACE):
+    return client.ok("GET", place)["enabled"]
+
+
+def test_a_feature_is_switched_on_and_off_on_its_page(browser, admin):
+    page = browser.get(PAGE)
+    assert page.has("No strategy yet. Switching on adds the default one: on for everyone.")
+    done = browser.follow(browser.submit(page, form="cart in production Off"))
+    assert "Switched on in production." in done.messages
+    assert done.has("production cart in production On On for everyone")
+    assert is_on(admin)
+    done = browser.follow(browser.submit(done, form="cart in production On"))
+    assert "Switched off in production." in done.messages
+    assert not is_on(admin)
+
+
+def test_who_gets_it_is_shown_in_sentences(browser, admin):
+    nordic = {"contextName": "userId", "operator": "IN", "values": ["1", "2"]}
+    variants = [{"name": "blue", "weightType": "fix", "weight": 250}, {"name": "red"}]
+    rollout = {"rollout": "25", "stickiness": "userId"}
+    body = {"name": "flexibleRollout", "parameters": rollout, "constraints": [nordic]}
+    admin.ok("POST", f"{PLACE}/strategies", body | {"variants": variants, "title": "Nordic"})
+    admin.ok("POST", f"{PLACE}/strategies", {"name": "default", "disabled": True})
+    page = browser.get(PAGE)
+    assert page.has("On for 25% of users, by userId, where userId is 1 or 2 Nordic")
+    assert page.has("blue 25% red 75%")
+    assert page.has("Paused: or for everyone")
+
+
+def test_a_rollout_of_nothing_says_that_it_reaches_no_one(browser, admin):
+    body = {"name": "flexibleRollout", "parameters": {"rollout": "0"}}
+    admin.ok("POST", f"{PLACE}/strategies", body)
+    admin.ok("POST", f"{PLACE}/on")
+    assert browser.get(PAGE).has("On, but reaches no one: the rollout is 0%")
+
+
+def test_a_child_says_where_its_parent_is_off(browser, admin):
+    admin.ok("POST", "/projects/default/features", {"name": "base"})
+    admin.ok("POST", f"{PAGE}/dependencies", {"feature": "base"})
+    admin.ok("POST", "/projects/default/features/base/environments/development/on")
+    assert str(browser.get(PAGE).text).count("which it depends on, is off here") == 1
+
+
+@pytest.fixture
+def guarded(admin):
+    rules = [{"name": "production", "requiredApprovals": 2}]
+    body = {"environments": ["development", "production"], "changeRequestEnvironments": rules}
+    admin.ok("PUT", "/projects/default/environments", body)
+
+
+def test_a_guarded_environment_has_no_switch_and_an_admin_gives_a_reason(browser, admin, guarded):
+    page = browser.get(PAGE)
+    assert page.has("Needs 2 approvals")
+    assert 'aria-label="cart in production' not in page.text
+    form = "Switch on in production"
+    refused = browser.follow(browser.submit(page, {"reason": ""}, form=form))
+    assert any("need 2 approvals in production" in message for message in refused.messages)
+    assert not is_on(admin)
+    done = browser.follow(browser.submit(page, {"reason": "The shop is down"}, form=form))
+    assert "Switched on in production." in done.messages
+    assert is_on(admin)
+
+
+def test_who_may_not_switch_sees_the_state_and_whom_to_ask(app, admin, people):
+    admin.ok("POST", f"{PLACE}/on")
+    people.person("vera")
+    page = Browser(app).sign_in("vera").get(PAGE)
+    assert page.has("for the permission UPDATE_FEATURE_ENVIRONMENT")
+    assert page.has("production On On for everyone")
+    assert 'role="switch"' not in page.text
+
+
+LIST = "/projects/default"
+
+
+@pytest.fixture
+def three(admin):
+    for name in ("a", "b"):
+        admin.ok("POST", "/projects/default/features", {"name": name})
+    return ["a", "b", "cart"]
+
+
+def choose(browser, names, way="on", environment="production"):
+    sent = {"feature": names, "environment": environment}
+    page = browser.get(LIST)
+    button = f"Switch {way}…"
+    return browser.follow(browser.submit(page, sent, form=button, button=button))
+
+
+def states(admin, names, environment="production"):
+    path = f"{LIST}/features/{{}}/environments/{environment}"
+    return [is_on(admin, path.format(name)) for name in names]
+
+
+def test_several_are_switched_after_a_review_and_switched_back(browser, admin, three):
+    admin.ok("POST", f"{LIST}/features/a/environments/production/on")
+    review = choose(browser, three)
+    assert review.h1 == "Switch 3 features on in production"
+    assert review.has("2 of 3 features will change. 1 feature is already set.")
+    assert review.has("+ strategy: On for everyone")
+    assert states(admin, three) == [True, False, False]
+    done = browser.follow(browser.submit(review))
+    assert done.h1 == "2 features switched on in production"
+    assert states(admin, three) == [True, True, True]
+    undo = browser.get(done.links["Undo…"])
+    assert undo.h1 == "Undo: switch 2 features off in production"
+    assert browser.follow(browser.submit(undo)).h1 == "2 features switched off in production"
+    assert states(admin, three) == [True, False, False]
+
+
+def test_what_changed_since_the_review_is_shown_first(browser, admin, three):
+    review = choose(browser, three)
+    admin.ok("POST", f"{LIST}/features/a/environments/production/on")
+    refused = browser.submit(review)
+    assert refused.status == 409
+    assert refused.errors[0].startswith("Something changed since your review")
+    assert states(admin, three) == [True, False, False]
+    browser.follow(browser.submit(refused))
+    assert states(admin, three) == [True, True, True]
+
+
+def test_several_in_a_guarded_environment_need_a_reason(browser, admin, three, guarded):
+    review = choose(browser, three)
+    assert review.has("Changes in production need 2 approvals.")
+    refused = browser.submit(review)
+    assert refused.status == 400
+    assert states(admin, three) == [False] * 3
+    browser.follow(browser.submit(refused, {"reason": "The shop is down"}))
+    assert states(admin, three) == [True] * 3
+
+
+def test_the_list_says_where_features_are_on(browser, admin, three):
+    admin.ok("POST", f"{LIST}/features/a/environments/development/on")
+    body = {"name": "flexibleRollout", "parameters": {"rollout": "25"}}
+    admin.ok("POST", f"{LIST}/features/a/environments/production/strategies", body)
+    admin.ok("POST", f"{LIST}/features/a/environments/production/on")
+    page = browser.get(LIST)
+    assert page.has("a Release production 25% +1 more")
+    assert page.has("b Release Off")
+
+
+def test_without_an_environment_the_list_comes_back(browser, three):
+    answer = browser.follow(browser.get(f"{LIST}/switch?to=on&selection=x"))
+    assert "Choose an environment first." in answer.messages

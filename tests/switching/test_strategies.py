@@ -1,0 +1,234 @@
+"""The strategies of a feature: who gets it."""
+
+import pytest
+
+from tests.clients import error_of, problems_of
+
+FEATURES = "/projects/default/features"
+PLACE = f"{FEATURES}/cart/environments/production"
+PATH = f"{PLACE}/strategies"
+NORDIC = {"contextName": "userId", "operator": "IN", "values": ["1", "2"]}
+
+
+@pytest.fixture(autouse=True)
+def cart(admin):
+    admin.ok("POST", FEATURES, {"name": "cart"})
+
+
+def rollout(percent="25", **more):
+    return {"name": "flexibleRollout", "parameters": {"rollout": percent}, **more}
+
+
+def ids(client):
+    return [strategy["id"] for strategy in client.ok("GET", PATH)]
+
+
+def is_on(client):
+    return client.ok("GET", PLACE)["enabled"]
+
+
+def recorded(client, type):
+    return client.ok("GET", f"/events?type={type}")["events"]
+
+
+def test_a_strategy_is_added_with_its_defaults_and_does_not_switch_on(admin):
+    answer = admin.post(PATH, rollout(25, constraints=[NORDIC], title="Nordic"))
+    assert answer.status_code == 200
+    made = answer.json
+    assert made == {
+        "id": made["id"],
+        "name": "flexibleRollout",
+        "title": "Nordic",
+        "disabled": False,
+        "sortOrder": 0,
+        "parameters": {"rollout": "25", "stickiness": "default", "groupId": "cart"},
+        "constraints": [NORDIC | {"inverted": False, "caseInsensitive": False}],
+        "variants": [],
+        "summary": "On for 25% of users, by userId or sessionId, where userId is 1 or 2",
+    }
+    assert admin.ok("GET", f"{PATH}/{made['id']}") == made
+    assert answer.headers["Location"].endswith(f"{PATH}/{made['id']}")
+    assert is_on(admin) is False
+    [event] = recorded(admin, "feature-strategy-added")
+    assert event["data"]["parameters"] == made["parameters"]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "summary"),
+    [
+        ("default", {}, "On for everyone"),
+        ("flexibleRollout", {"rollout": 100}, "On for everyone"),
+        ("flexibleRollout", {"rollout": "0"}, "On for 0% of users, by userId or sessionId"),
+        (
+            "flexibleRollout",
+            {"rollout": "7", "stickiness": "random"},
+            "On for 7% of requests, at random",
+        ),
+        ("userWithId", {"userIds": "1, 2,3"}, "On for userId 1, 2 or 3"),
+        ("remoteAddress", {"IPs": "10.0.0.0/8"}, "On for the address 10.0.0.0/8"),
+        ("applicationHostname", {"hostNames": "web-1,web-2"}, "On for the host web-1 or web-2"),
+        ("gradualRolloutUserId", {"percentage": "5"}, "On for 5% of users, by userId"),
+        ("gradualRolloutSessionId", {"percentage": "5"}, "On for 5% of users, by sessionId"),
+        ("gradualRolloutRandom", {"percentage": "5"}, "On for 5% of requests, at random"),
+    ],
+)
+def test_every_type_has_a_sentence(admin, name, parameters, summary):
+    made = admin.ok("POST", PATH, {"name": name, "parameters": parameters})
+    assert made["summary"] == summary
+    assert all(isinstance(value, str) for value in made["parameters"].values())
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"name": "custom"}, "/name"),
+        (rollout("101"), "/parameters/rollout"),
+        (rollout("50.5"), "/parameters/rollout"),
+        (rollout("abc"), "/parameters/rollout"),
+        (rollout(True), "/parameters/rollout"),
+        (
+            {"name": "flexibleRollout", "parameters": {"groupId": 'a" or true'}},
+            "/parameters/groupId",
+        ),
+        ({"name": "flexibleRollout", "parameters": {"groupId": "a\\"}}, "/parameters/groupId"),
+        ({"name": "flexibleRollout", "parameters": {"groupId": "a\nb"}}, "/parameters/groupId"),
+        ({"name": "flexibleRollout", "parameters": {"stickiness": "no"}}, "/parameters/stickiness"),
+        ({"name": "flexibleRollout", "parameters": {"percent": "5"}}, "/parameters/percent"),
+        ({"name": "default", "parameters": {"rollout": "5"}}, "/parameters/rollout"),
+        ({"name": "userWithId"}, "/parameters/userIds"),
+        ({"name": "userWithId", "parameters": {"userIds": '1"'}}, "/parameters/userIds"),
+        ({"name": "remoteAddress", "parameters": {"IPs": "1.2.3.4,x"}}, "/parameters/IPs"),
+        (rollout(constraints=[NORDIC | {"values": []}]), "/constraints/0/values"),
+        (rollout(constraints=[NORDIC | {"contextName": "shoe"}]), "/constraints/0/contextName"),
+        (rollout(constraints=[NORDIC] * 31), "/constraints"),
+        (rollout(variants=[{"name": "a"}, {"name": "a"}]), "/variants/1/name"),
+        (rollout(variants=[{"name": "a", "weightType": "fix", "weight": 1000}]), "/variants"),
+        (rollout(variants=[{"name": "a", "stickiness": "shoe"}]), "/variants/0/stickiness"),
+        (
+            rollout(variants=[{"name": "a", "payload": {"type": "json", "value": "{"}}]),
+            "/variants/0/payload/value",
+        ),
+        (
+            rollout(variants=[{"name": "a", "payload": {"type": "number", "value": "NaN"}}]),
+            "/variants/0/payload/value",
+        ),
+        (rollout(variants=[{"name": "a", "weight": 33.3}]), "/variants/0/weight"),
+        (rollout(segments=[1]), "/segments"),
+    ],
+)
+def test_what_sdks_would_misread_is_refused(admin, body, path):
+    assert list(problems_of(admin.post(PATH, body))) == [path]
+    assert admin.ok("GET", PATH) == []
+
+
+def test_a_constraint_with_one_value_is_read_as_it_was_sent(admin):
+    adult = {"contextName": "userId", "operator": "NUM_GTE", "value": "18"}
+    made = admin.ok("POST", PATH, rollout(constraints=[adult]))
+    assert made["constraints"] == [adult | {"inverted": False, "caseInsensitive": False}]
+    assert admin.ok("GET", PATH) == [made]
+
+
+def test_weights_are_completed_to_a_thousand(admin):
+    variants = [
+        {"name": "a"},
+        {"name": "b"},
+        {"name": "c", "weightType": "fix", "weight": 300},
+        {"name": "d", "payload": {"type": "string", "value": "x"}},
+    ]
+    made = admin.ok("POST", PATH, rollout(variants=variants))
+    assert [(each["name"], each["weight"]) for each in made["variants"]] == [
+        ("a", 234),
+        ("b", 233),
+        ("c", 300),
+        ("d", 233),
+    ]
+    assert made["variants"][3]["payload"] == {"type": "string", "value": "x"}
+
+
+def test_stickiness_can_be_a_context_field_that_allows_it(admin):
+    admin.ok("POST", "/context", {"name": "customerId", "stickiness": True})
+    body = {"name": "flexibleRollout", "parameters": {"stickiness": "customerId"}}
+    assert admin.ok("POST", PATH, body)["parameters"]["stickiness"] == "customerId"
+
+
+def test_a_change_keeps_what_is_left_out(admin):
+    body = rollout("25", title="A", constraints=[NORDIC])
+    body["parameters"]["groupId"] = "checkout"
+    made = admin.ok("POST", PATH, body)
+    changed = admin.ok("PUT", f"{PATH}/{made['id']}", {"parameters": {"rollout": "50"}})
+    assert changed["parameters"] == made["parameters"] | {"rollout": "50"}
+    assert changed["constraints"] == made["constraints"]
+    assert changed["summary"].startswith("On for 50% of users")
+    [event] = recorded(admin, "feature-strategy-updated")
+    assert event["preData"]["parameters"]["rollout"] == "25"
+    admin.ok("PUT", f"{PATH}/{made['id']}", changed)
+    assert len(recorded(admin, "feature-strategy-updated")) == 1
+    wrong = admin.put(f"{PATH}/{made['id']}", {"parameters": {"rollout": "500"}})
+    assert list(problems_of(wrong)) == ["/parameters/rollout"]
+
+
+def test_a_change_of_another_state_is_refused(admin):
+    made = admin.post(PATH, rollout())
+    path, etag = f"{PATH}/{made.json['id']}", made.headers["ETag"]
+    admin.ok("PUT", path, {"title": "B"})
+    refused = admin.put(path, {"title": "C"}, headers={"If-Match": etag})
+    assert error_of(refused) == (412, "PreconditionFailedError")
+
+
+def test_the_last_strategy_that_counts_takes_the_feature_off_with_it(admin):
+    first = admin.ok("POST", PATH, rollout())["id"]
+    second = admin.ok("POST", PATH, rollout())["id"]
+    admin.ok("POST", f"{PLACE}/on")
+    admin.ok("PUT", f"{PATH}/{first}", {"disabled": True})
+    assert is_on(admin)
+    admin.ok("DELETE", f"{PATH}/{second}")
+    assert not is_on(admin)
+    [event] = recorded(admin, "feature-environment-disabled")
+    assert event["data"]["environment"] == "production"
+    admin.ok("POST", f"{PLACE}/on")
+    assert [strategy["disabled"] for strategy in admin.ok("GET", PATH)] == [True, False]
+
+
+def test_strategies_are_numbered_without_gaps(admin):
+    a, b, c = (admin.ok("POST", PATH, rollout(title=name))["id"] for name in "abc")
+    first = admin.ok("POST", PATH, rollout(sortOrder=0))["id"]
+    assert ids(admin) == [first, a, b, c]
+    admin.ok("DELETE", f"{PATH}/{a}")
+    admin.ok("PUT", f"{PATH}/{c}", {"sortOrder": 0})
+    assert [(each["id"], each["sortOrder"]) for each in admin.ok("GET", PATH)] == [
+        (c, 0),
+        (first, 1),
+        (b, 2),
+    ]
+
+
+def test_strategies_are_sorted_at_once(admin):
+    a, b, c = (admin.ok("POST", PATH, rollout(title=name))["id"] for name in "abc")
+    order = [{"id": c, "sortOrder": 0}, {"id": a, "sortOrder": 1}, {"id": b, "sortOrder": 2}]
+    answer = admin.post(f"{PATH}/set-sort-order", order)
+    assert (answer.status_code, answer.data) == (200, b"")
+    assert ids(admin) == [c, a, b]
+    [event] = recorded(admin, "feature-strategies-sorted")
+    assert event["data"]["strategies"] == [c, a, b]
+    admin.ok("POST", f"{PATH}/set-sort-order", order)
+    assert len(recorded(admin, "feature-strategies-sorted")) == 1
+    unknown = admin.post(f"{PATH}/set-sort-order", [{"id": "nope", "sortOrder": 0}])
+    assert list(problems_of(unknown)) == ["/0/id"]
+
+
+def test_there_are_at_most_30_strategies(admin):
+    for _ in range(30):
+        admin.ok("POST", PATH, {"name": "default"})
+    assert error_of(admin.post(PATH, {"name": "default"})) == (409, "ConflictError")
+
+
+def test_a_strategy_of_another_place_is_not_found(admin):
+    made = admin.ok("POST", PATH, rollout())["id"]
+    elsewhere = f"{FEATURES}/cart/environments/development/strategies/{made}"
+    for answer in (
+        admin.get(elsewhere),
+        admin.put(elsewhere, {"title": "x"}),
+        admin.delete(elsewhere),
+        admin.get(f"{PATH}/nope"),
+    ):
+        assert error_of(answer) == (404, "NotFoundError")

@@ -1,0 +1,59 @@
+"""The API description is valid, complete, and what the server really does."""
+
+import re
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from tests.clients import ApiClient
+from tests.support.machines import Machine
+from tests.support.promises import ROLES, check_promises
+
+EXAMPLES = 4
+"""Random requests an operation, beside the systematic ones of an Admin.
+
+``make soak`` makes many more of both.
+"""
+
+
+@pytest.fixture
+def document(stranger: ApiClient) -> dict:
+    return stranger.ok("GET", "/api/openapi.json")
+
+
+def test_the_description_is_valid_openapi(document):
+    assert document["openapi"] == "3.1.0"
+    OpenAPIV31SpecValidator(document).validate()
+
+
+def test_every_operation_says_what_it_does_and_what_it_needs(document):
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if method != "parameters":
+                assert operation["summary"], path
+                assert operation["x-needs"], path
+
+
+def test_every_body_has_an_example_that_the_server_would_take(document, admin):
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if "requestBody" in operation:
+                example = operation["requestBody"]["content"]["application/json"]["example"]
+                concrete = re.sub(r"{(account|token)_id}", "999", path)
+                concrete = re.sub(r"{\w+}", "default", concrete)
+                answer = admin.request(method.upper(), f"{concrete}?dryRun=true", json=example)
+                assert answer.status_code in {200, 201, 202, 204, 404, 409}, (path, answer.text)
+
+
+def test_the_page_shows_every_operation(document, stranger):
+    page = stranger.get("/api/")
+    assert page.status_code == 200
+    for path in document["paths"]:
+        assert path in page.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", ROLES)
+def test_the_server_keeps_every_promise_of_its_description(role, larkspur: Machine):
+    phases = "coverage,fuzzing" if role == "Admin" else "fuzzing"
+    check_promises(role, larkspur, f"--phases={phases}", examples=EXAMPLES)

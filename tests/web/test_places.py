@@ -1,0 +1,65 @@
+"""What is in the same place on the page of every object."""
+
+import pytest
+from bs4 import Tag
+
+from tests.browser import Browser, text_of
+from tests.clients import ApiClient
+from tests.people import People
+
+ENDS = ("Archive", "Delete", "Deprecate", "Revive", "Use ")
+"""How the name of a button begins that ends an object, or brings it back."""
+
+
+@pytest.fixture
+def objects(people: People, admin: ApiClient, browser: Browser) -> dict[str, str]:
+    """A page of an object of each kind."""
+    admin.ok("POST", "/projects", {"id": "shop", "name": "Shop"})
+    admin.ok("POST", "/projects/shop/features", {"name": "banner"})
+    admin.ok("POST", "/projects", {"id": "empty", "name": "Empty"})
+    admin.ok("POST", "/tag-types", {"name": "season"})
+    tags = {"addedTags": [{"type": "simple", "value": "winter"}], "removedTags": []}
+    admin.ok("PUT", "/projects/shop/tags", {"features": ["banner"], "tags": tags})
+    tags = {"addedTags": [], "removedTags": tags["addedTags"]}
+    admin.ok("PUT", "/projects/shop/tags", {"features": ["banner"], "tags": tags})
+    return {
+        "environment": "/environments/production",
+        "feature": "/projects/shop/features/banner",
+        "project": "/projects/empty/settings",
+        "service account": f"/service-accounts/{people.service_account('robot')}",
+        "tag": browser.get("/tags").links["simple:winter"],
+        "tag type": "/tags/types/season",
+        "user": f"/users/{people.person('ada')}",
+    }
+
+
+def test_an_object_is_ended_in_the_last_section_of_its_page(
+    browser: Browser, objects: dict[str, str]
+):
+    for kind, path in objects.items():
+        main = browser.get(path).soup.main
+        [*_, last] = main.find_all("section")
+        assert _that_end(main) == _that_end(last), kind
+        assert _that_end(last), kind
+
+
+def test_an_archived_object_is_revived_where_it_was_archived(
+    browser: Browser, admin: ApiClient, objects: dict[str, str]
+):
+    admin.ok("DELETE", "/projects/empty")
+    admin.ok("POST", "/projects/shop/archive", {"features": ["banner"]})
+    for kind in ("feature", "project"):
+        [*_, last] = browser.get(objects[kind]).soup.main.find_all("section")
+        assert [text.split()[0] for text in _that_end(last)] == ["Revive"], kind
+
+
+def test_a_page_with_a_form_saves_in_one_place(browser: Browser, objects: dict[str, str]):
+    for kind, path in objects.items():
+        buttons = [text_of(button) for button in browser.get(path).soup.find_all("button")]
+        saving = "Review…" if kind == "tag" else "Save"
+        assert buttons.count(saving) == 1, kind
+
+
+def _that_end(part: Tag) -> list[str]:
+    texts = map(text_of, part.find_all(["a", "button"]))
+    return [text for text in texts if text.startswith(ENDS)]

@@ -1,0 +1,52 @@
+"""On a sub-path every address that a page names is below it."""
+
+import re
+
+import pytest
+
+from tests.browser import Browser
+
+ADDRESS = re.compile(r'(?:href|src|action|formaction)="(/[^"]*)"')
+PAGES = (
+    "/projects",
+    "/new-project",
+    "/projects/web",
+    "/projects/web?archived=true",
+    "/projects/web/paste",
+    "/projects/web/members",
+    "/projects/web/settings",
+    "/projects/web/new-feature",
+    "/projects/web/features/search",
+    "/account",
+    "/account/permissions",
+    "/account/sessions",
+    "/account/second-step",
+    "/tags",
+    "/environments",
+    "/users",
+    "/users/1",
+    "/users/inactive",
+    "/service-accounts",
+    "/service-accounts/2",
+    "/events",
+    "/help",
+    "/help/api",
+    "/api/",
+    "/nowhere",
+)
+
+
+@pytest.fixture
+def furnished(admin, people, browser) -> Browser:
+    people.service_account("robot")
+    admin.ok("POST", "/projects", {"id": "web", "name": "Web"})
+    admin.ok("POST", "/projects/web/features", {"name": "search"})
+    return browser
+
+
+def test_no_page_names_an_address_outside(furnished):
+    for path in PAGES:
+        page = furnished.client.get(path, environ_overrides={"SCRIPT_NAME": "/flags"})
+        found = ADDRESS.findall(page.text)
+        assert found, path
+        assert [one for one in found if not one.startswith("/flags/")] == [], path

@@ -1,0 +1,36 @@
+"""What a page says after Save."""
+
+import pytest
+
+from tests.browser import Browser
+from tests.clients import ApiClient
+
+FEATURES = "/projects/default/features"
+
+
+@pytest.mark.parametrize("kind", ["user", "service account", "feature", "feature with a parent"])
+def test_nothing_is_called_saved_when_nothing_changed(
+    browser: Browser, admin: ApiClient, people, kind: str
+):
+    if kind.startswith("feature"):
+        for name in ("base", "child"):
+            admin.ok("POST", FEATURES, {"name": name})
+        if kind == "feature with a parent":
+            admin.ok("POST", f"{FEATURES}/child/dependencies", {"feature": "base"})
+        path = f"{FEATURES}/child"
+    elif kind == "user":
+        path = f"/users/{people.person('ann')}"
+    else:
+        path = f"/service-accounts/{people.service_account('deploy')}"
+    before = admin.ok("GET", "/events")["total"]
+    page = browser.submit(browser.get(path), form="Save")
+    assert browser.follow(page).messages == ["Nothing changed."]
+    assert admin.ok("GET", "/events")["total"] == before
+
+
+def test_a_feature_is_saved_if_only_its_parent_changed(browser: Browser, admin: ApiClient):
+    for name in ("base", "child"):
+        admin.ok("POST", FEATURES, {"name": name})
+    for parent in ("base", ""):
+        page = browser.submit(browser.get(f"{FEATURES}/child"), {"parent": parent}, form="Save")
+        assert browser.follow(page).messages == ["Feature child saved."]
