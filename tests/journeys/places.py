@@ -856,7 +856,9 @@ def _look_up(page: Page, secret: str) -> None:
 
 
 def press(page: Page, name: str) -> None:
+    """Press a button, and wait for the page it leads to with all its scripts."""
     page.get_by_role("button", name=name, exact=True).first.click()
+    page.wait_for_load_state()
 
 
 def paste(page: Page, features: list[str], then: str, project: str = CHECKOUT) -> None:
@@ -887,6 +889,7 @@ def choose(page: Page, tag: str, choice: str) -> None:
 def confirm(page: Page) -> None:
     """The main button of a review."""
     page.locator("main form .button--primary").last.click()
+    page.wait_for_load_state()
 
 
 def _choose_rows(page: Page, features: list[str]) -> None:
