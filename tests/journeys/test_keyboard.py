@@ -23,7 +23,7 @@ def test_the_picker_by_keyboard(browser: Browser, instance: Instance, prepared: 
         press(page, "Space", "ArrowDown", "Space", "ArrowDown", "Space")
         press(page, "Tab", until="Edit tags")
         press(page, "Enter")
-        expect(page.get_by_role("heading", level=1)).to_have_text("Edit tags of 3 features")
+        arrive(page, "Edit tags of 3 features")
         press(page, "/")
         expect(page.get_by_label("Find a tag")).to_be_focused()
         page.keyboard.type("risk:")
@@ -58,7 +58,7 @@ def test_the_picker_by_keyboard_without_scripts(
         expect(page.locator("tbody :checked")).to_have_count(2)
         press(page, "Tab", until="Edit tags")
         press(page, "Enter")
-        expect(page.get_by_role("heading", level=1)).to_have_text("Edit tags of 2 features")
+        arrive(page, "Edit tags of 2 features")
         low = page.get_by_role("group", name="risk:low", exact=True)
         while not low.locator(":focus").count():
             press(page, "Tab")
@@ -88,8 +88,14 @@ def focused(page: Page) -> str:
 def finish(page: Page) -> None:
     press(page, "Tab", until="Review")
     press(page, "Enter")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Review the tags of")
+    arrive(page, "Review the tags of")
     button = page.locator("main .bar .button--primary").inner_text()
     press(page, "Tab", until=button)
     press(page, "Enter")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("changed")
+    arrive(page, "changed")
+
+
+def arrive(page: Page, heading: str) -> None:
+    """Wait for the page with this in its heading, and for its scripts, which hear the keys."""
+    expect(page.get_by_role("heading", level=1)).to_contain_text(heading)
+    page.wait_for_load_state()
