@@ -1,5 +1,8 @@
 """What JavaScript makes quicker: each convenience of it, once."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.journeys.instance import Instance
@@ -134,21 +137,14 @@ def test_an_id_is_suggested_until_one_types_it(page: Page):
 
 
 def test_what_one_types_before_the_scripts_arrive_counts(page: Page, instance: Instance):
-    late: list[Route] = []
-
-    def hold_back(route: Route) -> None:
-        late.append(route)
-
-    page.route("**/js/suggest_id.js*", hold_back)
-    page.goto("/new-project", wait_until="commit")
-    page.get_by_label("Name").fill("Night shop")
-    late.pop().continue_()
+    with held_back(page, "**/js/suggest_id.js*"):
+        page.goto("/new-project", wait_until="commit")
+        page.get_by_label("Name").fill("Night shop")
     expect(page.get_by_label("Project id")).to_have_value("night-shop")
     picker(page, instance)
-    page.route("**/js/filter.js*", hold_back)
-    page.reload(wait_until="commit")
-    page.get_by_label("Find a tag").fill("team ba")
-    late.pop().continue_()
+    with held_back(page, "**/js/filter.js*"):
+        page.reload(wait_until="commit")
+        page.get_by_label("Find a tag").fill("team ba")
     expect(page.locator("#tags tbody tr:visible th[scope=row]")).to_have_text(["team:basket"])
 
 
@@ -159,3 +155,23 @@ def test_the_slash_is_a_letter_where_one_types(page: Page, instance: Instance):
     page.goto("/projects")
     page.keyboard.press("/")
     expect(page.get_by_label("Name or id")).to_be_focused()
+
+
+@contextmanager
+def held_back(page: Page, script: str) -> Iterator[None]:
+    """The script arrives only after the block, in which the page must ask for it."""
+    asked: list[Route] = []
+    is_over = False
+
+    def hold_back(route: Route) -> None:
+        if is_over:
+            route.continue_()
+        else:
+            asked.append(route)
+
+    page.route(script, hold_back)
+    with page.expect_request(script):
+        yield
+    is_over = True
+    for route in asked:
+        route.continue_()
