@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ from typing import IO
 FLAGSTAFF = ("-c", "from app.cli import main; main()", "serve")
 BARE_FLASK = ("-m", "tests.bench.bare")
 PATIENCE = 30.0
+MOST_KEPT = 20
+"""Ports that are kept for servers; more than one test starts."""
+
+_kept: deque[socket.socket] = deque()
 
 ALWAYS: dict[str, str] = {}
 """Settings that every server is started with, as ``pytest --processes`` says."""
@@ -84,7 +89,17 @@ def _answers(port: int, path: str) -> bool:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port for a server; no other process is given it before the server has taken it.
+
+    Linux gives a port that is bound here to none of those that want any free one, but a server can
+    bind it too, since both sides set SO_REUSEADDR and this one never listens.
+    """
+    kept = socket.socket()
+    if sys.platform == "linux":
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    kept.bind(("127.0.0.1", 0))
+    port: int = kept.getsockname()[1]
+    _kept.append(kept)
+    while len(_kept) > (MOST_KEPT if sys.platform == "linux" else 0):
+        _kept.popleft().close()
+    return port
