@@ -16,7 +16,7 @@ from typing import IO
 
 FLAGSTAFF = ("-c", "from app.cli import main; main()", "serve")
 BARE_FLASK = ("-m", "tests.bench.bare")
-PATIENCE = 30.0
+PATIENCE = 60.0
 MOST_KEPT = 20
 """Ports that are kept for servers; more than one test starts."""
 

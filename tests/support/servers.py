@@ -18,7 +18,6 @@ from tests.support.processes import ALWAYS, free_port
 
 TOKEN = "bootstrap-token-of-the-tests-0123456789"
 SERVE = (EXECUTABLE, "serve")
-PATIENCE = 5.0
 IS_PRELOADED = sys.platform == "linux" and not any("soak" in word for word in sys.argv)
 SECRET_KEY = "the-same-for-all-of-them-0123456789"
 
@@ -97,7 +96,7 @@ class Server:
 
     def has_logged(self, text: str) -> bool:
         """Whether the log has the text, which comes some time after the answer."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + SECONDS
         while text not in self.log.read_text() and time.monotonic() < deadline:
             time.sleep(0.05)
         return text in self.log.read_text()
