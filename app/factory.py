@@ -36,9 +36,14 @@ from app.projects import pages_members as member_pages
 from app.security_log import api as security_log_api
 from app.security_log import pages as security_log_pages
 from app.security_log import requests as security_log_requests
+from app.segments import api as segments_api
+from app.segments import pages as segments_pages
 from app.service_accounts import api as service_accounts_api
 from app.service_accounts import pages as service_accounts_pages
+from app.strategies import api as strategies_api
 from app.switching import api as switching_api
+from app.switching import api_defaults as default_strategies_api
+from app.switching import api_segments as segments_of_strategies_api
 from app.switching import pages as switching_pages
 from app.switching import pages_bulk as switching_pages_bulk
 from app.switching import pages_strategies as strategy_pages
@@ -62,6 +67,10 @@ APIS = (
     features_api.bp,
     all_features_api.bp,
     switching_api.bp,
+    default_strategies_api.bp,
+    strategies_api.bp,
+    segments_api.bp,
+    segments_of_strategies_api.bp,
     tagging_api.bp,
     changing_tags_api.bp,
     archive_api.bp,
@@ -98,6 +107,7 @@ PAGES = (
     service_accounts_pages.bp,
     tags_pages.bp,
     context_pages.bp,
+    segments_pages.bp,
     environments_pages.bp,
     docs_pages.bp,
     docs_pages_help.bp,

@@ -2,9 +2,10 @@ from sqlalchemy import ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Model
+from app.features.models import ParentRule
 
 
-class ArchivedDependency(Model):
+class ArchivedDependency(ParentRule, Model):
     """A dependency that archiving deleted, so that reviving can restore it."""
 
     __tablename__ = "archived_dependencies"

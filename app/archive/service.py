@@ -160,14 +160,14 @@ def revive(actor: Actor, project_id: str, features: Collection[str]) -> Revived:
         raise NotFound(f"These features are not in project {project_id}: {listed(unknown)}.")
     asked = {feature.id for feature in found.values()}
     stored = _stored_dependencies(asked)
-    queries.lock({*asked, *stored, *stored.values()})
+    queries.lock({*asked, *stored, *(row.parent_id for row in stored.values())})
     archived = {n: f.id for n, f in queries.find(project_id, features).items() if f.is_archived}
     for chunk in chunks(archived.values()):
         db.session.execute(sa.update(Feature).where(Feature.id.in_(chunk)).values(archived_at=None))
     strategies.switch_off_everywhere(archived.values())
     revived = set(archived.values())
     restored = _restore_dependencies(
-        {child: parent for child, parent in stored.items() if {child, parent} & revived}, revived
+        {child: row for child, row in stored.items() if {child, row.parent_id} & revived}, revived
     )
     detached = [edge for edge in restored if edge.child_id not in revived]
     _record_dependencies(actor, EventType.FEATURE_DEPENDENCY_ADDED, project_id, detached)
@@ -184,37 +184,48 @@ def revive(actor: Actor, project_id: str, features: Collection[str]) -> Revived:
     return Revived(sorted(archived), parents)
 
 
-def _stored_dependencies(ids: Collection[int]) -> dict[int, int]:
-    """Parents by children: of the dependencies that archiving deleted at either end of these."""
-    found: dict[int, int] = {}
+def _stored_dependencies(ids: Collection[int]) -> dict[int, ArchivedDependency]:
+    """The dependencies that archiving deleted at either end of these, by the child."""
+    found: dict[int, ArchivedDependency] = {}
     for chunk in chunks(ids):
         query = sa.select(ArchivedDependency).where(
             sa.or_(ArchivedDependency.child_id.in_(chunk), ArchivedDependency.parent_id.in_(chunk))
         )
-        found |= {row.child_id: row.parent_id for row in db.session.scalars(query)}
+        found |= {row.child_id: row for row in db.session.scalars(query)}
     return found
 
 
-def _restore_dependencies(stored: dict[int, int], revived: set[int]) -> list[Edge]:
-    """Restore the dependencies, as children and parents, that the rules still allow."""
-    active = _active_names({*stored, *stored.values()})
+def _restore_dependencies(stored: dict[int, ArchivedDependency], revived: set[int]) -> list[Edge]:
+    """Restore the dependencies, by the child, that the rules still allow."""
+    active = _active_names({*stored, *(row.parent_id for row in stored.values())})
     edges = queries.edges(active)
     are_children = {edge.child_id for edge in edges}
     are_parents = {edge.parent_id for edge in edges}
     restored = {
-        child: parent
-        for child, parent in stored.items()
-        if {child, parent} <= active.keys()
-        and not {child, parent} & are_children
+        child: row
+        for child, row in stored.items()
+        if {child, row.parent_id} <= active.keys()
+        and not {child, row.parent_id} & are_children
         and child not in are_parents
     }
     # Features revived together may have had their dependencies at different times, in a chain.
-    restored = {child: parent for child, parent in restored.items() if parent not in restored}
-    insert_all([{"child_id": c, "parent_id": p} for c, p in restored.items()], Dependency)
+    found = sorted(
+        Edge(
+            child_id=child,
+            child=active[child],
+            parent_id=row.parent_id,
+            parent=active[row.parent_id],
+            enabled=row.enabled,
+            variants=tuple(row.variants or ()),
+        )
+        for child, row in restored.items()
+        if row.parent_id not in restored
+    )
+    insert_all([_stored(edge) for edge in found], Dependency)
     for chunk in chunks(stored.keys() & (revived | active.keys())):
         done = sa.delete(ArchivedDependency).where(ArchivedDependency.child_id.in_(chunk))
         db.session.execute(done)
-    return sorted(Edge(c, active[c], p, active[p]) for c, p in restored.items())
+    return found
 
 
 def _active_names(ids: Collection[int]) -> dict[int, str]:
@@ -257,8 +268,17 @@ def _delete_dependencies(edges: list[Edge]) -> None:
     for chunk in chunks(edge.child_id for edge in edges):
         for model in (Dependency, ArchivedDependency):
             db.session.execute(sa.delete(model).where(model.child_id.in_(chunk)))
-    rows = [{"child_id": edge.child_id, "parent_id": edge.parent_id} for edge in edges]
-    insert_all(rows, ArchivedDependency)
+    insert_all([_stored(edge) for edge in edges], ArchivedDependency)
+
+
+def _stored(edge: Edge) -> dict[str, object]:
+    """The columns of a dependency, archived or not."""
+    return {
+        "child_id": edge.child_id,
+        "parent_id": edge.parent_id,
+        "enabled": edge.enabled,
+        "variants": list(edge.variants),
+    }
 
 
 def _record_dependencies(actor: Actor, type: EventType, project_id: str, edges: list[Edge]) -> None:
@@ -268,8 +288,8 @@ def _record_dependencies(actor: Actor, type: EventType, project_id: str, edges: 
         EventPayload(
             project=project_id,
             feature_name=edge.child,
-            data={"parent": edge.parent} if added else None,
-            pre_data=None if added else {"parent": edge.parent},
+            data=edge.rule() if added else None,
+            pre_data=None if added else edge.rule(),
         )
         for edge in edges
     )

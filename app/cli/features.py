@@ -70,7 +70,7 @@ def list_features(
             row["name"],
             row["type"],
             ", ".join(f"{tag['type']}:{tag['value']}" for tag in row["tags"]),
-            ", ".join(row["dependencies"]),
+            ", ".join(parent["feature"] for parent in row["dependencies"]),
         )
         for row in value["features"]
     )

@@ -15,6 +15,14 @@ def check_to_store(constraints: Sequence[Constraint]) -> None:
         _check(constraints, "/constraints", context.by_name(keep=True))
 
 
+def refuse_unknown_fields(names: Mapping[str, str]) -> None:
+    """Refuse names, given by their path in the request, that no context field has."""
+    known = context.by_name(keep=True) if names else {}
+    problems = [_unknown(path, name) for path, name in names.items() if name not in known]
+    if problems:
+        raise Invalid.because(problems)
+
+
 def check(constraint: Constraint) -> None:
     """Refuse a constraint on an unknown field, and values that the field cannot have."""
     _check([constraint], None, context.by_name())
@@ -29,9 +37,7 @@ def _check(
         here = f"{path}/{place}" if path else ""
         field = fields.get(constraint["contextName"])
         if field is None:
-            name = constraint["contextName"]
-            message = f"There is no context field named {name!r}. Create it first."
-            problems.append({"path": f"{here}/contextName", "message": message})
+            problems.append(_unknown(f"{here}/contextName", constraint["contextName"]))
         elif field.legal_values and Operator(constraint["operator"]).compares_whole_values:
             illegal = [value for value in values_of(constraint) if value not in field.values]
             part = "values" if "values" in constraint else "value"
@@ -44,3 +50,8 @@ def _check(
             ]
     if problems:
         raise Invalid.because(problems)
+
+
+def _unknown(path: str, name: str) -> Detail:
+    message = f"There is no context field named {name!r}. Create it first."
+    return {"path": path, "message": message}

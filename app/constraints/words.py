@@ -42,6 +42,33 @@ VERBS = {
 }
 """As it is, and inverted."""
 
+GROUPS = {
+    "Values": {Operator.IN: "is one of", Operator.NOT_IN: "is none of"},
+    "Text": {
+        Operator.STR_STARTS_WITH: "starts with",
+        Operator.STR_ENDS_WITH: "ends with",
+        Operator.STR_CONTAINS: "contains",
+        Operator.REGEX: "matches the pattern",
+    },
+    "Number": {
+        Operator.NUM_EQ: "equals",
+        Operator.NUM_GT: "is more than",
+        Operator.NUM_GTE: "is at least",
+        Operator.NUM_LT: "is less than",
+        Operator.NUM_LTE: "is at most",
+    },
+    "Date": {Operator.DATE_AFTER: "is after", Operator.DATE_BEFORE: "is before"},
+    "Version": {
+        Operator.SEMVER_EQ: "is version",
+        Operator.SEMVER_GT: "is after version",
+        Operator.SEMVER_GTE: "is version … or later",
+        Operator.SEMVER_LT: "is before version",
+        Operator.SEMVER_LTE: "is version … or earlier",
+    },
+    "Address": {Operator.IN_CIDR: "is in the network"},
+}
+"""The operators to choose from, by what they compare."""
+
 ENDINGS = {Operator.SEMVER_GTE: " or later", Operator.SEMVER_LTE: " or earlier"}
 
 
@@ -55,7 +82,7 @@ def told(constraint: Constraint) -> Sentence:
             sentence[-1] = Phrase(" is one of " if verb == "is" else " is none of ")
         sentence.append(Phrase(f"{len(constraint['values'])} values", "strong"))
     elif "values" in constraint:
-        sentence += _any_of(constraint["values"])
+        sentence += any_of(constraint["values"])
     elif operator in {Operator.DATE_AFTER, Operator.DATE_BEFORE}:
         sentence.append(Phrase(_date(constraint["value"]), "strong"))
     else:
@@ -79,11 +106,23 @@ def plain(sentence: Sentence) -> str:
     return "".join(phrase.text for phrase in sentence)
 
 
-def _any_of(values: list[str]) -> Sentence:
+def any_of(values: Sequence[str]) -> Sentence:
+    """``1, 2 or 3``, or ``one of 12 values``."""
+    if len(values) > LISTED:
+        return [Phrase("one of "), Phrase(f"{len(values):,} values", "strong")]
+    return _joined(values, " or ")
+
+
+def all_of(values: Sequence[str]) -> Sentence:
+    """``A, B and C``."""
+    return _joined(values, " and ")
+
+
+def _joined(values: Sequence[str], last: str) -> Sentence:
     sentence: Sentence = []
     for place, value in enumerate(values):
         if place:
-            sentence.append(Phrase(" or " if place == len(values) - 1 else ", "))
+            sentence.append(Phrase(last if place == len(values) - 1 else ", "))
         sentence.append(Phrase(value, "strong"))
     return sentence
 

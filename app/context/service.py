@@ -119,7 +119,7 @@ def obstacle_to_removal(field: ContextField) -> str:
 
 
 def _refuse_loss(field: ContextField, changes: Changes) -> None:
-    """Refuse to take away what strategies rely on: a legal value, or the stickiness."""
+    """Refuse to take away what is relied on: a legal value, or the stickiness."""
     legal = [each["value"] for each in changes.get("legal_values", field.legal_values)]
     less_legal = legal and (not field.values or set(field.values) - set(legal))
     less_sticky = field.stickiness and not changes.get("stickiness", True)
@@ -136,6 +136,6 @@ def _refuse_loss(field: ContextField, changes: Changes) -> None:
     ]
     if lost:
         raise Conflict(
-            f"Strategies use these values of {field.name}: {listed(lost)}. Keep them among the "
-            "legal values, or change the strategies first."
+            f"Strategies or segments use these values of {field.name}: {listed(lost)}. Keep them "
+            "among the legal values, or change what uses them first."
         )

@@ -1,7 +1,7 @@
-"""Where context fields are used: in the constraints and the stickiness of strategies."""
+"""Where context fields are used: in segments and strategies, and in variants that they share."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from app.core.words import counted
 COMPARE_WITH_PARTS = ("STR_", "REGEX", "IN_CIDR")
 """The beginnings of operators that compare with a part of a value, or a pattern."""
 
-# Looked through here. The model is in app/strategies, a layer above.
+# Looked through here. The models are in app/strategies and app/segments, layers above.
 _strategies = sa.table(
     "strategies",
     sa.column("feature_id"),
@@ -21,66 +21,87 @@ _strategies = sa.table(
     sa.column("constraints", sa.JSON),
     sa.column("variants", sa.JSON),
 )
+_states = sa.table("feature_states", sa.column("feature_id"), sa.column("variants", sa.JSON))
+_segments = sa.table("segments", sa.column("constraints", sa.JSON))
 
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """``values``: how many strategies compare the field with each value as a whole."""
+    """``values``: how many strategies and segments compare the field with each value as a whole."""
 
     strategies: int
     features: int
+    segments: int
     sticky: int
     values: Counter[str]
 
     @property
     def obstacle(self) -> str:
         """Why the field cannot be deleted, and what to do about it; empty if it can."""
-        if not self.strategies:
+        uses = []
+        if self.strategies:
+            uses.append(
+                counted(self.strategies, "strategy", "strategies")
+                + f" of {counted(self.features, 'feature')}"
+            )
+        if self.segments:
+            uses.append(counted(self.segments, "segment"))
+        if not uses:
             return ""
-        uses = counted(self.strategies, "strategy uses", "strategies use")
-        features = counted(self.features, "feature")
-        return f"{uses} it, in {features}. Remove it from them first."
+        verb = "uses" if self.strategies + self.segments == 1 else "use"
+        return f"{' and '.join(uses)} {verb} it. Remove it from them first."
 
 
 def of(name: str) -> Uses:
     """The uses of a field, also in archived features and disabled strategies."""
-    features: set[int] = set()
+    features: set[int | None] = set()
     values: Counter[str] = Counter()
-    strategies = sticky = 0
+    strategies = sticky = segments = 0
+    for (constraints,) in _with_name(name, _segments.c.constraints):
+        if own := _about(name, constraints):
+            segments += 1
+            values.update(_whole_values(own))
     for feature_id, parameters, constraints, variants in _mentions(name):
-        own = [each for each in constraints if each["contextName"] == name]
+        own = _about(name, constraints)
         is_sticky = name in _sticky_by(parameters, variants)
         if not own and not is_sticky:
             continue
         strategies += 1
         sticky += is_sticky
         features.add(feature_id)
-        whole = [c for c in own if not c["operator"].startswith(COMPARE_WITH_PARTS)]
-        values.update({value for each in whole for value in _values(each)})
-    return Uses(strategies, len(features), sticky, values)
+        values.update(_whole_values(own))
+    return Uses(strategies, len(features - {None}), segments, sticky, values)
 
 
 def _mentions(name: str) -> Iterator[Any]:
-    """The strategies whose texts have the name somewhere."""
-    quoted = f'"{name}"'
-    has_name = [
-        sa.cast(column, sa.Text).contains(quoted, autoescape=True)
-        for column in _strategies.c
-        if column.name != "feature_id"
-    ]
-    query = sa.select(
-        _strategies.c.feature_id,
-        _strategies.c.parameters,
-        _strategies.c.constraints,
-        _strategies.c.variants,
+    """The strategies whose texts have the name somewhere, and the variants they share."""
+    columns = _strategies.c
+    yield from _with_name(
+        name, columns.parameters, columns.constraints, columns.variants, also=[columns.feature_id]
     )
-    yield from db.session.execute(query.where(sa.or_(*has_name)))
+    for feature_id, variants in _with_name(name, _states.c.variants, also=[_states.c.feature_id]):
+        overrides = [each for variant in variants for each in variant.get("overrides", ())]
+        yield feature_id, {}, [each | {"operator": "IN"} for each in overrides], variants
+
+
+def _with_name(
+    name: str, *columns: sa.ColumnClause[Any], also: Sequence[sa.ColumnClause[Any]] = ()
+) -> Iterator[Any]:
+    """The rows in which one of the columns has the name in quotes."""
+    quoted = f'"{name}"'
+    has_name = [sa.cast(column, sa.Text).contains(quoted, autoescape=True) for column in columns]
+    yield from db.session.execute(sa.select(*also, *columns).where(sa.or_(*has_name)))
+
+
+def _about(name: str, constraints: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [each for each in constraints if each["contextName"] == name]
 
 
 def _sticky_by(parameters: dict[str, str], variants: list[dict[str, Any]]) -> set[str]:
     return {parameters.get("stickiness", "")} | {each["stickiness"] for each in variants}
 
 
-def _values(constraint: dict[str, Any]) -> list[str]:
-    found: list[str] = constraint.get("values") or [constraint.get("value", "")]
-    return found
+def _whole_values(constraints: list[dict[str, Any]]) -> set[str]:
+    """The values that are compared as a whole."""
+    whole = [each for each in constraints if not each["operator"].startswith(COMPARE_WITH_PARTS)]
+    return {value for each in whole for value in each.get("values") or [each.get("value", "")]}

@@ -17,6 +17,12 @@ class Permission(StrEnum):
     CREATE_CONTEXT_FIELD = "CREATE_CONTEXT_FIELD"
     UPDATE_CONTEXT_FIELD = "UPDATE_CONTEXT_FIELD"
     DELETE_CONTEXT_FIELD = "DELETE_CONTEXT_FIELD"
+    CREATE_SEGMENT = "CREATE_SEGMENT"
+    UPDATE_SEGMENT = "UPDATE_SEGMENT"
+    DELETE_SEGMENT = "DELETE_SEGMENT"
+    CREATE_STRATEGY = "CREATE_STRATEGY"
+    UPDATE_STRATEGY = "UPDATE_STRATEGY"
+    DELETE_STRATEGY = "DELETE_STRATEGY"
     READ_LOGS = "READ_LOGS"
     UPDATE_PROJECT = "UPDATE_PROJECT"
     DELETE_PROJECT = "DELETE_PROJECT"
@@ -29,6 +35,8 @@ class Permission(StrEnum):
     CREATE_FEATURE_STRATEGY = "CREATE_FEATURE_STRATEGY"
     UPDATE_FEATURE_STRATEGY = "UPDATE_FEATURE_STRATEGY"
     DELETE_FEATURE_STRATEGY = "DELETE_FEATURE_STRATEGY"
+    UPDATE_FEATURE_ENVIRONMENT_VARIANTS = "UPDATE_FEATURE_ENVIRONMENT_VARIANTS"
+    UPDATE_PROJECT_SEGMENT = "UPDATE_PROJECT_SEGMENT"
 
 
 class Access(Enum):
@@ -67,8 +75,8 @@ class Role(IntEnum):
 
 ROLE_WORDS = {
     Role.ADMIN: "can do everything: people, service accounts, environments and all projects",
-    Role.EDITOR: "can create projects, tag types and context fields, and read the event log; can’t "
-    "manage people",
+    Role.EDITOR: "can create projects, tag types, context fields and segments, and read the event "
+    "log; can’t manage people",
     Role.VIEWER: "can view everything, and work in projects they belong to",
     Role.OWNER: "can change the project, its members and its features",
     Role.MEMBER: "can work on the project’s features",
@@ -86,6 +94,8 @@ ON_FEATURES = frozenset(
         Permission.CREATE_FEATURE_STRATEGY,
         Permission.UPDATE_FEATURE_STRATEGY,
         Permission.DELETE_FEATURE_STRATEGY,
+        Permission.UPDATE_FEATURE_ENVIRONMENT_VARIANTS,
+        Permission.UPDATE_PROJECT_SEGMENT,
     }
 )
 ON_PROJECTS = ON_FEATURES | {
@@ -108,6 +118,12 @@ GRANTS: dict[Role, frozenset[Permission]] = {
             Permission.CREATE_CONTEXT_FIELD,
             Permission.UPDATE_CONTEXT_FIELD,
             Permission.DELETE_CONTEXT_FIELD,
+            Permission.CREATE_SEGMENT,
+            Permission.UPDATE_SEGMENT,
+            Permission.DELETE_SEGMENT,
+            Permission.CREATE_STRATEGY,
+            Permission.UPDATE_STRATEGY,
+            Permission.DELETE_STRATEGY,
             Permission.READ_LOGS,
         }
     ),
@@ -126,6 +142,12 @@ PERMISSION_WORDS = {
     Permission.CREATE_CONTEXT_FIELD: "Create context fields",
     Permission.UPDATE_CONTEXT_FIELD: "Change context fields",
     Permission.DELETE_CONTEXT_FIELD: "Delete context fields",
+    Permission.CREATE_SEGMENT: "Create segments",
+    Permission.UPDATE_SEGMENT: "Change segments",
+    Permission.DELETE_SEGMENT: "Delete segments",
+    Permission.CREATE_STRATEGY: "Create strategy types",
+    Permission.UPDATE_STRATEGY: "Change strategy types",
+    Permission.DELETE_STRATEGY: "Delete strategy types",
     Permission.READ_LOGS: "Read the event log",
     Permission.UPDATE_PROJECT: "Change settings, environments and approvals",
     Permission.DELETE_PROJECT: "Archive and revive the project",
@@ -138,6 +160,8 @@ PERMISSION_WORDS = {
     Permission.CREATE_FEATURE_STRATEGY: "Add strategies",
     Permission.UPDATE_FEATURE_STRATEGY: "Change and sort strategies",
     Permission.DELETE_FEATURE_STRATEGY: "Delete strategies",
+    Permission.UPDATE_FEATURE_ENVIRONMENT_VARIANTS: "Change variants of features",
+    Permission.UPDATE_PROJECT_SEGMENT: "Create, change and delete segments of the project",
 }
 
 

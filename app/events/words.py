@@ -51,6 +51,10 @@ WORDS = {
         "Everything was moved into this database from another one.",
         "moved {rows} from {source} to this database",
     ),
+    EventType.DEFAULT_STRATEGY_UPDATED: EventWords(
+        "What features of a project get when they are switched on without a strategy was changed.",
+        "changed the default strategy of project {project} in {environment}",
+    ),
     EventType.ENVIRONMENT_CREATED: EventWords(
         "An environment was created.", "created environment {environment}"
     ),
@@ -89,6 +93,10 @@ WORDS = {
         "A feature was switched on in an environment.",
         "switched feature {feature} on in {environment}",
         "switched {features} on in {environment}{in_project}",
+    ),
+    EventType.FEATURE_ENVIRONMENT_VARIANTS_UPDATED: EventWords(
+        "The variants that all strategies of a feature share in an environment were changed.",
+        "changed the variants of feature {feature} in {environment}",
     ),
     EventType.FEATURE_REVIVED: EventWords(
         "An archived feature was revived.",
@@ -159,6 +167,16 @@ WORDS = {
     EventType.SECOND_FACTOR_TURNED_ON: EventWords(
         "Two-step sign-in was turned on for a user.", "turned on two-step sign-in{for_other}"
     ),
+    EventType.SEGMENT_CREATED: EventWords(
+        "A segment was created.", "created segment {segment}{in_project}"
+    ),
+    EventType.SEGMENT_DELETED: EventWords(
+        "A segment was deleted.", "deleted segment {segment}{in_project}"
+    ),
+    EventType.SEGMENT_UPDATED: EventWords(
+        "The constraints or another setting of a segment were changed.",
+        "changed segment {segment}{in_project}: {changes}",
+    ),
     EventType.SERVICE_ACCOUNT_CREATED: EventWords(
         "A service account was created.", "created service account {account}"
     ),
@@ -177,6 +195,16 @@ WORDS = {
     EventType.SETUP_LINK_USED: EventWords(
         "A link to set a password was used. The event names who had created it.",
         "used a link to set {whose} password, which {maker} had created",
+    ),
+    EventType.STRATEGY_TYPE_CREATED: EventWords(
+        "A type of strategy was created.", "created strategy type {strategy_type}"
+    ),
+    EventType.STRATEGY_TYPE_DELETED: EventWords(
+        "A type of strategy was deleted.", "deleted strategy type {strategy_type}"
+    ),
+    EventType.STRATEGY_TYPE_UPDATED: EventWords(
+        "The parameters or another setting of a type of strategy were changed.",
+        "changed strategy type {strategy_type}: {changes}",
     ),
     EventType.TAG_DELETED: EventWords("An unused tag was deleted.", "deleted tag {tag}"),
     EventType.TAG_MERGED: EventWords(
@@ -454,6 +482,14 @@ class _Facts:
     @property
     def project(self) -> list[Part]:
         return [Mention("project", self._event.project, self._event.project or "?")]
+
+    @property
+    def segment(self) -> list[Part]:
+        return [Mention("segment", self._name, self._name)]
+
+    @property
+    def strategy_type(self) -> list[Part]:
+        return [self._name]
 
     @property
     def tag_type(self) -> list[Part]:

@@ -64,13 +64,13 @@ def update(data: dict[str, Any], project_id: str, name: str) -> Response:
 @bp.post("/features/<key:name>/dependencies", needs=Permission.UPDATE_FEATURE_DEPENDENCY)
 @bp.arguments(schemas.Parent, example={"feature": "checkout.base"})
 @bp.response(200)
-def add_dependency(data: dict[str, str], project_id: str, name: str) -> Response:
+def add_dependency(data: dict[str, Any], project_id: str, name: str) -> Response:
     """Make a feature depend on another
 
     A feature has at most one parent. A new parent replaces the old one. Dependencies are one level
     deep.
     """
-    service.add_dependency(current_actor, project_id, name, data["feature"])
+    service.add_dependency(current_actor, project_id, name, data.pop("feature"), **data)
     return no_body()
 
 

@@ -94,7 +94,7 @@ def settings_of(view: FeatureView) -> Values:
         "description": view.feature.description or "",
         "stale": view.feature.stale,
         "impression_data": view.feature.impression_data,
-        "parent": view.dependencies[0] if view.dependencies else "",
+        "parent": view.dependencies[0].feature if view.dependencies else "",
     }
 
 

@@ -2,7 +2,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, text
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.clock import utcnow
@@ -55,8 +55,21 @@ class Feature(Model):
         }
 
 
-class Dependency(Model):
-    """A child is off wherever its parent is off. The primary key allows one parent per child."""
+class ParentRule:
+    """What a parent must be so that its child can be on: on or off, and in one of the variants.
+
+    Without ``variants`` any will do.
+    """
+
+    enabled: Mapped[bool] = mapped_column(default=True, server_default=true())
+    variants: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
+
+
+class Dependency(ParentRule, Model):
+    """Where the parent does not meet the rule, the child is off.
+
+    The primary key allows one parent per child.
+    """
 
     __tablename__ = "feature_dependencies"
 

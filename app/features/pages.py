@@ -249,11 +249,12 @@ def _feature_page(
 
 
 def _where_parent_is_off(project_id: str, view: FeatureView) -> set[str]:
-    """The environments in which the feature reaches no one because its parent is off there."""
+    """The environments in which the feature reaches no one because of its parent’s state there."""
     if not view.dependencies:
         return set()
-    parent = service.get(current_actor, project_id, view.dependencies[0])
-    return {state.name for state in parent.environments if not state.enabled}
+    parent = service.get(current_actor, project_id, view.dependencies[0].feature)
+    wanted = view.dependencies[0].enabled
+    return {state.name for state in parent.environments if state.enabled is not wanted}
 
 
 def _last_change(project_id: str, name: str) -> Event | None:

@@ -25,9 +25,17 @@ class FeatureView:
 
     feature: Feature
     tags: list[Tag]
-    dependencies: list[str]
+    dependencies: list["ParentLink"]
     children: list[str]
     environments: list[State]
+
+
+class ParentLink(NamedTuple):
+    """What a feature depends on; see ``ParentRule``."""
+
+    feature: str
+    enabled: bool
+    variants: list[str]
 
 
 class Found(NamedTuple):
@@ -38,12 +46,18 @@ class Found(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A dependency by its ids and names."""
+    """A dependency by its ids and names; see ``ParentRule``."""
 
     child_id: int
     child: str
     parent_id: int
     parent: str
+    enabled: bool
+    variants: tuple[str, ...]
+
+    def rule(self) -> dict[str, Any]:
+        """The dependency as the event log records it."""
+        return {"parent": self.parent, "enabled": self.enabled, "variants": [*self.variants]}
 
 
 _by_name = OnList(
@@ -68,7 +82,14 @@ _tags = OnList(
 )
 _edges = OnList(
     lambda is_among: (
-        sa.select(Dependency.child_id, Child.name, Dependency.parent_id, Parent.name)
+        sa.select(
+            Dependency.child_id,
+            Child.name,
+            Dependency.parent_id,
+            Parent.name,
+            Dependency.enabled,
+            Dependency.variants,
+        )
         .join(Child, Child.id == Dependency.child_id)
         .join(Parent, Parent.id == Dependency.parent_id)
         .where(sa.or_(is_among(Dependency.child_id), is_among(Dependency.parent_id)))
@@ -118,11 +139,14 @@ def views(features: list[Feature]) -> list[FeatureView]:
         .where(FeatureTag.feature_id.in_(ids))
         .order_by(Tag.type, Tag.value)
     )
-    parents = _grouped(
-        sa.select(Dependency.child_id, Parent.name)
-        .join(Parent, Parent.id == Dependency.parent_id)
-        .where(Dependency.child_id.in_(ids))
-    )
+    parents = {
+        child_id: [ParentLink(name, enabled, variants or [])]
+        for child_id, name, enabled, variants in db.session.execute(
+            sa.select(Dependency.child_id, Parent.name, Dependency.enabled, Dependency.variants)
+            .join(Parent, Parent.id == Dependency.parent_id)
+            .where(Dependency.child_id.in_(ids))
+        )
+    }
     children = _grouped(
         sa.select(Dependency.parent_id, Child.name)
         .join(Child, Child.id == Dependency.child_id)
@@ -204,7 +228,7 @@ def lock(ids: Collection[int]) -> None:
 
 def edges(ids: Collection[int]) -> set[Edge]:
     """The dependencies with at least one end among the features."""
-    return {Edge(*row) for row in _edges.rows(ids)}
+    return {Edge._make((*row[:-1], tuple(row.variants or ()))) for row in _edges.rows(ids)}
 
 
 def _active_names(project_id: str) -> sa.Select[str]:

@@ -4,7 +4,7 @@ from marshmallow import fields, validate
 
 from app.features import selections
 from app.features.models import FeatureType
-from app.strategies.schemas import StateRow
+from app.strategies.schemas import MAX_VARIANTS, StateRow
 from app.tags.models import TagName
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import (
@@ -17,6 +17,7 @@ from app.web.schemas import (
     Schema,
     SingleLine,
     StrictBoolean,
+    StrictList,
     Timestamp,
 )
 
@@ -57,6 +58,12 @@ class FeatureTagRow(Schema):
     type = fields.String()
 
 
+class ParentRow(Schema):
+    feature = fields.String()
+    enabled = fields.Boolean(metadata={"description": "Whether the parent must be on, or off."})
+    variants = fields.List(fields.String(), metadata={"description": "Empty: any variant."})
+
+
 class FeatureRow(Schema):
     name = fields.String(attribute="feature.name")
     type = fields.Enum(FeatureType, by_value=True, attribute="feature.type")
@@ -68,7 +75,7 @@ class FeatureRow(Schema):
     archived_at = Timestamp(allow_none=True, attribute="feature.archived_at")
     tags = fields.List(fields.Nested(FeatureTagRow))
     dependencies = fields.List(
-        fields.String(), metadata={"description": "The parents of this feature."}
+        fields.Nested(ParentRow), metadata={"description": "The parents of this feature."}
     )
     children = fields.List(
         fields.String(), metadata={"description": "The features that depend on this feature."}
@@ -153,6 +160,17 @@ class BulkSettings(Schema):
 
 class Parent(Schema):
     feature = Key(required=True, metadata={"description": "The parent's name."})
+    enabled = StrictBoolean(
+        metadata={"description": "Whether the parent must be on (true at first), or off."}
+    )
+    variants = StrictList(
+        SingleLine(high=100),
+        validate=validate.Length(max=MAX_VARIANTS),
+        metadata={
+            "maxItems": MAX_VARIANTS,
+            "description": "Variants of the parent, one of which it must have. Empty: any.",
+        },
+    )
 
 
 class AllFeaturesQuery(FeatureQuery):

@@ -5,14 +5,14 @@ import sqlalchemy as sa
 
 from app.core.actor import Actor
 from app.core.db import db, save
-from app.core.errors import Conflict, NameExists, NotFound
+from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
 from app.core.spelling import Spellings
 from app.events import service as events
 from app.events.models import EventType
 from app.features import queries
 from app.features.models import Dependency, Feature, FeatureType
-from app.features.queries import FeatureView
+from app.features.queries import Edge, FeatureView
 from app.projects import service as projects
 from app.projects.approvals import guard
 from app.strategies import queries as strategies
@@ -154,6 +154,11 @@ def update(actor: Actor, feature: Feature, **changes: Unpack[Changes]) -> bool:
 
 
 def get_for_change(actor: Actor, project_id: str, name: str) -> FeatureView:
+    """The feature with all that belongs to it; see ``lock_for_change``."""
+    return queries.views([lock_for_change(actor, project_id, name)])[0]
+
+
+def lock_for_change(actor: Actor, project_id: str, name: str) -> Feature:
     """The feature, locked for this transaction; refused if it is archived."""
     projects.require_for_content(actor, project_id)
     feature = _find(project_id, name)
@@ -161,11 +166,22 @@ def get_for_change(actor: Actor, project_id: str, name: str) -> FeatureView:
     db.session.refresh(feature)
     if feature.archived_at is not None:
         raise Conflict(f"{name} is archived. Revive it before you change it.")
-    return queries.views([feature])[0]
+    return feature
 
 
-def add_dependency(actor: Actor, project_id: str, child_name: str, parent_name: str) -> bool:
-    """Make the child depend on the parent, instead of any former parent; whether that is new."""
+def add_dependency(
+    actor: Actor,
+    project_id: str,
+    child_name: str,
+    parent_name: str,
+    *,
+    enabled: bool | None = None,
+    variants: list[str] | None = None,
+) -> bool:
+    """Make the child depend on the parent, instead of any former parent; whether that is new.
+
+    What is not given stays as it is if the parent does, or else is as ``ParentRule`` begins.
+    """
     projects.require_for_content(actor, project_id)
     child = _find(project_id, child_name)
     parent = _find(project_id, parent_name, field="parent")
@@ -179,18 +195,34 @@ def add_dependency(actor: Actor, project_id: str, child_name: str, parent_name: 
                 f"{feature.name} is archived. Only active features can have dependencies."
             )
     _refuse_second_level(child, parent)
-    known = db.session.get(Dependency, child.id, populate_existing=True)
-    if known is not None and known.parent_id == parent.id:
+    before = _dependency(child)
+    same = before if before is not None and before.parent_id == parent.id else None
+    after = Edge(
+        child.id,
+        child.name,
+        parent.id,
+        parent.name,
+        enabled=enabled if enabled is not None else same is None or same.enabled,
+        variants=tuple(variants if variants is not None else same.variants if same else ()),
+    )
+    if after.variants and not after.enabled:
+        message = "A parent that must be off has no variant. Leave variants empty."
+        raise Invalid.at("/variants", message)
+    if after == before:
         return False
     _guard(actor, child)
-    if known is not None:
-        former = db.session.get_one(Feature, known.parent_id)
-        known.parent_id = parent.id
-        db.session.flush()
-        _record_dependency(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, former.name)
-    else:
-        save(Dependency(child_id=child.id, parent_id=parent.id))
-    _record_dependency(actor, EventType.FEATURE_DEPENDENCY_ADDED, child, parent.name)
+    db.session.merge(
+        Dependency(
+            child_id=child.id,
+            parent_id=parent.id,
+            enabled=after.enabled,
+            variants=list(after.variants),
+        )
+    )
+    db.session.flush()
+    if before is not None and same is None:
+        _record_dependency(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, before=before)
+    _record_dependency(actor, EventType.FEATURE_DEPENDENCY_ADDED, child, before=same, after=after)
     return True
 
 
@@ -206,15 +238,13 @@ def remove_dependencies(
     projects.require_for_content(actor, project_id)
     child = _find(project_id, child_name)
     queries.lock({child.id})
-    known = db.session.get(Dependency, child.id, populate_existing=True)
-    parent = db.session.get_one(Feature, known.parent_id) if known else None
-    if parent_name is not None and (parent is None or parent.name != parent_name):
+    known = _dependency(child)
+    if parent_name is not None and (known is None or known.parent != parent_name):
         raise NotFound(f"{child_name} does not depend on {parent_name}.")
-    if known is not None and parent is not None:
+    if known is not None:
         _guard(actor, child)
-        db.session.delete(known)
-        db.session.flush()
-        _record_dependency(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, parent.name)
+        db.session.execute(sa.delete(Dependency).where(Dependency.child_id == child.id))
+        _record_dependency(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, before=known)
     return known is not None
 
 
@@ -245,14 +275,24 @@ def _guard(actor: Actor, child: Feature) -> None:
     guard(actor, child.project_id, environments, feature=child.name)
 
 
-def _record_dependency(actor: Actor, type: EventType, child: Feature, parent_name: str) -> None:
-    facts = {"parent": parent_name}
-    added = type is EventType.FEATURE_DEPENDENCY_ADDED
+def _dependency(child: Feature) -> Edge | None:
+    """What the feature depends on."""
+    return next((edge for edge in queries.edges([child.id]) if edge.child_id == child.id), None)
+
+
+def _record_dependency(
+    actor: Actor,
+    type: EventType,
+    child: Feature,
+    *,
+    before: Edge | None = None,
+    after: Edge | None = None,
+) -> None:
     events.record(
         actor,
         type,
         project=child.project_id,
         feature_name=child.name,
-        data=facts if added else None,
-        pre_data=None if added else facts,
+        data=after.rule() if after else None,
+        pre_data=before.rule() if before else None,
     )

@@ -1,6 +1,6 @@
 """Environments in which a project asks for approvals: no one changes anything there alone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import sqlalchemy as sa
 
@@ -11,6 +11,11 @@ from app.core.words import counted, spoken
 from app.events import service as events
 from app.events.models import EventType
 from app.projects.models import Approval
+
+
+def guarded(project_id: str, environments: Iterable[str]) -> list[str]:
+    """Those of the environments in which changes need approvals, by name."""
+    return [name for name, _ in _required(project_id, environments)]
 
 
 def guard(
@@ -24,10 +29,7 @@ def guard(
         NoAccess: with the number of approvals that the change would need.
 
     """
-    query = sa.select(Approval.environment, Approval.required_approvals).where(
-        Approval.project_id == project_id, Approval.environment.in_(list(environments))
-    )
-    found = db.session.execute(query.order_by(Approval.environment)).all()
+    found = _required(project_id, environments)
     if not found:
         return
     if not (actor.is_admin and actor.reason):
@@ -44,3 +46,11 @@ def guard(
             feature_name=feature,
             data={"environment": name, "requiredApprovals": required},
         )
+
+
+def _required(project_id: str, environments: Iterable[str]) -> Sequence[sa.Row[str, int]]:
+    """The environments that are guarded, each with the approvals that a change needs."""
+    query = sa.select(Approval.environment, Approval.required_approvals).where(
+        Approval.project_id == project_id, Approval.environment.in_(list(environments))
+    )
+    return db.session.execute(query.order_by(Approval.environment)).all()

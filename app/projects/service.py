@@ -72,6 +72,15 @@ def search(
     return page_of(queries.rows(actor, archived=archived, **filters), limit=limit, offset=offset)
 
 
+def names(actor: Actor, limit: int) -> list[tuple[str, str]]:
+    """The ids and names of active projects that the actor can see, by name."""
+    query = sa.select(Project.id, Project.name).where(
+        queries.visible_to(actor), Project.archived_at.is_(None)
+    )
+    found = db.session.execute(query.order_by(Project.name, Project.id).limit(limit))
+    return [(id, name) for id, name in found]
+
+
 def owners(page: Page[Project]) -> dict[str, list[Account]]:
     """The Owners of each project in a list."""
     return queries.owners([project.id for project in page.items])

@@ -2,12 +2,13 @@ from datetime import datetime
 from typing import Any, NotRequired, TypedDict
 from uuid import uuid4
 
-from sqlalchemy import JSON, ForeignKey, Index, String
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.constraints.models import Constraint
 from app.core.clock import utcnow
 from app.core.db import Model, at_most
+from app.segments.models import Segment
 
 MAX_STRATEGIES = 30
 """Of one feature in one environment."""
@@ -28,8 +29,21 @@ class Variant(TypedDict):
     payload: NotRequired[Payload]
 
 
+class Override(TypedDict):
+    """People who get a variant in any case."""
+
+    contextName: str
+    values: list[str]
+
+
+class FeatureVariant(Variant):
+    """A variant for all strategies of a feature in an environment, as older instances have them."""
+
+    overrides: NotRequired[list[Override]]
+
+
 class FeatureState(Model):
-    """Whether a feature is on in an environment. Without a row it is off."""
+    """Whether a feature is on in an environment. Without a row it is off, without variants."""
 
     __tablename__ = "feature_states"
 
@@ -39,7 +53,53 @@ class FeatureState(Model):
     environment: Mapped[str] = mapped_column(
         ForeignKey("environments.name"), primary_key=True, index=True
     )
-    enabled: Mapped[bool]
+    enabled: Mapped[bool] = mapped_column(default=False)
+    variants: Mapped[list[FeatureVariant]] = mapped_column(JSON(none_as_null=True))
+
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+
+class CustomParameter(TypedDict):
+    """A parameter of a type that people created; ``type``: one of ``types.CHECKS``."""
+
+    name: str
+    type: str
+    description: str
+    required: bool
+
+
+class StrategyType(Model):
+    """A type of strategy that applications implement themselves. Here no one knows what it does."""
+
+    __tablename__ = "strategy_types"
+
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    description: Mapped[str | None] = mapped_column(String(255))
+    parameters: Mapped[list[CustomParameter]] = mapped_column(JSON(none_as_null=True))
+    deprecated: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+
+    __table_args__ = (at_most("name", 100), at_most("description", 255))
+
+    def snapshot(self) -> dict[str, Any]:
+        """The type as the event log records it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": self.parameters,
+            "deprecated": self.deprecated,
+        }
+
+
+class StrategySegment(Model):
+    """A segment that a strategy uses."""
+
+    __tablename__ = "strategy_segments"
+
+    strategy_id: Mapped[str] = mapped_column(ForeignKey("strategies.id"), primary_key=True)
+    segment_id: Mapped[int] = mapped_column(
+        ForeignKey("segments.id"), primary_key=True, autoincrement=False, index=True
+    )
 
     __table_args__ = ({"sqlite_with_rowid": False},)
 
@@ -47,13 +107,16 @@ class FeatureState(Model):
 class Strategy(Model):
     """Who gets a feature in an environment. Several strategies are joined by “or”.
 
-    ``parameters`` are texts by name, as SDKs read them. A disabled strategy never reaches SDKs.
+    One with ``project_id`` belongs to no feature: the project's features get it in the environment
+    when they are switched on without a strategy of their own. ``parameters`` are texts by name, as
+    SDKs read them. A disabled strategy never reaches SDKs.
     """
 
     __tablename__ = "strategies"
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True, default=lambda: str(uuid4()))
-    feature_id: Mapped[int] = mapped_column(ForeignKey("features.id"))
+    feature_id: Mapped[int | None] = mapped_column(ForeignKey("features.id"))
+    project_id: Mapped[str | None] = mapped_column(ForeignKey("projects.id"))
     environment: Mapped[str] = mapped_column(ForeignKey("environments.name"), index=True)
     name: Mapped[str] = mapped_column(String(100))
     title: Mapped[str | None] = mapped_column(String(255))
@@ -64,7 +127,13 @@ class Strategy(Model):
     variants: Mapped[list[Variant]] = mapped_column(JSON(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
+    segments: Mapped[list[Segment]] = relationship(
+        secondary="strategy_segments", order_by=Segment.id, lazy="selectin"
+    )
+
     __table_args__ = (
+        CheckConstraint("(feature_id IS NULL) <> (project_id IS NULL)", name="one_owner"),
+        UniqueConstraint("project_id", "environment"),
         Index(None, "feature_id", "environment", "sort_order"),
         at_most("name", 100),
         at_most("title", 255),
@@ -81,5 +150,6 @@ class Strategy(Model):
             "sortOrder": self.sort_order,
             "parameters": self.parameters,
             "constraints": self.constraints,
+            "segments": [segment.id for segment in self.segments],
             "variants": self.variants,
         }

@@ -1,16 +1,17 @@
 """Reading and setting the states of features, and reading their strategies."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from app.core.db import chunks, db, insert_if_absent
+from app.core.clock import utcnow
+from app.core.db import chunks, db, insert_all, insert_if_absent
 from app.core.lists import OnList
 from app.environments.models import Environment, EnvironmentType
 from app.projects.models import Approval, ProjectEnvironment
-from app.strategies.models import FeatureState, Strategy
+from app.strategies.models import FeatureState, FeatureVariant, Strategy, StrategySegment
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class State:
     environment: ProjectUse
     enabled: bool
     strategies: list[Strategy] = field(default_factory=list)
+    variants: list[FeatureVariant] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -40,6 +42,14 @@ _on = OnList(
     lambda is_among: sa.select(FeatureState.feature_id, FeatureState.environment).where(
         FeatureState.enabled, is_among(FeatureState.feature_id)
     )
+)
+_states = OnList(
+    lambda is_among: sa.select(
+        FeatureState.feature_id,
+        FeatureState.environment,
+        FeatureState.enabled,
+        FeatureState.variants,
+    ).where(is_among(FeatureState.feature_id))
 )
 _with_strategy = OnList(
     lambda is_among: (
@@ -98,16 +108,17 @@ def states(features: Collection[tuple[int, str]]) -> dict[int, list[State]]:
     """The states of features, given by their ids and projects, by the feature's id."""
     ids = [id for id, _ in features]
     environments = environments_of({project_id for _, project_id in features})
-    on = {tuple(row) for row in _on.rows(ids)}
-    by_place: defaultdict[tuple[int, str], list[Strategy]] = defaultdict(list)
+    stored = {(id, name): (enabled, variants) for id, name, enabled, variants in _states.rows(ids)}
+    by_place: defaultdict[tuple[int | None, str], list[Strategy]] = defaultdict(list)
     for chunk in chunks(ids):
         query = sa.select(Strategy).where(Strategy.feature_id.in_(chunk))
         for strategy in db.session.scalars(query.order_by(Strategy.sort_order, Strategy.id)):
             by_place[strategy.feature_id, strategy.environment].append(strategy)
     return {
         id: [
-            State(use, (id, use.name) in on, by_place[id, use.name])
+            State(use, enabled, by_place[id, use.name], variants)
             for use in environments.get(project_id, ())
+            for enabled, variants in [stored.get((id, use.name), (False, []))]
         ]
         for id, project_id in features
     }
@@ -130,9 +141,9 @@ def with_strategy(environment: str, ids: Collection[int]) -> set[int]:
     return {id for (id,) in _with_strategy.rows(ids, in_environment=environment)}
 
 
-def strategies_in(environment: str, ids: Collection[int]) -> dict[int, list[Strategy]]:
+def strategies_in(environment: str, ids: Collection[int]) -> dict[int | None, list[Strategy]]:
     """The strategies of features there, disabled ones too, in their order."""
-    found: defaultdict[int, list[Strategy]] = defaultdict(list)
+    found: defaultdict[int | None, list[Strategy]] = defaultdict(list)
     for chunk in chunks(ids):
         query = (
             sa.select(Strategy)
@@ -145,17 +156,58 @@ def strategies_in(environment: str, ids: Collection[int]) -> dict[int, list[Stra
     return found
 
 
+def default_in(project_id: str, environment: str) -> Strategy | None:
+    """What the project has chosen for features that are switched on without a strategy."""
+    query = sa.select(Strategy).where(
+        Strategy.project_id == project_id, Strategy.environment == environment
+    )
+    return db.session.scalar(query.execution_options(populate_existing=True))
+
+
+def insert(strategies: Sequence[Strategy]) -> None:
+    """Insert strategies in bulk, past the ORM, with the segments that they use."""
+    now, columns = utcnow(), Strategy.__mapper__.column_attrs.keys()
+    insert_all(
+        [
+            {name: getattr(strategy, name) for name in columns} | {"created_at": now}
+            for strategy in strategies
+        ],
+        Strategy,
+    )
+    links = [
+        {"strategy_id": strategy.id, "segment_id": segment.id}
+        for strategy in strategies
+        for segment in strategy.segments
+    ]
+    insert_all(links, StrategySegment)
+
+
 def set_states(environment: str, ids: Collection[int], *, enabled: bool) -> None:
     """Switch features on or off; the caller has locked them."""
     if not ids:
         return
-    rows = [{"feature_id": id, "environment": environment, "enabled": enabled} for id in ids]
-    connection = db.session.connection()
-    connection.execute(insert_if_absent(FeatureState), rows)
+    _ensure_states(environment, ids)
     _set.execute(ids, in_environment=environment, is_enabled=enabled)
+
+
+def set_variants(environment: str, id: int, variants: list[FeatureVariant]) -> None:
+    """Replace what all strategies of a feature share; the caller has locked it."""
+    _ensure_states(environment, [id])
+    state = db.session.get_one(FeatureState, (id, environment), populate_existing=True)
+    state.variants = variants
+    db.session.flush()
 
 
 def switch_off_everywhere(ids: Collection[int]) -> None:
     for chunk in chunks(ids):
         off = sa.update(FeatureState).where(FeatureState.feature_id.in_(chunk))
         db.session.execute(off.values(enabled=False))
+
+
+def _ensure_states(environment: str, ids: Collection[int]) -> None:
+    """Give features a state in the environment, off and without variants, if they have none."""
+    rows = [
+        {"feature_id": id, "environment": environment, "enabled": False, "variants": []}
+        for id in ids
+    ]
+    db.session.connection().execute(insert_if_absent(FeatureState), rows)

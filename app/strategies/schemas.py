@@ -1,18 +1,32 @@
 import json
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
+from app.constraints.models import MAX_CONSTRAINTS, MAX_VALUES
 from app.constraints.schemas import ConstraintRow, Constraints
+from app.context.models import MAX_VALUE
+from app.core.db import MAX_ID
 from app.strategies import models, types
 from app.strategies.models import MAX_STRATEGIES
 from app.strategies.words import summary
-from app.web.schemas import Ignored, Schema, SingleLine, StrictBoolean, StrictList, WholeNumber
+from app.web.schemas import (
+    Ignored,
+    Key,
+    Schema,
+    SingleLine,
+    StrictBoolean,
+    StrictList,
+    WholeNumber,
+)
 
 WEIGHTS = 1_000
 PAYLOAD_TYPES = ("string", "number", "json", "csv")
 MAX_PAYLOAD = 10_000
 MAX_VARIANTS = 100
+MAX_SEGMENTS = 30
+MAX_PARAMETERS = 50
 
 
 class Parameters(fields.Field[dict[str, str]]):
@@ -91,59 +105,115 @@ class Variant(Schema):
         return stored
 
 
+class Override(Schema):
+    context_name = SingleLine(high=100, required=True)
+    values = StrictList(
+        SingleLine(high=MAX_VALUE),
+        required=True,
+        validate=validate.Length(min=1, max=MAX_VALUES),
+        metadata={"maxItems": MAX_VALUES},
+    )
+
+    @post_load
+    def _store(self, data: dict[str, Any], **_: Any) -> models.Override:
+        return models.Override(contextName=data["context_name"], values=data["values"])
+
+
+class FeatureVariant(Variant):
+    overrides = StrictList(
+        fields.Nested(Override),
+        validate=validate.Length(max=MAX_CONSTRAINTS),
+        metadata={
+            "maxItems": MAX_CONSTRAINTS,
+            "description": "People who get this variant in any case.",
+        },
+    )
+
+    @post_load
+    def _store(self, data: dict[str, Any], **_: Any) -> models.FeatureVariant:
+        stored = cast(models.FeatureVariant, super()._store(data))
+        if data.get("overrides"):
+            stored["overrides"] = data["overrides"]
+        return stored
+
+    def load(self, data: Any, **kwargs: Any) -> Any:
+        """Of a list, check also what must hold for all variants together."""
+        found = super().load(data, **kwargs)
+        return _checked(found) if isinstance(found, list) else found
+
+
 class Variants(StrictList):
     """Variants with different names, whose weights are completed to 1,000."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, kind: type[Variant] = Variant, **kwargs: Any) -> None:
         metadata = {"maxItems": MAX_VARIANTS, "description": "Split those who get the feature."}
-        super().__init__(fields.Nested(Variant), metadata=metadata, **kwargs)
+        super().__init__(fields.Nested(kind), metadata=metadata, **kwargs)
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> list[Any]:
-        if isinstance(value, list) and len(value) > MAX_VARIANTS:
-            raise ValidationError(f"Must have at most {MAX_VARIANTS} variants.")
-        found: list[models.Variant] = super()._deserialize(value, *args, **kwargs)
-        names = [variant["name"] for variant in found]
-        faults: dict[int, Any] = {
-            place: {"name": ["Another variant has this name."]}
-            for place, name in enumerate(names)
-            if name in names[:place]
+        return _checked(super()._deserialize(value, *args, **kwargs))
+
+
+class Segments(StrictList):
+    """The ids of segments, each once."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        metadata = {
+            "maxItems": MAX_SEGMENTS,
+            "uniqueItems": True,
+            "description": "Ids of segments. A person has to be in all of them.",
         }
-        if faults:
-            raise ValidationError(faults)
-        return _completed(found)
+        super().__init__(WholeNumber(low=1, high=MAX_ID), metadata=metadata, **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> list[Any]:
+        if isinstance(value, list) and len(value) > MAX_SEGMENTS:
+            raise ValidationError(f"Must have at most {MAX_SEGMENTS} segments.")
+        return list(dict.fromkeys(super()._deserialize(value, *args, **kwargs)))
 
 
-class _Fields(Schema):
+class _Contents(Schema):
     title = SingleLine(
         low=0, high=255, allow_none=True, metadata={"description": "Shown to people only."}
     )
-    disabled = StrictBoolean(metadata={"description": "A disabled strategy never reaches SDKs."})
-    sort_order = WholeNumber(
-        low=0, high=MAX_STRATEGIES, metadata={"description": "Its place, from 0."}
-    )
     parameters = Parameters()
     constraints = Constraints()
+    segments = Segments()
     variants = Variants()
 
     @validates_schema
     def _check_parameters(self, data: dict[str, Any], **_: Any) -> None:
-        found = types.problems(data.get("name", ""), data.get("parameters", {}))
-        if found:
+        name = data.get("name", "")
+        known = types.TYPES.get(name)
+        if known is None:
+            return  # what a custom type takes, the service knows
+        if found := types.problems(name, known, data.get("parameters", {})):
             raise ValidationError({"parameters": {key: [text] for key, text in found.items()}})
 
 
-class NewStrategy(_Fields):
-    name = fields.String(
-        required=True,
-        validate=validate.OneOf(list(types.TYPES)),
-        metadata={"description": "The type of strategy."},
+class _Fields(_Contents):
+    disabled = StrictBoolean(metadata={"description": "A disabled strategy never reaches SDKs."})
+    sort_order = WholeNumber(
+        low=0, high=MAX_STRATEGIES, metadata={"description": "Its place, from 0."}
     )
+
+
+class DefaultStrategy(_Contents):
+    """Accepts what a read returns, and what Unleash's clients send."""
+
+    name = SingleLine(high=100, metadata={"description": "The type of strategy."})
+    summary = Ignored()
+    id = Ignored()
+    disabled = Ignored()
+    sort_order = Ignored()
+
+
+class NewStrategy(_Fields):
+    name = SingleLine(high=100, required=True, metadata={"description": "The type of strategy."})
 
 
 class StrategyChanges(_Fields):
     """Accepts what a read returns. Without a name the type stays as it is."""
 
-    name = fields.String(validate=validate.OneOf(list(types.TYPES)))
+    name = SingleLine(high=100)
     id = Ignored()
     environment = Ignored()
     summary = Ignored()
@@ -163,18 +233,38 @@ class VariantRow(Schema):
     payload = fields.Nested(PayloadRow)
 
 
-class StrategyRow(Schema):
-    id = fields.String()
+class SegmentId(Schema):
+    id = fields.Integer()
+
+
+class OverrideRow(Schema):
+    context_name = fields.String(attribute="contextName")
+    values = fields.Function(  # not by name, which every dictionary has for something else
+        lambda override: override["values"],
+        metadata={"type": "array", "items": {"type": "string"}},
+    )
+
+
+class FeatureVariantRow(VariantRow):
+    overrides = fields.List(fields.Nested(OverrideRow))
+
+
+class DefaultStrategyRow(Schema):
     name = fields.String()
     title = fields.String(allow_none=True)
-    disabled = fields.Boolean()
-    sort_order = fields.Integer()
     parameters = fields.Dict(keys=fields.String(), values=fields.String())
     constraints = fields.List(fields.Nested(ConstraintRow))
+    segments = fields.List(fields.Pluck(SegmentId, "id"))
     variants = fields.List(fields.Nested(VariantRow))
     summary = fields.Function(
         summary, metadata={"type": "string", "description": "What it does, in a sentence."}
     )
+
+
+class StrategyRow(DefaultStrategyRow):
+    id = fields.String()
+    disabled = fields.Boolean()
+    sort_order = fields.Integer()
 
 
 class StateRow(Schema):
@@ -183,11 +273,94 @@ class StateRow(Schema):
     sort_order = fields.Integer(attribute="environment.sort_order")
     enabled = fields.Boolean()
     strategies = fields.List(fields.Nested(StrategyRow))
+    variants = fields.List(
+        fields.Nested(FeatureVariantRow),
+        metadata={"description": "Shared by all strategies, as older instances have them."},
+    )
+
+
+class VariantList(Schema):
+    version = fields.Constant(1)
+    variants = fields.List(fields.Nested(FeatureVariantRow))
+
+
+class TypeParameter(Schema):
+    name = SingleLine(high=100, required=True)
+    type = fields.String(load_default="string", validate=validate.OneOf(list(types.CHECKS)))
+    description = SingleLine(low=0, high=255, load_default="")
+    required = StrictBoolean(load_default=False)
+
+
+class TypeParameters(StrictList):
+    """Parameters with different names."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            fields.Nested(TypeParameter), metadata={"maxItems": MAX_PARAMETERS}, **kwargs
+        )
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> list[Any]:
+        if isinstance(value, list) and len(value) > MAX_PARAMETERS:
+            raise ValidationError(f"Must have at most {MAX_PARAMETERS} parameters.")
+        found = super()._deserialize(value, *args, **kwargs)
+        _refuse_same_names(found, "Another parameter has this name.")
+        return found
+
+
+class _TypeFields(Schema):
+    description = SingleLine(low=0, high=255, allow_none=True)
+    parameters = TypeParameters()
+
+
+class NewStrategyType(_TypeFields):
+    name = Key(required=True)
+
+
+class StrategyTypeChanges(_TypeFields):
+    """Accepts what a read returns. The name cannot be changed."""
+
+    name = Ignored()
+    display_name = Ignored()
+    editable = Ignored()
+    deprecated = Ignored()
+
+
+class StrategyTypeRow(Schema):
+    name = fields.String()
+    description = fields.String(allow_none=True)
+    parameters = fields.List(fields.Nested(TypeParameter))
+    deprecated = fields.Boolean()
+    editable = fields.Function(
+        lambda row: row.name not in types.TYPES,
+        metadata={"type": "boolean", "description": "False: a type that every SDK knows."},
+    )
+
+
+class StrategyTypeList(Schema):
+    version = fields.Constant(1)
+    strategies = fields.List(fields.Nested(StrategyTypeRow))
 
 
 class StrategyOrder(Schema):
     id = fields.String(required=True)
     sort_order = WholeNumber(low=0, high=MAX_STRATEGIES, required=True)
+
+
+def _refuse_same_names(found: Sequence[Mapping[str, Any]], message: str) -> None:
+    names = [each["name"] for each in found]
+    faults: dict[int, Any] = {
+        place: {"name": [message]} for place, name in enumerate(names) if name in names[:place]
+    }
+    if faults:
+        raise ValidationError(faults)
+
+
+def _checked(variants: list[models.Variant]) -> list[models.Variant]:
+    """The variants, if they have different names, with weights that add up to 1,000."""
+    if len(variants) > MAX_VARIANTS:
+        raise ValidationError(f"Must have at most {MAX_VARIANTS} variants.")
+    _refuse_same_names(variants, "Another variant has this name.")
+    return _completed(variants)
 
 
 def _completed(variants: list[models.Variant]) -> list[models.Variant]:

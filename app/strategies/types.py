@@ -5,12 +5,14 @@ with, or could change the rule that it builds.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
 from app.constraints.operators import Operator
 from app.constraints.operators import problem as problem_of_value
+from app.strategies.models import CustomParameter
 
 ROLLOUT = "flexibleRollout"
 EVERYONE = "default"
@@ -23,7 +25,11 @@ ALL = 100
 
 
 class Parameter(NamedTuple):
-    """``problem``: what is wrong with a value, if anything. ``default``: None for the feature's."""
+    """``problem``: what is wrong with a value, if anything.
+
+    ``default``: empty if the parameter must be given; None if it can be left out, or depends on
+    the feature.
+    """
 
     problem: Callable[[str], str | None]
     default: str | None = ""
@@ -70,17 +76,23 @@ def listed(value: str) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
 
 
-def percent(parameters: Mapping[str, str]) -> int | None:
+def percent(name: str, parameters: Mapping[str, str]) -> int | None:
     """The share of a rollout, old or new; None for strategies without one."""
     share = parameters.get("rollout", parameters.get("percentage"))
-    return None if share is None else int(share)
+    return None if share is None or name not in TYPES else int(share)
 
 
-def problems(name: str, given: Mapping[str, str]) -> dict[str, str]:
+def of_custom(parameters: Sequence[CustomParameter]) -> dict[str, Parameter]:
+    """The parameters of a type that people created."""
+    return {
+        each["name"]: Parameter(CHECKS[each["type"]], "" if each["required"] else None)
+        for each in parameters
+    }
+
+
+def problems(name: str, known: Mapping[str, Parameter], given: Mapping[str, str]) -> dict[str, str]:
     """What is wrong with the parameters of a type, by name."""
-    if name not in TYPES:
-        return {}
-    known, found = TYPES[name], {}
+    found = {}
     for key in sorted({*given, *known}):
         if key not in known:
             found[key] = f"{name} has no parameter with this name."
@@ -89,13 +101,37 @@ def problems(name: str, given: Mapping[str, str]) -> dict[str, str]:
     return {key: message for key, message in found.items() if message}
 
 
-def in_full(name: str, given: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of a type, with defaults for those that are not given."""
-    return {
-        key: given.get(key, defaults.get(key, parameter.default or ""))
-        for key, parameter in TYPES.get(name, {}).items()
+def in_full(
+    known: Mapping[str, Parameter], given: Mapping[str, str], defaults: Mapping[str, str]
+) -> dict[str, str]:
+    """The parameters of a type, with defaults for those that are not given, where there are any."""
+    values = {
+        key: given.get(key, defaults.get(key, parameter.default))
+        for key, parameter in known.items()
     }
+    return {key: value for key, value in values.items() if value is not None}
 
+
+def _text(value: str) -> str | None:
+    if 1 <= len(value) <= LONGEST_LIST and value.isprintable():
+        return None
+    return f"Enter 1 to {LONGEST_LIST:,} characters without line breaks."
+
+
+def _boolean(value: str) -> str | None:
+    return None if value in {"true", "false"} else "Enter true or false."
+
+
+CHECKS: Mapping[str, Callable[[str], str | None]] = MappingProxyType(
+    {
+        "string": _text,
+        "percentage": _percentage,
+        "list": _text,
+        "number": partial(problem_of_value, Operator.NUM_EQ),
+        "boolean": _boolean,
+    }
+)
+"""By the kind of a custom parameter, as Unleash names them: what is wrong with a value."""
 
 TYPES: Mapping[str, Mapping[str, Parameter]] = MappingProxyType(
     {
@@ -120,3 +156,17 @@ TYPES: Mapping[str, Mapping[str, Parameter]] = MappingProxyType(
     }
 )
 """By the name that SDKs know."""
+
+DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        ROLLOUT: "A share of the people, the same ones each time",
+        EVERYONE: "Everyone",
+        "userWithId": "People by their userId",
+        "remoteAddress": "People by the address they ask from",
+        "applicationHostname": "Applications by the host they run on",
+        "gradualRolloutUserId": "A share of the people, by userId; use flexibleRollout instead",
+        "gradualRolloutSessionId": "A share of the visits; use flexibleRollout instead",
+        "gradualRolloutRandom": "A share of the requests; use flexibleRollout instead",
+    }
+)
+"""What each of them is for."""

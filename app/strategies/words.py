@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from app.constraints.words import Phrase, Sentence, plain, told_all
+from app.constraints.words import Phrase, Sentence, all_of, any_of, plain, told_all
 from app.strategies import types
-from app.strategies.models import Strategy
+from app.strategies.models import Strategy, Variant
 
-LISTED = 5
 WHOLE, GAP, HUES = 1_000, 6, 8
 
 
@@ -22,12 +21,17 @@ class Reach(StrEnum):
 
 
 def told(strategy: Strategy) -> Sentence:
-    """One strategy, from “On for” on."""
-    who = [Phrase("On for "), *_who(strategy)]
-    if not strategy.constraints:
-        return who
-    comma = "" if plain(who[1:]) == "everyone" else ","
-    return [*who, Phrase(f"{comma} where "), *told_all(strategy.constraints)]
+    """One strategy; the first phrase is “On for”."""
+    sentence = [Phrase("On for "), *_who(strategy)]
+    comma = "" if plain(sentence[1:]) == "everyone" else ","
+    if strategy.constraints:
+        sentence += [Phrase(f"{comma} where "), *told_all(strategy.constraints)]
+        comma = ","
+    if strategy.segments:
+        which = "segment" if len(strategy.segments) == 1 else "segments"
+        names = all_of([segment.name for segment in strategy.segments])
+        sentence += [Phrase(f"{comma} in {which} "), *names]
+    return sentence
 
 
 def summary(strategy: Strategy) -> str:
@@ -40,7 +44,7 @@ def reach(strategies: Sequence[Strategy], *, enabled: bool) -> Reach:
     if not enabled:
         return Reach.OFF
     shares = [
-        (types.percent(strategy.parameters), bool(strategy.constraints), strategy.name)
+        (types.percent(strategy.name, strategy.parameters), _is_limited(strategy), strategy.name)
         for strategy in strategies
         if not strategy.disabled
     ]
@@ -63,7 +67,7 @@ def short(strategies: Sequence[Strategy], *, enabled: bool) -> str:
         case Reach.NO_ONE:
             return "0%"
     found = [strategy for strategy in strategies if not strategy.disabled]
-    shares = {types.percent(strategy.parameters) for strategy in found}
+    shares = {types.percent(strategy.name, strategy.parameters) for strategy in found}
     return (
         f"{shares.pop()}%" if len(shares) == 1 and shares not in ({None}, {types.ALL}) else "Some"
     )
@@ -79,10 +83,10 @@ class Share(NamedTuple):
     hue: int
 
 
-def shares(strategy: Strategy) -> list[Share]:
-    """The variants of a strategy, to draw in one bar."""
+def shares(variants: Sequence[Variant]) -> list[Share]:
+    """Variants, to draw in one bar."""
     found, start = [], 0
-    for place, variant in enumerate(strategy.variants):
+    for place, variant in enumerate(variants):
         percent = f"{variant['weight'] / 10:.1f}".removesuffix(".0") + "%"
         gap = GAP if start + variant["weight"] < WHOLE else 0
         width = max(variant["weight"] - gap, 0)
@@ -91,20 +95,32 @@ def shares(strategy: Strategy) -> list[Share]:
     return found
 
 
+def _is_limited(strategy: Strategy) -> bool:
+    return bool(strategy.constraints or strategy.segments)
+
+
 def _who(strategy: Strategy) -> Sentence:
     parameters, name = strategy.parameters, strategy.name
-    share = types.percent(parameters)
+    share = types.percent(name, parameters)
     if name == types.EVERYONE or share == types.ALL:
         return [Phrase("everyone", "strong")]
     if share is not None:
         return _share(share, _stickiness(name, parameters.get("stickiness", "default")))
     if name == "userWithId":
-        return [Phrase("userId", "field"), Phrase(" "), *_any_of(parameters["userIds"])]
+        return [
+            Phrase("userId", "field"),
+            Phrase(" "),
+            *_any_of(parameters["userIds"]),
+        ]
     if name == "remoteAddress":
         return [Phrase("the address "), *_any_of(parameters["IPs"])]
     if name == "applicationHostname":
         return [Phrase("the host "), *_any_of(parameters["hostNames"])]
     return [Phrase("those whom "), Phrase(name, "strong"), Phrase(" chooses")]
+
+
+def _any_of(list: str) -> Sentence:
+    return any_of(types.listed(list))
 
 
 def _share(share: int, stickiness: str) -> Sentence:
@@ -123,15 +139,3 @@ def _stickiness(name: str, chosen: str) -> str:
         "gradualRolloutRandom": "random",
     }
     return of_old.get(name, chosen)
-
-
-def _any_of(value: str) -> Sentence:
-    parts = types.listed(value)
-    if len(parts) > LISTED:
-        return [Phrase("one of "), Phrase(f"{len(parts)} values", "strong")]
-    sentence: Sentence = []
-    for place, part in enumerate(parts):
-        if place:
-            sentence.append(Phrase(" or " if place == len(parts) - 1 else ", "))
-        sentence.append(Phrase(part, "strong"))
-    return sentence

@@ -1,21 +1,26 @@
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from flask import Response, url_for
 
 from app.core.permissions import Access, Permission
+from app.strategies import models
 from app.strategies.models import Strategy
 from app.strategies.queries import State
 from app.strategies.schemas import (
+    FeatureVariant,
     NewStrategy,
     StateRow,
     StrategyChanges,
     StrategyOrder,
     StrategyRow,
+    VariantList,
 )
-from app.switching import schemas, service, strategies
+from app.strategies.service import Fields
+from app.switching import schemas, service, strategies, variants
 from app.switching.service import Preview
 from app.web.caller import current_actor
+from app.web.json_patch import Operation, patched
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 
@@ -104,6 +109,39 @@ def plan_off(data: dict[str, Any], project_id: str, environment: str) -> Preview
     return service.preview(current_actor, project_id, environment, data["features"], on=False)
 
 
+@bp.get(f"{PLACE}/variants", needs=Access.SIGNED_IN)
+@bp.response(200, VariantList, etag=True)
+def show_variants(project_id: str, name: str, environment: str) -> State:
+    """Read the variants that all strategies share
+
+    Older instances have such variants. Those of a strategy come first.
+    """
+    return strategies.state(current_actor, project_id, name, environment)
+
+
+@bp.put(
+    f"{PLACE}/variants",
+    needs=Permission.UPDATE_FEATURE_ENVIRONMENT_VARIANTS,
+    refuses=(409, 412),
+)
+@bp.arguments(
+    FeatureVariant(many=True),
+    example=[{"name": "blue", "weight": 300, "weightType": "fix"}, {"name": "red"}],
+)
+@bp.response(200, VariantList, etag=True)
+def set_variants(
+    data: list[models.FeatureVariant], project_id: str, name: str, environment: str
+) -> State:
+    """Replace the variants that all strategies share
+
+    Their weights are completed to 1,000. An empty list removes them.
+    """
+    feature, state = variants.lock(current_actor, project_id, name, environment)
+    check_if_match(VariantList, state)
+    variants.replace(current_actor, feature, state, data)
+    return strategies.state(current_actor, project_id, name, environment)
+
+
 @bp.get(f"{PLACE}/strategies", needs=Access.SIGNED_IN)
 @bp.response(200, StrategyRow(many=True))
 def index_strategies(project_id: str, name: str, environment: str) -> list[Strategy]:
@@ -180,6 +218,32 @@ def update_strategy(
     return found
 
 
+@bp.patch(
+    f"{PLACE}/strategies/<uuid:strategy>",
+    needs=Permission.UPDATE_FEATURE_STRATEGY,
+    refuses=(409, 412),
+)
+@bp.arguments(
+    Operation(many=True),
+    example=[{"op": "replace", "path": "/parameters/rollout", "value": "50"}],
+)
+@bp.response(200, StrategyRow, etag=True)
+def patch_strategy(
+    data: list[dict[str, Any]], project_id: str, name: str, environment: str, strategy: UUID
+) -> Strategy:
+    """Change parts of a strategy
+
+    By JSON Patch (RFC 6902). What is removed is empty afterwards.
+    """
+    found = strategies.get_for_change(current_actor, project_id, name, environment, str(strategy))
+    check_if_match(StrategyRow, found)
+    wanted = patched(StrategyChanges(), StrategyRow().dump(found), data)
+    empty = Fields(title=None, constraints=[], segments=[], variants=[])
+    fields = cast(Fields, empty | wanted)
+    strategies.update(current_actor, project_id, found, **fields)
+    return found
+
+
 @bp.delete(
     f"{PLACE}/strategies/<uuid:strategy>",
     needs=Permission.DELETE_FEATURE_STRATEGY,
@@ -193,5 +257,5 @@ def remove_strategy(project_id: str, name: str, environment: str, strategy: UUID
     """
     found = strategies.get_for_change(current_actor, project_id, name, environment, str(strategy))
     check_if_match(StrategyRow, found)
-    strategies.remove(current_actor, project_id, found)
+    strategies.remove(current_actor, found)
     return no_body()

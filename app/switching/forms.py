@@ -1,32 +1,51 @@
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from flask import request
-from wtforms import BooleanField, SelectField, StringField
+from marshmallow import ValidationError
+from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 
-from app.constraints.models import Constraint, values_of
-from app.constraints.operators import Operator
-from app.constraints.words import VERBS, plain, told_all
+from app.constraints import forms as constraints
+from app.constraints.models import Constraint
+from app.constraints.words import plain, told_all
 from app.context.models import ContextField
+from app.segments.models import Segment
 from app.strategies import types
-from app.strategies.models import Strategy
-from app.strategies.schemas import StrategyChanges
+from app.strategies.models import Strategy, Variant
+from app.strategies.schemas import PAYLOAD_TYPES, StrategyChanges
 from app.web.conflicts import Values
-from app.web.forms import ReasonField, SchemaForm
+from app.web.forms import ReasonField
+from app.web.listing import is_number
+from app.web.parts import Inputs, Kind, PartsForm
 
-PARTS = ("contextName", "operator", "values")
-OPERATORS = [(operator.value, verbs[0]) for operator, verbs in VERBS.items()]
-EMPTY = {"contextName": "", "operator": Operator.IN.value, "values": "", "inverted": False}
+VARIANT = Kind(
+    path="variants",
+    title="Variant",
+    empty={
+        "name": "",
+        "weight": "",
+        "rest": False,
+        "stickiness": "",
+        "payloadType": "",
+        "payload": "",
+    },
+    main="name",
+)
+PAYLOADS = [("", "none"), *((type, type) for type in PAYLOAD_TYPES)]
+STICKINESS_WORDS = {
+    "default": "userId, then sessionId, then random",
+    "random": "random: a new answer each time",
+}
 
 
-class StrategyForm(SchemaForm):
-    """A rollout with its constraints, each of which has inputs like ``constraint-0-operator``.
+class StrategyForm(PartsForm):
+    """A strategy of any type, with its constraints, segments and variants.
 
-    ``constraints``: what these inputs hold. ``faults``: what is wrong with each, by its number.
+    ``type``: its type. ``others``: the parameters of a type other than a rollout, as inputs like
+    ``parameter-userIds``; ``wrong``: what is wrong with each.
     """
 
     schema = StrategyChanges
+    kinds = {"constraint": constraints.KIND, "variant": VARIANT}  # noqa: RUF012 - read from the class
 
     title = StringField("Title", description="Shown to people only; SDKs don’t get it.")
     rollout = StringField(
@@ -37,100 +56,139 @@ class StrategyForm(SchemaForm):
     stickiness = SelectField(
         "Stickiness", description="What keeps the answer the same for one person."
     )
+    segments = SelectMultipleField("Segments")
     disabled = BooleanField("Paused: it never reaches SDKs")
     reason = ReasonField()
 
-    def __init__(self, fields: Iterable[ContextField], data: Values) -> None:
-        super().__init__(data=data)
+    def __init__(
+        self, fields: Iterable[ContextField], segments: Sequence[Segment], data: Values
+    ) -> None:
+        super().__init__(data)
+        self.type: str = data["type"]
+        self.known_segments = segments
         names = [*types.ALWAYS_STICKY, *(field.name for field in fields if field.stickiness)]
-        self.stickiness.choices = list(dict.fromkeys(names))
-        self.rollout.flags.required = True
-        self.stickiness.validate_choice = False  # what may be chosen, the service says
-        self.faults: dict[int, list[str]] = {}
-        self.constraints = data["constraints"] if self.sent is None else _sent(self.sent)
+        self.stickiness.choices = [
+            (name, STICKINESS_WORDS.get(name, name)) for name in dict.fromkeys(names)
+        ]
+        self.segments.choices = [(str(segment.id), segment.name) for segment in segments]
+        for field in (self.stickiness, self.segments):
+            field.validate_choice = False  # what may be chosen, the service says
+        self.wrong: dict[str, str] = {}
+        self.others: dict[str, str] = data["parameters"]
+        if self.sent is not None:
+            self.others = {key: self.sent.get(f"parameter-{key}", "") for key in self.others}
+        self.is_rollout = self.type == types.ROLLOUT
+        self.rollout.flags.required = self.is_rollout
+        if not self.is_rollout:
+            del self.rollout, self.stickiness
 
     def payload(self) -> dict[str, Any]:
-        return super().payload() | {
-            "parameters": {"rollout": self.rollout.data, "stickiness": self.stickiness.data},
-            "constraints": [_as_json(each) for each in self.constraints],
+        found = super().payload() | {
+            "parameters": self._parameters(),
+            "constraints": [constraints.as_json(each) for each in self.parts["constraint"]],
+            "variants": [self._variant(each) for each in self.parts["variant"]],
         }
+        if self.segments.choices or self.segments.data:
+            found["segments"] = [int(id) for id in self.segments.data or () if is_number(id)]
+        return found
+
+    def draft(self) -> Strategy | None:
+        """The strategy as it would be saved, for its sentence; None if something is wrong."""
+        try:
+            values = self.schema().load(self.payload())
+        except ValidationError:
+            return None
+        chosen = set(values.get("segments", ()))
+        return Strategy(
+            name=self.type,
+            disabled=False,
+            parameters=values["parameters"],
+            constraints=values["constraints"],
+            segments=[each for each in self.known_segments if each.id in chosen],
+            variants=values["variants"],
+        )
 
     def show(self, problems: Iterable[tuple[str, str]]) -> None:
         rest = []
         for path, message in problems:
-            if found := re.match(r"/constraints/(\d+)/", path):
-                self.faults.setdefault(int(found[1]), []).append(message)
+            key = path.removeprefix("/parameters/")
+            if key in self.others:
+                self.wrong[key] = message
             else:
-                rest.append((path.replace("/parameters", ""), message))
+                rest.append((f"/{key}" if path != key else path, message))
         super().show(rest)
 
     def field_at(self, path: str) -> Any:
         name = path.lstrip("/")
-        return self[name] if name in {"rollout", "stickiness"} else super().field_at(path)
+        return self[name] if name in self else super().field_at(path)
 
     @property
     def problems(self) -> list[tuple[str, str]]:
-        return super().problems + [
-            (f"constraint-{place}-values", f"Constraint {place + 1}: {message}")
-            for place, messages in sorted(self.faults.items())
-            for message in messages
-        ]
+        wrong = [(f"parameter-{key}", f"{key}: {text}") for key, text in self.wrong.items()]
+        return wrong + super().problems
 
-    def take_step(self) -> bool:
-        """Add or remove a constraint, if one of these buttons was pressed; whether it was."""
-        step = request.form.get("step", "")
-        if step == "add":
-            self.constraints.append(dict(EMPTY))
-        elif found := re.fullmatch(r"remove-(\d{1,2})", step):
-            del self.constraints[int(found[1]) : int(found[1]) + 1]
-        return bool(step)
+    def _parameters(self) -> dict[str, Any]:
+        if self.is_rollout:
+            return {"rollout": self.rollout.data, "stickiness": self.stickiness.data}
+        return {key: value for key, value in self.others.items() if value.strip()}
+
+    def _variant(self, inputs: Inputs) -> dict[str, Any]:
+        """A variant as clients send it. One without stickiness goes by that of the strategy."""
+        own = self.stickiness.data if self.is_rollout else "default"
+        found = {
+            "name": inputs["name"],
+            "weight": 0 if inputs["rest"] else _thousandths(inputs["weight"]),
+            "weightType": "variable" if inputs["rest"] else "fix",
+            "stickiness": inputs["stickiness"] or own,
+        }
+        if inputs["payloadType"]:
+            found["payload"] = {"type": inputs["payloadType"], "value": inputs["payload"]}
+        return found
 
 
-def settings_of(strategy: Strategy) -> Values:
-    """The strategy as the form's values."""
+def settings_of(strategy: Strategy, known: Sequence[str] = ()) -> Values:
+    """The strategy as the form's values; ``known``: the parameters of a type that is no rollout."""
     return {
+        "type": strategy.name,
         "title": strategy.title or "",
         "rollout": strategy.parameters.get("rollout", ""),
         "stickiness": strategy.parameters.get("stickiness", ""),
+        "parameters": {key: strategy.parameters.get(key, "") for key in known},
         "disabled": strategy.disabled,
-        "constraints": [_as_inputs(each) for each in strategy.constraints],
+        "segments": [str(segment.id) for segment in strategy.segments],
+        "constraints": [constraints.as_inputs(each) for each in strategy.constraints],
+        "variants": [_as_inputs(each) for each in strategy.variants],
     }
 
 
 def in_words(settings: Values) -> Values:
-    """The settings with the constraints as a sentence."""
-    constraints = [cast(Constraint, _as_json(each)) for each in settings["constraints"]]
-    return settings | {"constraints": plain(told_all(constraints))}
-
-
-def _sent(form: Any) -> list[dict[str, Any]]:
-    numbers = {int(found[1]) for key in form if (found := re.match(r"constraint-(\d{1,2})-", key))}
-    return [
-        {part: form.get(f"constraint-{number}-{part}", "") for part in PARTS}
-        | {"inverted": f"constraint-{number}-inverted" in form}
-        for number in sorted(numbers)
-    ]
-
-
-def _as_inputs(constraint: Constraint) -> dict[str, Any]:
-    return {
-        "contextName": constraint["contextName"],
-        "operator": constraint["operator"],
-        "values": "\n".join(values_of(constraint)),
-        "inverted": constraint["inverted"],
+    """The settings with lists as sentences."""
+    found = [cast(Constraint, constraints.as_json(each)) for each in settings["constraints"]]
+    return settings | {
+        "constraints": plain(told_all(found)),
+        "variants": [
+            f"{each['name']} {'the rest' if each['rest'] else each['weight'] + '%'}"
+            for each in settings["variants"]
+        ],
     }
 
 
-def _as_json(inputs: dict[str, Any]) -> dict[str, Any]:
-    """A constraint as clients send it. Values stand on lines or between commas."""
-    known = inputs["operator"] in set(Operator)
-    takes_list = known and Operator(inputs["operator"]).takes_list
-    text = inputs["values"].strip()
-    lines = [part.strip() for part in re.split(r"[\r\n,]+", text) if part.strip()]
+def _as_inputs(variant: Variant) -> Inputs:
+    payload = variant.get("payload", {"type": "", "value": ""})
     return {
-        "contextName": inputs["contextName"],
-        "operator": inputs["operator"],
-        "inverted": inputs["inverted"],
-        "caseInsensitive": False,
-        **({"values": lines} if takes_list else {"value": text}),
+        "name": variant["name"],
+        "weight": f"{variant['weight'] / 10:g}",
+        "rest": variant["weightType"] == "variable",
+        "stickiness": variant["stickiness"],
+        "payloadType": payload["type"],
+        "payload": payload["value"],
     }
+
+
+def _thousandths(percent: str) -> int | str:
+    """A weight as clients send it; what is no number stays as it is, and is refused."""
+    try:
+        found = float(percent or "0") * 10
+    except ValueError:
+        return percent
+    return round(found) if abs(found - round(found)) < 1e-6 else percent  # noqa: PLR2004

@@ -13,6 +13,7 @@ from app.features import changes, selections
 from app.features.changes import Facts
 from app.features.forms import cut
 from app.projects import service as projects
+from app.strategies import service as strategies
 from app.switching import service
 from app.web import signing
 from app.web.caller import current_actor
@@ -132,7 +133,7 @@ def _preview_page(
         verdict=changes.verdict(len(facts), len(facts) + len(unchanged)),
         groups=changes.grouped(facts, unchanged, marked),
         archived=preview.archived,
-        approvals=service.use_of(project_id, environment).required_approvals,
+        approvals=strategies.use_of(project_id, environment).required_approvals,
         environment=environment,
         shown_names=cut(names),
         way=_word(on=on),

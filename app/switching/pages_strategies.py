@@ -2,17 +2,21 @@
 
 from uuid import UUID
 
-from flask import flash
+from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.constraints.forms import OPERATORS
+from app.constraints.words import told_all
 from app.context import service as context
-from app.core.permissions import Permission
+from app.core.permissions import Access, Permission
 from app.projects import service as projects
-from app.strategies import types, words
+from app.segments import service as segments
+from app.strategies import custom, types, words
+from app.strategies import service as contents
 from app.strategies.models import Strategy
-from app.switching import service, strategies
-from app.switching.forms import OPERATORS, StrategyForm, in_words, settings_of
+from app.switching import defaults, strategies
+from app.switching.forms import PAYLOADS, StrategyForm, in_words, settings_of
 from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
 from app.web.forms import attempt, show_form
@@ -20,6 +24,7 @@ from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
 PLACE = "/features/<key:name>/environments/<key:environment>/strategies"
+DEFAULT = "/environments/<key:environment>/default-strategy"
 
 bp = PageBlueprint("strategy_pages", __name__, url_prefix="/projects/<key:project_id>")
 
@@ -27,41 +32,42 @@ LABELS = {
     "title": "Title",
     "rollout": "Rollout",
     "stickiness": "Stickiness",
+    "parameters": "Parameters",
     "disabled": "Paused",
     "constraints": "Constraints",
+    "segments": "Segments",
+    "variants": "Variants",
 }
 
 
 @bp.form(f"{PLACE}/new", needs=Permission.CREATE_FEATURE_STRATEGY)
 def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     """Add a strategy to a feature."""
-    project = projects.get(current_actor, project_id)
-    default = service.default_strategy(project, environment, name, 0)
-    form = StrategyForm(context.every(), settings_of(default))
     strategies.state(current_actor, project_id, name, environment)
+    type = request.args.get("type", types.ROLLOUT)
+    empty = _empty(project_id, environment, type)
+    form = _form(project_id, empty)
     if not form.take_step():
+        fields = {"name": type}
         added = attempt(
             form,
             lambda: strategies.add(
-                current_actor,
-                project_id,
-                name,
-                environment,
-                **{"name": types.ROLLOUT, **form.values},
+                current_actor, project_id, name, environment, **(fields | form.values)
             ),
         )
         if added is not None:
             flash(f"Strategy added in {environment}.", "ok")
             return _back(project_id, name, environment)
-    return _page("switching/strategy_new.html", form, project_id, name, environment)
+    about = _about(project_id, name, environment)
+    draft = form.draft() if form.sent else empty
+    return show_form("switching/strategy_new.html", form, types=_types(), draft=draft, **about)
 
 
 @bp.get(f"{PLACE}/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
 def show(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
     """Show a strategy as a form."""
     found = strategies.get(current_actor, project_id, name, environment, str(strategy))
-    form = StrategyForm(context.every(), settings_of(found))
-    return _edit_page(form, found, project_id, name)
+    return _edit_page(_form(project_id, found), found, project_id, name)
 
 
 @bp.post(f"{PLACE}/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
@@ -69,11 +75,10 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
     """Save, unless someone else changed the strategy first: then show what they changed."""
     place = (current_actor, project_id, name, environment, str(strategy))
     found = strategies.get(*place)
-    current = settings_of(found)
-    form = StrategyForm(context.every(), current)
+    form = _form(project_id, found)
     if form.take_step():
         return _edit_page(form, found, project_id, name)
-    if before := _stale_edit(found).stale(current):
+    if before := _stale_edit(found).stale(_settings(found)):
         return _edit_page(form, found, project_id, name, before)
     changed = attempt(
         form,
@@ -91,9 +96,56 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
 def remove(project_id: str, name: str, environment: str, strategy: UUID) -> Response:
     """Delete a strategy. A feature that has no other is switched off."""
     found = strategies.get_for_change(current_actor, project_id, name, environment, str(strategy))
-    strategies.remove(current_actor, project_id, found)
+    strategies.remove(current_actor, found)
     flash(f"Strategy in {environment} deleted.", "ok")
     return _back(project_id, name, environment)
+
+
+@bp.get(DEFAULT, needs=Permission.UPDATE_PROJECT)
+def show_default(project_id: str, environment: str) -> ResponseReturnValue:
+    """Show what features get when they are switched on without a strategy."""
+    found = defaults.get(current_actor, project_id, environment)
+    return _default_page(_form(project_id, found), found, project_id)
+
+
+@bp.post(DEFAULT, needs=Permission.UPDATE_PROJECT)
+def choose_default(project_id: str, environment: str) -> ResponseReturnValue:
+    """Save it, unless someone else changed it first: then show what they changed."""
+    found = defaults.get_for_change(current_actor, project_id, environment)
+    form = _form(project_id, found)
+    if form.take_step():
+        return _default_page(form, found, project_id)
+    if before := _stale_default(project_id, environment).stale(_settings(found)):
+        return _default_page(form, found, project_id, before)
+    fields = {"name": found.name}
+    chosen = attempt(
+        form,
+        lambda: defaults.choose(current_actor, project_id, environment, **(fields | form.values)),
+    )
+    if chosen is None:
+        return _default_page(form, found, project_id)
+    flash(f"Default strategy in {environment} saved.", "ok")
+    return redirect_to("project_pages.settings", project_id=project_id)
+
+
+@bp.post(f"{DEFAULT}/reset", needs=Permission.UPDATE_PROJECT)
+def reset_default(project_id: str, environment: str) -> Response:
+    """Go back to: on for everyone."""
+    defaults.reset(current_actor, project_id, environment)
+    flash(f"New features in {environment} are on for everyone again.", "ok")
+    return redirect_to("project_pages.settings", project_id=project_id)
+
+
+@bp.post("/strategy-sentence", needs=Access.SIGNED_IN, writes=False)
+def say(project_id: str) -> str:
+    """What the strategy in a form would do, in a sentence: a part of its page."""
+    project = projects.get(current_actor, project_id)
+    empty = _empty(project.id, "", request.form.get("type", types.ROLLOUT))
+    form = _form(project_id, empty)
+    form.validate()
+    return render_template(
+        "switching/_says.html", draft=form.draft(), form=form, told=words.told, shares=words.shares
+    )
 
 
 def _back(project_id: str, name: str, environment: str) -> Response:
@@ -101,14 +153,41 @@ def _back(project_id: str, name: str, environment: str) -> Response:
     return redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=anchor)
 
 
+def _form(project_id: str, strategy: Strategy) -> StrategyForm:
+    available = segments.available(current_actor, project_id)
+    return StrategyForm(context.every(), available, _settings(strategy))
+
+
+def _settings(strategy: Strategy) -> Values:
+    known = contents.known_parameters(strategy.name) if strategy.name != types.ROLLOUT else {}
+    return settings_of(strategy, list(known))
+
+
+def _empty(project_id: str, environment: str, type: str) -> Strategy:
+    """What the form of a new strategy begins with."""
+    if type == types.ROLLOUT:
+        project = projects.get(current_actor, project_id)
+        return defaults.everyone(project, environment)
+    return Strategy(
+        name=type, disabled=False, parameters={}, constraints=[], segments=[], variants=[]
+    )
+
+
+def _types() -> list[tuple[str, str]]:
+    """The types to choose from for a new strategy, other than a rollout, with what each is for."""
+    return [
+        (type.name, type.description or "")
+        for type in custom.with_built_in()
+        if not type.deprecated and type.name != types.ROLLOUT
+    ]
+
+
 def _stale_edit(strategy: Strategy) -> StaleEdit:
     return StaleEdit(f"strategy {strategy.id}", LABELS, in_words)
 
 
-def _page(
-    template: str, form: StrategyForm, project_id: str, name: str, environment: str
-) -> ResponseReturnValue:
-    return show_form(template, form, **_about(project_id, name, environment))
+def _stale_default(project_id: str, environment: str) -> StaleEdit:
+    return StaleEdit(f"default strategy {project_id} {environment}", LABELS, in_words)
 
 
 def _edit_page(
@@ -122,21 +201,40 @@ def _edit_page(
     return _stale_edit(strategy).show(
         "switching/strategy_edit.html",
         form,
-        settings_of(strategy),
+        _settings(strategy),
         before,
         strategy=strategy,
-        told=words.told,
-        shares=words.shares,
+        draft=form.draft() if form.sent else strategy,
         **_about(project_id, name, strategy.environment),
     )
 
 
-def _about(project_id: str, name: str, environment: str) -> dict[str, object]:
+def _default_page(
+    form: StrategyForm, strategy: Strategy, project_id: str, before: Values | None = None
+) -> ResponseReturnValue:
+    return _stale_default(project_id, strategy.environment).show(
+        "switching/default_edit.html",
+        form,
+        _settings(strategy),
+        before,
+        strategy=strategy,
+        draft=form.draft() if form.sent else strategy,
+        **_about(project_id, None, strategy.environment),
+    )
+
+
+def _about(project_id: str, name: str | None, environment: str) -> dict[str, object]:
+    fields = context.every()
     return {
         "overview": projects.overview(current_actor, project_id),
         "name": name,
         "environment": environment,
-        "approvals": service.use_of(project_id, environment).required_approvals,
-        "fields": [field.name for field in context.every()],
+        "approvals": contents.use_of(project_id, environment).required_approvals,
+        "fields": [field.name for field in fields],
+        "legal": {field.name: field.values for field in fields},
         "operators": OPERATORS,
+        "payloads": PAYLOADS,
+        "told": words.told,
+        "told_all": told_all,
+        "shares": words.shares,
     }

@@ -1,7 +1,8 @@
 from marshmallow import fields
 
 from app.features.schemas import FeatureNames
-from app.web.schemas import Schema
+from app.strategies.schemas import Segments
+from app.web.schemas import Key, Schema
 
 
 class SwitchedFeatures(FeatureNames):
@@ -14,8 +15,15 @@ class SwitchPlan(Schema):
     )
     given_strategy = fields.List(
         fields.String(),
-        metadata={"description": "They would get the default strategy: on for everyone."},
+        metadata={"description": "They would get the default strategy of the environment."},
     )
     unchanged = fields.List(fields.String(), metadata={"description": "They are so already."})
     archived = fields.List(fields.String())
     not_found = fields.List(fields.String(), attribute="unknown", data_key="unknown")
+
+
+class SegmentsOfStrategy(Schema):
+    project_id = Key(required=True)
+    environment_id = Key(required=True)
+    strategy_id = fields.UUID(required=True)
+    segment_ids = Segments(required=True)

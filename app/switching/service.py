@@ -2,12 +2,8 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
-from uuid import uuid4
 
 from app.core.actor import Actor
-from app.core.clock import utcnow
-from app.core.db import insert_all
 from app.core.errors import ChangedSinceReview, Conflict, NotFound
 from app.core.words import listed
 from app.events import service as events
@@ -18,9 +14,9 @@ from app.features.changes import Facts
 from app.projects import service as projects
 from app.projects.approvals import guard
 from app.projects.models import Project
-from app.strategies import queries, types, words
-from app.strategies.models import Strategy
-from app.strategies.queries import ProjectUse
+from app.strategies import queries, words
+from app.strategies.service import use_of
+from app.switching import defaults
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,7 @@ def preview(
     on_now = queries.on_in(environment, active.values())
     ready = queries.with_strategy(environment, active.values()) if on else set()
     sign = f"on in {environment}"
-    strategy = f"strategy: {words.summary(default_strategy(project, environment, '', 0))}"
+    strategy = f"strategy: {words.summary(defaults.of(project, environment))}"
     facts: Facts = [
         [name, [sign, *([] if id in ready else [strategy])], []] if on else [name, [], [sign]]
         for name, id in sorted(active.items())
@@ -131,58 +127,18 @@ def reversal(actor: Actor, project_id: str, batch_id: str) -> tuple[str, list[st
     raise NotFound("This project has no such change of features.")
 
 
-def use_of(project_id: str, environment: str) -> ProjectUse:
-    """The environment, if the project uses it."""
-    uses = queries.environments_of([project_id]).get(project_id, [])
-    for use in uses:
-        if use.name == environment:
-            return use
-    raise NotFound(f"Project {project_id} does not use an environment named {environment}.")
-
-
-def default_strategy(project: Project, environment: str, feature: str, sort_order: int) -> Strategy:
-    """What a feature gets when it is switched on without a strategy: it is on for everyone."""
-    defaults = {"stickiness": project.default_stickiness, "groupId": feature}
-    return Strategy(
-        id=str(uuid4()),
-        environment=environment,
-        name=types.ROLLOUT,
-        title=None,
-        disabled=False,
-        sort_order=sort_order,
-        parameters=types.in_full(types.ROLLOUT, {}, defaults),
-        constraints=[],
-        variants=[],
-    )
-
-
 def _give_strategy(
     actor: Actor, project: Project, environment: str, ids: dict[str, int], batch_id: str
 ) -> None:
     """Add the default strategy to features, by name and id, after those that are paused."""
     paused = queries.strategies_in(environment, ids.values())
-    now = utcnow()
-    rows: list[dict[str, Any]] = []
-    payloads = []
-    for name, id in ids.items():
-        strategy = default_strategy(project, environment, name, len(paused.get(id, ())))
-        payloads.append(
-            EventPayload(project=project.id, feature_name=name, data=strategy.snapshot())
-        )
-        rows.append(
-            {
-                "id": strategy.id,
-                "feature_id": id,
-                "environment": environment,
-                "name": strategy.name,
-                "title": None,
-                "disabled": False,
-                "sort_order": strategy.sort_order,
-                "parameters": strategy.parameters,
-                "constraints": [],
-                "variants": [],
-                "created_at": now,
-            }
-        )
-    insert_all(rows, Strategy)
+    default = defaults.of(project, environment)
+    given = {
+        name: defaults.copy(default, name, id, len(paused.get(id, ()))) for name, id in ids.items()
+    }
+    queries.insert(list(given.values()))
+    payloads = [
+        EventPayload(project=project.id, feature_name=name, data=strategy.snapshot())
+        for name, strategy in given.items()
+    ]
     events.record_all(actor, EventType.FEATURE_STRATEGY_ADDED, payloads, batch_id=batch_id)

@@ -1,11 +1,10 @@
 """The strategies of a feature in an environment: adding, changing, sorting and deleting them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
-from app.constraints import service as constraints
-from app.constraints.models import Constraint
-from app.context import service as context
+import sqlalchemy as sa
+
 from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import Conflict, Invalid, NotFound
@@ -16,21 +15,9 @@ from app.features.models import Feature
 from app.projects import service as projects
 from app.projects.approvals import guard
 from app.strategies import queries, types
-from app.strategies.models import MAX_STRATEGIES, Strategy, Variant
+from app.strategies.models import MAX_STRATEGIES, Strategy
 from app.strategies.queries import State
-from app.switching.service import use_of
-
-
-class Fields(TypedDict, total=False):
-    """The fields of a strategy. In an update, those left out stay as they are."""
-
-    name: str
-    title: str | None
-    disabled: bool
-    sort_order: int
-    parameters: dict[str, str]
-    constraints: list[Constraint]
-    variants: list[Variant]
+from app.strategies.service import Fields, compose, use_of
 
 
 def state(actor: Actor, project_id: str, feature: str, environment: str) -> State:
@@ -56,17 +43,13 @@ def add(
             "can be."
         )
     strategy = Strategy(
-        feature_id=found.id,
-        environment=environment,
-        name=fields.get("name", types.ROLLOUT),
-        title=fields.get("title"),
-        disabled=fields.get("disabled", False),
-        parameters={},
-        constraints=fields.get("constraints", []),
-        variants=fields.get("variants", []),
+        feature_id=found.id, environment=environment, name="", disabled=False, parameters={}
     )
-    _set_parameters(actor, project_id, found, strategy, fields.get("parameters", {}))
-    _check(strategy)
+    given = Fields(
+        name=types.ROLLOUT, title=None, parameters={}, constraints=[], segments=[], variants=[]
+    )
+    defaults = _defaults(actor, project_id, found)
+    compose(strategy, given | fields, project_id=project_id, defaults=defaults)
     place = min(fields.get("sort_order", len(present)), len(present))
     strategy.sort_order = place
     save(strategy)
@@ -79,14 +62,8 @@ def update(actor: Actor, project_id: str, strategy: Strategy, **fields: Unpack[F
     """Change a strategy from ``get_for_change``; whether that changed anything."""
     found = db.session.get_one(Feature, strategy.feature_id)
     before = strategy.snapshot()
-    for key in ("name", "title", "disabled", "constraints", "variants"):
-        if key in fields:
-            setattr(strategy, key, fields[key])
-    if "parameters" in fields or "name" in fields:
-        kept = strategy.parameters if strategy.name == before["name"] else {}
-        given = kept | fields.get("parameters", {})
-        _set_parameters(actor, project_id, found, strategy, given)
-    _check(strategy)
+    defaults = _defaults(actor, project_id, found)
+    compose(strategy, fields, project_id=project_id, defaults=defaults)
     if "sort_order" in fields:
         present = queries.strategies_in(strategy.environment, [found.id])[found.id]
         others = [each for each in present if each.id != strategy.id]
@@ -101,9 +78,8 @@ def update(actor: Actor, project_id: str, strategy: Strategy, **fields: Unpack[F
     return True
 
 
-def remove(actor: Actor, project_id: str, strategy: Strategy) -> None:
+def remove(actor: Actor, strategy: Strategy) -> None:
     """Delete a strategy from ``get_for_change``. Without any, the feature is switched off."""
-    projects.require_for_content(actor, project_id)
     found = db.session.get_one(Feature, strategy.feature_id)
     before, environment = strategy.snapshot(), strategy.environment
     db.session.delete(strategy)
@@ -154,10 +130,19 @@ def get_for_change(
     return _with_id(present, id)
 
 
+def find_for_change(actor: Actor, project_id: str, environment: str, id: str) -> Strategy:
+    """The same for a strategy whose feature is not known."""
+    owner = sa.select(Feature.name).join(Strategy, Strategy.feature_id == Feature.id)
+    feature = db.session.scalar(owner.where(Strategy.id == id))
+    if feature is None:
+        raise _unknown(id)
+    return get_for_change(actor, project_id, feature, environment, id)
+
+
 def _for_change(
     actor: Actor, project_id: str, feature: str, environment: str
 ) -> tuple[Feature, list[Strategy]]:
-    found = features.get_for_change(actor, project_id, feature).feature
+    found = features.lock_for_change(actor, project_id, feature)
     use_of(project_id, environment)
     guard(actor, project_id, [environment], feature=feature)
     return found, queries.strategies_in(environment, [found.id]).get(found.id, [])
@@ -167,51 +152,17 @@ def _with_id(strategies: Sequence[Strategy], id: str) -> Strategy:
     for strategy in strategies:
         if strategy.id == id:
             return strategy
-    raise NotFound(f"There is no strategy with the id {id} here.")
+    raise _unknown(id)
 
 
-def _set_parameters(
-    actor: Actor, project_id: str, feature: Feature, strategy: Strategy, given: Mapping[str, str]
-) -> None:
-    if problems := types.problems(strategy.name, given):
-        raise Invalid.because(
-            [
-                {"path": f"/parameters/{key}", "message": message}
-                for key, message in problems.items()
-            ]
-        )
-    defaults = {
-        "stickiness": projects.get(actor, project_id).default_stickiness,
-        "groupId": feature.name,
-    }
-    if strategy.name in types.TYPES:
-        strategy.parameters = types.in_full(strategy.name, given, defaults)
-    else:
-        strategy.parameters = dict(given)
+def _unknown(id: str) -> NotFound:
+    return NotFound(f"There is no strategy with the id {id} here.")
 
 
-def _check(strategy: Strategy) -> None:
-    """Refuse what needs a look at context fields."""
-    constraints.check_to_store(strategy.constraints)
-    asked = {"/parameters/stickiness": strategy.parameters.get("stickiness", "default")}
-    asked |= {
-        f"/variants/{place}/stickiness": variant["stickiness"]
-        for place, variant in enumerate(strategy.variants)
-    }
-    if set(asked.values()) <= set(types.ALWAYS_STICKY):
-        return
-    fields = context.by_name(keep=True).values()
-    sticky = {field.name for field in fields if field.stickiness}
-    problems = [
-        {
-            "path": path,
-            "message": f"There is no context field named {name!r} that stickiness can go by.",
-        }
-        for path, name in asked.items()
-        if name not in sticky and name not in types.ALWAYS_STICKY
-    ]
-    if problems:
-        raise Invalid.because(problems)
+def _defaults(actor: Actor, project_id: str, feature: Feature) -> dict[str, str]:
+    """What parameters are that no one has given."""
+    stickiness = projects.get(actor, project_id).default_stickiness
+    return {"stickiness": stickiness, "groupId": feature.name}
 
 
 def _number(strategies: Sequence[Strategy]) -> None:

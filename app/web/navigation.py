@@ -34,6 +34,7 @@ GROUPS = (
     (
         "Targeting",
         (
+            Entry("Segments", "segment_pages.index", also="/new-segment"),
             Entry("Context fields", "context_pages.index", also="/new-context-field"),
             Entry("Tags", "tag_pages.index"),
         ),

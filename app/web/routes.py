@@ -97,11 +97,16 @@ class Routes:
         """A page that shows a form, and takes it."""
         return self.route(rule, needs=needs, writes=True, methods=["GET", "POST"])
 
-    def post(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
-        return self.route(rule, needs=needs, writes=True, refuses=refuses, methods=["POST"])
+    def post(
+        self, rule: str, *, needs: Need, refuses: tuple[int, ...] = (), writes: bool = True
+    ) -> Decorator:
+        return self.route(rule, needs=needs, writes=writes, refuses=refuses, methods=["POST"])
 
     def put(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
         return self.route(rule, needs=needs, writes=True, refuses=refuses, methods=["PUT"])
+
+    def patch(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
+        return self.route(rule, needs=needs, writes=True, refuses=refuses, methods=["PATCH"])
 
     def delete(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
         return self.route(rule, needs=needs, writes=True, refuses=refuses, methods=["DELETE"])

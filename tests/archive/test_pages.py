@@ -7,6 +7,7 @@ import pytest
 
 from tests.browser import Browser, Page, text_of
 from tests.clients import ApiClient
+from tests.support.dependencies import parents
 
 HOME = "/projects/default"
 Family = Callable[..., None]
@@ -85,7 +86,7 @@ def test_leaving_the_parent_out_makes_a_new_plan(browser, family):
 
 
 def parents_of(admin: ApiClient, name: str) -> list[str]:
-    return admin.ok("GET", f"/projects/default/features/{name}")["dependencies"]
+    return parents(admin, f"/projects/default/features/{name}")
 
 
 def test_removing_a_dependency_is_part_of_the_plan_and_changes_nothing_yet(browser, admin, family):
@@ -162,7 +163,7 @@ def test_features_are_archived_with_a_reason_and_revived_with_their_dependencies
     assert [event["reason"] for event in events] == ["not used"] * 2
     page = browser.follow(browser.submit(page, form="Revive all 2"))
     assert page.messages == ["2 features revived. 1 feature depends on the same parent again."]
-    assert admin.ok("GET", "/projects/default/features/child")["dependencies"] == ["base"]
+    assert parents(admin, "/projects/default/features/child") == ["base"]
 
 
 def test_a_plan_that_changed_is_shown_again_with_the_differences_marked(browser, admin, family):

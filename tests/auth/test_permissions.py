@@ -22,29 +22,9 @@ from app.tokens.models import Token
 from tests.clients import ApiClient, error_of
 from tests.people import People
 from tests.statements import statements
+from tests.support.roles import OF_EDITOR, ON_FEATURES, ON_PROJECT
 
 MODES = ("open", "protected", "private")
-ON_FEATURES = {
-    "CREATE_FEATURE",
-    "UPDATE_FEATURE",
-    "UPDATE_FEATURE_DEPENDENCY",
-    "DELETE_FEATURE",
-    "UPDATE_FEATURE_ENVIRONMENT",
-    "CREATE_FEATURE_STRATEGY",
-    "UPDATE_FEATURE_STRATEGY",
-    "DELETE_FEATURE_STRATEGY",
-}
-ON_PROJECT = ON_FEATURES | {"UPDATE_PROJECT", "DELETE_PROJECT", "PROJECT_USER_ACCESS_WRITE"}
-OF_EDITOR = {
-    "CREATE_PROJECT",
-    "CREATE_TAG_TYPE",
-    "UPDATE_TAG_TYPE",
-    "DELETE_TAG_TYPE",
-    "CREATE_CONTEXT_FIELD",
-    "UPDATE_CONTEXT_FIELD",
-    "DELETE_CONTEXT_FIELD",
-    "READ_LOGS",
-}
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 

@@ -11,9 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.people import PASSWORD
 from tests.support.machines import EXECUTABLE, Machine
 from tests.support.servers import TOKEN, Server
-from tests.support.windows import PASSWORD, Window, set_password, sign_in
+from tests.support.windows import Window, set_password, sign_in
 
 ADMIN = "/api/admin"
 NEW_PASSWORD = "five words that no one guesses"

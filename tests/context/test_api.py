@@ -156,7 +156,7 @@ def used(admin, plan):
 def test_a_field_that_strategies_use_is_not_deleted(admin, editor, used):
     refused = editor.delete(f"{PATH}/plan")
     assert error_of(refused) == (409, "ConflictError")
-    assert "1 strategy uses it, in 1 feature." in refused.json["message"]
+    assert "1 strategy of 1 feature uses it." in refused.json["message"]
     admin.ok("DELETE", f"{PLACE}/{used}")
     editor.ok("DELETE", f"{PATH}/plan")
 
@@ -167,7 +167,7 @@ def test_a_legal_value_that_strategies_use_is_not_taken_away(editor, used):
         editor.put(f"{PATH}/plan", {"legalValues": [{"value": "free"}]}),
     ):
         assert error_of(answer) == (409, "ConflictError")
-        assert "Strategies use these values of plan: gold." in answer.json["message"]
+        assert "Strategies or segments use these values of plan: gold." in answer.json["message"]
     editor.ok("DELETE", f"{PATH}/plan/legal-values/free")
     editor.ok("PUT", f"{PATH}/plan", {"legalValues": []})
     assert editor.put(f"{PATH}/plan", {"legalValues": [{"value": "plus"}]}).status_code == 409

@@ -4,6 +4,7 @@ from app.core.actor import COMMAND_LINE
 from app.core.db import unit_of_work
 from app.projects import service as projects
 from tests.clients import error_of, problems_of
+from tests.support.dependencies import parents, rule
 
 PATH = "/projects/default/features"
 OFF_IN_DEVELOPMENT = {
@@ -12,6 +13,7 @@ OFF_IN_DEVELOPMENT = {
     "sortOrder": 1,
     "enabled": False,
     "strategies": [],
+    "variants": [],
 }
 OFF_IN_PRODUCTION = OFF_IN_DEVELOPMENT | {
     "name": "production",
@@ -223,9 +225,9 @@ def test_a_child_and_its_parent_name_each_other(admin, make):
     for child in ("a", "b"):
         answer = depend(admin, child, "parent")
         assert (answer.status_code, answer.data) == (200, b"")
-    assert admin.ok("GET", f"{PATH}/a")["dependencies"] == ["parent"]
+    assert parents(admin, f"{PATH}/a") == ["parent"]
     assert admin.ok("GET", f"{PATH}/parent")["children"] == ["a", "b"]
-    assert told(admin, "feature-dependency-added")[-1] == ("a", None, {"parent": "parent"})
+    assert told(admin, "feature-dependency-added")[-1] == ("a", None, rule("parent"))
 
 
 def test_nothing_depends_on_itself(admin, make):
@@ -239,7 +241,7 @@ def test_a_parent_has_no_parent(admin, make):
     assert error_of(depend(admin, "c", "b")) == (409, "ConflictError")
     assert error_of(depend(admin, "a", "c")) == (409, "ConflictError")
     assert error_of(depend(admin, "a", "b")) == (409, "ConflictError")
-    assert admin.ok("GET", f"{PATH}/b")["dependencies"] == ["a"]
+    assert parents(admin, f"{PATH}/b") == ["a"]
     assert len(told(admin, "feature-dependency-added")) == 1
 
 
@@ -247,9 +249,9 @@ def test_a_new_parent_replaces_the_old(admin, make):
     make("child", "old", "new")
     depend(admin, "child", "old")
     depend(admin, "child", "new")
-    assert admin.ok("GET", f"{PATH}/child")["dependencies"] == ["new"]
+    assert parents(admin, f"{PATH}/child") == ["new"]
     assert admin.ok("GET", f"{PATH}/old")["children"] == []
-    assert told(admin, "feature-dependency-removed") == [("child", {"parent": "old"}, None)]
+    assert told(admin, "feature-dependency-removed") == [("child", rule("old"), None)]
 
 
 def test_the_same_parent_again_tells_nothing(admin, make):
@@ -285,8 +287,8 @@ def test_a_dependency_is_removed(admin, make, path):
     depend(admin, "child", "parent")
     answer = admin.delete(f"{PATH}{path}")
     assert (answer.status_code, answer.data) == (200, b"")
-    assert admin.ok("GET", f"{PATH}/child")["dependencies"] == []
-    assert told(admin, "feature-dependency-removed") == [("child", {"parent": "parent"}, None)]
+    assert parents(admin, f"{PATH}/child") == []
+    assert told(admin, "feature-dependency-removed") == [("child", rule("parent"), None)]
 
 
 def test_a_dependency_that_is_not_there_is_not_found_when_named(admin, make):
@@ -294,7 +296,7 @@ def test_a_dependency_that_is_not_there_is_not_found_when_named(admin, make):
     depend(admin, "child", "parent")
     answer = admin.delete(f"{PATH}/child/dependencies/other")
     assert error_of(answer) == (404, "NotFoundError")
-    assert admin.ok("GET", f"{PATH}/child")["dependencies"] == ["parent"]
+    assert parents(admin, f"{PATH}/child") == ["parent"]
     assert admin.delete(f"{PATH}/other/dependencies").status_code == 200
     assert told(admin, "feature-dependency-removed") == []
 
@@ -304,4 +306,46 @@ def test_viewers_may_not_touch_dependencies(admin, viewer, make):
     depend(admin, "child", "parent")
     assert error_of(depend(viewer, "child", "parent")) == (403, "NoAccessError")
     assert error_of(viewer.delete(f"{PATH}/child/dependencies")) == (403, "NoAccessError")
-    assert admin.ok("GET", f"{PATH}/child")["dependencies"] == ["parent"]
+    assert parents(admin, f"{PATH}/child") == ["parent"]
+
+
+# What a parent must be
+
+
+def link(client):
+    [found] = client.ok("GET", f"{PATH}/child")["dependencies"]
+    return found["feature"], found["enabled"], found["variants"]
+
+
+def test_a_child_can_need_a_variant_of_its_parent_or_that_it_is_off(admin, make):
+    make("child", "parent", "other")
+    path = f"{PATH}/child/dependencies"
+    admin.ok("POST", path, {"feature": "parent", "variants": ["blue", "red"]})
+    assert link(admin) == ("parent", True, ["blue", "red"])
+    admin.ok("POST", path, {"feature": "parent"})
+    assert link(admin) == ("parent", True, ["blue", "red"])
+    admin.ok("POST", path, {"feature": "parent", "enabled": False, "variants": []})
+    assert link(admin) == ("parent", False, [])
+    admin.ok("POST", path, {"feature": "other"})
+    assert link(admin) == ("other", True, [])
+    [_, changed, _] = reversed(told(admin, "feature-dependency-added"))
+    assert changed == (
+        "child",
+        rule("parent") | {"variants": ["blue", "red"]},
+        rule("parent") | {"enabled": False},
+    )
+
+
+def test_a_parent_that_must_be_off_has_no_variant(admin, make):
+    make("child", "parent")
+    body = {"feature": "parent", "enabled": False, "variants": ["blue"]}
+    assert list(problems_of(admin.post(f"{PATH}/child/dependencies", body))) == ["/variants"]
+
+
+def test_archiving_and_reviving_keep_what_a_parent_must_be(admin, make):
+    make("child", "parent")
+    body = {"feature": "parent", "variants": ["blue"]}
+    admin.ok("POST", f"{PATH}/child/dependencies", body)
+    admin.ok("POST", "/projects/default/archive", {"features": ["child", "parent"]})
+    admin.ok("POST", "/projects/default/revive-features", {"features": ["child", "parent"]})
+    assert link(admin) == ("parent", True, ["blue"])

@@ -8,6 +8,7 @@ from app.accounts.models import Account
 from app.core.db import db, unit_of_work
 from app.me.models import Feedback, Splash
 from tests.clients import ApiClient, error_of
+from tests.support.roles import OF_EDITOR, ON_FEATURES, ON_PROJECT
 
 USER = [
     "id",
@@ -20,27 +21,6 @@ USER = [
     "seenAt",
     "createdAt",
     "accountType",
-]
-ON_FEATURES = [
-    "CREATE_FEATURE",
-    "CREATE_FEATURE_STRATEGY",
-    "DELETE_FEATURE",
-    "DELETE_FEATURE_STRATEGY",
-    "UPDATE_FEATURE",
-    "UPDATE_FEATURE_DEPENDENCY",
-    "UPDATE_FEATURE_ENVIRONMENT",
-    "UPDATE_FEATURE_STRATEGY",
-]
-OF_OWNERS = sorted([*ON_FEATURES, "DELETE_PROJECT", "PROJECT_USER_ACCESS_WRITE", "UPDATE_PROJECT"])
-OF_EDITORS = [
-    "CREATE_CONTEXT_FIELD",
-    "CREATE_PROJECT",
-    "CREATE_TAG_TYPE",
-    "DELETE_CONTEXT_FIELD",
-    "DELETE_TAG_TYPE",
-    "READ_LOGS",
-    "UPDATE_CONTEXT_FIELD",
-    "UPDATE_TAG_TYPE",
 ]
 
 
@@ -143,8 +123,8 @@ def test_a_viewer_holds_nothing(viewer):
 
 
 def test_an_editor_holds_those_of_the_role_and_some_on_the_default_project(editor):
-    on_default = [(p, "default") for p in [*ON_FEATURES, "UPDATE_PROJECT"]]
-    everywhere = [(p, None) for p in OF_EDITORS]
+    on_default = [(p, "default") for p in [*sorted(ON_FEATURES), "UPDATE_PROJECT"]]
+    everywhere = [(p, None) for p in sorted(OF_EDITOR)]
     assert held(editor) == sorted(
         on_default + everywhere, key=lambda pair: (pair[0], pair[1] or "")
     )
@@ -153,15 +133,17 @@ def test_an_editor_holds_those_of_the_role_and_some_on_the_default_project(edito
 @pytest.mark.parametrize("mode", ["protected", "private"])
 def test_an_editor_holds_nothing_on_a_default_project_that_is_not_open(admin, editor, mode):
     admin.ok("PUT", "/projects/default", {"name": "Default", "mode": mode})
-    assert held(editor) == [(p, None) for p in OF_EDITORS]
+    assert held(editor) == [(p, None) for p in sorted(OF_EDITOR)]
 
 
 def test_a_member_holds_those_on_features_in_the_project(people):
-    assert held(people.member("mia", "default")) == [(p, "default") for p in ON_FEATURES]
+    assert held(people.member("mia", "default")) == [(p, "default") for p in sorted(ON_FEATURES)]
 
 
 def test_an_owner_holds_all_of_the_project(people):
-    assert held(people.member("olga", "default", "Owner")) == [(p, "default") for p in OF_OWNERS]
+    assert held(people.member("olga", "default", "Owner")) == [
+        (p, "default") for p in sorted(ON_PROJECT)
+    ]
 
 
 def test_they_are_sorted_by_permission_then_project(admin, people):
@@ -170,14 +152,14 @@ def test_they_are_sorted_by_permission_then_project(admin, people):
         admin.ok("POST", "/projects", {"id": project, "name": project})
         people.join(id, project)
     client = ApiClient(people.app, people.token(id))
-    assert held(client) == [(p, project) for p in ON_FEATURES for project in ("a", "b")]
+    assert held(client) == [(p, project) for p in sorted(ON_FEATURES) for project in ("a", "b")]
 
 
 def test_an_editor_who_is_a_member_of_default_holds_each_permission_once(people):
     id = people.person("ed", role="Editor")
     people.join(id, "default")
     found = held(ApiClient(people.app, people.token(id)))
-    assert len(found) == len(set(found)) == len(OF_EDITORS) + len(ON_FEATURES) + 1
+    assert len(found) == len(set(found)) == len(OF_EDITOR) + len(ON_FEATURES) + 1
 
 
 def test_a_permission_without_a_project_has_no_key_for_it(editor):

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.people import PASSWORD
 from tests.support.servers import Server
-from tests.support.windows import PASSWORD, Window, follow_link, set_password, sign_in
+from tests.support.windows import Window, follow_link, set_password, sign_in
 
 ADMIN = "/api/admin"
 

@@ -17,6 +17,7 @@ from app.tokens.models import Token
 from tests.browser import Browser, Page
 from tests.clients import ApiClient
 from tests.people import People
+from tests.support.roles import OF_EDITOR, ON_FEATURES, ON_PROJECT
 
 PUBLIC, TOKEN, SESSION = "everyone", "anyone with a token", "anyone signed in"
 HISTORY = "READ_LOGS, or a role in the project"
@@ -25,6 +26,7 @@ PAGES = "/projects/<key:project_id>"
 SWITCH = PAGES + "/features/<key:name>/environments/<key:environment>"
 PARENTS = PROJECT + "/features/<key:name>/dependencies"
 PLACE = PROJECT + "/features/<key:name>/environments/<key:environment>"
+DEFAULT = PROJECT + "/environments/<key:environment>/default-strategy"
 SEVERAL = PROJECT + "/bulk_features/environments/<key:environment>"
 PERSON = "/users/<id:account_id>"
 MACHINE = "/service-accounts/<id:account_id>"
@@ -106,6 +108,28 @@ NEEDS = {
     ("POST", PROJECT + "/archive/plan"): "DELETE_FEATURE",
     ("POST", PROJECT + "/archive"): "DELETE_FEATURE",
     ("POST", PROJECT + "/revive-features"): "DELETE_FEATURE",
+    ("GET", PLACE + "/variants"): TOKEN,
+    ("PUT", PLACE + "/variants"): "UPDATE_FEATURE_ENVIRONMENT_VARIANTS",
+    ("PATCH", PLACE + "/strategies/<uuid:strategy>"): "UPDATE_FEATURE_STRATEGY",
+    ("GET", DEFAULT): TOKEN,
+    ("POST", DEFAULT): "UPDATE_PROJECT",
+    ("DELETE", DEFAULT): "UPDATE_PROJECT",
+    ("GET", "/api/admin/strategies"): TOKEN,
+    ("POST", "/api/admin/strategies"): "CREATE_STRATEGY",
+    ("GET", "/api/admin/strategies/<key:name>"): TOKEN,
+    ("PUT", "/api/admin/strategies/<key:name>"): "UPDATE_STRATEGY",
+    ("DELETE", "/api/admin/strategies/<key:name>"): "DELETE_STRATEGY",
+    ("POST", "/api/admin/strategies/<key:name>/deprecate"): "UPDATE_STRATEGY",
+    ("POST", "/api/admin/strategies/<key:name>/reactivate"): "UPDATE_STRATEGY",
+    # What else it takes depends on the segment's project: tests/segments/test_permissions.py
+    ("GET", "/api/admin/segments"): TOKEN,
+    ("POST", "/api/admin/segments"): TOKEN,
+    ("POST", "/api/admin/segments/validate"): TOKEN,
+    ("POST", "/api/admin/segments/strategies"): TOKEN,
+    ("GET", "/api/admin/segments/<id:id>"): TOKEN,
+    ("PUT", "/api/admin/segments/<id:id>"): TOKEN,
+    ("DELETE", "/api/admin/segments/<id:id>"): TOKEN,
+    ("GET", "/api/admin/segments/<id:id>/strategies"): TOKEN,
     ("GET", "/api/admin/tags"): TOKEN,
     ("POST", "/api/admin/tags/rename"): "UPDATE_TAG_TYPE",
     ("POST", "/api/admin/tags/merge"): "UPDATE_TAG_TYPE",
@@ -204,6 +228,16 @@ PAGES_NEED = {
     ("POST", "/tags/types/<key:name>"): "UPDATE_TAG_TYPE",
     ("GET", "/tags/types/<key:name>/delete"): "DELETE_TAG_TYPE",
     ("POST", "/tags/types/<key:name>/delete"): "DELETE_TAG_TYPE",
+    ("GET", PAGES + "/environments/<key:environment>/default-strategy"): "UPDATE_PROJECT",
+    ("POST", PAGES + "/environments/<key:environment>/default-strategy"): "UPDATE_PROJECT",
+    ("POST", PAGES + "/environments/<key:environment>/default-strategy/reset"): "UPDATE_PROJECT",
+    ("POST", PAGES + "/strategy-sentence"): SESSION,
+    ("GET", "/segments"): SESSION,
+    ("GET", "/new-segment"): SESSION,
+    ("POST", "/new-segment"): SESSION,
+    ("GET", "/segments/<id:id>"): SESSION,
+    ("POST", "/segments/<id:id>"): SESSION,
+    ("POST", "/segments/<id:id>/delete"): SESSION,
     ("GET", "/context-fields"): SESSION,
     ("GET", "/new-context-field"): "CREATE_CONTEXT_FIELD",
     ("POST", "/new-context-field"): "CREATE_CONTEXT_FIELD",
@@ -280,27 +314,6 @@ PAGES_NEED = {
     ("POST", "/set-up/<secret>"): PUBLIC,
 }
 
-ON_FEATURES = {
-    "CREATE_FEATURE",
-    "UPDATE_FEATURE",
-    "UPDATE_FEATURE_DEPENDENCY",
-    "DELETE_FEATURE",
-    "UPDATE_FEATURE_ENVIRONMENT",
-    "CREATE_FEATURE_STRATEGY",
-    "UPDATE_FEATURE_STRATEGY",
-    "DELETE_FEATURE_STRATEGY",
-}
-ON_PROJECT = ON_FEATURES | {"UPDATE_PROJECT", "DELETE_PROJECT", "PROJECT_USER_ACCESS_WRITE"}
-OF_EDITOR = {
-    "CREATE_PROJECT",
-    "CREATE_TAG_TYPE",
-    "UPDATE_TAG_TYPE",
-    "DELETE_TAG_TYPE",
-    "CREATE_CONTEXT_FIELD",
-    "UPDATE_CONTEXT_FIELD",
-    "DELETE_CONTEXT_FIELD",
-    "READ_LOGS",
-}
 ANYWHERE = {"Admin": ON_PROJECT | OF_EDITOR | {"ADMIN"}, "Editor": OF_EDITOR, "Viewer": set()}
 IN_PROJECT = {"Owner": ON_PROJECT, "Member": ON_FEATURES}
 

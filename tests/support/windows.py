@@ -9,10 +9,10 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
+from tests.people import PASSWORD
 from tests.support.machines import Machine
 from tests.support.servers import Server
 
-PASSWORD = "four words that no one guesses"
 ADMIN = "/api/admin"
 
 

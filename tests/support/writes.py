@@ -18,6 +18,8 @@ ROBOT = {"name": "Build", "rootRole": 3}
 FEATURES = "/projects/shop/features"
 PLACE = f"{FEATURES}/a/environments/production"
 SEVERAL = "/projects/shop/bulk_features/environments/production"
+DEFAULT = "/projects/shop/environments/production/default-strategy"
+USER = {"contextName": "userId", "operator": "IN", "values": ["1"]}
 ROLLOUT = {"name": "flexibleRollout", "parameters": {"rollout": "25"}}
 TAG = {"addedTags": [{"value": "red"}], "removedTags": []}
 
@@ -64,6 +66,10 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", f"{PLACE}/strategies/set-sort-order", [{"id": "{second}", "sortOrder": 0}]),
     ("PUT", f"{PLACE}/strategies/{{first}}", {"title": "Other"}),
     ("DELETE", f"{PLACE}/strategies/{{first}}", None),
+    ("PATCH", f"{PLACE}/strategies/{{first}}", [{"op": "replace", "path": "/title", "value": "x"}]),
+    ("PUT", f"{PLACE}/variants", [{"name": "blue"}]),
+    ("POST", DEFAULT, ROLLOUT),
+    ("DELETE", DEFAULT.replace("production", "development"), None),
     ("POST", f"{SEVERAL}/on", {"features": ["a", "b"]}),
     ("POST", f"{SEVERAL}/off", {"features": ["a", "b"]}),
     ("PUT", "/projects/shop/tags", {"features": ["a", "b"], "tags": TAG}),
@@ -83,6 +89,24 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/context/plan/legal-values", {"value": "gold"}),
     ("DELETE", "/context/plan/legal-values/free", None),
     ("DELETE", "/context/plan", None),
+    ("POST", "/segments", {"name": "New", "constraints": [USER]}),
+    ("PUT", "/segments/{segment}", {"name": "Other"}),
+    ("DELETE", "/segments/{segment}", None),
+    (
+        "POST",
+        "/segments/strategies",
+        {
+            "projectId": "shop",
+            "environmentId": "production",
+            "strategyId": "{first}",
+            "segmentIds": ["{segment}"],
+        },
+    ),
+    ("POST", "/strategies", {"name": "new", "parameters": [{"name": "regions"}]}),
+    ("PUT", "/strategies/by-region", {"description": "Other"}),
+    ("POST", "/strategies/by-region/deprecate", None),
+    ("POST", "/strategies/retired/reactivate", None),
+    ("DELETE", "/strategies/by-region", None),
     ("POST", "/environments", {"name": "new", "type": "test"}),
     ("PUT", "/environments/production", {"deprecated": True}),
 ]
@@ -104,6 +128,11 @@ def world(root: ApiClient, people: People) -> World:
         root.ok("POST", "/projects", {"id": id, "name": id})
     root.ok("DELETE", "/projects/old")
     root.ok("POST", "/context", {"name": "plan", "legalValues": [{"value": "free"}]})
+    segment = root.ok("POST", "/segments", {"name": "Staff", "constraints": [USER]})
+    for name in ("by-region", "retired"):
+        root.ok("POST", "/strategies", {"name": name})
+    root.ok("POST", "/strategies/retired/deprecate")
+    root.ok("POST", DEFAULT.replace("production", "development"), ROLLOUT)
     for name in ("a", "b", "child", "parent", "resting"):
         root.ok("POST", FEATURES, {"name": name})
     root.ok("POST", f"{FEATURES}/child/dependencies", {"feature": "parent"})
@@ -138,6 +167,7 @@ def world(root: ApiClient, people: People) -> World:
         "own": own["id"],
         "batch": renamed["batch"],
         "first": first,
+        "segment": segment["id"],
         "second": second,
     }
 

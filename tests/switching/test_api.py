@@ -54,6 +54,7 @@ def test_a_new_feature_is_off_in_every_environment_of_its_project(admin, cart):
             "sortOrder": 1,
             "enabled": False,
             "strategies": [],
+            "variants": [],
         },
         {
             "name": "production",
@@ -61,6 +62,7 @@ def test_a_new_feature_is_off_in_every_environment_of_its_project(admin, cart):
             "sortOrder": 2,
             "enabled": False,
             "strategies": [],
+            "variants": [],
         },
     ]
     assert admin.ok("GET", cart) == feature["environments"][1]

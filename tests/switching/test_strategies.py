@@ -43,6 +43,7 @@ def test_a_strategy_is_added_with_its_defaults_and_does_not_switch_on(admin):
         "sortOrder": 0,
         "parameters": {"rollout": "25", "stickiness": "default", "groupId": "cart"},
         "constraints": [NORDIC | {"inverted": False, "caseInsensitive": False}],
+        "segments": [],
         "variants": [],
         "summary": "On for 25% of users, by userId or sessionId, where userId is 1 or 2",
     }
@@ -113,7 +114,9 @@ def test_every_type_has_a_sentence(admin, name, parameters, summary):
             "/variants/0/payload/value",
         ),
         (rollout(variants=[{"name": "a", "weight": 33.3}]), "/variants/0/weight"),
-        (rollout(segments=[1]), "/segments"),
+        (rollout(segments=[1]), "/segments/0"),
+        (rollout(segments=["1"]), "/segments/0"),
+        (rollout(segments=list(range(1, 32))), "/segments"),
     ],
 )
 def test_what_sdks_would_misread_is_refused(admin, body, path):
@@ -232,3 +235,53 @@ def test_a_strategy_of_another_place_is_not_found(admin):
         admin.get(f"{PATH}/nope"),
     ):
         assert error_of(answer) == (404, "NotFoundError")
+
+
+# JSON Patch
+
+
+def patch(client, id, *operations, **kwargs):
+    return client.request("PATCH", f"{PATH}/{id}", json=[*operations], **kwargs)
+
+
+def test_a_patch_changes_parts_and_keeps_the_rest(admin):
+    made = admin.ok("POST", PATH, rollout(title="Half", constraints=[NORDIC]))
+    changed = patch(
+        admin,
+        made["id"],
+        {"op": "test", "path": "/parameters/rollout", "value": "25"},
+        {"op": "replace", "path": "/parameters/rollout", "value": "50"},
+        {"op": "add", "path": "/constraints/0/values/-", "value": "3"},
+        {"op": "remove", "path": "/title"},
+    )
+    assert changed.status_code == 200
+    assert changed.json["constraints"][0]["values"] == ["1", "2", "3"]
+    assert changed.json["title"] is None
+    assert changed.json["parameters"] == made["parameters"] | {"rollout": "50"}
+    assert admin.ok("GET", f"{PATH}/{made['id']}") == changed.json
+
+
+@pytest.mark.parametrize(
+    ("operation", "path"),
+    [
+        ({"op": "test", "path": "/title", "value": "other"}, ""),
+        ({"op": "replace", "path": "/nope/deep", "value": 1}, ""),
+        ({"op": "remove", "path": "/constraints/7"}, ""),
+        ({"op": "copy", "path": "/title"}, ""),
+        ({"op": "spin", "path": "/title"}, "/0/op"),
+        ({"op": "replace", "path": "/parameters/rollout", "value": "101"}, "/parameters/rollout"),
+        ({"op": "add", "path": "/colour", "value": "red"}, "/colour"),
+        ({"op": "replace", "path": "", "value": 5}, ""),
+    ],
+)
+def test_a_patch_that_cannot_be_applied_changes_nothing(admin, operation, path):
+    made = admin.ok("POST", PATH, rollout())
+    assert list(problems_of(patch(admin, made["id"], operation))) == [path]
+    assert admin.ok("GET", f"{PATH}/{made['id']}") == made
+
+
+def test_a_patch_heeds_if_match(admin):
+    made = admin.ok("POST", PATH, rollout())
+    operation = {"op": "replace", "path": "/title", "value": "Mine"}
+    refused = patch(admin, made["id"], operation, headers={"If-Match": '"other"'})
+    assert error_of(refused) == (412, "PreconditionFailedError")

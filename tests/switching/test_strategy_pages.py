@@ -19,9 +19,9 @@ def saved(admin):
 def test_a_strategy_with_two_constraints_is_added(browser, admin):
     page = browser.get(NEW)
     assert page.fields(0)["rollout"] == "100"
-    page = browser.submit(page, {"title": "Nordic", "rollout": "25", "step": "add"})
+    page = browser.submit(page, {"title": "Nordic", "rollout": "25", "step": "add-constraint"})
     assert page.fields(0)["title"] == "Nordic"
-    page = browser.submit(page, {"constraint-0-values": "1\n2, 3", "step": "add"})
+    page = browser.submit(page, {"constraint-0-values": "1\n2, 3", "step": "add-constraint"})
     second = {
         "constraint-1-contextName": "appName",
         "constraint-1-operator": "STR_STARTS_WITH",
@@ -40,7 +40,7 @@ def test_a_strategy_with_two_constraints_is_added(browser, admin):
 
 
 def test_mistakes_are_shown_where_they_are_and_nothing_is_lost(browser, admin):
-    page = browser.submit(browser.get(NEW), {"step": "add"})
+    page = browser.submit(browser.get(NEW), {"step": "add-constraint"})
     page = browser.submit(page, {"rollout": "120", "title": "Kept"})
     assert page.status == 400
     assert page.errors == ["Constraint 1: Enter at least one value."]
@@ -64,7 +64,7 @@ def test_a_strategy_is_edited_from_the_page_of_its_feature(browser, admin):
     )
     page = browser.get(link)
     assert page.has("On for everyone where userId is 1 a 50% b 50%")
-    page = browser.submit(page, {"rollout": "40", "step": "remove-0"})
+    page = browser.submit(page, {"rollout": "40", "step": "remove-constraint-0"})
     done = browser.follow(browser.submit(page, {"disabled": "y"}))
     assert "Strategy in production saved." in done.messages
     [changed] = saved(admin)

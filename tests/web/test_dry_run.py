@@ -40,7 +40,7 @@ def look(answer):
 
 def test_no_write_is_forgotten_here(app):
     address = app.url_map.bind("localhost")
-    ids = dict.fromkeys(("robot", "token", "own", "person", "gone", "personal"), 1)
+    ids = dict.fromkeys(("robot", "token", "own", "person", "gone", "personal", "segment"), 1)
     ids |= dict.fromkeys(("first", "second"), "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10")
     known = {
         address.match("/api/admin" + path.format_map(ids), method)[0] for method, path, _ in WRITES

@@ -1,0 +1,208 @@
+from functools import partial
+
+from flask import flash, render_template, request
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.constraints.forms import OPERATORS
+from app.constraints.words import told_all
+from app.context import service as context
+from app.core.permissions import Access, Permission
+from app.projects import service as projects
+from app.segments import schemas, service
+from app.segments.forms import EMPTY, NewSegmentForm, SegmentForm, in_words, settings_of
+from app.segments.models import Segment
+from app.web import exports, signing
+from app.web.caller import current_actor, require
+from app.web.conflicts import StaleEdit, Values
+from app.web.forms import attempt, show_form
+from app.web.listing import MAX_LIMIT, read_query
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint("segment_pages", __name__)
+
+LABELS = {
+    "name": "Name",
+    "description": "Description",
+    "project": "Available in",
+    "constraints": "Constraints",
+}
+FILTERS = {"text": "Text", "project": "Project"}
+USES_SHOWN = 20
+
+
+@bp.get("/segments", needs=Access.SIGNED_IN)
+def index() -> ResponseReturnValue:
+    """List the segments that the reader can see, or export those that match."""
+    query = read_query(schemas.SegmentQuery)
+    search = partial(service.search, current_actor)
+    if exports.wanted():
+        return exports.table("segments", schemas.SegmentRow(), search, query.values)
+    return render_template(
+        "segments/index.html",
+        page=search(**query.values),
+        query=query,
+        filters=query.in_use(FILTERS),
+        projects=_projects(),
+        told_all=told_all,
+        may_create=_may_create(),
+    )
+
+
+@bp.form("/new-segment", needs=Access.SIGNED_IN)
+def new() -> ResponseReturnValue:
+    """Create a segment."""
+    form = NewSegmentForm(_projects(Permission.UPDATE_PROJECT_SEGMENT), EMPTY)
+    if not form.take_step():
+        created = attempt(form, lambda: _create(form))
+        if created is not None:
+            flash(f"Segment {created.name} created.", "ok")
+            return redirect_to(".index")
+    return show_form("segments/new.html", form, may_create=_may_create(), **_choices())
+
+
+@bp.get("/segments/<id:id>", needs=Access.SIGNED_IN)
+def show(id: int) -> ResponseReturnValue:
+    """Show a segment, as a form to those who can change it."""
+    segment = service.get(current_actor, id)
+    return _page(segment, _form(segment))
+
+
+@bp.post("/segments/<id:id>", needs=Access.SIGNED_IN)
+def update(id: int) -> ResponseReturnValue:
+    """Save, after a review if strategies use it and would reach other people.
+
+    If someone else changed the segment first, show what they changed.
+    """
+    segment = service.get(current_actor, id, for_change=True)
+    _require(Permission.UPDATE_SEGMENT, segment)
+    current, form = settings_of(segment), _form(segment)
+    if form.take_step() or "back" in request.form:
+        return _page(segment, form)
+    if before := _stale_edit(id).stale(current):
+        return _page(segment, form, before)
+    if form.validate_on_submit() and (page := _review(segment, form)):
+        return page
+    changed = attempt(form, lambda: _save(segment, form))
+    if changed is None:
+        return _page(service.get(current_actor, id), form)
+    flash(f"Segment {segment.name} saved." if changed else "Nothing changed.", "ok")
+    return redirect_to(".show", id=id)
+
+
+@bp.post("/segments/<id:id>/delete", needs=Access.SIGNED_IN)
+def remove(id: int) -> Response:
+    """Delete a segment that nothing uses."""
+    segment = service.get(current_actor, id, for_change=True)
+    _require(Permission.DELETE_SEGMENT, segment)
+    service.remove(current_actor, segment)
+    flash(f"Segment {segment.name} deleted.", "ok")
+    return redirect_to(".index")
+
+
+def _create(form: NewSegmentForm) -> Segment:
+    project = form.values.get("project")
+    require(current_actor, *service.permission(Permission.CREATE_SEGMENT, project))
+    return service.create(current_actor, **form.values)
+
+
+def _save(segment: Segment, form: SegmentForm) -> bool:
+    """Whether that changed anything."""
+    project = form.values.get("project")
+    if project != segment.project_id:
+        require(current_actor, *service.permission(Permission.UPDATE_SEGMENT, project))
+    return service.update(current_actor, segment, **form.values)
+
+
+def _review(segment: Segment, form: SegmentForm) -> str | None:
+    """The review of what a change hits; None if there is nothing to review, or it was confirmed."""
+    current, uses = settings_of(segment), service.view(segment).used
+    wanted = {name: form.values.get(name) for name in ("name", "project", "constraints")}
+    if not uses.strategies or wanted["constraints"] == segment.constraints:
+        return None
+    facts = {"present": current, "wanted": wanted, "strategies": uses.strategies}
+    stale_edit, confirmed = _stale_edit(segment.id), request.form.get("plan", "")
+    if confirmed and signing.matches("review", stale_edit.subject, confirmed, facts):
+        return None
+    after = {"description": form.description.data, "name": form.name.data} | {
+        "project": form.project.data,
+        "constraints": form.parts["constraint"],
+    }
+    return render_template(
+        "segments/review.html",
+        segment=segment,
+        used=uses,
+        uses=service.uses(current_actor, segment),
+        guarded=service.guarded_uses(segment),
+        has_changed=bool(confirmed),
+        changes=stale_edit.differences(current, after),
+        plan=signing.sign("review", stale_edit.subject, facts),
+        seen=stale_edit.sign(current),
+        carried=form.carried,
+    )
+
+
+def _form(segment: Segment) -> SegmentForm:
+    choices = _projects(Permission.UPDATE_PROJECT_SEGMENT)
+    own = segment.project_id
+    if own and own not in dict(choices):
+        choices.append((own, own))
+    return SegmentForm(choices, settings_of(segment))
+
+
+def _page(segment: Segment, form: SegmentForm, before: Values | None = None) -> ResponseReturnValue:
+    """``before``: the settings this form was opened with, if someone changed them since."""
+    found = service.uses(current_actor, segment)
+    return _stale_edit(segment.id).show(
+        "segments/edit.html",
+        form,
+        settings_of(segment),
+        before,
+        segment=segment,
+        used=service.view(segment).used,
+        uses=found[:USES_SHOWN],
+        more=len(found) - USES_SHOWN,
+        told_all=told_all,
+        obstacle=service.obstacle_to_removal(current_actor, segment),
+        can_change=_may(Permission.UPDATE_SEGMENT, segment),
+        can_delete=_may(Permission.DELETE_SEGMENT, segment),
+        **_choices(),
+    )
+
+
+def _stale_edit(id: int) -> StaleEdit:
+    return StaleEdit(f"segment {id}", LABELS, in_words)
+
+
+def _require(general: Permission, segment: Segment) -> None:
+    require(current_actor, *service.permission(general, segment.project_id))
+
+
+def _may(general: Permission, segment: Segment) -> bool:
+    return current_actor.may(*service.permission(general, segment.project_id))
+
+
+def _may_create() -> bool:
+    """Whether the reader can create a segment anywhere."""
+    return current_actor.may(Permission.CREATE_SEGMENT) or bool(
+        _projects(Permission.UPDATE_PROJECT_SEGMENT)
+    )
+
+
+def _projects(permission: Permission | None = None) -> list[tuple[str, str]]:
+    """Active projects to choose from; with ``permission`` those in which the reader has it."""
+    return [
+        (id, name)
+        for id, name in projects.names(current_actor, MAX_LIMIT)
+        if permission is None or current_actor.may(permission, id)
+    ]
+
+
+def _choices() -> dict[str, object]:
+    fields = context.every()
+    return {
+        "fields": [field.name for field in fields],
+        "legal": {field.name: field.values for field in fields},
+        "operators": OPERATORS,
+    }

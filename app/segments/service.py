@@ -1,0 +1,214 @@
+"""Segments: groups of people that are described once and used in many strategies."""
+
+from collections.abc import Sequence
+from typing import TypedDict, Unpack
+
+from app.constraints import service as rules
+from app.constraints.models import Constraint
+from app.core.actor import Actor
+from app.core.db import db, flush, save
+from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
+from app.core.paging import Page, page_of
+from app.core.permissions import Permission
+from app.core.words import counted, spoken
+from app.events import service as events
+from app.events.models import EventType
+from app.projects import service as projects
+from app.projects.approvals import guard, guarded
+from app.segments import queries
+from app.segments.models import Segment
+from app.segments.queries import SegmentView, Use
+
+
+class Changes(TypedDict, total=False):
+    """Fields of an update. Those left out stay as they are; None clears."""
+
+    name: str
+    description: str | None
+    project: str | None
+    constraints: list[Constraint]
+
+
+class Filters(TypedDict, total=False):
+    text: str
+    project: str
+    sort: str
+
+
+def search(
+    actor: Actor, *, limit: int, offset: int, **filters: Unpack[Filters]
+) -> Page[SegmentView]:
+    page = page_of(queries.rows(actor, **filters), limit=limit, offset=offset)
+    return page.of(queries.views(page.items))
+
+
+def available(actor: Actor, project_id: str) -> list[Segment]:
+    """The segments that strategies of the project can use, by name."""
+    return list(db.session.scalars(queries.rows(actor, project=project_id)))
+
+
+def permission(general: Permission, project: str | None) -> tuple[Permission, str | None]:
+    """What it takes to change a segment: less for one that belongs to a single project."""
+    return (general, None) if project is None else (Permission.UPDATE_PROJECT_SEGMENT, project)
+
+
+def get(actor: Actor, id: int, *, for_change: bool = False) -> Segment:
+    """The segment, with ``for_change`` locked until the transaction ends."""
+    query = queries.rows(actor).where(Segment.id == id)
+    if for_change:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    found = db.session.scalar(query)
+    if found is None:
+        raise NotFound(f"There is no segment with the id {id}.")
+    return found
+
+
+def view(segment: Segment) -> SegmentView:
+    return queries.views([segment])[0]
+
+
+def uses(actor: Actor, segment: Segment) -> list[Use]:
+    """The strategies that use the segment, in projects that the actor can see."""
+    return queries.uses(segment.id, visible_to=actor)
+
+
+def guarded_uses(segment: Segment) -> dict[str, list[str]]:
+    """The environments, by project, in which a change of the segment needs approvals."""
+    return {
+        project_id: environments
+        for project_id, names in _places(queries.uses(segment.id)).items()
+        if (environments := guarded(project_id, names))
+    }
+
+
+def create(
+    actor: Actor,
+    *,
+    name: str,
+    constraints: list[Constraint],
+    description: str | None = None,
+    project: str | None = None,
+) -> Segment:
+    if project is not None:
+        projects.require_for_content(actor, project)
+    rules.check_to_store(constraints)
+    segment = Segment(
+        name=name, description=description, project_id=project, constraints=constraints
+    )
+    save(segment, if_taken=_taken(name))
+    events.record(actor, EventType.SEGMENT_CREATED, project=project, data=segment.snapshot())
+    return segment
+
+
+def update(actor: Actor, segment: Segment, **changes: Unpack[Changes]) -> bool:
+    """Change a segment that ``get`` locked; whether that changed anything."""
+    before, found = segment.snapshot(), queries.uses(segment.id)
+    if changes.get("project", segment.project_id) != segment.project_id:
+        _move(actor, segment, changes["project"], found)
+    if changes.get("constraints", segment.constraints) != segment.constraints:
+        if found and not changes["constraints"]:
+            raise Conflict(
+                f"{_used_by(found)} segment {segment.name}. Without constraints everyone would be "
+                "in it. Keep at least one, or remove the segment from them first."
+            )
+        _guard(actor, found)
+        rules.check_to_store(changes["constraints"])
+        segment.constraints = changes["constraints"]
+    segment.name = changes.get("name", segment.name)
+    segment.description = changes.get("description", segment.description)
+    flush(if_taken=_taken(segment.name))
+    after = segment.snapshot()
+    if after != before:
+        events.record(
+            actor,
+            EventType.SEGMENT_UPDATED,
+            project=segment.project_id,
+            pre_data=before,
+            data=after,
+        )
+    return after != before
+
+
+def remove(actor: Actor, segment: Segment) -> None:
+    """Delete a segment that ``get`` locked."""
+    if obstacle := obstacle_to_removal(actor, segment):
+        raise Conflict(f"Segment {segment.name} cannot be deleted. {obstacle}")
+    before = segment.snapshot()
+    db.session.delete(segment)
+    events.record(actor, EventType.SEGMENT_DELETED, project=segment.project_id, pre_data=before)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that is taken."""
+    if db.session.query(Segment.id).filter_by(name=name).first():
+        raise _taken(name)
+
+
+def obstacle_to_removal(actor: Actor, segment: Segment) -> str:
+    """Why a segment cannot be deleted, and what to do about it; empty if it can."""
+    found = queries.uses(segment.id)
+    if not found:
+        return ""
+    seen = spoken(dict.fromkeys(use.feature or use.project_id for use in uses(actor, segment)))
+    places = f": {seen}" if seen else ""
+    return f"{_used_by(found)} it{places}. Remove it from them first."
+
+
+def to_use(project_id: str, ids: Sequence[int], path: str) -> list[Segment]:
+    """Segments for a strategy of the project, kept as they are until the transaction ends.
+
+    Raises:
+        Invalid: when one is unknown, belongs to another project, or would hold for everyone.
+
+    """
+    if not ids:
+        return []
+    known = queries.with_ids(ids)
+    problems: list[Detail] = []
+    for place, id in enumerate(ids):
+        segment = known.get(id)
+        if segment is None or segment.project_id not in {None, project_id}:
+            message = f"Project {project_id} has no segment with the id {id}."
+        elif not segment.constraints:
+            message = f"Segment {segment.name} has no constraints, so everyone would be in it."
+        else:
+            continue
+        problems.append({"path": f"{path}/{place}", "message": message})
+    if problems:
+        raise Invalid.because(problems)
+    return [known[id] for id in dict.fromkeys(ids)]
+
+
+def _move(actor: Actor, segment: Segment, project: str | None, found: list[Use]) -> None:
+    """Limit a segment to one project, or make it available to all."""
+    if project is not None:
+        projects.require_for_content(actor, project)
+        outside = [use for use in found if use.project_id != project]
+        if outside:
+            raise Conflict(
+                f"{_used_by(outside)} segment {segment.name} in other projects, so it cannot be "
+                f"limited to {project}. Remove it from them first."
+            )
+    segment.project_id = project
+
+
+def _guard(actor: Actor, found: list[Use]) -> None:
+    for project_id, environments in _places(found).items():
+        guard(actor, project_id, environments)
+
+
+def _places(found: Sequence[Use]) -> dict[str, set[str]]:
+    """Where a segment reaches applications: the environments, by project, of active features."""
+    places: dict[str, set[str]] = {}
+    for use in found:
+        if use.feature is not None and not use.is_archived:
+            places.setdefault(use.project_id, set()).add(use.environment)
+    return places
+
+
+def _used_by(found: Sequence[Use]) -> str:
+    return counted(len(found), "strategy uses", "strategies use")
+
+
+def _taken(name: str) -> NameExists:
+    return NameExists(f"A segment named {name!r} already exists.", field="name")

@@ -1,0 +1,113 @@
+"""What a strategy may consist of: its type with its parameters, constraints, segments, variants."""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+from app.constraints import service as constraints
+from app.constraints.models import Constraint
+from app.context import service as context
+from app.core.db import db
+from app.core.errors import Detail, Invalid, NotFound
+from app.segments import service as segments
+from app.strategies import queries, types
+from app.strategies.models import Strategy, StrategyType, Variant
+from app.strategies.queries import ProjectUse
+from app.strategies.types import Parameter
+
+
+class Fields(TypedDict, total=False):
+    """The fields of a strategy. Those left out stay as they are."""
+
+    name: str
+    title: str | None
+    disabled: bool
+    sort_order: int
+    parameters: dict[str, str]
+    constraints: list[Constraint]
+    segments: list[int]
+    variants: list[Variant]
+
+
+def compose(
+    strategy: Strategy, fields: Fields, *, project_id: str, defaults: Mapping[str, str]
+) -> None:
+    """Give a strategy of the project these fields, all but its place, if they can be used together.
+
+    ``defaults``: for parameters that are not given, where the type itself has none.
+
+    Raises:
+        Invalid: with every problem, such as a context field or a segment that does not exist.
+
+    """
+    former = strategy.name
+    for key in ("name", "title", "disabled", "constraints", "variants"):
+        if key in fields:
+            setattr(strategy, key, fields[key])
+    if "segments" in fields:
+        strategy.segments = segments.to_use(project_id, fields["segments"], "/segments")
+    if "parameters" in fields or strategy.name != former:
+        kept = strategy.parameters if strategy.name == former else {}
+        given = kept | fields.get("parameters", {})
+        strategy.parameters = _parameters(strategy.name, given, defaults)
+    constraints.check_to_store(strategy.constraints)
+    _check_stickiness(strategy)
+
+
+def use_of(project_id: str, environment: str) -> ProjectUse:
+    """The environment, if the project uses it."""
+    uses = queries.environments_of([project_id]).get(project_id, [])
+    for use in uses:
+        if use.name == environment:
+            return use
+    raise NotFound(f"Project {project_id} does not use an environment named {environment}.")
+
+
+def refuse_unknown_stickiness(asked: Mapping[str, str]) -> None:
+    """Refuse stickiness, given by its path in the request, that no context field allows."""
+    if set(asked.values()) <= set(types.ALWAYS_STICKY):
+        return
+    fields = context.by_name(keep=True).values()
+    sticky = {field.name for field in fields if field.stickiness}
+    problems: list[Detail] = [
+        {
+            "path": path,
+            "message": f"There is no context field named {name!r} that stickiness can go by.",
+        }
+        for path, name in asked.items()
+        if name not in sticky and name not in types.ALWAYS_STICKY
+    ]
+    if problems:
+        raise Invalid.because(problems)
+
+
+def _parameters(name: str, given: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
+    known = known_parameters(name, keep=True)
+    if problems := types.problems(name, known, given):
+        raise Invalid.because(
+            [{"path": f"/parameters/{key}", "message": text} for key, text in problems.items()]
+        )
+    return types.in_full(known, given, defaults)
+
+
+def known_parameters(name: str, *, keep: bool = False) -> Mapping[str, Parameter]:
+    """The parameters of a type; with ``keep`` no one changes it until the transaction ends."""
+    if name in types.TYPES:
+        return types.TYPES[name]
+    lock = {"read": True, "key_share": True} if keep else None
+    custom = db.session.get(StrategyType, name, with_for_update=lock)
+    if custom is None:
+        raise Invalid.at("/name", f"There is no strategy type named {name!r}.")
+    return types.of_custom(custom.parameters)
+
+
+def _check_stickiness(strategy: Strategy) -> None:
+    asked = {"/parameters/stickiness": strategy.parameters.get("stickiness", "default")}
+    if strategy.name not in types.TYPES:
+        asked = {}  # what a parameter of such a type means, only its applications know
+    refuse_unknown_stickiness(
+        asked
+        | {
+            f"/variants/{place}/stickiness": variant["stickiness"]
+            for place, variant in enumerate(strategy.variants)
+        }
+    )

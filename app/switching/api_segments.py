@@ -1,0 +1,40 @@
+from typing import Any
+
+from flask import Response
+
+from app.core.permissions import Access, Permission
+from app.switching import schemas, strategies
+from app.web.caller import current_actor, require
+from app.web.routes import ApiBlueprint, no_body
+
+bp = ApiBlueprint(
+    "segments_of_strategies",
+    __name__,
+    url_prefix="/api/admin/segments",
+    description="The segments of a strategy.",
+)
+
+
+@bp.post("/strategies", needs=Access.SIGNED_IN, refuses=(403, 404))
+@bp.arguments(
+    schemas.SegmentsOfStrategy,
+    example={
+        "projectId": "checkout",
+        "environmentId": "production",
+        "strategyId": "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10",
+        "segmentIds": [1],
+    },
+)
+@bp.response(201)
+def choose(data: dict[str, Any]) -> Response:
+    """Choose the segments of a strategy
+
+    They replace those it has. Needs UPDATE_FEATURE_STRATEGY in the project.
+    """
+    require(current_actor, Permission.UPDATE_FEATURE_STRATEGY, data["project_id"])
+    strategy = strategies.find_for_change(
+        current_actor, data["project_id"], data["environment_id"], str(data["strategy_id"])
+    )
+    segments = data["segment_ids"]
+    strategies.update(current_actor, data["project_id"], strategy, segments=segments)
+    return no_body(201)

@@ -1,0 +1,119 @@
+"""What features get when they are switched on without a strategy of their own that counts."""
+
+from typing import Unpack
+from uuid import uuid4
+
+from app.core.actor import Actor
+from app.core.db import db, flush
+from app.events import service as events
+from app.events.models import EventType
+from app.projects import service as projects
+from app.projects.models import Project
+from app.strategies import queries, types
+from app.strategies import service as strategies
+from app.strategies.models import Strategy
+from app.strategies.service import Fields, use_of
+
+
+def get(actor: Actor, project_id: str, environment: str) -> Strategy:
+    """What the project has chosen in the environment, or else a rollout to everyone."""
+    project = projects.get(actor, project_id)
+    use_of(project_id, environment)
+    return of(project, environment)
+
+
+def get_for_change(actor: Actor, project_id: str, environment: str) -> Strategy:
+    """The same, with the project locked for this transaction."""
+    projects.get_for_change(actor, project_id)
+    return get(actor, project_id, environment)
+
+
+def of(project: Project, environment: str) -> Strategy:
+    return queries.default_in(project.id, environment) or everyone(project, environment)
+
+
+def copy(default: Strategy, feature: str, feature_id: int, place: int) -> Strategy:
+    """The default strategy as a feature's own; not stored."""
+    return Strategy(
+        id=str(uuid4()),
+        feature_id=feature_id,
+        environment=default.environment,
+        name=default.name,
+        title=default.title,
+        disabled=False,
+        sort_order=place,
+        parameters=with_group(default, feature),
+        constraints=default.constraints,
+        segments=default.segments,
+        variants=default.variants,
+    )
+
+
+def with_group(default: Strategy, feature: str) -> dict[str, str]:
+    """The parameters for a feature, which is a group of its own unless the default names one."""
+    if "groupId" not in types.TYPES.get(default.name, {}):
+        return default.parameters
+    return {"groupId": feature} | default.parameters
+
+
+def choose(actor: Actor, project_id: str, environment: str, **fields: Unpack[Fields]) -> Strategy:
+    """Replace the default strategy of the project in the environment."""
+    project = projects.get_for_change(actor, project_id)
+    use_of(project_id, environment)
+    stored = queries.default_in(project_id, environment)
+    before = stored.snapshot() if stored else None
+    chosen = stored or everyone(project, environment)
+    chosen.parameters = {}
+    given = Fields(
+        name=types.ROLLOUT, title=None, parameters={}, constraints=[], segments=[], variants=[]
+    )
+    defaults = {"stickiness": project.default_stickiness}
+    strategies.compose(chosen, given | fields, project_id=project_id, defaults=defaults)
+    db.session.add(chosen)
+    flush()
+    if chosen.snapshot() != before:
+        _record(actor, project_id, before, chosen.snapshot())
+    return chosen
+
+
+def reset(actor: Actor, project_id: str, environment: str) -> bool:
+    """Go back to a rollout to everyone; whether the project had chosen anything else."""
+    projects.get_for_change(actor, project_id)
+    use_of(project_id, environment)
+    stored = queries.default_in(project_id, environment)
+    if stored is None:
+        return False
+    before = stored.snapshot()
+    db.session.delete(stored)
+    flush()
+    _record(actor, project_id, before, {"environment": environment})
+    return True
+
+
+def everyone(project: Project, environment: str) -> Strategy:
+    """A rollout to everyone; not stored."""
+    return Strategy(
+        id=str(uuid4()),
+        project_id=project.id,
+        environment=environment,
+        name=types.ROLLOUT,
+        title=None,
+        disabled=False,
+        sort_order=0,
+        parameters={"rollout": "100", "stickiness": project.default_stickiness},
+        constraints=[],
+        segments=[],
+        variants=[],
+    )
+
+
+def _record(
+    actor: Actor, project_id: str, before: dict[str, object] | None, after: dict[str, object]
+) -> None:
+    events.record(
+        actor,
+        EventType.DEFAULT_STRATEGY_UPDATED,
+        project=project_id,
+        pre_data=before,
+        data=after,
+    )

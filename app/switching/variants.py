@@ -1,0 +1,47 @@
+"""Variants that a feature's strategies share in an environment, as older instances have them."""
+
+from app.constraints import service as constraints
+from app.core.actor import Actor
+from app.events import service as events
+from app.events.models import EventType
+from app.features import service as features
+from app.features.models import Feature
+from app.projects.approvals import guard
+from app.strategies import queries
+from app.strategies.models import FeatureVariant
+from app.strategies.queries import State
+from app.strategies.service import refuse_unknown_stickiness, use_of
+
+
+def lock(actor: Actor, project_id: str, feature: str, environment: str) -> tuple[Feature, State]:
+    """The feature and its state there, locked for this transaction."""
+    view = features.get_for_change(actor, project_id, feature)
+    use_of(project_id, environment)
+    state = next(state for state in view.environments if state.name == environment)
+    return view.feature, state
+
+
+def replace(actor: Actor, feature: Feature, state: State, variants: list[FeatureVariant]) -> bool:
+    """Replace the variants in a state from ``lock``; whether that changed any."""
+    if variants == state.variants:
+        return False
+    sticky = {f"/{place}/stickiness": each["stickiness"] for place, each in enumerate(variants)}
+    refuse_unknown_stickiness(sticky)
+    constraints.refuse_unknown_fields(
+        {
+            f"/{place}/overrides/{number}/contextName": override["contextName"]
+            for place, variant in enumerate(variants)
+            for number, override in enumerate(variant.get("overrides", ()))
+        }
+    )
+    guard(actor, feature.project_id, [state.name], feature=feature.name)
+    queries.set_variants(state.name, feature.id, variants)
+    events.record(
+        actor,
+        EventType.FEATURE_ENVIRONMENT_VARIANTS_UPDATED,
+        project=feature.project_id,
+        feature_name=feature.name,
+        pre_data={"environment": state.name, "variants": state.variants},
+        data={"environment": state.name, "variants": variants},
+    )
+    return True

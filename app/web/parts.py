@@ -1,0 +1,104 @@
+"""Forms with lists: each entry has inputs like ``constraint-0-operator``."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+from flask import request
+
+from app.web.conflicts import Values
+from app.web.forms import SchemaForm
+
+Inputs = dict[str, Any]
+MOST = 100
+
+
+class Kind(NamedTuple):
+    """What the entries of a list are.
+
+    ``path``: of the list in what a client would send. ``empty``: the inputs of a new entry; those
+    that are False are check boxes. ``main``: the input that a problem leads to.
+    """
+
+    path: str
+    title: str
+    empty: Mapping[str, str | bool]
+    main: str
+
+
+class PartsForm(SchemaForm):
+    """A form to which people add entries, and from which they remove them, by its buttons.
+
+    ``parts``: the inputs of all entries, by kind. ``faults``: what is wrong with each, by kind and
+    number.
+    """
+
+    kinds: ClassVar[Mapping[str, Kind]]
+
+    def __init__(self, data: Values) -> None:
+        super().__init__(data=data)
+        self.faults: dict[str, dict[int, list[str]]] = {name: {} for name in self.kinds}
+        self.parts: dict[str, list[Inputs]] = {
+            name: list(data[kind.path]) if self.sent is None else _sent(self.sent, name, kind)
+            for name, kind in self.kinds.items()
+        }
+
+    def show(self, problems: Iterable[tuple[str, str]]) -> None:
+        super().show(
+            (path, message) for path, message in problems if not self._belongs(path, message)
+        )
+
+    @property
+    def problems(self) -> list[tuple[str, str]]:
+        return super().problems + [
+            (f"{name}-{number}-{kind.main}", f"{kind.title} {number + 1}: {message}")
+            for name, kind in self.kinds.items()
+            for number, messages in sorted(self.faults[name].items())
+            for message in messages
+        ]
+
+    def take_step(self) -> bool:
+        """Add, remove or check, if one of these buttons was pressed; whether any was."""
+        step = request.form.get("step", "")
+        act, _, rest = step.partition("-")
+        name, _, number = rest.partition("-")
+        if name in self.kinds and act == "add":
+            self.parts[name].append(dict(self.kinds[name].empty))
+        elif name in self.kinds and act == "remove" and re.fullmatch(r"\d{1,2}", number):
+            del self.parts[name][int(number) : int(number) + 1]
+        elif step == "check":
+            self.validate()
+        return bool(step)
+
+    @property
+    def carried(self) -> list[tuple[str, str]]:
+        return super().carried + [
+            (f"{name}-{number}-{key}", "y" if value is True else str(value))
+            for name, entries in self.parts.items()
+            for number, inputs in enumerate(entries)
+            for key, value in inputs.items()
+            if value
+        ]
+
+    def _belongs(self, path: str, message: str) -> bool:
+        """Whether a problem is one of an entry; then it is shown there."""
+        for name, kind in self.kinds.items():
+            if found := re.match(rf"/{kind.path}/(\d+)(/|$)", path):
+                messages = self.faults[name].setdefault(int(found[1]), [])
+                if message not in messages:
+                    messages.append(message)
+                return True
+        return False
+
+
+def _sent(form: Any, name: str, kind: Kind) -> list[Inputs]:
+    known = {int(found[1]) for key in form if (found := re.match(rf"{name}-(\d{{1,2}})-", key))}
+    return [
+        {
+            key: f"{name}-{number}-{key}" in form
+            if empty is False
+            else form.get(f"{name}-{number}-{key}", empty)
+            for key, empty in kind.empty.items()
+        }
+        for number in sorted(known)[:MOST]
+    ]
