@@ -90,7 +90,7 @@ def create(
     project: str | None = None,
 ) -> Segment:
     if project is not None:
-        projects.require_for_content(actor, project)
+        _require_project(actor, project)
     rules.check_to_store(constraints)
     segment = Segment(
         name=name, description=description, project_id=project, constraints=constraints
@@ -182,7 +182,7 @@ def to_use(project_id: str, ids: Sequence[int], path: str) -> list[Segment]:
 def _move(actor: Actor, segment: Segment, project: str | None, found: list[Use]) -> None:
     """Limit a segment to one project, or make it available to all."""
     if project is not None:
-        projects.require_for_content(actor, project)
+        _require_project(actor, project)
         outside = [use for use in found if use.project_id != project]
         if outside:
             raise Conflict(
@@ -190,6 +190,14 @@ def _move(actor: Actor, segment: Segment, project: str | None, found: list[Use])
                 f"limited to {project}. Remove it from them first."
             )
     segment.project_id = project
+
+
+def _require_project(actor: Actor, project_id: str) -> None:
+    """Refuse a project that is archived, or that the actor cannot see."""
+    try:
+        projects.require_for_content(actor, project_id)
+    except NotFound as error:
+        raise Invalid.at("/project", error.message) from None
 
 
 def _guard(actor: Actor, found: list[Use]) -> None:

@@ -95,14 +95,15 @@ class StrategyForm(PartsForm):
     def draft(self) -> Strategy | None:
         """The strategy as it would be saved, for its sentence; None if something is wrong."""
         try:
-            values = self.schema().load(self.payload())
+            values = self.schema().load(self.payload() | {"name": self.type})
         except ValidationError:
             return None
         chosen = set(values.get("segments", ()))
+        known = types.TYPES.get(self.type, {})
         return Strategy(
             name=self.type,
             disabled=False,
-            parameters=values["parameters"],
+            parameters=types.in_full(known, values["parameters"], {}),
             constraints=values["constraints"],
             segments=[each for each in self.known_segments if each.id in chosen],
             variants=values["variants"],

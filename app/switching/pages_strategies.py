@@ -2,13 +2,14 @@
 
 from uuid import UUID
 
-from flask import flash, render_template, request
+from flask import flash, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.constraints.forms import OPERATORS
 from app.constraints.words import told_all
 from app.context import service as context
+from app.core.errors import NotFound
 from app.core.permissions import Access, Permission
 from app.projects import service as projects
 from app.segments import service as segments
@@ -137,15 +138,16 @@ def reset_default(project_id: str, environment: str) -> Response:
 
 
 @bp.post("/strategy-sentence", needs=Access.SIGNED_IN, writes=False)
-def say(project_id: str) -> str:
-    """What the strategy in a form would do, in a sentence: a part of its page."""
+def say(project_id: str) -> ResponseReturnValue:
+    """What the strategy in a form would do, in a sentence: a part of its page, for its script."""
     project = projects.get(current_actor, project_id)
     empty = _empty(project.id, "", request.form.get("type", types.ROLLOUT))
     form = _form(project_id, empty)
     form.validate()
-    return render_template(
+    part = render_template(
         "switching/_says.html", draft=form.draft(), form=form, told=words.told, shares=words.shares
     )
+    return jsonify(html=part)
 
 
 def _back(project_id: str, name: str, environment: str) -> Response:
@@ -168,6 +170,8 @@ def _empty(project_id: str, environment: str, type: str) -> Strategy:
     if type == types.ROLLOUT:
         project = projects.get(current_actor, project_id)
         return defaults.everyone(project, environment)
+    if type not in dict(_types()):
+        raise NotFound(f"There is no strategy type named {type!r}.")
     return Strategy(
         name=type, disabled=False, parameters={}, constraints=[], segments=[], variants=[]
     )

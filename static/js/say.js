@@ -9,7 +9,7 @@ const ask = async () => {
   const mine = ++asked;
   try {
     const answer = await fetch(says.dataset.says, { method: "POST", body: new FormData(form) });
-    if (answer.ok && mine === asked) says.innerHTML = await answer.text();
+    if (answer.ok && mine === asked) says.innerHTML = (await answer.json()).html;
   } catch {
     // The sentence stays as it is; saving tells what is wrong.
   }

@@ -92,6 +92,7 @@ OF_FEATURE = (
 )
 PLACE = f"{PIECE}/environments/production"
 STRATEGIES = f"{PLACE}/strategies"
+DEFAULT = f"{SHOP}/environments/production/default-strategy"
 SEVERAL = f"{SHOP}/bulk_features/environments/production"
 
 
@@ -109,28 +110,71 @@ def of_constraint(method: str, path: str, before: str, status: int) -> list["Slo
     return [Slot(method, path, f"{before}{name}", what, status) for name, what in takes.items()]
 
 
-def of_strategy(method: str, path: str) -> list["Slot"]:
-    """The fields of a strategy with a constraint and a variant."""
+def of_variant(method: str, path: str, before: str) -> list["Slot"]:
+    takes = {
+        "name": LINE,
+        "weight": ONE | ZERO,
+        "weightType": NOTHING,
+        "stickiness": NOTHING,
+        "payload": NOTHING,
+        "payload/type": NOTHING,
+        "payload/value": PROSE | {"a control character", "turned around"},
+    }
+    return [Slot(method, path, f"{before}{name}", what) for name, what in takes.items()]
+
+
+def of_contents(method: str, path: str) -> list["Slot"]:
+    """The fields of what a strategy consists of, with a constraint, a segment and a variant."""
     takes = {
         "name": NOTHING,
         "title": (PROSE | NULL) - {"a line break"},
-        "disabled": TRUTH,
-        "sortOrder": ONE | ZERO,
         "parameters": {"{}"},
         "constraints": {"[]"},
         "constraints/0": NOTHING,
+        "segments": {"[]"},
+        "segments/0": ONE,
         "variants": {"[]"},
         "variants/0": NOTHING,
-        "variants/0/name": LINE,
-        "variants/0/weight": ONE | ZERO,
-        "variants/0/weightType": NOTHING,
-        "variants/0/stickiness": NOTHING,
-        "variants/0/payload": NOTHING,
-        "variants/0/payload/type": NOTHING,
-        "variants/0/payload/value": PROSE | {"a control character", "turned around"},
     }
     found = [Slot(method, path, name, what) for name, what in takes.items()]
-    return [*found, *of_constraint(method, path, "constraints/0/", 200)]
+    return [
+        *found,
+        *of_constraint(method, path, "constraints/0/", 200),
+        *of_variant(method, path, "variants/0/"),
+    ]
+
+
+def of_strategy(method: str, path: str) -> list["Slot"]:
+    place = {"disabled": TRUTH, "sortOrder": ONE | ZERO}
+    own = [Slot(method, path, name, what) for name, what in place.items()]
+    return [*of_contents(method, path), *own]
+
+
+def of_segment(method: str, path: str, status: int) -> list["Slot"]:
+    takes = {
+        "name": LINE,
+        "description": (PROSE | NULL) - {"a line break"},
+        "project": NULL,
+        "constraints": {"[]"},
+        "constraints/0": NOTHING,
+    }
+    found = [Slot(method, path, name, what, status) for name, what in takes.items()]
+    return [*found, *of_constraint(method, path, "constraints/0/", status)]
+
+
+def of_type(method: str, path: str, status: int) -> list["Slot"]:
+    """The fields of a type of strategy with a parameter."""
+    text = (PROSE | NULL) - {"a line break"}
+    takes = {
+        "description": text,
+        "parameters": {"[]"},
+        "parameters/0": NOTHING,
+        "parameters/0/name": LINE,
+        "parameters/0/type": NOTHING,
+        "parameters/0/description": text - NULL,
+        "parameters/0/required": TRUTH,
+    }
+    return [Slot(method, path, name, what, status) for name, what in takes.items()]
 
 
 SLOTS = [
@@ -210,6 +254,9 @@ SLOTS = [
     Slot("PUT", PIECE, "impressionData", TRUTH),
     *(Slot("PUT", PIECE, name, ANYTHING) for name in OF_FEATURE),
     Slot("POST", PIECE + "/dependencies", "feature", KEY, 404),
+    Slot("POST", PIECE + "/dependencies", "enabled", {"true"}),
+    Slot("POST", PIECE + "/dependencies", "variants", {"[]"}),
+    Slot("POST", PIECE + "/dependencies", "variants/0", LINE),
     Slot("POST", ACCESS, "id", ONE),
     Slot("POST", ACCESS, "roleId", NOTHING),
     *(Slot("POST", ACCESS, name, ANYTHING) for name in ("username", "name", "accountType")),
@@ -278,6 +325,39 @@ SLOTS = [
     *(
         Slot("PUT", f"{STRATEGIES}/{{first}}", name, ANYTHING)
         for name in ("id", "environment", "summary", "createdAt")
+    ),
+    *of_contents("POST", DEFAULT),
+    *(Slot("POST", DEFAULT, name, ANYTHING) for name in ("id", "summary", "disabled", "sortOrder")),
+    Slot("PATCH", f"{STRATEGIES}/{{first}}", "0", NOTHING),
+    Slot("PATCH", f"{STRATEGIES}/{{first}}", "0/op", NOTHING),
+    Slot("PATCH", f"{STRATEGIES}/{{first}}", "0/path", NOTHING),
+    Slot("PATCH", f"{STRATEGIES}/{{first}}", "0/from", LINE | {"empty", "blank"}),
+    Slot("PATCH", f"{STRATEGIES}/{{first}}", "0/value", (PROSE | NULL) - {"a line break"}),
+    Slot("PUT", f"{PLACE}/variants", "0", NOTHING),
+    *of_variant("PUT", f"{PLACE}/variants", "0/"),
+    Slot("PUT", f"{PLACE}/variants", "0/overrides", {"[]"}),
+    Slot("PUT", f"{PLACE}/variants", "0/overrides/0", NOTHING),
+    Slot("PUT", f"{PLACE}/variants", "0/overrides/0/contextName", NOTHING),
+    Slot("PUT", f"{PLACE}/variants", "0/overrides/0/values", NOTHING),
+    Slot("PUT", f"{PLACE}/variants", "0/overrides/0/values/0", LINE),
+    *of_segment("POST", "/segments", 201),
+    *of_segment("PUT", "/segments/{segment}", 204),
+    *(
+        Slot("PUT", "/segments/{segment}", name, ANYTHING, 204)
+        for name in ("id", "createdAt", "usedInStrategies", "usedInFeatures", "usedInProjects")
+    ),
+    Slot("POST", "/segments/validate", "name", LINE, 204),
+    Slot("POST", "/segments/strategies", "projectId", KEY, 404),
+    Slot("POST", "/segments/strategies", "environmentId", KEY, 404),
+    Slot("POST", "/segments/strategies", "strategyId", NOTHING),
+    Slot("POST", "/segments/strategies", "segmentIds", {"[]"}, 201),
+    Slot("POST", "/segments/strategies", "segmentIds/0", ONE, 201),
+    Slot("POST", "/strategies", "name", KEY, 201),
+    *of_type("POST", "/strategies", 201),
+    *of_type("PUT", "/strategies/by-region", 200),
+    *(
+        Slot("PUT", "/strategies/by-region", name, ANYTHING)
+        for name in ("name", "displayName", "editable", "deprecated")
     ),
     Slot("POST", f"{STRATEGIES}/set-sort-order", "0", NOTHING),
     Slot("POST", f"{STRATEGIES}/set-sort-order", "0/id", NOTHING),

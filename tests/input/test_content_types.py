@@ -29,7 +29,7 @@ def test_problems_are_reported_in_one_order(root, viewer, stranger, world):
     for method, path, body in ROUTES[::EVERY_NTH]:
         where = path.format_map(world)
         assert error_of(send(stranger, method, where, TOO_LARGE, "text/plain"))[0] == 401
-        is_for_all = path.startswith(("/user/", "/feedback", "/splash"))
+        is_for_all = path.startswith(("/user/", "/feedback", "/splash", "/segments"))
         lacking = send(viewer, method, where, TOO_LARGE, "text/plain")
         assert error_of(lacking)[0] == (415 if is_for_all else 403), path
         assert error_of(send(root, method, where, TOO_LARGE, "text/plain"))[0] == 415

@@ -12,7 +12,10 @@ from werkzeug.test import TestResponse
 from app.auth.models import Throttle
 from app.core.db import db, unit_of_work
 from tests.clients import ApiClient, problems_of
+from tests.input import fields
 from tests.input.fields import (
+    DEFAULT,
+    PIECE,
     READABLE,
     SEVERAL,
     SHOP,
@@ -26,12 +29,16 @@ from tests.support.writes import WRITES, World, filled
 
 PLACE = '"the value comes here"'
 CONSTRAINT = {"contextName": "userId", "operator": "IN", "values": ["1"]}
+VARIANT = {"name": "v", "payload": {"type": "string", "value": "x"}}
 STRATEGY = {
     "name": "flexibleRollout",
     "parameters": {"rollout": "25"},
     "constraints": [CONSTRAINT],
-    "variants": [{"name": "v", "payload": {"type": "string", "value": "x"}}],
+    "segments": [1],
+    "variants": [VARIANT],
 }
+SEGMENT = {"name": "New", "constraints": [CONSTRAINT]}
+TYPE = {"name": "new", "parameters": [{"name": "regions"}]}
 
 
 BODIES: dict[tuple[str, str], Any] = {
@@ -40,6 +47,7 @@ BODIES: dict[tuple[str, str], Any] = {
     **{("POST", f"{SHOP}/archive/{way}"): {"features": ["a"]} for way in ("plan", "validate")},
     **{("POST", f"{SEVERAL}/{way}/plan"): {"features": ["a"]} for way in ("on", "off")},
     ("POST", "/constraints/validate"): CONSTRAINT,
+    ("POST", "/segments/validate"): {"name": "New"},
 }
 
 
@@ -50,12 +58,21 @@ RULES: dict[str, Any] = {
 }
 
 
-FULLER: dict[tuple[str, str], dict[str, Any]] = {
+FULLER: dict[tuple[str, str], Any] = {
     ("POST", "/projects"): {"id": "new", "name": "New", **RULES},
     ("PUT", "/projects/empty/environments"): RULES,
     ("PUT", "/projects/shop"): {"name": "Shop"},
     ("POST", STRATEGIES): STRATEGY,
     ("PUT", f"{STRATEGIES}/{{first}}"): STRATEGY,
+    ("POST", DEFAULT): STRATEGY,
+    ("PUT", f"{fields.PLACE}/variants"): [
+        VARIANT | {"overrides": [{"contextName": "userId", "values": ["1"]}]}
+    ],
+    ("POST", f"{PIECE}/dependencies"): {"feature": "b", "variants": ["blue"]},
+    ("POST", "/segments"): SEGMENT,
+    ("PUT", "/segments/{segment}"): SEGMENT,
+    ("POST", "/strategies"): TYPE,
+    ("PUT", "/strategies/by-region"): {"parameters": [{"name": "regions"}]},
     ("PUT", "/context/plan"): {"legalValues": [{"value": "free"}]},
 }
 

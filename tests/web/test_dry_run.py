@@ -12,7 +12,7 @@ from tests.support.writes import ROBOT, WRITES, filled, rows
 pytestmark = pytest.mark.slow
 
 LOOKING = {
-    *("archive.validate", "archive.plan", "constraints.validate"),
+    *("archive.validate", "archive.plan", "constraints.validate", "segments.validate"),
     *("switching.plan_on", "switching.plan_off"),
 }
 """POST for the sake of its body; these change nothing anyway."""
