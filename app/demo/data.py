@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from app.constraints.models import Constraint
 from app.core.permissions import Role
 from app.features.models import FeatureType
 from app.projects.models import ProjectMode
@@ -53,6 +54,16 @@ class ServiceAccount(NamedTuple):
     keys: tuple[Key, ...]
 
 
+def _constraint(field: str, operator: str, *values: str) -> Constraint:
+    return Constraint(
+        contextName=field,
+        operator=operator,
+        values=[*values],
+        inverted=False,
+        caseInsensitive=False,
+    )
+
+
 CONTEXT_FIELDS: dict[str, tuple[str, bool, dict[str, str]]] = {
     "country": (
         "Where the customer lives",
@@ -66,8 +77,26 @@ CONTEXT_FIELDS: dict[str, tuple[str, bool, dict[str, str]]] = {
         {"free": "Pays for each", "plus": "Pays by the month", "gold": "Pays by the year"},
     ),
     "appVersion": ("The version of the app, as in 5.2.0", False, {}),
+    "email": ("Their address", False, {}),
 }
 """By name: the description, whether rollouts can go by it, and the legal values."""
+
+SEGMENTS: dict[str, tuple[str, list[Constraint]]] = {
+    "Beta testers": (
+        "Customers who signed up for early access",
+        [_constraint("userId", "IN", "88", "1042", "1187", "2210", "2214", "3095")],
+    ),
+    "Nordic customers": ("", [_constraint("country", "IN", "NO", "SE", "DK", "FI", "IS")]),
+    "Paying members": (
+        "Plus and gold",
+        [_constraint("plan", "IN", "plus", "gold")],
+    ),
+    "Staff": (
+        "People who work here",
+        [_constraint("email", "STR_ENDS_WITH", "@skerry.example")],
+    ),
+}
+"""By name: the description, and who is in it."""
 
 PLANS = (
     Plan(

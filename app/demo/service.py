@@ -26,6 +26,7 @@ from app.environments.models import EnvironmentType
 from app.features.models import Dependency, Feature
 from app.operations.progress import Progress
 from app.projects.models import Project
+from app.segments import service as segments
 from app.tags import service as tags
 from app.tags.models import Tag
 from app.users import inactive
@@ -68,7 +69,7 @@ def _install() -> None:
 
 
 def _first_steps(diary: Diary) -> None:
-    """Create what every instance begins without: an environment, context fields and tag types."""
+    """Create what an instance begins without, such as an environment, segments and tag types."""
     actor = diary.someone(Permission.ADMIN)
     if STAGING not in environments.all_names():
         environments.create(
@@ -79,6 +80,8 @@ def _first_steps(diary: Diary) -> None:
         context.create(
             actor, name=name, description=about, stickiness=stickiness, legal_values=legal
         )
+    for name, (about, constraints) in data.SEGMENTS.items():
+        segments.create(actor, name=name, description=about or None, constraints=constraints)
     for name in sorted(tags.unknown_types(set(data.TAG_TYPES))):
         description, hue = data.TAG_TYPES[name]
         tags.create_type(actor, name=name, description=description, hue=hue)

@@ -10,6 +10,7 @@ from app.core.actor import Actor
 from app.core.errors import DomainError
 from app.core.permissions import Permission
 from app.demo.diary import Diary
+from app.segments import service as segments
 from app.strategies import types
 from app.switching import service, strategies
 
@@ -26,16 +27,17 @@ PAYING = {"contextName": "plan", "operator": "IN", "values": ["plus", "gold"]}
 NEW_APP = {"contextName": "appVersion", "operator": "SEMVER_GTE", "value": "5.2.0"}
 SPLIT = [("control", 500), ("one-step", 300), ("one-step-wallet", 200)]
 
-STRATEGIES: tuple[tuple[str, list[dict[str, Any]]], ...] = (
-    ("100", []),
-    ("25", []),
-    ("5", []),
-    ("50", [NORDIC]),
-    ("100", [PAYING]),
-    ("10", [NORDIC, NEW_APP]),
-    ("0", []),
+STRATEGIES: tuple[tuple[str, list[dict[str, Any]], list[str]], ...] = (
+    ("100", [], []),
+    ("25", [], []),
+    ("5", [], []),
+    ("50", [NORDIC], []),
+    ("100", [], ["Beta testers"]),
+    ("100", [PAYING], []),
+    ("10", [NEW_APP], ["Nordic customers"]),
+    ("0", [], []),
 )
-"""The rollout and the constraints."""
+"""The rollout, the constraints and the segments."""
 
 
 class Switching:
@@ -63,15 +65,17 @@ class Switching:
                     self._add(days, partial(self._switch, name, environment, on=True))
 
     def _to_production(self, name: str, days: int) -> None:
-        rollout, constraints = self.chance.choice(STRATEGIES)
-        self._add(days, partial(self._give, name, rollout, constraints))
+        rollout, constraints, groups = self.chance.choice(STRATEGIES)
+        self._add(days, partial(self._give, name, rollout, constraints, groups))
         fate = self.chance.random()
         if fate < RAISED:
             self._add(days // 2, partial(self._raise, name))
         elif fate < RAISED + STOPPED:
             self._add(days // 2, partial(self._switch, name, PRODUCTION, on=False))
 
-    def _give(self, name: str, rollout: str, constraints: list[dict[str, Any]]) -> None:
+    def _give(
+        self, name: str, rollout: str, constraints: list[dict[str, Any]], groups: list[str]
+    ) -> None:
         actor = self._someone(Permission.CREATE_FEATURE_STRATEGY)
         split = SPLIT if name.endswith("ab-test") else []
         fields: dict[str, Any] = {
@@ -79,6 +83,7 @@ class Switching:
             "constraints": [
                 {"inverted": False, "caseInsensitive": False, **each} for each in constraints
             ],
+            "segments": [segments.named(actor, group).id for group in groups],
             "variants": [
                 {"name": each, "weight": weight, "weightType": "variable", "stickiness": "userId"}
                 for each, weight in split

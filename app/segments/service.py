@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TypedDict, Unpack
 
+import sqlalchemy as sa
+
 from app.constraints import service as rules
 from app.constraints.models import Constraint
 from app.core.actor import Actor
@@ -61,6 +63,14 @@ def get(actor: Actor, id: int, *, for_change: bool = False) -> Segment:
     if found is None:
         raise NotFound(f"There is no segment with the id {id}.")
     return found
+
+
+def named(actor: Actor, name: str, *, for_change: bool = False) -> Segment:
+    """The same by its name."""
+    id = db.session.scalar(sa.select(Segment.id).where(Segment.name == name))
+    if id is None:
+        raise NotFound(f"There is no segment named {name!r}.")
+    return get(actor, id, for_change=for_change)
 
 
 def view(segment: Segment) -> SegmentView:
@@ -140,7 +150,7 @@ def remove(actor: Actor, segment: Segment) -> None:
 
 def check_name(name: str) -> None:
     """Refuse a name that is taken."""
-    if db.session.query(Segment.id).filter_by(name=name).first():
+    if db.session.scalar(sa.select(Segment.id).where(Segment.name == name)) is not None:
         raise _taken(name)
 
 

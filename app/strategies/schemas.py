@@ -1,5 +1,6 @@
 import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, cast
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
@@ -344,6 +345,15 @@ class StrategyTypeList(Schema):
 class StrategyOrder(Schema):
     id = fields.String(required=True)
     sort_order = WholeNumber(low=0, high=MAX_STRATEGIES, required=True)
+
+
+def thousandths(percent: str) -> int | str:
+    """A weight, from what people write in percent; what is no such weight stays as it is."""
+    try:
+        found = Decimal(percent.strip() or "0") * 10
+        return int(found) if found == int(found) else percent
+    except (ArithmeticError, ValueError):
+        return percent
 
 
 def _refuse_same_names(found: Sequence[Mapping[str, Any]], message: str) -> None:

@@ -11,7 +11,7 @@ from app.context.models import ContextField
 from app.segments.models import Segment
 from app.strategies import types
 from app.strategies.models import Strategy, Variant
-from app.strategies.schemas import PAYLOAD_TYPES, StrategyChanges
+from app.strategies.schemas import PAYLOAD_TYPES, StrategyChanges, thousandths
 from app.web.conflicts import Values
 from app.web.forms import ReasonField
 from app.web.listing import is_number
@@ -138,7 +138,7 @@ class StrategyForm(PartsForm):
         own = self.stickiness.data if self.is_rollout else "default"
         found = {
             "name": inputs["name"],
-            "weight": 0 if inputs["rest"] else _thousandths(inputs["weight"]),
+            "weight": 0 if inputs["rest"] else thousandths(inputs["weight"]),
             "weightType": "variable" if inputs["rest"] else "fix",
             "stickiness": inputs["stickiness"] or own,
         }
@@ -184,12 +184,3 @@ def _as_inputs(variant: Variant) -> Inputs:
         "payloadType": payload["type"],
         "payload": payload["value"],
     }
-
-
-def _thousandths(percent: str) -> int | str:
-    """A weight as clients send it; what is no number stays as it is, and is refused."""
-    try:
-        found = float(percent or "0") * 10
-    except ValueError:
-        return percent
-    return round(found) if abs(found - round(found)) < 1e-6 else percent  # noqa: PLR2004

@@ -60,7 +60,7 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
             flash(f"Strategy added in {environment}.", "ok")
             return _back(project_id, name, environment)
     about = _about(project_id, name, environment)
-    draft = form.draft() if form.sent else empty
+    draft = empty if form.is_rollout and not form.sent else form.draft()
     return show_form("switching/strategy_new.html", form, types=_types(), draft=draft, **about)
 
 

@@ -172,6 +172,54 @@ def test_context_fields_are_listed_created_updated_and_deleted(machine):
     assert "There is no context field" in machine.refused("context-field", "delete", "plan")
 
 
+def test_segments_are_listed_shown_created_updated_and_deleted(machine):
+    made = value(
+        machine, "segment", "create", "Beta testers", "--constraint", "not userId IN 1,2, 3"
+    )
+    assert made["constraints"][0]["values"] == ["1", "2", "3"]
+    said = machine.ok("segment", "update", "Beta testers", "--description", "Early access")
+    assert "userId isn’t 1, 2 or 3" in said
+    machine.ok("feature", "create", "default", "search")
+    place = ("default", "search", "--environment", "production")
+    machine.ok("strategy", "add", *place, "--segment", "Beta testers")
+    shown = value(machine, "segment", "show", "Beta testers")
+    assert (shown["usedInStrategies"], shown["strategies"][0]["featureName"]) == (1, "search")
+    assert "1 strategy uses it" in machine.refused("segment", "delete", "Beta testers")
+    refused = machine.refused("segment", "create", "Odd", "--constraint", "userId IS 1")
+    assert "is not FIELD OPERATOR VALUES" in refused
+    machine.ok("segment", "create", "Staff")
+    assert machine.ok("segment", "delete", "Staff") == "Deleted segment Staff."
+    found = value(machine, "segment", "list", "--text", "beta")["segments"]
+    assert [segment["name"] for segment in found] == ["Beta testers"]
+
+
+def test_strategies_are_listed_added_updated_and_deleted(machine):
+    machine.ok("feature", "create", "default", "search")
+    place = ("default", "search")
+    where = ("--environment", "production")
+    made = value(
+        machine,
+        *("strategy", "add", *place, *where, "--rollout", "25", "--stickiness", "userId"),
+        *("--constraint", "appName IN web", "--variant", "blue=30", "--variant", "red"),
+    )
+    assert made["summary"] == "On for 25% of users, by userId, where appName is web"
+    assert [each["weight"] for each in made["variants"]] == [300, 700]
+    said = machine.ok("strategy", "update", *place, made["id"], *where, "--rollout", "50")
+    assert "On for 50% of users" in said
+    address = ("--type", "remoteAddress", "--parameter", "IPs=10.0.0.0/8")
+    machine.ok("strategy", "add", *place, *where, *address)
+    assert len(machine.ok("strategy", "list", *place, *where).splitlines()) == 3
+    for wrong, why in (
+        (("--rollout", "101"), "whole number from 0 to 100"),
+        (("--parameter", "x"), "is not NAME=VALUE"),
+        (("--segment", "nope"), "There is no segment"),
+        (("--variant", "blue=many"), "Must be a whole number"),
+    ):
+        assert why in machine.refused("strategy", "add", *place, *where, *wrong)
+    deleted = machine.ok("strategy", "delete", *place, made["id"], *where)
+    assert deleted == "Deleted a strategy of search in production."
+
+
 def test_tag_types_are_listed_created_updated_and_deleted(machine):
     machine.ok("tag-type", "create", "team", "--description", "The team that owns it", "--hue", "2")
     said = machine.ok("tag-type", "update", "team", "--hue", "3")
@@ -280,6 +328,10 @@ CHANGES = [
     "service-account delete robot",
     "context-field create plan --legal-value free",
     "context-field update userId --description Someone",
+    "segment create Beta",
+    "segment update Staff --description Ours",
+    "segment delete Staff",
+    "strategy add default checkout --environment production --rollout 5",
     "environment create staging --type test",
     "environment update production --deprecated",
     "tag-type create team",
@@ -304,6 +356,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Machine:
         "service-account create --username robot",
         "feature create default checkout",
         "tag-type create area",
+        "segment create Staff",
     ):
         machine.ok(*words.split())
     return machine
@@ -332,6 +385,7 @@ def everything(machine: Machine) -> list[Any]:
         "environments",
         "tag_types",
         "context_fields",
+        "segments",
         "feature_states",
         "strategies",
     )

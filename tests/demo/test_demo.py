@@ -41,6 +41,7 @@ NEEDS = {
     EventType.PROJECT_CREATED: Permission.CREATE_PROJECT,
     EventType.PROJECT_ENVIRONMENTS_UPDATED: Permission.UPDATE_PROJECT,
     EventType.PROJECT_UPDATED: Permission.UPDATE_PROJECT,
+    EventType.SEGMENT_CREATED: Permission.CREATE_SEGMENT,
     EventType.SERVICE_ACCOUNT_CREATED: Permission.ADMIN,
     EventType.TAG_TYPE_CREATED: Permission.CREATE_TAG_TYPE,
     EventType.TOKEN_CREATED: Permission.ADMIN,

@@ -74,6 +74,15 @@ for name, path, heading in (
     ("context-field-new", "/new-context-field", "New context field"),
     ("context-field", "/context-fields/country", "Context field country"),
     ("context-field-built-in", "/context-fields/userId", "Context field userId"),
+    ("segments", "/segments", "Segments"),
+    ("segments-none-match", "/segments?text=nothing-like-it", "Segments"),
+    ("segment-new", "/new-segment", "New segment"),
+    ("segment", "/segments/1", "Beta testers"),
+    (
+        "default-strategy",
+        f"{CHECKOUT}/environments/production/default-strategy",
+        "Default strategy in production",
+    ),
     ("environments", "/environments", "Environments"),
     ("environment-new", "/new-environment", "New environment"),
     ("environment", "/environments/production", "Environment production"),
@@ -113,6 +122,7 @@ for name, path, heading in (
     ("viewer-tags", "/tags", "Tags"),
     ("viewer-tag-type", "/tags/types/team", "Tag type team"),
     ("viewer-context-field", "/context-fields/country", "Context field country"),
+    ("viewer-segment", "/segments/1", "Beta testers"),
     ("viewer-environments", "/environments", "Environments"),
     ("viewer-environment", "/environments/production", "Environment production"),
     ("viewer-permissions", "/account/permissions?may=UPDATE_FEATURE&project=checkout", "My acc"),
@@ -510,6 +520,33 @@ def tag_type_delete(page: Page, instance: Instance) -> None:
     instance.tag(id, f"{name}:winter", feature)
     instance.untag(id, f"{name}:winter", feature)
     page.goto(f"/tags/types/{name}/delete")
+
+
+@place("New segment")
+def segment_refused(page: Page, _: Instance) -> None:
+    page.goto("/new-segment")
+    press(page, "Add constraint")
+    page.get_by_label("Name").fill("Staff")
+    press(page, "Create segment")
+
+
+@place("Review the change of Night owls")
+def segment_review(page: Page, instance: Instance) -> None:
+    constraint = {"contextName": "userId", "operator": "IN", "values": ["1", "2"]}
+    known = instance.api("GET", "/segments?text=Night%20owls")["segments"]
+    made = (
+        known[0]
+        if known
+        else instance.api("POST", "/segments", {"name": "Night owls", "constraints": [constraint]})
+    )
+    project = instance.project(2)
+    for name in names(2, project):
+        for environment in ("development", "production"):
+            place = f"/projects/{project}/features/{name}/environments/{environment}/strategies"
+            instance.api("POST", place, {"name": "flexibleRollout", "segments": [made["id"]]})
+    page.goto(f"/segments/{made['id']}")
+    page.get_by_label("Values, one per line").fill("1\n2\n3")
+    press(page, "Save segment")
 
 
 @place("New tag type")
