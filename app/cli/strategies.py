@@ -65,9 +65,7 @@ def list_strategies(actor: Actor, project: str, feature: str, environment: str) 
 @_project
 @_feature
 @_environment
-@click.option(
-    "--type", "name", default=types.ROLLOUT, help="The type, by default a rollout."
-)
+@click.option("--type", "name", default=types.ROLLOUT, help="The type, by default a rollout.")
 @_title
 @_rollout
 @_stickiness

@@ -22,6 +22,7 @@ class _Fields(PartsForm):
 
     def __init__(self, projects: list[tuple[str, str]], data: Values) -> None:
         super().__init__(data)
+        self.name.flags.required = True
         self.project.choices = [("", "All projects"), *projects]
 
     def payload(self) -> dict[str, Any]:

@@ -84,6 +84,7 @@ class StrategyForm(PartsForm):
 
     def payload(self) -> dict[str, Any]:
         found = super().payload() | {
+            "name": self.type,
             "parameters": self._parameters(),
             "constraints": [constraints.as_json(each) for each in self.parts["constraint"]],
             "variants": [self._variant(each) for each in self.parts["variant"]],
@@ -95,7 +96,7 @@ class StrategyForm(PartsForm):
     def draft(self) -> Strategy | None:
         """The strategy as it would be saved, for its sentence; None if something is wrong."""
         try:
-            values = self.schema().load(self.payload() | {"name": self.type})
+            values = self.schema().load(self.payload())
         except ValidationError:
             return None
         chosen = set(values.get("segments", ()))

@@ -49,12 +49,9 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     empty = _empty(project_id, environment, type)
     form = _form(project_id, empty)
     if not form.take_step():
-        fields = {"name": type}
         added = attempt(
             form,
-            lambda: strategies.add(
-                current_actor, project_id, name, environment, **(fields | form.values)
-            ),
+            lambda: strategies.add(current_actor, project_id, name, environment, **form.values),
         )
         if added is not None:
             flash(f"Strategy added in {environment}.", "ok")
@@ -106,22 +103,20 @@ def remove(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
 def show_default(project_id: str, environment: str) -> ResponseReturnValue:
     """Show what features get when they are switched on without a strategy."""
     found = defaults.get(current_actor, project_id, environment)
-    return _default_page(_form(project_id, found), found, project_id)
+    return _default_page(_default_form(found, project_id), found, project_id)
 
 
 @bp.post(DEFAULT, needs=Permission.UPDATE_PROJECT)
 def choose_default(project_id: str, environment: str) -> ResponseReturnValue:
     """Save it, unless someone else changed it first: then show what they changed."""
     found = defaults.get_for_change(current_actor, project_id, environment)
-    form = _form(project_id, found)
+    form = _default_form(found, project_id)
     if form.take_step():
         return _default_page(form, found, project_id)
     if before := _stale_default(project_id, environment).stale(_settings(found)):
         return _default_page(form, found, project_id, before)
-    fields = {"name": found.name}
     chosen = attempt(
-        form,
-        lambda: defaults.choose(current_actor, project_id, environment, **(fields | form.values)),
+        form, lambda: defaults.choose(current_actor, project_id, environment, **form.values)
     )
     if chosen is None:
         return _default_page(form, found, project_id)
@@ -158,6 +153,14 @@ def _back(project_id: str, name: str, environment: str) -> Response:
 def _form(project_id: str, strategy: Strategy) -> StrategyForm:
     available = segments.available(current_actor, project_id)
     return StrategyForm(context.every(), available, _settings(strategy))
+
+
+def _default_form(strategy: Strategy, project_id: str) -> StrategyForm:
+    """A default strategy can't be paused: it would give nothing."""
+    form = _form(project_id, strategy)
+    del form.disabled
+    del form.rules["disabled"]
+    return form
 
 
 def _settings(strategy: Strategy) -> Values:

@@ -150,7 +150,21 @@ def test_the_list_says_where_features_are_on(browser, admin, three):
     admin.ok("POST", f"{LIST}/features/a/environments/production/strategies", body)
     admin.ok("POST", f"{LIST}/features/a/environments/production/on")
     page = browser.get(LIST)
-    assert page.has("a Release production 25% +1 more")
+    assert page.has("Type development production Tags")
+    assert page.has("a Release On 25%")
+    assert page.has("b Release Off Off")
+
+
+def test_more_than_three_environments_share_a_column(browser, admin, three):
+    more = ["qa", "load"]
+    for name in more:
+        admin.ok("POST", "/environments", {"name": name, "type": "test"})
+    body = {"environments": ["development", "production", *more]}
+    admin.ok("PUT", "/projects/default/environments", body)
+    for name in ("development", "production"):
+        admin.ok("POST", f"{LIST}/features/a/environments/{name}/on")
+    page = browser.get(LIST)
+    assert page.has("a Release production +1 more")
     assert page.has("b Release Off")
 
 
