@@ -64,6 +64,12 @@ def test_a_change_is_recorded_once_and_survives_switching(admin):
     assert [each["name"] for each in admin.ok("GET", PATH)["variants"]] == ["a"]
 
 
+def test_the_page_of_the_feature_shows_them(browser, admin):
+    admin.ok("PUT", PATH, [{"name": "blue", "weight": 250, "weightType": "fix"}, {"name": "red"}])
+    page = browser.get("/projects/default/features/cart")
+    assert page.has("Variants of all strategies without their own blue 25% red 75%")
+
+
 def test_a_guarded_environment_refuses_them(admin):
     rules = [{"name": "production", "requiredApprovals": 1}]
     body = {"environments": ["production"], "changeRequestEnvironments": rules}
