@@ -22,7 +22,7 @@ def segment() -> None:
 
 
 @segment.command("list")
-@click.option("--text", help="Part of the name, the description, a field or a value.")
+@click.option("--text", help="Part of the name or description, or a context field.")
 @_project
 @query_command
 def list_segments(actor: Actor, **given: Any) -> Output:

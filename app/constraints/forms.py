@@ -1,6 +1,5 @@
 """Constraints as entries of a form."""
 
-import re
 from typing import Any
 
 from app.constraints.models import Constraint, values_of
@@ -38,11 +37,11 @@ def as_inputs(constraint: Constraint) -> Inputs:
 
 
 def as_json(inputs: Inputs) -> dict[str, Any]:
-    """A constraint as clients send it. Values stand on lines or between commas."""
+    """A constraint as clients send it."""
     known = inputs["operator"] in set(Operator)
     takes_list = known and Operator(inputs["operator"]).takes_list
     text = inputs["values"].strip()
-    lines = [part.strip() for part in re.split(r"[\r\n,]+", text) if part.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return {
         "contextName": inputs["contextName"],
         "operator": inputs["operator"],

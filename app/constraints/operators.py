@@ -8,7 +8,7 @@ import ipaddress
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
 import re2
@@ -63,13 +63,14 @@ WITH_LIST = frozenset(
     }
 )
 
-_number = re.compile(r"-?\d{1,15}(\.\d{1,15})?").fullmatch
-_identifiers = r"(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
+_number = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?").fullmatch
+_digits = r"(0|[1-9][0-9]{0,8})"
+_identifiers = r"(0|[1-9][0-9]{0,8}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 _version = re.compile(
-    rf"(0|[1-9]\d*)(\.(0|[1-9]\d*)){{2}}(-{_identifiers}(\.{_identifiers})*)?"
+    rf"{_digits}(\.{_digits}){{2}}(-{_identifiers}(\.{_identifiers})*)?"
     r"(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?"
 ).fullmatch
-_network = re.compile(r"[0-9a-fA-F:.]+(/(0|[1-9]\d{0,2}))?").fullmatch
+_network = re.compile(r"[0-9a-fA-F:.]+(/(0|[1-9][0-9]{0,2}))?").fullmatch
 
 
 def problem(operator: Operator, value: str) -> str | None:
@@ -83,8 +84,9 @@ def problem(operator: Operator, value: str) -> str | None:
 
 
 def _is_date(value: str) -> bool:
-    with suppress(ValueError):
-        return datetime.fromisoformat(value).tzinfo is not None
+    with suppress(ValueError, OverflowError):  # beyond the first and the last year in UTC
+        at = datetime.fromisoformat(value)
+        return at.tzinfo is not None and bool(at.astimezone(UTC))
     return False
 
 

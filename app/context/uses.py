@@ -40,16 +40,14 @@ class Uses:
         """Why the field cannot be deleted, and what to do about it; empty if it can."""
         uses = []
         if self.strategies:
-            uses.append(
-                counted(self.strategies, "strategy", "strategies")
-                + f" of {counted(self.features, 'feature')}"
-            )
+            of_features = f" of {counted(self.features, 'feature')}" if self.features else ""
+            uses.append(counted(self.strategies, "strategy", "strategies") + of_features)
         if self.segments:
             uses.append(counted(self.segments, "segment"))
         if not uses:
             return ""
         verb = "uses" if self.strategies + self.segments == 1 else "use"
-        return f"{' and '.join(uses)} {verb} it. Remove it from them first."
+        return f"{' and '.join(uses)} {verb} it. Stop using it first."
 
 
 def of(name: str) -> Uses:

@@ -61,6 +61,16 @@ class Invalid(DomainError):
         """One problem, at this JSON pointer."""
         return cls.because([{"path": path, "message": message}])
 
+    def moved(self, start: str, to: str) -> Self:
+        """The same problems for a request in which the field has another name."""
+        found: list[Detail] = [
+            {**detail, "path": detail["path"].replace(start, to, 1)}
+            if detail["path"].startswith(start)
+            else detail
+            for detail in self.details or []
+        ]
+        return self.because(found)
+
 
 class WrongPassword(Invalid):
     """The signed-in person was asked for their password again and entered a wrong one."""

@@ -22,6 +22,7 @@ from app.features.queries import FeatureView
 from app.projects import service as projects
 from app.strategies import queries as strategies
 from app.strategies import words
+from app.strategies.words import Reach
 from app.tags import service as tags
 from app.web import exports
 from app.web.caller import current_actor
@@ -253,8 +254,12 @@ def _where_parent_is_off(project_id: str, view: FeatureView) -> set[str]:
     if not view.dependencies:
         return set()
     parent = service.get(current_actor, project_id, view.dependencies[0].feature)
-    wanted = view.dependencies[0].enabled
-    return {state.name for state in parent.environments if state.enabled is not wanted}
+    hinders = Reach.OFF if view.dependencies[0].enabled else Reach.EVERYONE
+    return {
+        state.name
+        for state in parent.environments
+        if words.reach(state.strategies, enabled=state.enabled) is hinders
+    }
 
 
 def _last_change(project_id: str, name: str) -> Event | None:

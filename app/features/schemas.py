@@ -161,10 +161,12 @@ class BulkSettings(Schema):
 class Parent(Schema):
     feature = Key(required=True, metadata={"description": "The parent's name."})
     enabled = StrictBoolean(
-        metadata={"description": "Whether the parent must be on (true at first), or off."}
+        load_default=True,
+        metadata={"description": "Whether the parent must be on, or off."},
     )
     variants = StrictList(
         SingleLine(high=100),
+        load_default=list,
         validate=validate.Length(max=MAX_VARIANTS),
         metadata={
             "maxItems": MAX_VARIANTS,

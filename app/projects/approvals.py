@@ -19,11 +19,17 @@ def guarded(project_id: str, environments: Iterable[str]) -> list[str]:
 
 
 def guard(
-    actor: Actor, project_id: str, environments: Iterable[str], *, feature: str | None = None
+    actor: Actor,
+    project_id: str,
+    environments: Iterable[str],
+    *,
+    feature: str | None = None,
+    is_visible: bool = True,
 ) -> None:
     """Refuse a change that reaches applications in one of these environments, if it is guarded.
 
-    An Admin who gives a reason may make it. The event log says so.
+    An Admin who gives a reason may make it. The event log says so. ``is_visible``: whether the
+    refusal may name the project.
 
     Raises:
         NoAccess: with the number of approvals that the change would need.
@@ -34,9 +40,10 @@ def guard(
         return
     if not (actor.is_admin and actor.reason):
         needs = spoken([f"{counted(most, 'approval')} in {name}" for name, most in found])
+        where = f"{needs} of project {project_id}" if is_visible else "approvals"
         raise NoAccess(
-            f"Changes that reach applications need {needs} of project {project_id}. An Admin can "
-            "make this change without approval, and must give a reason."
+            f"Changes that reach applications need {where}. An Admin can make this change without "
+            "approval, and must give a reason."
         )
     for name, required in found:
         events.record(

@@ -121,7 +121,13 @@ def _review(segment: Segment, form: SegmentForm) -> str | None:
     wanted = {name: form.values.get(name) for name in ("name", "project", "constraints")}
     if not uses.strategies or wanted["constraints"] == segment.constraints:
         return None
-    facts = {"present": current, "wanted": wanted, "strategies": uses.strategies}
+    guarded = service.guarded_uses(current_actor, segment)
+    facts = {
+        "present": current,
+        "wanted": wanted,
+        "strategies": service.used_by(segment),
+        "guarded": {project or "": environments for project, environments in guarded.items()},
+    }
     stale_edit, confirmed = _stale_edit(segment.id), request.form.get("plan", "")
     if confirmed and signing.matches("review", stale_edit.subject, confirmed, facts):
         return None
@@ -134,7 +140,7 @@ def _review(segment: Segment, form: SegmentForm) -> str | None:
         segment=segment,
         used=uses,
         uses=service.uses(current_actor, segment),
-        guarded=service.guarded_uses(segment),
+        guarded=guarded,
         has_changed=bool(confirmed),
         changes=stale_edit.differences(current, after),
         plan=signing.sign("review", stale_edit.subject, facts),

@@ -1,5 +1,6 @@
 """Reading segments, and which strategies use them."""
 
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -71,9 +72,10 @@ def rows(
     """The segments that the actor can see, by name; with ``project`` those it can use."""
     query = sa.select(Segment).where(_visible(actor))
     if text is not None:
-        query = query.where(
-            contains(text, Segment.name, Segment.description, sa.cast(Segment.constraints, sa.Text))
+        has_field = sa.cast(Segment.constraints, sa.Text).contains(
+            f'"contextName": {json.dumps(text)},', autoescape=True
         )
+        query = query.where(sa.or_(contains(text, Segment.name, Segment.description), has_field))
     if project is not None:
         query = query.where(sa.or_(Segment.project_id.is_(None), Segment.project_id == project))
     columns = {"name": Segment.name, "createdAt": Segment.created_at}

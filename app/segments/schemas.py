@@ -38,7 +38,7 @@ class SegmentQuery(PageQuery):
     sort = Sort("name", "createdAt")
     text = SingleLine(
         high=100,
-        metadata={"description": "Part of the name, the description, a field or a value."},
+        metadata={"description": "Part of the name or description, or a context field."},
     )
     project = Key(metadata={"description": "Those that this project can use."})
 

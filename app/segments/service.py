@@ -82,13 +82,23 @@ def uses(actor: Actor, segment: Segment) -> list[Use]:
     return queries.uses(segment.id, visible_to=actor)
 
 
-def guarded_uses(segment: Segment) -> dict[str, list[str]]:
-    """The environments, by project, in which a change of the segment needs approvals."""
-    return {
-        project_id: environments
-        for project_id, names in _places(queries.uses(segment.id)).items()
-        if (environments := guarded(project_id, names))
-    }
+def used_by(segment: Segment) -> list[str]:
+    """The ids of all strategies that use the segment."""
+    return [use.id for use in queries.uses(segment.id)]
+
+
+def guarded_uses(actor: Actor, segment: Segment) -> dict[str | None, list[str]]:
+    """The environments, by project, in which a change to the segment needs approvals.
+
+    None stands for all projects that the actor cannot see; their environments are left out.
+    """
+    visible = _places(uses(actor, segment))
+    found: dict[str | None, list[str]] = {}
+    for project_id, names in _places(queries.uses(segment.id)).items():
+        if environments := guarded(project_id, names):
+            is_visible = project_id in visible
+            found[project_id if is_visible else None] = environments if is_visible else []
+    return found
 
 
 def create(
@@ -112,6 +122,8 @@ def create(
 
 def update(actor: Actor, segment: Segment, **changes: Unpack[Changes]) -> bool:
     """Change a segment that ``get`` locked; whether that changed anything."""
+    if segment.project_id is not None:
+        projects.require_for_content(actor, segment.project_id)
     before, found = segment.snapshot(), queries.uses(segment.id)
     if changes.get("project", segment.project_id) != segment.project_id:
         _move(actor, segment, changes["project"], found)
@@ -119,9 +131,9 @@ def update(actor: Actor, segment: Segment, **changes: Unpack[Changes]) -> bool:
         if found and not changes["constraints"]:
             raise Conflict(
                 f"{_used_by(found)} segment {segment.name}. Without constraints everyone would be "
-                "in it. Keep at least one, or remove the segment from them first."
+                "in it. Keep at least one, or stop using the segment first."
             )
-        _guard(actor, found)
+        _guard(actor, segment, found)
         rules.check_to_store(changes["constraints"])
         segment.constraints = changes["constraints"]
     segment.name = changes.get("name", segment.name)
@@ -132,7 +144,7 @@ def update(actor: Actor, segment: Segment, **changes: Unpack[Changes]) -> bool:
         events.record(
             actor,
             EventType.SEGMENT_UPDATED,
-            project=segment.project_id,
+            project=before["project"] or segment.project_id,  # who did not see it, does not now
             pre_data=before,
             data=after,
         )
@@ -141,6 +153,8 @@ def update(actor: Actor, segment: Segment, **changes: Unpack[Changes]) -> bool:
 
 def remove(actor: Actor, segment: Segment) -> None:
     """Delete a segment that ``get`` locked."""
+    if segment.project_id is not None:
+        projects.require_for_content(actor, segment.project_id)
     if obstacle := obstacle_to_removal(actor, segment):
         raise Conflict(f"Segment {segment.name} cannot be deleted. {obstacle}")
     before = segment.snapshot()
@@ -161,7 +175,7 @@ def obstacle_to_removal(actor: Actor, segment: Segment) -> str:
         return ""
     seen = spoken(dict.fromkeys(use.feature or use.project_id for use in uses(actor, segment)))
     places = f": {seen}" if seen else ""
-    return f"{_used_by(found)} it{places}. Remove it from them first."
+    return f"{_used_by(found)} it{places}. Stop using it first."
 
 
 def to_use(project_id: str, ids: Sequence[int], path: str) -> list[Segment]:
@@ -197,7 +211,7 @@ def _move(actor: Actor, segment: Segment, project: str | None, found: list[Use])
         if outside:
             raise Conflict(
                 f"{_used_by(outside)} segment {segment.name} in other projects, so it cannot be "
-                f"limited to {project}. Remove it from them first."
+                f"limited to {project}. Stop using it there first."
             )
     segment.project_id = project
 
@@ -210,9 +224,10 @@ def _require_project(actor: Actor, project_id: str) -> None:
         raise Invalid.at("/project", error.message) from None
 
 
-def _guard(actor: Actor, found: list[Use]) -> None:
+def _guard(actor: Actor, segment: Segment, found: list[Use]) -> None:
+    visible = _places(uses(actor, segment))
     for project_id, environments in _places(found).items():
-        guard(actor, project_id, environments)
+        guard(actor, project_id, environments, is_visible=project_id in visible)
 
 
 def _places(found: Sequence[Use]) -> dict[str, set[str]]:

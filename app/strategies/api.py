@@ -45,8 +45,8 @@ def create(data: dict[str, Any]) -> tuple[StrategyType, dict[str, str]]:
 @bp.get("/<key:name>", needs=Access.SIGNED_IN)
 @bp.response(200, schemas.StrategyTypeRow, etag=True)
 def show(name: str) -> StrategyType:
-    """Read a strategy type that someone created"""
-    return custom.get(name)
+    """Read a strategy type"""
+    return custom.read(name)
 
 
 @bp.put("/<key:name>", needs=Permission.UPDATE_STRATEGY, refuses=(409, 412))

@@ -45,6 +45,14 @@ def with_built_in() -> list[StrategyType]:
     return [*built_in, *every()]
 
 
+def read(name: str) -> StrategyType:
+    """The type, also one that every SDK knows."""
+    for type in with_built_in():
+        if type.name == name:
+            return type
+    raise NotFound(f"There is no strategy type named {name!r}.")
+
+
 def get(name: str, *, for_change: bool = False) -> StrategyType:
     """The type, with ``for_change`` locked until the transaction ends."""
     found = db.session.get(StrategyType, name, with_for_update=for_change)

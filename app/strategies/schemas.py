@@ -1,6 +1,6 @@
 import json
+import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any, cast
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
@@ -28,6 +28,8 @@ MAX_PAYLOAD = 10_000
 MAX_VARIANTS = 100
 MAX_SEGMENTS = 30
 MAX_PARAMETERS = 50
+
+_percent = re.compile(r"([0-9]{1,3})(?:\.([0-9]))?").fullmatch
 
 
 class Parameters(fields.Field[dict[str, str]]):
@@ -349,11 +351,8 @@ class StrategyOrder(Schema):
 
 def thousandths(percent: str) -> int | str:
     """A weight, from what people write in percent; what is no such weight stays as it is."""
-    try:
-        found = Decimal(percent.strip() or "0") * 10
-        return int(found) if found == int(found) else percent
-    except (ArithmeticError, ValueError):
-        return percent
+    found = _percent(percent.strip() or "0")
+    return int(found[1]) * 10 + int(found[2] or 0) if found else percent
 
 
 def _refuse_same_names(found: Sequence[Mapping[str, Any]], message: str) -> None:

@@ -36,7 +36,7 @@ class Parameter(NamedTuple):
 
 
 def _percentage(value: str) -> str | None:
-    if re.fullmatch(r"\d{1,3}", value) and int(value) <= ALL:
+    if re.fullmatch(r"[0-9]{1,3}", value) and int(value) <= ALL:
         return None
     return "Enter a whole number from 0 to 100."
 

@@ -116,7 +116,7 @@ def _who(strategy: Strategy) -> Sentence:
         return [Phrase("the address "), *_any_of(parameters["IPs"])]
     if name == "applicationHostname":
         return [Phrase("the host "), *_any_of(parameters["hostNames"])]
-    return [Phrase("those whom "), Phrase(name, "strong"), Phrase(" chooses")]
+    return [Phrase("the people that "), Phrase(name, "strong"), Phrase(" chooses")]
 
 
 def _any_of(list: str) -> Sentence:

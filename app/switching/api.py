@@ -233,14 +233,15 @@ def patch_strategy(
 ) -> Strategy:
     """Change parts of a strategy
 
-    By JSON Patch (RFC 6902). What is removed is empty afterwards.
+    By JSON Patch (RFC 6902). What is removed is empty afterwards; a parameter gets its default.
     """
     found = strategies.get_for_change(current_actor, project_id, name, environment, str(strategy))
     check_if_match(StrategyRow, found)
-    wanted = patched(StrategyChanges(), StrategyRow().dump(found), data)
+    kept = ("name", "disabled", "sortOrder", "parameters")
+    wanted = patched(StrategyChanges(), StrategyRow().dump(found), data, kept=kept)
     empty = Fields(title=None, constraints=[], segments=[], variants=[])
     fields = cast(Fields, empty | wanted)
-    strategies.update(current_actor, project_id, found, **fields)
+    strategies.update(current_actor, project_id, found, replace_parameters=True, **fields)
     return found
 
 

@@ -2,6 +2,7 @@ from typing import Any
 
 from flask import Response
 
+from app.core.errors import Invalid
 from app.core.permissions import Access, Permission
 from app.switching import schemas, strategies
 from app.web.caller import current_actor, require
@@ -36,5 +37,8 @@ def choose(data: dict[str, Any]) -> Response:
         current_actor, data["project_id"], data["environment_id"], str(data["strategy_id"])
     )
     segments = data["segment_ids"]
-    strategies.update(current_actor, data["project_id"], strategy, segments=segments)
+    try:
+        strategies.update(current_actor, data["project_id"], strategy, segments=segments)
+    except Invalid as error:
+        raise error.moved("/segments", "/segmentIds") from None
     return no_body(201)

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -116,6 +117,8 @@ class StrategyForm(PartsForm):
             key = path.removeprefix("/parameters/")
             if key in self.others:
                 self.wrong[key] = message
+            elif re.fullmatch(r"/variants/\d+/weight", path):
+                rest.append((path, "Enter a weight from 0 to 100, with at most 1 decimal."))
             else:
                 rest.append((f"/{key}" if path != key else path, message))
         super().show(rest)
@@ -159,7 +162,9 @@ def settings_of(strategy: Strategy, known: Sequence[str] = ()) -> Values:
         "disabled": strategy.disabled,
         "segments": [str(segment.id) for segment in strategy.segments],
         "constraints": [constraints.as_inputs(each) for each in strategy.constraints],
-        "variants": [_as_inputs(each) for each in strategy.variants],
+        "variants": [
+            _as_inputs(each, strategy.parameters.get("stickiness")) for each in strategy.variants
+        ],
     }
 
 
@@ -175,13 +180,14 @@ def in_words(settings: Values) -> Values:
     }
 
 
-def _as_inputs(variant: Variant) -> Inputs:
+def _as_inputs(variant: Variant, stickiness: str | None) -> Inputs:
+    """``stickiness``: of the strategy; a variant with the same goes on following it."""
     payload = variant.get("payload", {"type": "", "value": ""})
     return {
         "name": variant["name"],
         "weight": f"{variant['weight'] / 10:g}",
         "rest": variant["weightType"] == "variable",
-        "stickiness": variant["stickiness"],
+        "stickiness": "" if variant["stickiness"] == stickiness else variant["stickiness"],
         "payloadType": payload["type"],
         "payload": payload["value"],
     }

@@ -11,6 +11,7 @@ from app.constraints.words import told_all
 from app.context import service as context
 from app.core.errors import NotFound
 from app.core.permissions import Access, Permission
+from app.features import service as features
 from app.projects import service as projects
 from app.segments import service as segments
 from app.strategies import custom, types, words
@@ -46,6 +47,8 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     """Add a strategy to a feature."""
     strategies.state(current_actor, project_id, name, environment)
     type = request.args.get("type", types.ROLLOUT)
+    if type != types.ROLLOUT and type not in dict(_types()):
+        raise NotFound(f"There is no strategy type named {type!r} to choose.")
     empty = _empty(project_id, environment, type)
     form = _form(project_id, empty)
     if not form.take_step():
@@ -72,6 +75,7 @@ def show(project_id: str, name: str, environment: str, strategy: UUID) -> Respon
 def update(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
     """Save, unless someone else changed the strategy first: then show what they changed."""
     place = (current_actor, project_id, name, environment, str(strategy))
+    features.lock_for_change(current_actor, project_id, name)
     found = strategies.get(*place)
     form = _form(project_id, found)
     if form.take_step():
@@ -81,7 +85,11 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
     changed = attempt(
         form,
         lambda: strategies.update(
-            current_actor, project_id, strategies.get_for_change(*place), **form.values
+            current_actor,
+            project_id,
+            strategies.get_for_change(*place),
+            replace_parameters=not form.is_rollout,  # the form of a rollout has no group
+            **form.values,
         ),
     )
     if changed is None:
@@ -128,7 +136,7 @@ def choose_default(project_id: str, environment: str) -> ResponseReturnValue:
 def reset_default(project_id: str, environment: str) -> Response:
     """Go back to: on for everyone."""
     defaults.reset(current_actor, project_id, environment)
-    flash(f"New features in {environment} are on for everyone again.", "ok")
+    flash(f"Default strategy in {environment} reset: on for everyone.", "ok")
     return redirect_to("project_pages.settings", project_id=project_id)
 
 
@@ -173,8 +181,6 @@ def _empty(project_id: str, environment: str, type: str) -> Strategy:
     if type == types.ROLLOUT:
         project = projects.get(current_actor, project_id)
         return defaults.everyone(project, environment)
-    if type not in dict(_types()):
-        raise NotFound(f"There is no strategy type named {type!r}.")
     return Strategy(
         name=type, disabled=False, parameters={}, constraints=[], segments=[], variants=[]
     )

@@ -17,7 +17,9 @@ class SwitchPlan(Schema):
         fields.String(),
         metadata={"description": "They would get the default strategy of the environment."},
     )
-    unchanged = fields.List(fields.String(), metadata={"description": "They are so already."})
+    unchanged = fields.List(
+        fields.String(), metadata={"description": "They are on or off already, as asked."}
+    )
     archived = fields.List(fields.String())
     not_found = fields.List(fields.String(), attribute="unknown", data_key="unknown")
 

@@ -21,7 +21,7 @@ from app.switching import defaults
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """``facts``: what changes, by feature; ``unchanged``: features that are so already.
+    """``facts``: what changes, by feature; ``unchanged``: features that are on or off already.
 
     ``archived`` and ``unknown`` names can't be switched.
     """

@@ -58,10 +58,22 @@ def add(
     return strategy
 
 
-def update(actor: Actor, project_id: str, strategy: Strategy, **fields: Unpack[Fields]) -> bool:
-    """Change a strategy from ``get_for_change``; whether that changed anything."""
+def update(
+    actor: Actor,
+    project_id: str,
+    strategy: Strategy,
+    *,
+    replace_parameters: bool = False,
+    **fields: Unpack[Fields],
+) -> bool:
+    """Change a strategy from ``get_for_change``; whether that changed anything.
+
+    Parameters that are left out stay as they are, or with ``replace_parameters`` get their default.
+    """
     found = db.session.get_one(Feature, strategy.feature_id)
     before = strategy.snapshot()
+    if replace_parameters:
+        strategy.parameters = {}
     defaults = _defaults(actor, project_id, found)
     compose(strategy, fields, project_id=project_id, defaults=defaults)
     if "sort_order" in fields:
@@ -133,7 +145,7 @@ def get_for_change(
 def find_for_change(actor: Actor, project_id: str, environment: str, id: str) -> Strategy:
     """The same for a strategy whose feature is not known."""
     owner = sa.select(Feature.name).join(Strategy, Strategy.feature_id == Feature.id)
-    feature = db.session.scalar(owner.where(Strategy.id == id))
+    feature = db.session.scalar(owner.where(Strategy.id == id, Feature.project_id == project_id))
     if feature is None:
         raise _unknown(id)
     return get_for_change(actor, project_id, feature, environment, id)

@@ -1,6 +1,7 @@
 """Requests that change parts of something: JSON Patch (RFC 6902)."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jsonpatch
@@ -12,6 +13,8 @@ from app.web.schemas import Schema, SingleLine
 
 OPERATIONS = ("add", "remove", "replace", "move", "copy", "test")
 MAX_OPERATIONS = 100
+MAX_SIZE = 1_000_000
+"""Characters of what comes of an operation."""
 
 
 class Operation(Schema):
@@ -24,9 +27,15 @@ class Operation(Schema):
 
 
 def patched(
-    schema: Schema, present: Mapping[str, Any], operations: list[dict[str, Any]]
+    schema: Schema,
+    present: Mapping[str, Any],
+    operations: list[dict[str, Any]],
+    *,
+    kept: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The fields to store: of ``present``, as a read returns it, after the operations.
+
+    ``kept``: fields that no operation may remove.
 
     Raises:
         Invalid: when an operation can't be applied, or ``schema`` refuses what comes of it.
@@ -34,19 +43,39 @@ def patched(
     """
     if len(operations) > MAX_OPERATIONS:
         raise Invalid.at("", f"Must have at most {MAX_OPERATIONS} operations.")
-    sent = [{key.rstrip("_"): value for key, value in each.items()} for each in operations]
-    try:
-        wanted = jsonpatch.apply_patch(dict(present), sent)
-    except (
-        jsonpatch.JsonPatchException,
-        jsonpointer.JsonPointerException,
-        TypeError,
-        KeyError,
-    ) as error:
-        raise Invalid.at("", f"The patch cannot be applied: {error}") from None
+    wanted: Any = dict(present)
+    for place, operation in enumerate(operations):
+        wanted = _applied(operation, wanted, f"/{place}")
+    if not isinstance(wanted, dict):
+        raise Invalid.at("", "The operations must leave an object.")
+    if lost := [name for name in kept if name in present and name not in wanted]:
+        raise Invalid.because(
+            [{"path": f"/{name}", "message": "This field can't be removed."} for name in lost]
+        )
     try:
         found: dict[str, Any] = schema.load(wanted)
     except ValidationError as error:
         details = [{"path": path, "message": text} for path, text in problems(error.messages_dict)]
         raise Invalid.because(details) from None
     return found
+
+
+def _applied(operation: dict[str, Any], document: Any, path: str) -> Any:
+    """The document after one operation; several at once could double it each time."""
+    sent = {"from" if key == "from_" else key: value for key, value in operation.items()}
+    try:
+        changed = jsonpatch.apply_patch(document, [sent])
+    except jsonpatch.JsonPatchTestFailed:
+        raise Invalid.at(path, "The test fails: something else is there.") from None
+    except (
+        jsonpatch.JsonPatchException,
+        jsonpointer.JsonPointerException,
+        TypeError,
+        KeyError,
+        ValueError,
+    ):
+        message = "This operation can't be applied. Check its path, its value and its from."
+        raise Invalid.at(path, message) from None
+    if len(json.dumps(changed)) > MAX_SIZE:
+        raise Invalid.at(path, "What comes of this operation is too large.")
+    return changed

@@ -62,7 +62,7 @@ class PartsForm(SchemaForm):
         step = request.form.get("step", "")
         act, _, rest = step.partition("-")
         name, _, number = rest.partition("-")
-        if name in self.kinds and act == "add":
+        if name in self.kinds and act == "add" and len(self.parts[name]) < MOST:
             self.parts[name].append(dict(self.kinds[name].empty))
         elif name in self.kinds and act == "remove" and re.fullmatch(r"\d{1,2}", number):
             del self.parts[name][int(number) : int(number) + 1]
@@ -97,8 +97,8 @@ def _sent(form: Any, name: str, kind: Kind) -> list[Inputs]:
         {
             key: f"{name}-{number}-{key}" in form
             if empty is False
-            else form.get(f"{name}-{number}-{key}", empty)
+            else form.get(f"{name}-{number}-{key}", empty).replace("\r\n", "\n")
             for key, empty in kind.empty.items()
         }
-        for number in sorted(known)[:MOST]
+        for number in sorted(known)
     ]

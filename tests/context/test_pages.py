@@ -85,7 +85,7 @@ def test_the_page_of_a_field_says_which_values_strategies_use(browser, admin, pl
     page = browser.get(plan)
     assert page.has("Used by 2 strategies in 1 feature")
     assert page.has("gold 2")
-    assert page.has("2 strategies of 1 feature use it. Remove it from them first.")
+    assert page.has("2 strategies of 1 feature use it. Stop using it first.")
 
 
 def test_viewers_see_the_settings_and_whom_to_ask(people, app, plan):

@@ -530,7 +530,7 @@ def segment_refused(page: Page, _: Instance) -> None:
     press(page, "Create segment")
 
 
-@place("Review the change of Night owls")
+@place("Review the change to Night owls")
 def segment_review(page: Page, instance: Instance) -> None:
     constraint = {"contextName": "userId", "operator": "IN", "values": ["1", "2"]}
     known = instance.api("GET", "/segments?text=Night%20owls")["segments"]

@@ -91,6 +91,7 @@ def test_the_list_is_filtered_by_name_field_value_and_project(admin, nordic):
         return [each["name"] for each in admin.ok("GET", f"{PATH}?{query}")["segments"]]
 
     assert names("text=appName") == ["Shoppers", "Staff"]
+    assert names("text=inverted") == []
     assert names("text=nord") == ["Nordic"]
     assert names("project=default") == ["Nordic", "Staff"]
     assert names("project=shop&sort=-name") == ["Staff", "Shoppers", "Nordic"]
@@ -206,7 +207,7 @@ def test_a_context_field_that_a_segment_uses_stays_with_its_values(admin):
     constraint = {"contextName": "plan", "operator": "IN", "values": ["gold"]}
     admin.ok("POST", PATH, {"name": "Paying", "constraints": [constraint]})
     refused = admin.delete("/context/plan")
-    assert "1 segment uses it. Remove it from them first." in refused.json["message"]
+    assert "1 segment uses it. Stop using it first." in refused.json["message"]
     refused = admin.put("/context/plan", {"legalValues": [{"value": "free"}]})
     assert error_of(refused) == (409, "ConflictError")
     assert "gold" in refused.json["message"]
@@ -222,5 +223,7 @@ def test_the_segments_of_a_strategy_are_chosen_together(admin, nordic, cart):
     }
     assert admin.post(f"{PATH}/strategies", body).status_code == 201
     assert admin.ok("GET", f"{cart}/strategies/{made['id']}")["segments"] == [nordic["id"]]
+    wrong = body | {"segmentIds": [999]}
+    assert list(problems_of(admin.post(f"{PATH}/strategies", wrong))) == ["/segmentIds/0"]
     unknown = body | {"strategyId": "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10"}
     assert error_of(admin.post(f"{PATH}/strategies", unknown))[0] == 404

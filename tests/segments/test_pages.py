@@ -92,7 +92,7 @@ def test_a_guarded_environment_asks_for_a_reason(browser, admin, used):
     body = {"environments": ["production"], "changeRequestEnvironments": rules}
     admin.ok("PUT", "/projects/default/environments", body)
     review = browser.submit(browser.get(used), {"constraint-0-values": "9"})
-    assert review.has("production in default needs approvals.")
+    assert review.has("Changes in production of default need approvals.")
     refused = browser.submit(review, form="Save Nordic")
     assert refused.status == 400
     assert "2 approvals in production" in refused.errors[0]
@@ -108,7 +108,7 @@ def test_an_edit_by_someone_else_is_shown_first(browser, admin, nordic):
 
 def test_only_an_unused_segment_can_be_deleted(browser, admin, used):
     page = browser.get(used)
-    assert page.has("1 strategy uses it: cart. Remove it from them first.")
+    assert page.has("1 strategy uses it: cart. Stop using it first.")
     [strategy] = admin.ok("GET", f"{PLACE}/strategies")
     admin.ok("DELETE", f"{PLACE}/strategies/{strategy['id']}")
     done = browser.follow(browser.submit(browser.get(used), form="Delete Nordic"))

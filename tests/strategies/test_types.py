@@ -69,7 +69,7 @@ def test_its_parameters_are_checked_in_strategies(admin, by_region, cart):
     }
     made = admin.ok("POST", PLACE, {"name": "by-region", "parameters": {"regions": "north"}})
     assert made["parameters"] == {"regions": "north"}
-    assert made["summary"] == "On for those whom by-region chooses"
+    assert made["summary"] == "On for the people that by-region chooses"
 
 
 def test_a_type_in_use_stays_with_its_parameters(admin, by_region, cart):
@@ -105,3 +105,4 @@ def test_the_types_of_all_sdks_cannot_be_changed(admin):
     ):
         assert error_of(refused) == (404, "NotFoundError")
         assert "Every SDK knows it" in refused.json["message"]
+    assert admin.ok("GET", f"{PATH}/default")["editable"] is False

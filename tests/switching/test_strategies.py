@@ -7,6 +7,13 @@ from tests.clients import error_of, problems_of
 FEATURES = "/projects/default/features"
 PLACE = f"{FEATURES}/cart/environments/production"
 PATH = f"{PLACE}/strategies"
+NUMBER = {"contextName": "userId", "operator": "NUM_EQ"}
+VERSION = {"contextName": "userId", "operator": "SEMVER_EQ"}
+DATE = {
+    "contextName": "currentTime",
+    "operator": "DATE_AFTER",
+    "value": "0001-01-01T00:00:00+10:00",
+}
 NORDIC = {"contextName": "userId", "operator": "IN", "values": ["1", "2"]}
 
 
@@ -86,6 +93,10 @@ def test_every_type_has_a_sentence(admin, name, parameters, summary):
         (rollout("101"), "/parameters/rollout"),
         (rollout("50.5"), "/parameters/rollout"),
         (rollout("abc"), "/parameters/rollout"),
+        (rollout("\u0665\u0660"), "/parameters/rollout"),
+        (rollout(constraints=[NUMBER | {"value": "\u0665"}]), "/constraints/0/value"),
+        (rollout(constraints=[VERSION | {"value": f"1.0.{10**9}"}]), "/constraints/0/value"),
+        (rollout(constraints=[DATE]), "/constraints/0/value"),
         (rollout(True), "/parameters/rollout"),
         (
             {"name": "flexibleRollout", "parameters": {"groupId": 'a" or true'}},
@@ -264,14 +275,16 @@ def test_a_patch_changes_parts_and_keeps_the_rest(admin):
 @pytest.mark.parametrize(
     ("operation", "path"),
     [
-        ({"op": "test", "path": "/title", "value": "other"}, ""),
-        ({"op": "replace", "path": "/nope/deep", "value": 1}, ""),
-        ({"op": "remove", "path": "/constraints/7"}, ""),
-        ({"op": "copy", "path": "/title"}, ""),
+        ({"op": "test", "path": "/title", "value": "other"}, "/0"),
+        ({"op": "replace", "path": "/nope/deep", "value": 1}, "/0"),
+        ({"op": "remove", "path": "/constraints/7"}, "/0"),
+        ({"op": "copy", "path": "/title"}, "/0"),
         ({"op": "spin", "path": "/title"}, "/0/op"),
         ({"op": "replace", "path": "/parameters/rollout", "value": "101"}, "/parameters/rollout"),
         ({"op": "add", "path": "/colour", "value": "red"}, "/colour"),
         ({"op": "replace", "path": "", "value": 5}, ""),
+        ({"op": "remove", "path": "/name"}, "/name"),
+        ({"op": "remove", "path": "/parameters"}, "/parameters"),
     ],
 )
 def test_a_patch_that_cannot_be_applied_changes_nothing(admin, operation, path):
@@ -285,3 +298,17 @@ def test_a_patch_heeds_if_match(admin):
     operation = {"op": "replace", "path": "/title", "value": "Mine"}
     refused = patch(admin, made["id"], operation, headers={"If-Match": '"other"'})
     assert error_of(refused) == (412, "PreconditionFailedError")
+
+
+def test_a_patch_that_doubles_what_is_there_is_stopped(admin):
+    made = admin.ok("POST", PATH, rollout(constraints=[NORDIC] * 10))
+    doubling = {"op": "copy", "from": "/constraints", "path": "/constraints/-"}
+    [path] = problems_of(patch(admin, made["id"], *[doubling] * 100))
+    assert 0 < int(path.strip("/")) < 20
+
+
+def test_a_parameter_that_a_patch_removes_gets_its_default(admin):
+    group = {"rollout": "5", "groupId": "other"}
+    made = admin.ok("POST", PATH, {"name": "flexibleRollout", "parameters": group})
+    changed = patch(admin, made["id"], {"op": "remove", "path": "/parameters/groupId"}).json
+    assert changed["parameters"] == {"rollout": "5", "stickiness": "default", "groupId": "cart"}

@@ -21,7 +21,7 @@ def test_a_strategy_with_two_constraints_is_added(browser, admin):
     assert page.fields(0)["rollout"] == "100"
     page = browser.submit(page, {"title": "Nordic", "rollout": "25", "step": "add-constraint"})
     assert page.fields(0)["title"] == "Nordic"
-    page = browser.submit(page, {"constraint-0-values": "1\n2, 3", "step": "add-constraint"})
+    page = browser.submit(page, {"constraint-0-values": "1\r\n 2 \n\n3", "step": "add-constraint"})
     second = {
         "constraint-1-contextName": "appName",
         "constraint-1-operator": "STR_STARTS_WITH",
@@ -113,3 +113,59 @@ def test_a_guarded_environment_asks_for_a_reason(browser, admin):
 def test_of_a_place_that_is_not_there_nothing_is_shown(browser):
     assert browser.get(NEW.replace("production", "moon")).status == 404
     assert browser.get(NEW.replace("cart", "nope")).status == 404
+
+
+def test_saving_without_an_edit_changes_nothing(browser, admin):
+    constraint = {"contextName": "userId", "operator": "IN", "values": ["Smith, John", "1"]}
+    blue = {"name": "blue", "weight": 333, "weightType": "fix"}
+    blue |= {"payload": {"type": "string", "value": "a\nb"}}
+    body = {"constraints": [constraint], "variants": [blue, {"name": "red"}]}
+    made = admin.ok("POST", f"{PLACE}/strategies", {"name": "flexibleRollout", **body})
+    page = browser.get(f"{PLACE}/strategies/{made['id']}")
+    lines = {"variant-0-payload": "a\r\nb", "constraint-0-values": "Smith, John\r\n1"}
+    done = browser.follow(browser.submit(page, lines))
+    assert "Nothing changed." in done.messages
+    assert saved(admin) == [made]
+
+
+@pytest.mark.parametrize("weight", ["many", "-1", "33.33", "9e999998", "\u0665"])
+def test_a_weight_is_a_percentage(browser, admin, weight):
+    page = browser.submit(browser.get(NEW), {"step": "add-variant"})
+    page = browser.submit(page, {"variant-0-name": "blue", "variant-0-weight": weight})
+    assert page.errors == ["Variant 1: Enter a weight from 0 to 100, with at most 1 decimal."]
+    assert saved(admin) == []
+
+
+def test_variants_follow_the_stickiness_of_their_strategy(browser, admin):
+    body = {"parameters": {"stickiness": "userId"}, "variants": [BY_USER, BY_SESSION]}
+    made = admin.ok("POST", f"{PLACE}/strategies", {"name": "flexibleRollout", **body})
+    page = browser.get(f"{PLACE}/strategies/{made['id']}")
+    browser.submit(page, {"stickiness": "random"})
+    [changed] = saved(admin)
+    assert [each["stickiness"] for each in changed["variants"]] == ["random", "sessionId"]
+
+
+def test_a_strategy_of_another_type_is_added_and_edited(browser, admin):
+    page = browser.get(NEW)
+    assert page.links["userWithId"] == f"{NEW}?type=userWithId"
+    page = browser.submit(browser.get(f"{NEW}?type=userWithId"))
+    assert page.errors == ["userIds: Enter at least one, separated by commas."]
+    done = browser.follow(browser.submit(page, {"parameter-userIds": "1,2"}))
+    assert done.has("On for userId 1 or 2")
+    assert browser.get(f"{NEW}?type=nope").status == 404
+
+
+def test_a_parameter_that_can_be_left_out_can_be_cleared(browser, admin):
+    parameters = [{"name": "regions", "required": True}, {"name": "limit", "type": "percentage"}]
+    admin.ok("POST", "/strategies", {"name": "by-region", "parameters": parameters})
+    given = {"regions": "north", "limit": "5"}
+    body = {"name": "by-region", "parameters": given}
+    made = admin.ok("POST", f"{PLACE}/strategies", body)
+    admin.ok("POST", "/strategies/by-region/deprecate")
+    page = browser.get(f"{PLACE}/strategies/{made['id']}")
+    browser.submit(page, {"parameter-limit": ""})
+    assert saved(admin)[0]["parameters"] == {"regions": "north"}
+
+
+BY_USER = {"name": "blue", "stickiness": "userId"}
+BY_SESSION = {"name": "red", "stickiness": "sessionId"}

@@ -19,11 +19,11 @@ POSTS = sorted(rule for method, rule in PAGES_NEED if method == "POST")
 UNTOLD = {"sessions", "kept_forms", "throttles"}
 
 
-def contents(app: Flask) -> dict[str, list[object]]:
+def contents(app: Flask) -> dict[str, list[str]]:
     """All rows of all tables but those that keep the way in."""
     with app.app_context():
         return {
-            table.name: [tuple(row) for row in db.session.execute(sa.select(table))]
+            table.name: sorted(repr(row) for row in db.session.execute(sa.select(table)))
             for table in Model.metadata.sorted_tables
             if table.name not in UNTOLD
         }
