@@ -90,7 +90,7 @@ def used_by(segment: Segment) -> list[str]:
 def guarded_uses(actor: Actor, segment: Segment) -> dict[str | None, list[str]]:
     """The environments, by project, in which a change to the segment needs approvals.
 
-    None stands for all projects that the actor cannot see; their environments are left out.
+    All projects that the actor cannot see are under None, without their environments.
     """
     visible = _places(uses(actor, segment))
     found: dict[str | None, list[str]] = {}

@@ -28,6 +28,13 @@ class Fields(TypedDict, total=False):
     variants: list[Variant]
 
 
+def blank() -> Fields:
+    """What a strategy begins with: a rollout with the defaults of its parameters, for everyone."""
+    return Fields(
+        name=types.ROLLOUT, title=None, parameters={}, constraints=[], segments=[], variants=[]
+    )
+
+
 def compose(
     strategy: Strategy, fields: Fields, *, project_id: str, defaults: Mapping[str, str]
 ) -> None:

@@ -42,14 +42,14 @@ def copy(default: Strategy, feature: str, feature_id: int, place: int) -> Strate
         title=default.title,
         disabled=False,
         sort_order=place,
-        parameters=with_group(default, feature),
+        parameters=_with_group(default, feature),
         constraints=default.constraints,
         segments=default.segments,
         variants=default.variants,
     )
 
 
-def with_group(default: Strategy, feature: str) -> dict[str, str]:
+def _with_group(default: Strategy, feature: str) -> dict[str, str]:
     """The parameters for a feature, which is a group of its own unless the default names one."""
     if "groupId" not in types.TYPES.get(default.name, {}):
         return default.parameters
@@ -64,11 +64,10 @@ def choose(actor: Actor, project_id: str, environment: str, **fields: Unpack[Fie
     before = stored.snapshot() if stored else None
     chosen = stored or everyone(project, environment)
     chosen.parameters = {}
-    given = Fields(
-        name=types.ROLLOUT, title=None, parameters={}, constraints=[], segments=[], variants=[]
-    )
     defaults = {"stickiness": project.default_stickiness}
-    strategies.compose(chosen, given | fields, project_id=project_id, defaults=defaults)
+    strategies.compose(
+        chosen, strategies.blank() | fields, project_id=project_id, defaults=defaults
+    )
     db.session.add(chosen)
     flush()
     if chosen.snapshot() != before:

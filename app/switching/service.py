@@ -50,14 +50,13 @@ def preview(
     found = features.find(project_id, names)
     active = {name: feature.id for name, feature in found.items() if not feature.is_archived}
     on_now = queries.on_in(environment, active.values())
-    ready = queries.with_strategy(environment, active.values()) if on else set()
+    changing = {name: id for name, id in sorted(active.items()) if (id in on_now) is not on}
     sign = f"on in {environment}"
-    strategy = f"strategy: {words.summary(defaults.of(project, environment))}"
-    facts: Facts = [
-        [name, [sign, *([] if id in ready else [strategy])], []] if on else [name, [], [sign]]
-        for name, id in sorted(active.items())
-        if (id in on_now) is not on
-    ]
+    facts: Facts = [[name, [], [sign]] for name in changing]
+    if on:
+        ready = queries.with_strategy(environment, changing.values())
+        given = [sign, f"strategy: {words.summary(defaults.of(project, environment))}"]
+        facts = [[name, [sign] if id in ready else given, []] for name, id in changing.items()]
     return Preview(
         facts,
         unchanged=sorted(name for name, id in active.items() if (id in on_now) is on),

@@ -14,10 +14,10 @@ from app.features import service as features
 from app.features.models import Feature
 from app.projects import service as projects
 from app.projects.approvals import guard
-from app.strategies import queries, types
+from app.strategies import queries
 from app.strategies.models import MAX_STRATEGIES, Strategy
 from app.strategies.queries import State
-from app.strategies.service import Fields, compose, use_of
+from app.strategies.service import Fields, blank, compose, use_of
 
 
 def state(actor: Actor, project_id: str, feature: str, environment: str) -> State:
@@ -45,11 +45,8 @@ def add(
     strategy = Strategy(
         feature_id=found.id, environment=environment, name="", disabled=False, parameters={}
     )
-    given = Fields(
-        name=types.ROLLOUT, title=None, parameters={}, constraints=[], segments=[], variants=[]
-    )
     defaults = _defaults(actor, project_id, found)
-    compose(strategy, given | fields, project_id=project_id, defaults=defaults)
+    compose(strategy, blank() | fields, project_id=project_id, defaults=defaults)
     place = min(fields.get("sort_order", len(present)), len(present))
     strategy.sort_order = place
     save(strategy)
