@@ -11,6 +11,7 @@ from app.core.actor import Actor
 from app.segments import service as segments
 from app.strategies import schemas, types, words
 from app.strategies.models import Strategy
+from app.strategies.schemas_variants import thousandths
 from app.switching import strategies
 
 HEADINGS = ("id", "strategy")
@@ -158,7 +159,7 @@ def _variant(text: str) -> dict[str, Any]:
     name, equals, percent = text.partition("=")
     if not equals:
         return {"name": name}
-    return {"name": name, "weight": schemas.thousandths(percent), "weightType": "fix"}
+    return {"name": name, "weight": thousandths(percent), "weightType": "fix"}
 
 
 def _output(found: Strategy) -> Output:

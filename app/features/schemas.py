@@ -4,7 +4,8 @@ from marshmallow import fields, validate
 
 from app.features import selections
 from app.features.models import FeatureType
-from app.strategies.schemas import MAX_VARIANTS, StateRow
+from app.strategies.schemas import StateRow
+from app.strategies.schemas_variants import MAX_VARIANTS
 from app.tags.models import TagName
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import (

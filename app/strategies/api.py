@@ -3,7 +3,8 @@ from typing import Any
 from flask import Response, url_for
 
 from app.core.permissions import Access, Permission
-from app.strategies import custom, schemas
+from app.strategies import custom
+from app.strategies import schemas_types as schemas
 from app.strategies.models import StrategyType
 from app.web.caller import current_actor
 from app.web.requests import check_if_match

@@ -8,14 +8,13 @@ from app.strategies import models
 from app.strategies.models import Strategy
 from app.strategies.queries import State
 from app.strategies.schemas import (
-    FeatureVariant,
     NewStrategy,
     StateRow,
     StrategyChanges,
     StrategyOrder,
     StrategyRow,
-    VariantList,
 )
+from app.strategies.schemas_variants import FeatureVariant, VariantList
 from app.strategies.service import Fields
 from app.switching import schemas, service, strategies, variants
 from app.switching.service import Preview

@@ -12,7 +12,8 @@ from app.context.models import ContextField
 from app.segments.models import Segment
 from app.strategies import types
 from app.strategies.models import Strategy, Variant
-from app.strategies.schemas import PAYLOAD_TYPES, StrategyChanges, thousandths
+from app.strategies.schemas import StrategyChanges
+from app.strategies.schemas_variants import PAYLOAD_TYPES, thousandths
 from app.web.conflicts import Values
 from app.web.forms import ReasonField
 from app.web.listing import is_number
