@@ -113,9 +113,12 @@ class SegmentId(Schema):
     id = fields.Integer()
 
 
-class DefaultStrategyRow(Schema):
+class StrategyRow(Schema):
+    id = fields.String()
     name = fields.String()
     title = fields.String(allow_none=True)
+    disabled = fields.Boolean()
+    sort_order = fields.Integer()
     parameters = fields.Dict(keys=fields.String(), values=fields.String())
     constraints = fields.List(fields.Nested(ConstraintRow))
     segments = fields.List(fields.Pluck(SegmentId, "id"))
@@ -125,10 +128,9 @@ class DefaultStrategyRow(Schema):
     )
 
 
-class StrategyRow(DefaultStrategyRow):
-    id = fields.String()
-    disabled = fields.Boolean()
-    sort_order = fields.Integer()
+class DefaultStrategyRow(StrategyRow):
+    class Meta:
+        exclude = ("id", "disabled", "sort_order")
 
 
 class StateRow(Schema):

@@ -54,6 +54,7 @@ def test_a_strategy_is_added_with_its_defaults_and_does_not_switch_on(admin):
         "variants": [],
         "summary": "On for 25% of users, by userId or sessionId, where userId is 1 or 2",
     }
+    assert list(made)[:5] == ["id", "name", "title", "disabled", "sortOrder"]
     assert admin.ok("GET", f"{PATH}/{made['id']}") == made
     assert answer.headers["Location"].endswith(f"{PATH}/{made['id']}")
     assert is_on(admin) is False
