@@ -43,7 +43,7 @@ def choose(data: dict[str, Any], project_id: str, environment: str) -> Strategy:
     """
     present = defaults.get_for_change(current_actor, project_id, environment)
     check_if_match(DefaultStrategyRow, present)
-    return defaults.choose(current_actor, project_id, environment, **data)
+    return defaults.choose(current_actor, present, **data)
 
 
 @bp.delete(PLACE, needs=Permission.UPDATE_PROJECT, refuses=(409, 412))
@@ -55,5 +55,5 @@ def reset(project_id: str, environment: str) -> Response:
     """
     present = defaults.get_for_change(current_actor, project_id, environment)
     check_if_match(DefaultStrategyRow, present)
-    defaults.reset(current_actor, project_id, environment)
+    defaults.reset(current_actor, present)
     return no_body()

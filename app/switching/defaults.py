@@ -24,8 +24,9 @@ def get(actor: Actor, project_id: str, environment: str) -> Strategy:
 
 def get_for_change(actor: Actor, project_id: str, environment: str) -> Strategy:
     """The same, with the project locked for this transaction."""
-    projects.get_for_change(actor, project_id)
-    return get(actor, project_id, environment)
+    project = projects.get_for_change(actor, project_id)
+    use_of(project_id, environment)
+    return of(project, environment)
 
 
 def of(project: Project, environment: str) -> Strategy:
@@ -56,36 +57,35 @@ def _with_group(default: Strategy, feature: str) -> dict[str, str]:
     return {"groupId": feature} | default.parameters
 
 
-def choose(actor: Actor, project_id: str, environment: str, **fields: Unpack[Fields]) -> Strategy:
-    """Replace the default strategy of the project in the environment."""
-    project = projects.get_for_change(actor, project_id)
-    use_of(project_id, environment)
-    stored = queries.default_in(project_id, environment)
-    before = stored.snapshot() if stored else None
-    chosen = stored or everyone(project, environment)
+def choose(actor: Actor, present: Strategy, **fields: Unpack[Fields]) -> Strategy:
+    """Replace a default strategy from ``get_for_change``."""
+    project = db.session.get_one(Project, present.project_id)
+    is_stored = present in db.session
+    before = present.snapshot() if is_stored else None
+    chosen = present if is_stored else everyone(project, present.environment)
     chosen.parameters = {}
     defaults = {"stickiness": project.default_stickiness}
     strategies.compose(
-        chosen, strategies.blank() | fields, project_id=project_id, defaults=defaults
+        chosen, strategies.blank() | fields, project_id=project.id, defaults=defaults
     )
     db.session.add(chosen)
     flush()
     if chosen.snapshot() != before:
-        _record(actor, project_id, before, chosen.snapshot())
+        _record(actor, chosen, before, chosen.snapshot())
     return chosen
 
 
-def reset(actor: Actor, project_id: str, environment: str) -> bool:
-    """Go back to a rollout to everyone; whether the project had chosen anything else."""
-    projects.get_for_change(actor, project_id)
-    use_of(project_id, environment)
-    stored = queries.default_in(project_id, environment)
-    if stored is None:
+def reset(actor: Actor, present: Strategy) -> bool:
+    """Go back to a rollout to everyone; whether the project had chosen anything else.
+
+    ``present``: from ``get_for_change``.
+    """
+    if present not in db.session:
         return False
-    before = stored.snapshot()
-    db.session.delete(stored)
+    before = present.snapshot()
+    db.session.delete(present)
     flush()
-    _record(actor, project_id, before, {"environment": environment})
+    _record(actor, present, before, {"environment": present.environment})
     return True
 
 
@@ -107,12 +107,12 @@ def everyone(project: Project, environment: str) -> Strategy:
 
 
 def _record(
-    actor: Actor, project_id: str, before: dict[str, object] | None, after: dict[str, object]
+    actor: Actor, strategy: Strategy, before: dict[str, object] | None, after: dict[str, object]
 ) -> None:
     events.record(
         actor,
         EventType.DEFAULT_STRATEGY_UPDATED,
-        project=project_id,
+        project=strategy.project_id,
         pre_data=before,
         data=after,
     )

@@ -123,9 +123,7 @@ def choose_default(project_id: str, environment: str) -> ResponseReturnValue:
         return _default_page(form, found, project_id)
     if before := _stale_default(project_id, environment).stale(_settings(found)):
         return _default_page(form, found, project_id, before)
-    chosen = attempt(
-        form, lambda: defaults.choose(current_actor, project_id, environment, **form.values)
-    )
+    chosen = attempt(form, lambda: defaults.choose(current_actor, found, **form.values))
     if chosen is None:
         return _default_page(form, found, project_id)
     flash(f"Default strategy in {environment} saved.", "ok")
@@ -135,7 +133,8 @@ def choose_default(project_id: str, environment: str) -> ResponseReturnValue:
 @bp.post(f"{DEFAULT}/reset", needs=Permission.UPDATE_PROJECT)
 def reset_default(project_id: str, environment: str) -> Response:
     """Go back to: on for everyone."""
-    defaults.reset(current_actor, project_id, environment)
+    found = defaults.get_for_change(current_actor, project_id, environment)
+    defaults.reset(current_actor, found)
     flash(f"Default strategy in {environment} reset: on for everyone.", "ok")
     return redirect_to("project_pages.settings", project_id=project_id)
 
