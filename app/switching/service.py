@@ -13,8 +13,8 @@ from app.features import queries as features
 from app.features.changes import Facts
 from app.projects import service as projects
 from app.projects.approvals import guard
-from app.projects.models import Project
 from app.strategies import queries, words
+from app.strategies.models import Strategy
 from app.strategies.service import use_of
 from app.switching import defaults
 
@@ -23,17 +23,20 @@ from app.switching import defaults
 class Preview:
     """``facts``: what changes, by feature; ``unchanged``: features that are on or off already.
 
-    ``archived`` and ``unknown`` names can't be switched.
+    ``ids``: of the features that change. ``default``: what those get that are switched on without
+    a strategy that counts. ``archived`` and ``unknown`` names can't be switched.
     """
 
     facts: Facts
+    ids: dict[str, int]
+    default: Strategy | None
     unchanged: list[str]
     archived: list[str]
     unknown: list[str]
 
     @property
     def changing(self) -> list[str]:
-        return [name for name, _, _ in self.facts]
+        return list(self.ids)
 
     @property
     def given_strategy(self) -> list[str]:
@@ -53,12 +56,15 @@ def preview(
     changing = {name: id for name, id in sorted(active.items()) if (id in on_now) is not on}
     sign = f"on in {environment}"
     facts: Facts = [[name, [], [sign]] for name in changing]
-    if on:
+    default = defaults.of(project, environment) if on else None
+    if default:
         ready = queries.with_strategy(environment, changing.values())
-        given = [sign, f"strategy: {words.summary(defaults.of(project, environment))}"]
+        given = [sign, f"strategy: {words.summary(default)}"]
         facts = [[name, [sign] if id in ready else given, []] for name, id in changing.items()]
     return Preview(
         facts,
+        changing,
+        default,
         unchanged=sorted(name for name, id in active.items() if (id in on_now) is on),
         archived=sorted(name for name, feature in found.items() if feature.is_archived),
         unknown=sorted(set(names) - set(found)),
@@ -80,7 +86,6 @@ def switch(
     ``shown``, the facts of a preview, exactly these changes are made or none.
     """
     projects.require_for_content(actor, project_id)
-    use_of(project_id, environment)
     features.lock([found.id for found in features.find(project_id, names).values()])
     plan = preview(actor, project_id, environment, names, on=on)
     if plan.unknown:
@@ -94,11 +99,10 @@ def switch(
         return batch_id, []
     only = plan.changing[0] if len(plan.changing) == 1 else None
     guard(actor, project_id, [environment], feature=only)
-    ids = {name: found.id for name, found in features.find(project_id, plan.changing).items()}
-    if plan.given_strategy:
-        given = {name: ids[name] for name in plan.given_strategy}
-        _give_strategy(actor, projects.get(actor, project_id), environment, given, batch_id)
-    queries.set_states(environment, ids.values(), enabled=on)
+    if plan.default and plan.given_strategy:
+        given = {name: plan.ids[name] for name in plan.given_strategy}
+        _give_strategy(actor, project_id, plan.default, given, batch_id)
+    queries.set_states(environment, plan.ids.values(), enabled=on)
     type = EventType.FEATURE_ENVIRONMENT_ENABLED if on else EventType.FEATURE_ENVIRONMENT_DISABLED
     payloads = [
         EventPayload(project=project_id, feature_name=name, data={"environment": environment})
@@ -127,17 +131,16 @@ def reversal(actor: Actor, project_id: str, batch_id: str) -> tuple[str, list[st
 
 
 def _give_strategy(
-    actor: Actor, project: Project, environment: str, ids: dict[str, int], batch_id: str
+    actor: Actor, project_id: str, default: Strategy, ids: dict[str, int], batch_id: str
 ) -> None:
     """Add the default strategy to features, by name and id, after those that are paused."""
-    paused = queries.strategies_in(environment, ids.values())
-    default = defaults.of(project, environment)
+    paused = queries.strategies_in(default.environment, ids.values())
     given = {
         name: defaults.copy(default, name, id, len(paused.get(id, ()))) for name, id in ids.items()
     }
     queries.insert(list(given.values()))
     payloads = [
-        EventPayload(project=project.id, feature_name=name, data=strategy.snapshot())
+        EventPayload(project=project_id, feature_name=name, data=strategy.snapshot())
         for name, strategy in given.items()
     ]
     events.record_all(actor, EventType.FEATURE_STRATEGY_ADDED, payloads, batch_id=batch_id)
