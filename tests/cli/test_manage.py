@@ -220,6 +220,59 @@ def test_strategies_are_listed_added_updated_and_deleted(machine):
     assert deleted == "Deleted a strategy of search in production."
 
 
+def test_a_default_strategy_is_shown_set_and_reset(machine):
+    where = ("default", "--environment", "production")
+    assert "On for everyone" in machine.ok("default-strategy", "show", *where)
+    chosen = value(machine, "default-strategy", "set", *where, "--rollout", "5", "--title", "Few")
+    assert (chosen["title"], chosen["parameters"]["rollout"]) == ("Few", "5")
+    assert value(machine, "default-strategy", "show", *where) == chosen
+    address = ("--type", "remoteAddress", "--parameter", "IPs=10.0.0.0/8")
+    replaced = value(machine, "default-strategy", "set", *where, *address)
+    assert (replaced["title"], replaced["parameters"]) == (None, {"IPs": "10.0.0.0/8"})
+    said = machine.ok("default-strategy", "reset", *where)
+    assert columns(said) == [["production", "On", "for", "everyone"]]
+    refused = machine.refused("default-strategy", "set", *where, "--disabled")
+    assert "No such option" in refused
+
+
+def test_strategy_types_are_listed_created_updated_deprecated_and_deleted(machine):
+    parameters = ("--parameter", "regions:list:required", "--parameter", "note")
+    made = value(machine, "strategy-type", "create", "by-region", *parameters)
+    assert [(each["name"], each["type"], each["required"]) for each in made["parameters"]] == [
+        ("regions", "list", True),
+        ("note", "string", False),
+    ]
+    said = machine.ok("strategy-type", "update", "by-region", "--description", "Shops")
+    assert columns(said) == [["by-region", "regions:list:required,", "note:string", "Shops"]]
+    found = value(machine, "strategy-type", "list")["strategies"]
+    assert [found[0]["name"], found[-1]["name"]] == ["flexibleRollout", "by-region"]
+    assert value(machine, "strategy-type", "deprecate", "by-region")["deprecated"] is True
+    assert "deprecated" in machine.ok("strategy-type", "list").splitlines()[-1]
+    assert value(machine, "strategy-type", "reactivate", "by-region")["deprecated"] is False
+    machine.ok("feature", "create", "default", "search")
+    place = ("default", "search", "--environment", "production")
+    use = ("--type", "by-region", "--parameter", "regions=north")
+    strategy = value(machine, "strategy", "add", *place, *use)
+    assert "1 strategy has" in machine.refused("strategy-type", "delete", "by-region")
+    machine.ok("strategy", "delete", "default", "search", strategy["id"], *place[2:])
+    emptied = value(machine, "strategy-type", "update", "by-region", "--no-parameters")
+    assert emptied["parameters"] == []
+    deleted = machine.ok("strategy-type", "delete", "by-region")
+    assert deleted == "Deleted strategy type by-region."
+
+
+@pytest.mark.parametrize(
+    ("parameter", "why"),
+    [
+        ("regions:map", "Must be one of: string, percentage, list, number, boolean."),
+        ("regions:list:must", "is not NAME[:TYPE][:required]"),
+        (":list", "Enter 1 to 100 characters."),
+    ],
+)
+def test_a_parameter_that_no_type_can_have_is_refused(machine, parameter, why):
+    assert why in machine.refused("strategy-type", "create", "a", "--parameter", parameter)
+
+
 def test_tag_types_are_listed_created_updated_and_deleted(machine):
     machine.ok("tag-type", "create", "team", "--description", "The team that owns it", "--hue", "2")
     said = machine.ok("tag-type", "update", "team", "--hue", "3")
@@ -332,6 +385,13 @@ CHANGES = [
     "segment update Staff --description Ours",
     "segment delete Staff",
     "strategy add default checkout --environment production --rollout 5",
+    "default-strategy set default --environment production --rollout 5",
+    "default-strategy reset default --environment development",
+    "strategy-type create by-plan",
+    "strategy-type update by-region --description Shops",
+    "strategy-type deprecate by-region",
+    "strategy-type reactivate by-country",
+    "strategy-type delete by-region",
     "environment create staging --type test",
     "environment update production --deprecated",
     "tag-type create team",
@@ -357,6 +417,10 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Machine:
         "feature create default checkout",
         "tag-type create area",
         "segment create Staff",
+        "default-strategy set default --environment development --rollout 5",
+        "strategy-type create by-region",
+        "strategy-type create by-country",
+        "strategy-type deprecate by-country",
     ):
         machine.ok(*words.split())
     return machine
@@ -388,6 +452,7 @@ def everything(machine: Machine) -> list[Any]:
         "segments",
         "feature_states",
         "strategies",
+        "strategy_types",
     )
     with engine.connect() as connection:
         found = [connection.execute(sa.text(f"SELECT * FROM {name}")).all() for name in tables]
