@@ -41,6 +41,7 @@ from app.segments import pages as segments_pages
 from app.service_accounts import api as service_accounts_api
 from app.service_accounts import pages as service_accounts_pages
 from app.strategies import api as strategies_api
+from app.strategies import pages as strategy_type_pages
 from app.switching import api as switching_api
 from app.switching import api_defaults as default_strategies_api
 from app.switching import api_segments as segments_of_strategies_api
@@ -108,6 +109,7 @@ PAGES = (
     tags_pages.bp,
     context_pages.bp,
     segments_pages.bp,
+    strategy_type_pages.bp,
     environments_pages.bp,
     docs_pages.bp,
     docs_pages_help.bp,

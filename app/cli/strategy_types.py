@@ -18,7 +18,7 @@ _parameters = click.option(
     "parameters",
     multiple=True,
     metavar="NAME[:TYPE][:required]",
-    help="What a strategy of this type has to say, like regions:list:required. The types are "
+    help="A value that its strategies set, like regions:list:required. The types are "
     f"{', '.join(types.CHECKS)}. Give the option once for each; all of them replace the old ones.",
 )
 

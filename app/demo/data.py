@@ -6,6 +6,7 @@ from app.constraints.models import Constraint
 from app.core.permissions import Role
 from app.features.models import FeatureType
 from app.projects.models import ProjectMode
+from app.strategies.models import CustomParameter
 
 DOMAIN = "larkspur.example"
 
@@ -97,6 +98,19 @@ SEGMENTS: dict[str, tuple[str, list[Constraint]]] = {
     ),
 }
 """By name: the description, and who is in it."""
+
+STRATEGY_TYPES: dict[str, tuple[str, list[CustomParameter]]] = {
+    "near-store": (
+        "Customers who live near one of our stores",
+        [
+            CustomParameter(name="stores", type="list", description="Their numbers", required=True),
+            CustomParameter(
+                name="kilometres", type="number", description="At most as far", required=False
+            ),
+        ],
+    ),
+}
+"""By name: the description, and the parameters."""
 
 PLANS = (
     Plan(

@@ -27,6 +27,7 @@ from app.features.models import Dependency, Feature
 from app.operations.progress import Progress
 from app.projects.models import Project
 from app.segments import service as segments
+from app.strategies import custom as strategy_types
 from app.tags import service as tags
 from app.tags.models import Tag
 from app.users import inactive
@@ -82,6 +83,8 @@ def _first_steps(diary: Diary) -> None:
         )
     for name, (about, constraints) in data.SEGMENTS.items():
         segments.create(actor, name=name, description=about or None, constraints=constraints)
+    for name, (who, parameters) in data.STRATEGY_TYPES.items():
+        strategy_types.create(actor, name=name, description=who, parameters=parameters)
     for name in sorted(tags.unknown_types(set(data.TAG_TYPES))):
         description, hue = data.TAG_TYPES[name]
         tags.create_type(actor, name=name, description=description, hue=hue)

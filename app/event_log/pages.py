@@ -145,6 +145,7 @@ def _pages(accounts: Mapping[int, Account]) -> Callable[[Mention], str | None]:
         "project": lambda project_id: url_for("feature_pages.index", project_id=project_id),
         "context field": lambda _: url_for("context_pages.index"),
         "segment": lambda _: url_for("segment_pages.index"),
+        "strategy type": lambda _: url_for("strategy_type_pages.index"),
         "tag type": lambda _: url_for("tag_pages.index"),
     }
     return lambda mention: finders[mention.kind](mention.id)

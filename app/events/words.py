@@ -489,7 +489,7 @@ class _Facts:
 
     @property
     def strategy_type(self) -> list[Part]:
-        return [self._name]
+        return [Mention("strategy type", self._name, self._name)]
 
     @property
     def tag_type(self) -> list[Part]:

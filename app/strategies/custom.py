@@ -99,15 +99,22 @@ def set_deprecated(actor: Actor, type: StrategyType, *, deprecated: bool) -> boo
 
 
 def remove(actor: Actor, type: StrategyType) -> None:
-    """Delete a type that ``get`` locked and nothing uses."""
-    if used := uses(type.name):
-        raise Conflict(
-            f"{counted(used, 'strategy has', 'strategies have')} the type {type.name}. Delete them "
-            "or give them another type first."
-        )
+    """Delete a type that ``get`` locked."""
+    if obstacle := obstacle_to_removal(type):
+        raise Conflict(obstacle)
     before = type.snapshot()
     db.session.delete(type)
     events.record(actor, EventType.STRATEGY_TYPE_DELETED, pre_data=before)
+
+
+def obstacle_to_removal(type: StrategyType) -> str:
+    """Why a type cannot be deleted, and what to do about it; empty if it can."""
+    if used := uses(type.name):
+        return (
+            f"{counted(used, 'strategy has', 'strategies have')} the type {type.name}. Delete them "
+            "or give them another type first."
+        )
+    return ""
 
 
 def uses(name: str) -> int:

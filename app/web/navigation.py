@@ -36,6 +36,7 @@ GROUPS = (
         (
             Entry("Segments", "segment_pages.index", also="/new-segment"),
             Entry("Context fields", "context_pages.index", also="/new-context-field"),
+            Entry("Strategy types", "strategy_type_pages.index", also="/new-strategy-type"),
             Entry("Tags", "tag_pages.index"),
         ),
     ),

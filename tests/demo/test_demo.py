@@ -43,6 +43,7 @@ NEEDS = {
     EventType.PROJECT_UPDATED: Permission.UPDATE_PROJECT,
     EventType.SEGMENT_CREATED: Permission.CREATE_SEGMENT,
     EventType.SERVICE_ACCOUNT_CREATED: Permission.ADMIN,
+    EventType.STRATEGY_TYPE_CREATED: Permission.CREATE_STRATEGY,
     EventType.TAG_TYPE_CREATED: Permission.CREATE_TAG_TYPE,
     EventType.TOKEN_CREATED: Permission.ADMIN,
     EventType.USER_CREATED: Permission.ADMIN,

@@ -8,6 +8,7 @@ def web(admin):
     admin.ok("POST", "/projects", {"id": "web", "name": "Web"})
     admin.ok("POST", "/projects/web/features", {"name": "cart"})
     admin.ok("POST", "/context", {"name": "plan"})
+    admin.ok("POST", "/strategies", {"name": "by-region", "parameters": [{"name": "regions"}]})
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,8 @@ def web(admin):
         "/tags/new-type",
         "/context-fields/plan",
         "/new-context-field",
+        "/strategy-types/by-region",
+        "/new-strategy-type",
     ],
 )
 def test_a_field_that_is_missing_is_an_error_in_the_form_or_none(browser, web, path):

@@ -74,6 +74,9 @@ for name, path, heading in (
     ("context-field-new", "/new-context-field", "New context field"),
     ("context-field", "/context-fields/country", "Context field country"),
     ("context-field-built-in", "/context-fields/userId", "Context field userId"),
+    ("strategy-types", "/strategy-types", "Strategy types"),
+    ("strategy-type-new", "/new-strategy-type", "New strategy type"),
+    ("strategy-type", "/strategy-types/near-store", "Strategy type near-store"),
     ("segments", "/segments", "Segments"),
     ("segments-none-match", "/segments?text=nothing-like-it", "Segments"),
     ("segment-new", "/new-segment", "New segment"),
@@ -122,6 +125,7 @@ for name, path, heading in (
     ("viewer-tags", "/tags", "Tags"),
     ("viewer-tag-type", "/tags/types/team", "Tag type team"),
     ("viewer-context-field", "/context-fields/country", "Context field country"),
+    ("viewer-strategy-type", "/strategy-types/near-store", "Strategy type near-store"),
     ("viewer-segment", "/segments/1", "Beta testers"),
     ("viewer-environments", "/environments", "Environments"),
     ("viewer-environment", "/environments/production", "Environment production"),
@@ -589,6 +593,28 @@ def context_field_stale(page: Page, instance: Instance) -> None:
     page.goto(f"/context-fields/{name}")
     instance.api("PUT", f"/context/{name}", {"description": "Someone else was here"})
     press(page, "Save")
+
+
+@place("New strategy type")
+def strategy_type_refused(page: Page, _: Instance) -> None:
+    page.goto("/new-strategy-type")
+    for _number in range(2):
+        press(page, "Add parameter")
+    page.get_by_label("Name").first.fill("not a name")
+    press(page, "Create type")
+
+
+@place("Strategy type")
+def strategy_type_in_use(page: Page, instance: Instance) -> None:
+    name = f"type-{instance.next_number()}"
+    parameters = [{"name": "regions", "type": "list", "required": True}, {"name": "note"}]
+    instance.api("POST", "/strategies", {"name": name, "parameters": parameters})
+    instance.api("POST", f"/strategies/{name}/deprecate")
+    feature = {"name": f"uses-{name}"}
+    instance.api("POST", "/projects/default/features", feature)
+    where = f"/projects/default/features/{feature['name']}/environments/development/strategies"
+    instance.api("POST", where, {"name": name, "parameters": {"regions": "north"}})
+    page.goto(f"/strategy-types/{name}")
 
 
 @place("Environment")

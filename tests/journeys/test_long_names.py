@@ -47,6 +47,8 @@ def _fill(instance: Instance) -> Named:
     api("POST", "/environments", {"name": KEY, "type": "production"})
     values = [{"value": "v" * 100, "description": "d" * 100}]
     api("POST", "/context", {"name": KEY, "description": NAME, "legalValues": values})
+    parameters = [{"name": "p" * 100, "description": NAME[:255], "required": True}]
+    api("POST", "/strategies", {"name": KEY, "description": NAME, "parameters": parameters})
     api("POST", "/projects", {"id": KEY, "name": NAME, "environments": ["development", KEY]})
     api("POST", f"{PROJECT}/access", {"id": user, "roleId": 4})
     api("POST", "/tag-types", {"name": TAG})
@@ -74,6 +76,8 @@ PATHS = (
     f"/tags/types/{TAG}/delete",
     "/context-fields",
     f"/context-fields/{KEY}",
+    "/strategy-types",
+    f"/strategy-types/{KEY}",
     "/environments",
     f"/environments/{KEY}",
     "/new-project",

@@ -46,6 +46,7 @@ def world(admin: ApiClient) -> None:
     admin.ok("DELETE", "/projects/old")
     admin.ok("POST", "/tag-types", json={"name": "team"})
     admin.ok("POST", "/context", json={"name": "country"})
+    admin.ok("POST", "/strategies", json={"name": "by-region"})
 
 
 FOREIGN = {
@@ -81,6 +82,14 @@ FILLED_IN = {
     "/new-context-field": ("/new-context-field", 0, {"name": "plan"}),
     "/context-fields/<key:name>": ("/context-fields/appName", 0, {"description": "other"}),
     "/context-fields/<key:name>/delete": ("/context-fields/country", "Delete country", {}),
+    "/new-strategy-type": ("/new-strategy-type", 0, {"name": "by-plan"}),
+    "/strategy-types/<key:name>": ("/strategy-types/by-region", 0, {"description": "other"}),
+    "/strategy-types/<key:name>/deprecate": (
+        "/strategy-types/by-region",
+        "Deprecate by-region",
+        {},
+    ),
+    "/strategy-types/<key:name>/delete": ("/strategy-types/by-region", "Delete by-region", {}),
     "/new-environment": ("/new-environment", 0, {"name": "moon", "type": "test"}),
     "/environments/<key:name>": ("/environments/production", 0, {"sort_order": "77"}),
     "/environments/<key:name>/deprecate": ("/environments/production", "Deprecate production", {}),

@@ -1,0 +1,123 @@
+"""The pages of types of strategy that applications implement themselves."""
+
+from flask import flash, render_template
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.core.permissions import Access, Permission
+from app.strategies import custom, types
+from app.strategies.forms import (
+    EMPTY,
+    TYPES,
+    NewStrategyTypeForm,
+    StrategyTypeForm,
+    in_words,
+    settings_of,
+    told,
+)
+from app.web.caller import current_actor
+from app.web.conflicts import StaleEdit, Values
+from app.web.forms import attempt, show_form
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint("strategy_type_pages", __name__)
+
+LABELS = {"description": "Description", "parameters": "Parameters"}
+
+
+@bp.get("/strategy-types", needs=Access.SIGNED_IN)
+def index() -> str:
+    """List strategy types: those that people created, and those that every SDK knows."""
+    found = custom.with_built_in()
+    return render_template(
+        "strategies/index.html",
+        own=[type for type in found if type.name not in types.TYPES],
+        built_in=[type for type in found if type.name in types.TYPES],
+        told=told,
+    )
+
+
+@bp.form("/new-strategy-type", needs=Permission.CREATE_STRATEGY)
+def new() -> ResponseReturnValue:
+    """Create a strategy type."""
+    form = NewStrategyTypeForm(EMPTY)
+    if not form.take_step():
+        created = attempt(form, lambda: custom.create(current_actor, **form.values))
+        if created is not None:
+            flash(f"Strategy type {created.name} created.", "ok")
+            return redirect_to(".index")
+    return show_form("strategies/new.html", form, types=TYPES.items())
+
+
+@bp.get("/strategy-types/<key:name>", needs=Access.SIGNED_IN)
+def show(name: str) -> ResponseReturnValue:
+    """Show a strategy type, as a form to those who can change it."""
+    data = settings_of(custom.get(name))
+    return _page(name, StrategyTypeForm(data), data)
+
+
+@bp.post("/strategy-types/<key:name>", needs=Permission.UPDATE_STRATEGY)
+def update(name: str) -> ResponseReturnValue:
+    """Save, unless someone else changed the type first: then show what they changed."""
+    type = custom.get(name, for_change=True)
+    current = settings_of(type)
+    form = StrategyTypeForm(current)
+    if form.take_step():
+        return _page(name, form, current)
+    if before := _stale_edit(name).stale(current):
+        return _page(name, form, current, before)
+    changed = attempt(form, lambda: custom.update(current_actor, type, **form.values))
+    if changed is None:
+        return _page(name, form, current)
+    flash(f"Strategy type {name} saved." if changed else "Nothing changed.", "ok")
+    return redirect_to(".index")
+
+
+@bp.post("/strategy-types/<key:name>/deprecate", needs=Permission.UPDATE_STRATEGY)
+def deprecate(name: str) -> Response:
+    """Stop offering a strategy type for new strategies."""
+    custom.set_deprecated(current_actor, custom.get(name, for_change=True), deprecated=True)
+    flash(f"Strategy type {name} deprecated.", "ok")
+    return redirect_to(".show", name=name)
+
+
+@bp.post("/strategy-types/<key:name>/reactivate", needs=Permission.UPDATE_STRATEGY)
+def reactivate(name: str) -> Response:
+    """Offer a strategy type for new strategies again."""
+    custom.set_deprecated(current_actor, custom.get(name, for_change=True), deprecated=False)
+    flash(f"Strategy type {name} reactivated.", "ok")
+    return redirect_to(".show", name=name)
+
+
+@bp.post("/strategy-types/<key:name>/delete", needs=Permission.DELETE_STRATEGY)
+def remove(name: str) -> Response:
+    """Delete a strategy type that no strategy has."""
+    custom.remove(current_actor, custom.get(name, for_change=True))
+    flash(f"Strategy type {name} deleted.", "ok")
+    return redirect_to(".index")
+
+
+def _stale_edit(name: str) -> StaleEdit:
+    return StaleEdit(f"strategy type {name}", LABELS, in_words)
+
+
+def _page(
+    name: str, form: StrategyTypeForm, current: Values, before: Values | None = None
+) -> ResponseReturnValue:
+    """``before``: the settings this form was opened with, if someone changed them since."""
+    type = custom.get(name)
+    used = custom.uses(name)
+    return _stale_edit(name).show(
+        "strategies/edit.html",
+        form,
+        current,
+        before,
+        type=type,
+        types=TYPES.items(),
+        told=told,
+        used=used,
+        # What was typed before a strategy had the type is shown, so that it is not lost.
+        are_fixed=bool(used) and form.parts["parameter"] == current["parameters"],
+        obstacle=custom.obstacle_to_removal(type),
+    )
