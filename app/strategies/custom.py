@@ -110,10 +110,8 @@ def remove(actor: Actor, type: StrategyType) -> None:
 def obstacle_to_removal(type: StrategyType) -> str:
     """Why a type cannot be deleted, and what to do about it; empty if it can."""
     if used := uses(type.name):
-        return (
-            f"{counted(used, 'strategy has', 'strategies have')} the type {type.name}. Delete them "
-            "or give them another type first."
-        )
+        number = counted(used, "strategy has", "strategies have")
+        return f"{number} the type {type.name}. Stop using it first."
     return ""
 
 

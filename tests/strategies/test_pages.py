@@ -29,7 +29,7 @@ def test_the_list_has_own_types_apart_from_built_in_ones(browser, by_region):
     assert page.has("9 types, 8 of them built in")
     assert page.has("Yours Applications implement these themselves. Flagstaff can’t evaluate them.")
     assert page.has("by-region Shops nearby regions (list, required)")
-    assert page.has("userWithId People by their userId userIds (text, required)")
+    assert page.has("userWithId People by their userId userIds")
     assert page.links["by-region"] == by_region
     assert "userWithId" not in page.links
 
@@ -114,7 +114,7 @@ def test_a_type_is_deprecated_and_reactivated(browser, admin, by_region):
 
 def test_only_an_unused_type_can_be_deleted(browser, admin, used):
     page = browser.get(used)
-    assert page.has("1 strategy has the type by-region. Delete them or give them another type")
+    assert page.has("1 strategy has the type by-region. Stop using it first.")
     [strategy] = admin.ok("GET", PLACE)
     admin.ok("DELETE", f"{PLACE}/{strategy['id']}")
     done = browser.follow(browser.submit(browser.get(used), form="Delete by-region"))
