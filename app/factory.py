@@ -13,6 +13,7 @@ from app.constraints import api as constraints_api
 from app.context import api as context_api
 from app.context import pages as context_pages
 from app.core import db, files
+from app.delivery import api as delivery_api
 from app.docs import api as docs_api
 from app.docs import pages as docs_pages
 from app.docs import pages_help as docs_pages_help
@@ -33,6 +34,7 @@ from app.me import pages_authenticator as me_pages_authenticator
 from app.projects import api as projects_api
 from app.projects import pages as projects_pages
 from app.projects import pages_members as member_pages
+from app.sdk_tokens import api as sdk_tokens_api
 from app.security_log import api as security_log_api
 from app.security_log import pages as security_log_pages
 from app.security_log import requests as security_log_requests
@@ -63,6 +65,7 @@ from app.web import assets, exports, http, openapi, refusals, routes, templating
 APIS = (
     me_api.bp,
     service_accounts_api.bp,
+    sdk_tokens_api.bp,
     users_api.bp,
     projects_api.bp,
     features_api.bp,
@@ -138,4 +141,5 @@ def create_app(settings: Settings) -> Flask:
     if app.debug:
         app.register_blueprint(docs_pages_styleguide.bp)
     routes.check_every_route_is_guarded(app)
+    delivery_api.init_app(app)
     return app

@@ -80,6 +80,10 @@ class Begin(Enum):
     """Each statement is a transaction of its own."""
 
 
+class _Written:
+    times = 0
+
+
 _begin: ContextVar[Begin] = ContextVar("begin", default=Begin.AS_READER)
 _queues: dict[str, WriterQueue] = {}
 """By the database's file: applications in one process that share a database share its queue."""
@@ -185,6 +189,7 @@ def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
                     raise
                 refusal = error
             db.session.commit()
+            _Written.times += writes
         except BaseException:
             db.session.rollback()
             raise
@@ -200,6 +205,11 @@ def beginning(begin: Begin) -> Iterator[None]:
         yield
     finally:
         _begin.reset(token)
+
+
+def times_written() -> int:
+    """How often this process has committed a transaction that may have changed something."""
+    return _Written.times
 
 
 def must_wait_to_write() -> bool:
@@ -311,3 +321,24 @@ def insert_if_absent(model: type[Model]) -> sqlite.Insert | postgresql.Insert:
     if db.engine.dialect.name == "postgresql":
         return postgresql.insert(model).on_conflict_do_nothing()
     return sqlite.insert(model).on_conflict_do_nothing()
+
+
+def upsert(
+    model: type[Model], *, add: tuple[str, ...] = (), latest: tuple[str, ...] = ()
+) -> sqlite.Insert | postgresql.Insert:
+    """INSERT, or where there is such a row: ``add`` to its numbers, replace what is ``latest``.
+
+    What is latest is replaced only if its first column, a time, is not older.
+    """
+    table = Model.metadata.tables[model.__tablename__]
+    insert: Any = (postgresql if db.engine.dialect.name == "postgresql" else sqlite).insert(table)
+    new = insert.excluded
+    values: dict[str, Any] = {name: table.c[name] + new[name] for name in add}
+    for name in latest:
+        is_newer = new[latest[0]] >= table.c[latest[0]]
+        values[name] = sa.case((is_newer, new[name]), else_=table.c[name])
+    key = [column.name for column in table.primary_key]
+    made: sqlite.Insert | postgresql.Insert = insert.on_conflict_do_update(
+        index_elements=key, set_=values
+    )
+    return made

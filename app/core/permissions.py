@@ -24,9 +24,20 @@ class Permission(StrEnum):
     UPDATE_STRATEGY = "UPDATE_STRATEGY"
     DELETE_STRATEGY = "DELETE_STRATEGY"
     READ_LOGS = "READ_LOGS"
+    CREATE_CLIENT_API_TOKEN = "CREATE_CLIENT_API_TOKEN"
+    READ_CLIENT_API_TOKEN = "READ_CLIENT_API_TOKEN"
+    UPDATE_CLIENT_API_TOKEN = "UPDATE_CLIENT_API_TOKEN"
+    DELETE_CLIENT_API_TOKEN = "DELETE_CLIENT_API_TOKEN"
+    CREATE_FRONTEND_API_TOKEN = "CREATE_FRONTEND_API_TOKEN"
+    READ_FRONTEND_API_TOKEN = "READ_FRONTEND_API_TOKEN"
+    UPDATE_FRONTEND_API_TOKEN = "UPDATE_FRONTEND_API_TOKEN"
+    DELETE_FRONTEND_API_TOKEN = "DELETE_FRONTEND_API_TOKEN"
     UPDATE_PROJECT = "UPDATE_PROJECT"
     DELETE_PROJECT = "DELETE_PROJECT"
     PROJECT_USER_ACCESS_WRITE = "PROJECT_USER_ACCESS_WRITE"
+    CREATE_PROJECT_API_TOKEN = "CREATE_PROJECT_API_TOKEN"
+    READ_PROJECT_API_TOKEN = "READ_PROJECT_API_TOKEN"
+    DELETE_PROJECT_API_TOKEN = "DELETE_PROJECT_API_TOKEN"
     CREATE_FEATURE = "CREATE_FEATURE"
     UPDATE_FEATURE = "UPDATE_FEATURE"
     UPDATE_FEATURE_DEPENDENCY = "UPDATE_FEATURE_DEPENDENCY"
@@ -102,6 +113,9 @@ ON_PROJECTS = ON_FEATURES | {
     Permission.UPDATE_PROJECT,
     Permission.DELETE_PROJECT,
     Permission.PROJECT_USER_ACCESS_WRITE,
+    Permission.CREATE_PROJECT_API_TOKEN,
+    Permission.READ_PROJECT_API_TOKEN,
+    Permission.DELETE_PROJECT_API_TOKEN,
 }
 
 EDITOR_ON_DEFAULT = ON_FEATURES | {Permission.UPDATE_PROJECT}
@@ -149,9 +163,21 @@ PERMISSION_WORDS = {
     Permission.UPDATE_STRATEGY: "Change strategy types",
     Permission.DELETE_STRATEGY: "Delete strategy types",
     Permission.READ_LOGS: "Read the event log",
+    Permission.CREATE_CLIENT_API_TOKEN: "Create tokens for server SDKs",
+    Permission.READ_CLIENT_API_TOKEN: "See tokens for server SDKs, without their secrets",
+    Permission.UPDATE_CLIENT_API_TOKEN: "Change when tokens for server SDKs expire; rotate them",
+    Permission.DELETE_CLIENT_API_TOKEN: "Revoke tokens for server SDKs",
+    Permission.CREATE_FRONTEND_API_TOKEN: "Create tokens for browsers and phones",
+    Permission.READ_FRONTEND_API_TOKEN: "See tokens for browsers and phones, without their secrets",
+    Permission.UPDATE_FRONTEND_API_TOKEN: "Change when tokens for browsers and phones expire; "
+    "rotate them",
+    Permission.DELETE_FRONTEND_API_TOKEN: "Revoke tokens for browsers and phones",
     Permission.UPDATE_PROJECT: "Change settings, environments and approvals",
     Permission.DELETE_PROJECT: "Archive and revive the project",
     Permission.PROJECT_USER_ACCESS_WRITE: "Add and remove members",
+    Permission.CREATE_PROJECT_API_TOKEN: "Create and rotate SDK tokens of the project",
+    Permission.READ_PROJECT_API_TOKEN: "See SDK tokens of the project, without their secrets",
+    Permission.DELETE_PROJECT_API_TOKEN: "Revoke SDK tokens of the project",
     Permission.CREATE_FEATURE: "Create features",
     Permission.UPDATE_FEATURE: "Change features and their tags",
     Permission.UPDATE_FEATURE_DEPENDENCY: "Change what features depend on",

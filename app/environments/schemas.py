@@ -1,3 +1,5 @@
+from typing import Any
+
 from marshmallow import fields
 
 from app.environments.models import MAX_ORDER, EnvironmentType
@@ -13,8 +15,23 @@ class EnvironmentChanges(Schema):
     deprecated = StrictBoolean()
 
 
+class _EnvironmentName(Key):
+    default_error_messages = {  # noqa: RUF012 - marshmallow's own way to set it
+        "dot": "Use no dot: SDKs read the environment out of their token, up to the first dot."
+    }
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(metadata={"pattern": r"^[A-Za-z0-9_~-]+$"}, **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        name = super()._deserialize(value, *args, **kwargs)
+        if "." in name:
+            raise self.make_error("dot")
+        return name
+
+
 class NewEnvironment(Schema):
-    name = Key(required=True)
+    name = _EnvironmentName(required=True)
     type = fields.Enum(EnvironmentType, by_value=True, required=True)
     sort_order = WholeNumber(
         low=0, high=MAX_ORDER, metadata={"description": "Without it, the environment comes last."}

@@ -161,6 +161,21 @@ WORDS = {
     EventType.RECOVERY_CODE_USED: EventWords(
         "A user signed in with a recovery code.", "signed in with a recovery code{for_other}"
     ),
+    EventType.SDK_TOKEN_CREATED: EventWords(
+        "An SDK token was created. Its secret is stored nowhere.",
+        "created SDK token {sdk_token} for {environment}",
+    ),
+    EventType.SDK_TOKEN_REVOKED: EventWords(
+        "An SDK token was revoked.", "revoked SDK token {sdk_token} for {environment}"
+    ),
+    EventType.SDK_TOKEN_ROTATED: EventWords(
+        "An SDK token was replaced with a new one. The old one expires after the overlap.",
+        "rotated SDK token {sdk_token} for {environment}",
+    ),
+    EventType.SDK_TOKEN_UPDATED: EventWords(
+        "When an SDK token expires was changed.",
+        "changed when SDK token {sdk_token} expires",
+    ),
     EventType.SECOND_FACTOR_TURNED_OFF: EventWords(
         "Two-step sign-in was turned off for a user.", "turned off two-step sign-in{for_other}"
     ),
@@ -482,6 +497,11 @@ class _Facts:
     @property
     def project(self) -> list[Part]:
         return [Mention("project", self._event.project, self._event.project or "?")]
+
+    @property
+    def sdk_token(self) -> list[Part]:
+        recorded = self._before or self._after  # a rotated token has another name after
+        return [str(recorded.get("tokenName", "?"))]
 
     @property
     def segment(self) -> list[Part]:

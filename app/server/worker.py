@@ -25,8 +25,10 @@ from waitress.task import ErrorTask
 from app.auth import attempts
 from app.config import Settings
 from app.core import logs
-from app.core.db import db, has_one_writer
+from app.core.db import db, has_one_writer, transact
 from app.core.logs import ACCESS
+from app.delivery.api import is_for_sdks
+from app.delivery.reports import Reports
 from app.operations.heads import write_down_if_due
 from app.security_log import requests as security_log_requests
 from app.security_log import service as security_log
@@ -34,6 +36,7 @@ from app.server.chores import Chores, every
 from app.server.connections import Channel
 from app.server.loop import IDLE_SECONDS, Loop
 from app.server.threads import Dispatcher
+from app.usage import service as usage
 from app.web.http import SAFE_METHODS, headers
 from app.web.metrics import Metrics
 from app.web.refusals import name_of
@@ -47,6 +50,8 @@ NO_WATERMARK = sys.maxsize
 """A thread never waits for a client to take an answer: what waits is in a file."""
 HEARTBEAT_SECONDS = 1.0
 PRUNING_SECONDS = 60.0
+REPORT_SECONDS = 4.0
+"""No more than 5 are lost if the process is killed."""
 SWITCH_SECONDS = 0.001
 """How long a thread that computes may keep the others waiting for the interpreter."""
 MAX_SPOOLED = 2_000_000_000
@@ -83,6 +88,7 @@ class Worker:
         if life is not None:
             _EndOfParent(life, self._loop.end, getattr(server, "_map", None) or server.map)
         self._app = app
+        reports: Reports = app.extensions["flagstaff.reports"]
         self._chores = Chores(
             app,
             {
@@ -92,6 +98,10 @@ class Worker:
                     PRUNING_SECONDS, lambda: security_log.prune(days=settings.security_log_days)
                 ),
                 "pruning the sign-ins": every(PRUNING_SECONDS, attempts.prune),
+                "writing what SDKs reported": every(REPORT_SECONDS, reports.write),
+                "pruning what SDKs reported": every(
+                    PRUNING_SECONDS, lambda: transact(usage.prune, writes=True)
+                ),
             },
         )
 
@@ -187,7 +197,8 @@ def _changes(app: Flask, settings: Settings) -> Callable[[HTTPChannel], bool]:
         request = channel.requests[0]
         if request.error is not None or request.command in SAFE_METHODS:
             return False
-        return not only_reads(request.path.removeprefix(settings.url_prefix))
+        path = request.path.removeprefix(settings.url_prefix)
+        return not (is_for_sdks(path) or only_reads(path))
 
     return is_change
 

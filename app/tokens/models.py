@@ -7,29 +7,21 @@ from app.core.clock import utcnow
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
 
 
-class Token(Model):
-    """An access token; only the SHA-256 of its secret is stored."""
-
-    __tablename__ = "tokens"
+class Secret:
+    """What all tokens have in common. Only the SHA-256 of a token's secret is stored."""
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
     digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
     hint: Mapped[str] = mapped_column(String(12))
     """The end of the secret, by which its owner recognizes it."""
-    description: Mapped[str] = mapped_column(String(255))
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     last_seen_at: Mapped[datetime | None]
-    seen_expired_at: Mapped[datetime | None]
-    """When it was first refused as expired; it stays expired if the clock is set back."""
 
     @property
     def is_expired(self) -> bool:
-        return self.seen_expired_at is not None or (
-            self.expires_at is not None and self.expires_at <= utcnow()
-        )
+        return self.expires_at is not None and self.expires_at <= utcnow()
 
     @property
     def expires_soon(self) -> bool:
@@ -47,6 +39,21 @@ class Token(Model):
             ("Never used", ""): self.last_seen_at is None,
         }
         return next((state for state, holds in states.items() if holds), ("Active", "ok"))
+
+
+class Token(Secret, Model):
+    """An access token of a person or service account."""
+
+    __tablename__ = "tokens"
+
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    description: Mapped[str] = mapped_column(String(255))
+    seen_expired_at: Mapped[datetime | None]
+    """When it was first refused as expired; it stays expired if the clock is set back."""
+
+    @property
+    def is_expired(self) -> bool:
+        return self.seen_expired_at is not None or super().is_expired
 
     __table_args__ = (
         # The tokens of an account that aren't revoked have different descriptions.

@@ -15,12 +15,14 @@ CHECK_LENGTH = 6
 LONGEST = 512
 PREFIX = "fst_"
 
+# SDK tokens are never valid where these are: app/sdk_tokens
 _shape = re.compile(r"fst_(?:pat|sa)_[0-9A-Za-z]{49}").fullmatch
 
 
 class TokenKind(StrEnum):
     PERSONAL = "pat"
     SERVICE_ACCOUNT = "sa"
+    SDK = "sdk"
 
 
 def generate(kind: TokenKind) -> str:

@@ -45,6 +45,12 @@ class KeyConverter(BaseConverter):
     regex = r"(?!\.\.?(?:/|$))[A-Za-z0-9_~.-]{1,100}"
 
 
+class RefConverter(BaseConverter):
+    """A database id, or the SHA-256 of a secret in hexadecimal: never the secret itself."""
+
+    regex = r"(?:[1-9][0-9]{0,8}|[0-9a-f]{64})"
+
+
 class IdConverter(BaseConverter):
     """A database id in a path. Nine digits fit the integers of every database."""
 
@@ -68,7 +74,7 @@ class _Json(DefaultJSONProvider):
 def init_app(app: Flask) -> None:
     app.json = _Json(app)
     app.extensions["flagstaff.metrics"] = Metrics(app.config["API_VERSION"])
-    app.url_map.converters |= {"key": KeyConverter, "id": IdConverter}
+    app.url_map.converters |= {"key": KeyConverter, "id": IdConverter, "ref": RefConverter}
     app.url_map.merge_slashes = False  # an address has one spelling
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.after_request(_finish)

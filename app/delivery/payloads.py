@@ -1,0 +1,108 @@
+"""Answers of the client API, ready-made: plain and compressed, with an ETag of the content."""
+
+import gzip
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+
+from app.delivery.state import DeliveredFeature, State
+
+MOST = 200
+"""Answers that are kept of one state; there are seldom more kinds of question than tokens."""
+COMPRESSION = 6
+ETAG_LENGTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which features are wanted; ``projects``: None for all. ``tags``: one of these is enough."""
+
+    projects: tuple[str, ...] | None
+    is_inlined: bool
+    prefix: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Payload:
+    body: bytes
+    etag: str
+
+    @cached_property
+    def compressed(self) -> bytes:
+        return gzip.compress(self.body, COMPRESSION, mtime=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers from one state. ``tagged``: the names of the features with one of some tags."""
+
+    state: State
+    tagged: Callable[[Iterable[str]], set[str]]
+    _known: dict[Question | tuple[str, bool], Payload] = field(default_factory=dict)
+
+    def all(self, question: Question) -> Payload:
+        """The features that the question asks for."""
+        if (known := self._known.get(question)) is not None:
+            return known
+        return self._keep(question, self._make(question))
+
+    def one(self, name: str, question: Question) -> Payload | None:
+        """One of these features, or None if it isn't among them."""
+        if (known := self._known.get((name, question.is_inlined))) is not None:
+            return known if self._is_wanted(self.state.features[name], question) else None
+        feature = self.state.features.get(name)
+        if feature is None or not self._is_wanted(feature, question):
+            return None
+        body = feature.inlined if question.is_inlined else feature.by_reference
+        return self._keep((name, question.is_inlined), Payload(body, _digest(body)))
+
+    def _keep(self, key: Question | tuple[str, bool], payload: Payload) -> Payload:
+        if len(self._known) >= MOST:
+            self._known.clear()
+        self._known[key] = payload
+        return payload
+
+    def _is_wanted(self, feature: DeliveredFeature, question: Question) -> bool:
+        in_project = question.projects is None or feature.project in question.projects
+        return in_project and feature.name.startswith(question.prefix)
+
+    def _make(self, question: Question) -> Payload:
+        wanted = [f for f in self.state.features.values() if self._is_wanted(f, question)]
+        if question.tags:
+            tagged = self.tagged(question.tags)
+            wanted = [feature for feature in wanted if feature.name in tagged]
+        if question.is_inlined:
+            features = b",".join(feature.inlined for feature in wanted)
+        else:
+            features = b",".join(feature.by_reference for feature in wanted)
+        query = _query(self.state.environment, question)
+        parts = [b'{"version":2,"features":[', features, b'],"query":', query]
+        if not question.is_inlined:
+            used = sorted({id for feature in wanted for id in feature.segments})
+            segments = b",".join(self.state.segments[id] for id in used)
+            parts += [b',"segments":[', segments, b"]"]
+        etag = _digest(b"".join(parts))
+        meta = {"etag": f'"{etag}"', "queryHash": _digest(query)[:8]}
+        parts += [b',"meta":', json.dumps(meta).encode(), b"}"]
+        return Payload(b"".join(parts), etag)
+
+
+def _query(environment: str, question: Question) -> bytes:
+    """What was asked for, as SDKs read it."""
+    asked: dict[str, object] = {}
+    if question.projects is not None:
+        asked["project"] = list(question.projects)
+    if question.prefix:
+        asked["namePrefix"] = question.prefix
+    if question.tags:
+        asked["tag"] = [tag.split(":", 1) for tag in question.tags]
+    asked |= {"environment": environment, "inlineSegmentConstraints": question.is_inlined}
+    return json.dumps(asked, separators=(",", ":")).encode()
+
+
+def _digest(content: bytes) -> str:
+    """Of the content alone: the same over processes, a restored backup and a moved database."""
+    return sha256(content).hexdigest()[:ETAG_LENGTH]

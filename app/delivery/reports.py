@@ -1,0 +1,205 @@
+"""What SDKs report, as they really send it: read with tolerance, kept in memory, written together.
+
+A client that sends an odd field must not lose its counts, and a database that is busy for a
+moment must not cost an application anything.
+"""
+
+import threading
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from app.core.clock import utcnow
+from app.core.db import transact
+from app.core.logs import LOGGER
+from app.core.spelling import is_key
+from app.sdk_tokens import service as sdk_tokens
+from app.usage import service as usage
+from app.usage.models import MAX_NAME, Span
+from app.usage.service import KEPT, Counted, Report, Running
+
+MAX_COUNT = 2**31 - 1
+MAX_VARIANT = 100
+MAX_STRATEGIES = 100
+MOST_COUNTS = 200_000
+"""Kinds of count that wait to be written; what is beyond them is dropped."""
+NOTE_SECONDS = 300.0
+"""How often it is worth noting that an instance is still running, or a token still used."""
+MOST_NOTED = 50_000
+
+JsonObject = Mapping[str, Any]
+
+
+class Program(NamedTuple):
+    """Which process of an application asks, as its headers or body say."""
+
+    application: str
+    instance: str
+    sdk: str | None
+
+    @classmethod
+    def of(cls, application: Any, instance: Any, connection: Any, sdk: Any) -> "Program | None":
+        """None without a name.
+
+        ``connection``: the id of one process. Older SDKs have none, and some call all their
+        instances alike.
+        """
+        name = _text(application)
+        if name is None:
+            return None
+        return cls(name, _text(connection) or _text(instance) or "unknown", _text(sdk))
+
+
+class Reports:
+    """What was reported and waits to be written. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._report = Report()
+        self._used: dict[int, datetime] = {}
+        self._noted: dict[object, float] = {}
+
+    def note_program(self, environment: str, program: Program | None) -> None:
+        """Note that a process of an application is running."""
+        if program is None:
+            return
+        key = Running(environment, program.application, program.instance)
+        if self._is_worth_noting((key, program.sdk)):
+            with self._lock:
+                self._report.instances[key] = (utcnow(), program.sdk)
+
+    def note_use(self, token_id: int) -> None:
+        """Note that a token was used."""
+        if self._is_worth_noting(token_id):
+            with self._lock:
+                self._used[token_id] = utcnow()
+
+    def register(self, environment: str, body: JsonObject) -> None:
+        """Take what an application says when it starts."""
+        sdk = body.get("sdkVersion")
+        ids = body.get("instanceId"), body.get("connectionId")
+        program = Program.of(body.get("appName"), *ids, sdk)
+        self.note_program(environment, program)
+        strategies = body.get("strategies")
+        if program is not None and isinstance(strategies, list):
+            names = sorted({name for each in strategies if (name := _text(each))})
+            with self._lock:
+                self._report.strategies[program.application] = names[:MAX_STRATEGIES]
+
+    def count(self, environment: str, body: JsonObject, sdk: str | None) -> None:
+        """Take how often each feature was asked for, since the last time."""
+        ids = body.get("instanceId"), body.get("connectionId")
+        program = Program.of(body.get("appName"), *ids, sdk)
+        self.note_program(environment, program)
+        bucket = body.get("bucket")
+        if program is None or not isinstance(bucket, dict):
+            return
+        hour, features = _hour(bucket.get("stop")), bucket.get("toggles")
+        if isinstance(features, dict):
+            for name, counts in features.items():
+                self._add(Counted(hour, environment, name, program.application), counts)
+
+    def count_many(self, environment: str, body: JsonObject) -> None:
+        """Take what a proxy collected: applications, and counts by hour."""
+        for one in _objects(body.get("applications")):
+            self.register(environment, one | {"connectionId": one.get("connectionId")})
+        for row in _objects(body.get("metrics")):
+            application = _text(row.get("appName"))
+            if application is None or row.get("environment", environment) != environment:
+                continue
+            name, hour = row.get("featureName"), _hour(row.get("timestamp"))
+            self._add(Counted(hour, environment, str(name), application), row)
+
+    def write(self) -> None:
+        """Write what waits, and keep it if that fails."""
+        with self._lock:
+            report, used = self._report, self._used
+            self._report, self._used = Report(), {}
+        if not report and not used:
+            return
+        try:
+            transact(lambda: _write(report, used), writes=True)
+        except BaseException:
+            with self._lock:
+                self._take_back(report, used)
+            raise
+
+    def _add(self, key: Counted, counts: Any) -> None:
+        if not isinstance(counts, dict) or not is_key(key.feature):
+            return
+        yes, no = _count(counts.get("yes")), _count(counts.get("no"))
+        if not yes and not no:
+            return
+        variants = counts.get("variants")
+        with self._lock:
+            if len(self._report.counts) >= MOST_COUNTS and key not in self._report.counts:
+                LOGGER.warning("usage is reported faster than it is written; some is dropped")
+                return
+            before = self._report.counts.get(key, (0, 0))
+            self._report.counts[key] = (before[0] + yes, before[1] + no)
+            for name, times in variants.items() if isinstance(variants, dict) else ():
+                variant = _text(name)
+                if variant and len(variant) <= MAX_VARIANT and _count(times):
+                    place = (key, variant)
+                    known = self._report.variants.get(place, 0)
+                    self._report.variants[place] = known + _count(times)
+
+    def _is_worth_noting(self, key: object) -> bool:
+        now = time.monotonic()
+        if now < self._noted.get(key, float("-inf")) + NOTE_SECONDS:
+            return False
+        if len(self._noted) >= MOST_NOTED:
+            self._noted.clear()
+        self._noted[key] = now
+        return True
+
+    def _take_back(self, report: Report, used: dict[int, datetime]) -> None:
+        """Put what could not be written before what came since."""
+        newer = self._report
+        for key, (yes, no) in newer.counts.items():
+            before = report.counts.get(key, (0, 0))
+            report.counts[key] = (before[0] + yes, before[1] + no)
+        for place, times in newer.variants.items():
+            report.variants[place] = report.variants.get(place, 0) + times
+        report.instances |= newer.instances
+        report.strategies |= newer.strategies
+        self._report, self._used = report, used | self._used
+
+
+def _write(report: Report, used: dict[int, datetime]) -> None:
+    usage.write(report)
+    sdk_tokens.note_uses(used)
+
+
+def _text(value: Any) -> str | None:
+    """A name as it can be stored; None for what is none."""
+    if not isinstance(value, str):
+        return None
+    return value.replace("\0", "").encode("utf-8", "replace").decode().strip()[:MAX_NAME] or None
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < MAX_COUNT:
+        return 0
+    return int(value)
+
+
+def _objects(values: Any) -> list[dict[str, Any]]:
+    return [one for one in values if isinstance(one, dict)] if isinstance(values, list) else []
+
+
+def _hour(at: Any) -> datetime:
+    """The hour of a time, which is text with up to nine decimals, or milliseconds; else now."""
+    now = utcnow()
+    found = now
+    try:
+        if isinstance(at, str):
+            found = datetime.fromisoformat(at)
+        elif isinstance(at, int | float) and not isinstance(at, bool):
+            found = datetime.fromtimestamp(at / 1_000, UTC)
+    except (ValueError, OverflowError, OSError):
+        found = now
+    found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    oldest = now - KEPT[Span.HOUR] + timedelta(hours=1)
+    return max(oldest, min(found, now)).replace(minute=0, second=0, microsecond=0)

@@ -1,0 +1,122 @@
+"""Tokens of SDKs: those of the instance, for Admins, and those of one project, for its Owners."""
+
+from datetime import timedelta
+from typing import Any
+
+from flask import Response
+
+from app.core.paging import Page
+from app.core.permissions import Permission
+from app.projects import service as projects
+from app.sdk_tokens import schemas, service
+from app.sdk_tokens.models import SdkToken, SdkTokenType
+from app.sdk_tokens.service import IssuedSdkToken
+from app.web.caller import current_actor, require
+from app.web.routes import ApiBlueprint, no_body
+
+IN_PROJECT = "/projects/<key:project_id>/api-tokens"
+EXAMPLE = {
+    "tokenName": "web-shop",
+    "type": "client",
+    "environment": "production",
+    "projects": ["default"],
+}
+OF_PROJECT = {"tokenName": "web-shop", "type": "client", "environment": "production"}
+
+bp = ApiBlueprint(
+    "SDK tokens",
+    __name__,
+    url_prefix="/api/admin",
+    description="What programs read their features with. Valid nowhere else.",
+)
+
+
+@bp.get("/api-tokens", needs=Permission.READ_CLIENT_API_TOKEN)
+@bp.arguments(schemas.SdkTokenQuery, location="query")
+@bp.response(200, schemas.SdkTokenList)
+def index(query: dict[str, Any]) -> Page[SdkToken]:
+    """List SDK tokens"""
+    return service.search(**query)
+
+
+@bp.post("/api-tokens", needs=Permission.CREATE_CLIENT_API_TOKEN, answers_with_secret=True)
+@bp.arguments(schemas.NewSdkToken, example=EXAMPLE)
+@bp.response(201, schemas.CreatedSdkToken)
+def create(data: dict[str, Any]) -> IssuedSdkToken:
+    """Create an SDK token
+
+    This response is the only one that contains the secret. A token of type `client` is for
+    servers; one of type `frontend` is for browsers and phones.
+    """
+    if data["type"] is SdkTokenType.FRONTEND:
+        require(current_actor, Permission.CREATE_FRONTEND_API_TOKEN)
+    return service.create(current_actor, **data)
+
+
+@bp.put("/api-tokens/<ref:ref>", needs=Permission.UPDATE_CLIENT_API_TOKEN)
+@bp.arguments(schemas.SdkTokenChanges, example={"expiresAt": "2031-01-01T00:00:00Z"})
+@bp.response(200)
+def update(data: dict[str, Any], ref: str) -> Response:
+    """Change when an SDK token expires"""
+    service.set_expiry(current_actor, service.get(ref, for_change=True), **data)
+    return no_body()
+
+
+@bp.post(
+    "/api-tokens/<ref:ref>/rotate",
+    needs=Permission.UPDATE_CLIENT_API_TOKEN,
+    answers_with_secret=True,
+)
+@bp.arguments(schemas.SdkTokenRotation, example={"overlapHours": 24})
+@bp.response(201, schemas.CreatedSdkToken)
+def rotate(data: dict[str, Any], ref: str) -> IssuedSdkToken:
+    """Replace an SDK token with a new one
+
+    The old token keeps working for the overlap, so that you have time to switch.
+    """
+    old = service.get(ref, for_change=True)
+    return service.rotate(current_actor, old, overlap=timedelta(hours=data["overlap_hours"]))
+
+
+@bp.delete("/api-tokens/<ref:ref>", needs=Permission.DELETE_CLIENT_API_TOKEN)
+@bp.response(200)
+def revoke(ref: str) -> Response:
+    """Revoke an SDK token
+
+    Programs that use it keep the features that they have, and get no more changes.
+    """
+    service.revoke(current_actor, service.get(ref, for_change=True))
+    return no_body()
+
+
+@bp.get(IN_PROJECT, needs=Permission.READ_PROJECT_API_TOKEN)
+@bp.arguments(schemas.SdkTokenQuery, location="query")
+@bp.response(200, schemas.SdkTokenList)
+def index_of_project(query: dict[str, Any], project_id: str) -> Page[SdkToken]:
+    """List the SDK tokens of a project
+
+    Those for this project alone.
+    """
+    projects.require(current_actor, project_id)
+    return service.search(project_id=project_id, **query)
+
+
+@bp.post(IN_PROJECT, needs=Permission.CREATE_PROJECT_API_TOKEN, answers_with_secret=True)
+@bp.arguments(schemas.NewProjectToken, example=OF_PROJECT)
+@bp.response(201, schemas.CreatedSdkToken)
+def create_for_project(data: dict[str, Any], project_id: str) -> IssuedSdkToken:
+    """Create an SDK token for a project
+
+    This response is the only one that contains the secret.
+    """
+    projects.require_for_content(current_actor, project_id)
+    return service.create(current_actor, **data, projects=[project_id])
+
+
+@bp.delete(f"{IN_PROJECT}/<ref:ref>", needs=Permission.DELETE_PROJECT_API_TOKEN)
+@bp.response(200)
+def revoke_in_project(project_id: str, ref: str) -> Response:
+    """Revoke an SDK token of a project"""
+    projects.require(current_actor, project_id)
+    service.revoke(current_actor, service.get(ref, project_id=project_id, for_change=True))
+    return no_body()

@@ -1,0 +1,83 @@
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.core.db import NEVER_REUSE_IDS, Model, at_most
+from app.tokens.models import Secret
+
+ALL = "*"
+"""Instead of the projects of a token: those of today and those to come."""
+
+
+class SdkTokenType(StrEnum):
+    """Where the SDK runs: on a server, or with the people who use the application."""
+
+    CLIENT = "client"
+    FRONTEND = "frontend"
+
+
+class SdkToken(Secret, Model):
+    """What a program reads its features with, in one environment. It is valid nowhere else."""
+
+    __tablename__ = "sdk_tokens"
+
+    name: Mapped[str] = mapped_column(String(255))
+    type: Mapped[SdkTokenType]
+    environment: Mapped[str] = mapped_column(ForeignKey("environments.name"))
+    all_projects: Mapped[bool]
+
+    limited_to: Mapped[list["SdkTokenProject"]] = relationship(
+        order_by="SdkTokenProject.project_id", lazy="selectin", cascade="all, delete-orphan"
+    )
+
+    __table_args__ = (
+        Index(  # the names of tokens that aren't revoked differ
+            "uq_sdk_tokens_name",
+            "name",
+            unique=True,
+            sqlite_where=text("revoked_at IS NULL"),
+            postgresql_where=text("revoked_at IS NULL"),
+        ),
+        at_most("name", 255),
+        NEVER_REUSE_IDS,
+    )
+
+    @property
+    def projects(self) -> list[str]:
+        """The projects whose features it gives, or ``["*"]`` for all."""
+        return [ALL] if self.all_projects else [row.project_id for row in self.limited_to]
+
+    @property
+    def project(self) -> str:
+        """The projects in one word, as the token itself begins: ``[]`` for several."""
+        return self.projects[0] if len(self.projects) == 1 else "[]"
+
+    def snapshot(self) -> dict[str, Any]:
+        """The token as the event log records it."""
+        return {
+            "id": self.id,
+            "tokenName": self.name,
+            "type": self.type,
+            "environment": self.environment,
+            "projects": self.projects,
+            "hint": self.hint,
+            "expiresAt": _iso(self.expires_at),
+        }
+
+
+class SdkTokenProject(Model):
+    """A project that a token is limited to."""
+
+    __tablename__ = "sdk_token_projects"
+
+    token_id: Mapped[int] = mapped_column(ForeignKey("sdk_tokens.id"), primary_key=True)
+    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id"), primary_key=True, index=True)
+
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+
+def _iso(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None

@@ -1,0 +1,213 @@
+"""Tokens that programs read their features with. They open neither the admin API nor a page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import db, save
+from app.core.errors import Invalid, NameExists, NotFound
+from app.core.paging import Page, page_of
+from app.core.secrets import digest
+from app.environments.models import Environment
+from app.events import service as events
+from app.events.models import EventType
+from app.projects.models import Project
+from app.sdk_tokens.models import ALL, SdkToken, SdkTokenProject, SdkTokenType
+from app.tokens import secrets
+from app.tokens.secrets import TokenKind
+from app.tokens.service import HINT_LENGTH
+
+KEPT_OF_NAME = 200
+CUTS = ".:"
+"""SDKs read the environment out of the token, up to the first of these."""
+
+
+_note_use = (
+    sa.update(SdkToken)
+    .where(SdkToken.id == sa.bindparam("of_id"))
+    .values(last_seen_at=sa.bindparam("at"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedSdkToken:
+    """A new token with its secret, which isn't stored."""
+
+    token: SdkToken
+    secret: str
+
+
+def create(
+    actor: Actor,
+    *,
+    token_name: str,
+    type: SdkTokenType,
+    environment: str,
+    projects: Sequence[str] = (ALL,),
+    expires_at: datetime | None = None,
+) -> IssuedSdkToken:
+    """Create a token, of which only the digest is stored."""
+    _check_environment(environment)
+    _check_expiry(expires_at)
+    chosen = sorted(set(projects))
+    if ALL not in chosen:
+        _check_projects(chosen)
+    token = SdkToken(
+        name=token_name,
+        type=type,
+        environment=environment,
+        all_projects=ALL in chosen,
+        limited_to=[SdkTokenProject(project_id=id) for id in chosen if ALL not in chosen],
+        expires_at=expires_at,
+    )
+    return _issue(actor, token)
+
+
+def search(
+    *, limit: int, offset: int, project_id: str | None = None, text: str | None = None
+) -> Page[SdkToken]:
+    """The tokens that aren't revoked, by name; with ``project_id`` those for it alone."""
+    query = sa.select(SdkToken).where(SdkToken.revoked_at.is_(None))
+    if project_id is not None:
+        query = query.where(SdkToken.id.in_(_only_for(project_id)))
+    if text:
+        query = query.where(sa.or_(SdkToken.name.contains(text), SdkToken.hint == text[-4:]))
+    return page_of(query.order_by(SdkToken.name, SdkToken.id), limit=limit, offset=offset)
+
+
+def get(ref: str, *, project_id: str | None = None, for_change: bool = False) -> SdkToken:
+    """A token that isn't revoked. ``ref``: its id, or the SHA-256 of its secret in hexadecimal.
+
+    With ``project_id`` only one for this project alone is found; ``for_change`` locks its row.
+    """
+    by = SdkToken.digest == bytes.fromhex(ref) if len(ref) == 64 else SdkToken.id == int(ref)  # noqa: PLR2004 - two characters for each of 32 bytes
+    query = sa.select(SdkToken).where(by, SdkToken.revoked_at.is_(None))
+    if project_id is not None:
+        query = query.where(SdkToken.id.in_(_only_for(project_id)))
+    token = db.session.scalar(query.with_for_update() if for_change else query)
+    if token is None:
+        where = f" for project {project_id} alone" if project_id is not None else ""
+        raise NotFound(f"There is no SDK token {ref}{where}.")
+    return token
+
+
+def known_by(secret: str) -> SdkToken | None:
+    """The token with this secret, also if revoked or expired."""
+    return db.session.scalar(sa.select(SdkToken).where(SdkToken.digest == digest(secret)))
+
+
+def set_expiry(actor: Actor, token: SdkToken, *, expires_at: datetime | None) -> bool:
+    """Let a token that ``get`` locked expire at another time; whether that is another."""
+    _check_expiry(expires_at)
+    before = token.snapshot()
+    token.expires_at = expires_at
+    after = token.snapshot()
+    if after != before:
+        events.record(
+            actor, EventType.SDK_TOKEN_UPDATED, project=_home(token), pre_data=before, data=after
+        )
+    return after != before
+
+
+def rotate(actor: Actor, old: SdkToken, *, overlap: timedelta) -> IssuedSdkToken:
+    """Replace a token that ``get`` locked; the old one stays valid for ``overlap``.
+
+    The new one gives the same features, and is valid for as long as the old one was.
+    """
+    now, before = utcnow(), old.snapshot()
+    new = SdkToken(
+        name=old.name,
+        type=old.type,
+        environment=old.environment,
+        all_projects=old.all_projects,
+        limited_to=[SdkTokenProject(project_id=row.project_id) for row in old.limited_to],
+        expires_at=now + (old.expires_at - old.created_at) if old.expires_at else None,
+    )
+    old.name = f"{old.name[:KEPT_OF_NAME]} (until rotation {now:%Y-%m-%d %H:%M:%S.%f})"
+    if overlap:
+        old.expires_at = min(old.expires_at or now + overlap, now + overlap)
+    else:
+        old.revoked_at = now
+    db.session.flush()
+    events.record(
+        actor,
+        EventType.SDK_TOKEN_ROTATED,
+        project=_home(old),
+        pre_data=before,
+        data=old.snapshot(),
+    )
+    return _issue(actor, new)
+
+
+def revoke(actor: Actor, token: SdkToken) -> None:
+    """Revoke a token that ``get`` locked: programs that use it get no more changes."""
+    token.revoked_at = utcnow()
+    events.record(
+        actor, EventType.SDK_TOKEN_REVOKED, project=_home(token), pre_data=token.snapshot()
+    )
+
+
+def note_uses(used: Mapping[int, datetime]) -> None:
+    """Store when tokens were last used, by their ids."""
+    rows = [{"of_id": id, "at": at} for id, at in sorted(used.items())]
+    if rows:
+        db.session.connection().execute(_note_use, rows)
+
+
+def _issue(actor: Actor, token: SdkToken) -> IssuedSdkToken:
+    beginning = f"{token.project}:{token.environment}."
+    secret = beginning + secrets.generate(TokenKind.SDK)
+    token.digest, token.hint = digest(secret), secret[-HINT_LENGTH:]
+    taken = NameExists(f"An SDK token named {token.name!r} already exists.", field="tokenName")
+    save(token, if_taken=taken)
+    events.record(actor, EventType.SDK_TOKEN_CREATED, project=_home(token), data=token.snapshot())
+    return IssuedSdkToken(token, secret)
+
+
+def _home(token: SdkToken) -> str | None:
+    """The project that a token is for alone, whose history has its events."""
+    return token.project if token.project not in {ALL, "[]"} else None
+
+
+def _only_for(project_id: str) -> sa.Select[int]:
+    """The ids of tokens for this project and no other."""
+    row = SdkTokenProject
+    return (
+        sa.select(row.token_id)
+        .group_by(row.token_id)
+        .having(sa.func.count() == 1, sa.func.min(row.project_id) == project_id)
+    )
+
+
+def _check_expiry(expires_at: datetime | None) -> None:
+    if expires_at is not None and expires_at <= utcnow():
+        raise Invalid.at("/expiresAt", "Must be in the future.")
+
+
+def _check_environment(name: str) -> None:
+    if db.session.get(Environment, name) is None:
+        raise Invalid.at("/environment", f"There is no environment {name!r}.")
+    if any(sign in name for sign in CUTS):
+        raise Invalid.at(
+            "/environment",
+            f"SDKs can't read an environment with a dot in its name, like {name!r}. Create an "
+            "environment without one.",
+        )
+
+
+def _check_projects(ids: Sequence[str]) -> None:
+    if not ids:
+        raise Invalid.at("/projects", 'Name at least one project, or "*" for all.')
+    query = sa.select(Project.id).where(Project.id.in_(ids), Project.archived_at.is_(None))
+    known = set(db.session.scalars(query))
+    if unknown := [id for id in ids if id not in known]:
+        raise Invalid.because(
+            [
+                {"path": "/projects", "message": f"There is no active project {id!r}."}
+                for id in unknown
+            ]
+        )

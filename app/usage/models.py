@@ -1,0 +1,123 @@
+"""What applications report: who asks for which feature, how often, and with what result."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.clock import utcnow
+from app.core.db import NEVER_REUSE_IDS, Model, at_most
+
+MAX_NAME = 255
+
+
+class Span(StrEnum):
+    """What a row of counts covers, from its ``start``."""
+
+    HOUR = "hour"
+    DAY = "day"
+
+
+class Application(Model):
+    """A program that uses an SDK, by the name it gives itself."""
+
+    __tablename__ = "applications"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(MAX_NAME), unique=True)
+    strategies: Mapped[list[str]] = mapped_column(JSON(none_as_null=True))
+    """The types of strategy that it can evaluate, as it said when it started."""
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+
+    __table_args__ = (at_most("name", MAX_NAME), NEVER_REUSE_IDS)
+
+
+class Instance(Model):
+    """One running process of an application."""
+
+    __tablename__ = "application_instances"
+
+    application_id: Mapped[int] = mapped_column(
+        ForeignKey("applications.id"), primary_key=True, autoincrement=False
+    )
+    environment: Mapped[str] = mapped_column(
+        ForeignKey("environments.name"), primary_key=True, index=True
+    )
+    id: Mapped[str] = mapped_column(String(MAX_NAME), primary_key=True)
+    sdk: Mapped[str | None] = mapped_column(String(MAX_NAME))
+    """Name and version, such as ``unleash-node-sdk:6.12.1``."""
+    last_seen_at: Mapped[datetime] = mapped_column(index=True)
+
+    __table_args__ = (
+        at_most("id", MAX_NAME),
+        at_most("sdk", MAX_NAME),
+        {"sqlite_with_rowid": False},
+    )
+
+
+class _Counted:
+    feature_id: Mapped[int] = mapped_column(
+        ForeignKey("features.id"), primary_key=True, autoincrement=False
+    )
+    environment: Mapped[str] = mapped_column(ForeignKey("environments.name"), primary_key=True)
+    span: Mapped[Span] = mapped_column(primary_key=True)
+    start: Mapped[datetime] = mapped_column(primary_key=True)
+    application_id: Mapped[int] = mapped_column(
+        ForeignKey("applications.id"), primary_key=True, autoincrement=False
+    )
+
+
+class Usage(_Counted, Model):
+    """How often an application asked for a feature, and was told on or off."""
+
+    __tablename__ = "feature_usage"
+
+    yes: Mapped[int] = mapped_column(BigInteger)
+    no: Mapped[int] = mapped_column(BigInteger)
+
+    __table_args__ = (Index(None, "span", "start"), {"sqlite_with_rowid": False})
+
+
+class VariantUsage(_Counted, Model):
+    """How often an application got a variant."""
+
+    __tablename__ = "variant_usage"
+
+    variant: Mapped[str] = mapped_column(String(100), primary_key=True, sort_order=1)
+    times: Mapped[int] = mapped_column(BigInteger, sort_order=1)
+
+    __table_args__ = (
+        Index(None, "span", "start"),
+        at_most("variant", 100),
+        {"sqlite_with_rowid": False},
+    )
+
+
+class FeatureSeen(Model):
+    """When a feature was last asked for in an environment; outlives the counts."""
+
+    __tablename__ = "feature_seen"
+
+    feature_id: Mapped[int] = mapped_column(
+        ForeignKey("features.id"), primary_key=True, autoincrement=False
+    )
+    environment: Mapped[str] = mapped_column(ForeignKey("environments.name"), primary_key=True)
+    last_seen_at: Mapped[datetime]
+
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+
+class UnknownFeature(Model):
+    """A name that an application asks for, and that no feature has."""
+
+    __tablename__ = "unknown_features"
+
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    environment: Mapped[str] = mapped_column(ForeignKey("environments.name"), primary_key=True)
+    application_id: Mapped[int] = mapped_column(
+        ForeignKey("applications.id"), primary_key=True, autoincrement=False
+    )
+    last_seen_at: Mapped[datetime] = mapped_column(index=True)
+
+    __table_args__ = (at_most("name", 100), {"sqlite_with_rowid": False})

@@ -1,0 +1,227 @@
+"""Writing down what applications reported, and forgetting it again."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from app.core.clock import utcnow
+from app.core.db import Model, db, insert_if_absent, upsert
+from app.core.lists import OnList
+from app.usage.models import (
+    Application,
+    FeatureSeen,
+    Instance,
+    Span,
+    UnknownFeature,
+    Usage,
+    VariantUsage,
+)
+
+KEPT = {Span.HOUR: timedelta(hours=48), Span.DAY: timedelta(days=90)}
+INSTANCES_KEPT = timedelta(days=7)
+UNKNOWN_KEPT = timedelta(days=7)
+MOST_UNKNOWN = 1_000
+"""Names of features that don’t exist: a program could make up any number of them."""
+
+features = sa.table("features", sa.column("id"), sa.column("name"))
+"""The columns that usage needs. The model is in app/features, which shows usage."""
+
+
+class Counted(NamedTuple):
+    """What is counted together: an hour, an environment, a feature’s name, an application’s."""
+
+    hour: datetime
+    environment: str
+    feature: str
+    application: str
+
+
+class Running(NamedTuple):
+    """A process of an application."""
+
+    environment: str
+    application: str
+    instance: str
+
+
+@dataclass(slots=True)
+class Report:
+    """What applications reported in a few seconds.
+
+    ``counts``: how often on and off. ``variants``: how often, by what is counted and the variant.
+    ``instances``: when each was last heard of, and its SDK. ``strategies``: by application.
+    """
+
+    counts: dict[Counted, tuple[int, int]] = field(default_factory=dict)
+    variants: dict[tuple[Counted, str], int] = field(default_factory=dict)
+    instances: dict[Running, tuple[datetime, str | None]] = field(default_factory=dict)
+    strategies: dict[str, list[str]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.counts or self.instances or self.strategies)
+
+
+_ids_of_features = OnList(
+    lambda is_among: sa.select(features.c.name, features.c.id).where(is_among(features.c.name))
+)
+_ids_of_applications = OnList(
+    lambda is_among: sa.select(Application.name, Application.id).where(is_among(Application.name))
+)
+_known_environments = sa.text("SELECT name FROM environments")
+_set_strategies = (
+    sa.update(Application)
+    .where(Application.name == sa.bindparam("of_name"))
+    .values(strategies=sa.bindparam("strategies"))
+)
+
+
+def write(report: Report) -> None:
+    """Add what was reported to what is known.
+
+    Rows are written in the order of their keys, so that several servers never wait for each other
+    in a circle.
+    """
+    environments = set(db.session.scalars(_known_environments))
+    counts = {key: n for key, n in report.counts.items() if key.environment in environments}
+    running = {key: at for key, at in report.instances.items() if key.environment in environments}
+    applications = _applications(
+        {key.application for key in counts}
+        | {key.application for key in running}
+        | report.strategies.keys()
+    )
+    ids = dict(_ids_of_features.rows({key.feature for key in counts}) if counts else ())
+    _write_counts(counts, ids, applications)
+    _write_variants(report.variants, ids, applications)
+    _write_unknown([key for key in counts if key.feature not in ids], applications)
+    _write(
+        upsert(Instance, latest=("last_seen_at", "sdk")),
+        (
+            {
+                "application_id": applications[key.application],
+                "environment": key.environment,
+                "id": key.instance,
+                "sdk": sdk,
+                "last_seen_at": at,
+            }
+            for key, (at, sdk) in running.items()
+        ),
+        Instance,
+    )
+    for name, strategies in sorted(report.strategies.items()):
+        given = {"of_name": name, "strategies": strategies}
+        db.session.connection().execute(_set_strategies, given)
+
+
+def prune() -> None:
+    """Forget one hour or day of counts that is too old, and who was not heard of for long."""
+    now = utcnow()
+    for model in (Usage, VariantUsage):
+        for span, kept in KEPT.items():
+            oldest = sa.select(sa.func.min(model.start)).where(model.span == span)
+            start = db.session.scalar(oldest)
+            if start is not None and start < now - kept:
+                gone = sa.delete(model).where(model.span == span, model.start == start)
+                db.session.execute(gone)
+    for stale, kept in ((Instance, INSTANCES_KEPT), (UnknownFeature, UNKNOWN_KEPT)):
+        db.session.execute(sa.delete(stale).where(stale.last_seen_at < now - kept))
+
+
+def _applications(names: Collection[str]) -> dict[str, int]:
+    """The ids of applications; new ones get one."""
+    if not names:
+        return {}
+    known = dict(_ids_of_applications.rows(names))
+    new = sorted(set(names) - known.keys())
+    if not new:
+        return known
+    rows = [{"name": name, "strategies": [], "created_at": utcnow()} for name in new]
+    db.session.connection().execute(insert_if_absent(Application), rows)
+    return known | dict(_ids_of_applications.rows(new))
+
+
+def _write_counts(
+    counts: Mapping[Counted, tuple[int, int]],
+    ids: Mapping[str, int],
+    applications: Mapping[str, int],
+) -> None:
+    found: dict[tuple[Any, ...], list[int]] = {}
+    seen: dict[tuple[int, str], datetime] = {}
+    for key, (yes, no) in counts.items():
+        if key.feature not in ids:
+            continue
+        for place in _places(key, ids, applications):
+            sums = found.setdefault(place, [0, 0])
+            sums[0] += yes
+            sums[1] += no
+        at = min(key.hour + timedelta(hours=1), utcnow())
+        seen[ids[key.feature], key.environment] = max(
+            at, seen.get((ids[key.feature], key.environment), at)
+        )
+    rows = (_row(place, yes=yes, no=no) for place, (yes, no) in found.items())
+    _write(upsert(Usage, add=("yes", "no")), rows, Usage)
+    _write(
+        upsert(FeatureSeen, latest=("last_seen_at",)),
+        (
+            {"feature_id": id, "environment": environment, "last_seen_at": at}
+            for (id, environment), at in seen.items()
+        ),
+        FeatureSeen,
+    )
+
+
+def _write_variants(
+    variants: Mapping[tuple[Counted, str], int],
+    ids: Mapping[str, int],
+    applications: Mapping[str, int],
+) -> None:
+    found: dict[tuple[Any, ...], int] = {}
+    for (key, variant), times in variants.items():
+        if key.feature in ids and key.application in applications:
+            for place in _places(key, ids, applications):
+                found[*place, variant] = found.get((*place, variant), 0) + times
+    rows = (_row(place, variant=place[-1], times=times) for place, times in found.items())
+    _write(upsert(VariantUsage, add=("times",)), rows, VariantUsage)
+
+
+def _write_unknown(keys: Iterable[Counted], applications: Mapping[str, int]) -> None:
+    found = {(key.feature, key.environment, applications[key.application]) for key in keys}
+    if not found:
+        return
+    known = db.session.scalar(sa.select(sa.func.count()).select_from(UnknownFeature)) or 0
+    rows = [
+        {"name": name, "environment": environment, "application_id": id, "last_seen_at": utcnow()}
+        for name, environment, id in sorted(found)[: max(MOST_UNKNOWN - known, 0)]
+    ]
+    _write(upsert(UnknownFeature, latest=("last_seen_at",)), rows, UnknownFeature)
+
+
+def _places(
+    key: Counted, ids: Mapping[str, int], applications: Mapping[str, int]
+) -> list[tuple[Any, ...]]:
+    """The keys of the two rows that count it: of the hour and of the day."""
+    starts = {Span.HOUR: key.hour, Span.DAY: key.hour.replace(hour=0)}
+    id, application = ids[key.feature], applications[key.application]
+    return [(id, key.environment, span, start, application) for span, start in starts.items()]
+
+
+def _row(place: tuple[Any, ...], **values: Any) -> dict[str, Any]:
+    feature_id, environment, span, start, application_id = place[:5]
+    return {
+        "feature_id": feature_id,
+        "environment": environment,
+        "span": span,
+        "start": start,
+        "application_id": application_id,
+        **values,
+    }
+
+
+def _write(statement: sa.Insert, rows: Iterable[dict[str, Any]], model: type[Model]) -> None:
+    """Write rows in an order that is the same for all writers."""
+    key = [column.name for column in sa.inspect(model).primary_key]
+    ordered = sorted(rows, key=lambda row: [str(row[name]) for name in key])
+    if ordered:
+        db.session.connection().execute(statement, ordered)
