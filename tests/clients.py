@@ -32,7 +32,7 @@ class ApiClient:
     ) -> TestResponse:
         """One request in an application context of its own, as a server makes them."""
         sent = {"Authorization": self.token} if self.token else {}
-        full = path if path.startswith("/api") or not path.startswith("/") else BASE + path
+        full = path if path.startswith("/api/") or not path.startswith("/") else BASE + path
         if kwargs.get("json") is None:
             kwargs.pop("json", None)
         return self.app.test_client().open(

@@ -24,7 +24,7 @@ MAX_VARIANT = 100
 MAX_STRATEGIES = 100
 MOST_COUNTS = 200_000
 """Kinds of count that wait to be written; what is beyond them is dropped."""
-NOTE_SECONDS = 300.0
+NOTE_SECONDS = 60.0
 """How often it is worth noting that an instance is still running, or a token still used."""
 MOST_NOTED = 50_000
 

@@ -1,0 +1,76 @@
+"""What tests read features with, as SDKs do."""
+
+import gzip
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from tests.clients import ApiClient
+
+SPEC = {"Unleash-Client-Spec": "5.2.0"}
+NEW = {"tokenName": "web", "type": "client", "environment": "production"}
+
+
+class Sdk:
+    """A client with an SDK token. ``features``: what it reads, as a dictionary by name."""
+
+    def __init__(self, app: Flask, token: str) -> None:
+        self.app, self.token = app, token
+
+    def get(self, path: str = "features", **headers: str) -> TestResponse:
+        sent = {"Authorization": self.token} | SPEC
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        sent = {name: value for name, value in sent.items() if value}
+        return self.app.test_client().get(f"/api/client/{path}", headers=sent)
+
+    def post(self, path: str, body: Any, **headers: str) -> TestResponse:
+        sent = {"Authorization": self.token} | headers
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self.app.test_client().post(f"/api/client/{path}", data=data, headers=sent)
+
+    def read(self, path: str = "features", **headers: str) -> Any:
+        answer = self.get(path, **headers)
+        assert answer.status_code == 200, answer.text
+        is_compressed = answer.headers.get("Content-Encoding") == "gzip"
+        return json.loads(gzip.decompress(answer.data) if is_compressed else answer.data)
+
+    @property
+    def features(self) -> dict[str, Any]:
+        return {feature["name"]: feature for feature in self.read()["features"]}
+
+    def reports(self, **features: tuple[int, int]) -> None:
+        """Report how often features were on and off, and have it written."""
+        toggles = {name: {"yes": yes, "no": no} for name, (yes, no) in features.items()}
+        body = {"appName": "shop", "instanceId": "one", "bucket": {"toggles": toggles}}
+        assert self.post("metrics", body).status_code == 202
+        write_reports(self.app)
+
+
+def write_reports(app: Flask) -> None:
+    """Write what SDKs reported, as a server does every few seconds."""
+    with app.app_context():
+        app.extensions["flagstaff.reports"].write()
+
+
+@pytest.fixture
+def new_sdk(app: Flask, admin: ApiClient) -> Callable[..., Sdk]:
+    """Makes SDKs with a token for the environment ``production``, or as told."""
+
+    app.extensions["flagstaff.reports"].__init__()  # what earlier tests reported is not its own
+
+    def make(**asked: Any) -> Sdk:
+        number = admin.ok("GET", "/api-tokens")["total"] + 1
+        body = NEW | {"tokenName": f"web {number}"} | asked
+        return Sdk(app, admin.ok("POST", "/api-tokens", body)["secret"])
+
+    return make
+
+
+@pytest.fixture
+def sdk(new_sdk: Callable[..., Sdk]) -> Sdk:
+    """An SDK in ``production``, for all projects."""
+    return new_sdk()
