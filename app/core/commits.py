@@ -7,7 +7,7 @@ import threading
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from app.core.db import db, has_one_writer, times_written
+from app.core.db import times_written
 
 Version = tuple[str, int, int]
 """The database, the number of the connection that watches it, and what differs after a commit."""
@@ -25,15 +25,15 @@ class Watch:
         self._watchers: dict[tuple[int, str], sqlite3.Connection] = {}
         self._opened = 0
 
-    def version(self) -> Version:
+    def version(self, engine: sa.Engine) -> Version:
         """What differs after every commit, on PostgreSQL after those of this process.
 
         Raises:
             sqlite3.Error: while the database is away.
 
         """
-        database = str(db.engine.url.database)
-        if not has_one_writer():
+        database = str(engine.url.database)
+        if engine.dialect.name != "sqlite":
             return database, 0, times_written()
         with self._lock:
             watcher = self._watchers.get((os.getpid(), database))
@@ -41,7 +41,7 @@ class Watch:
                 watcher = sqlite3.connect(database, check_same_thread=False, isolation_level=None)
                 self._watchers[os.getpid(), database] = watcher
                 self._opened += 1  # each connection counts from the beginning
-                event.listen(db.engine, "engine_disposed", self._close, once=True)
+                event.listen(engine, "engine_disposed", self._close, once=True)
             version: int = watcher.execute("PRAGMA data_version").fetchone()[0]
             return database, self._opened, version
 

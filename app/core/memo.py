@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from app.core.commits import Version, Watch
-from app.core.db import has_one_writer
+from app.core.db import db, has_one_writer
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class Memo(Generic[T]):
         if not has_one_writer():
             return read()
         try:
-            version = self._watch.version()
+            version = self._watch.version(db.engine)
         except sqlite3.Error:
             return read()  # which fails as everything does while the database is away
         place = (version[0], key)

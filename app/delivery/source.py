@@ -88,6 +88,7 @@ class Source:
     def __init__(self, context: Callable[[], AbstractContextManager[object]]) -> None:
         self._context = context
         self._lock = threading.RLock()
+        self._engine: sa.Engine | None = None
         self._watch = Watch()
         self._seen: Version | None = None
         self._looked_at = float("-inf")
@@ -120,13 +121,12 @@ class Source:
         return reader
 
     def answers(self, environment: str) -> Answers:
-        """The answers for an environment.
+        """The answers for an environment, no older than the reader that was asked for before.
 
         Raises:
             Unavailable: if the database is away and the environment was never asked for.
 
         """
-        self._look()
         known = self._states.get(environment)
         if known is not None and known[0] == self._generation:
             return known[1]
@@ -175,9 +175,11 @@ class Source:
             self._looked_at = time.monotonic()
 
     def _version(self) -> Version | None:
-        try:
+        if self._engine is None:
             with self._context():
-                return self._watch.version()
+                self._engine = db.engine
+        try:
+            return self._watch.version(self._engine)
         except sqlite3.Error:
             return None
 

@@ -63,7 +63,7 @@ def test_an_expired_token_is_refused(new_sdk):
         ("GET", "streaming", 404, None),
     ],
 )
-def test_other_addresses_and_methods(app, sdk, method, path, status, allowed):
+def test_other_addresses_and_methods(app, sdk, *, method, path, status, allowed):
     headers = {"Authorization": sdk.token}
     answer = app.test_client().open(f"/api/client/{path}", method=method, headers=headers)
     assert (error_of(answer)[0], answer.headers.get("Allow")) == (status, allowed)
