@@ -21,6 +21,7 @@ pytest_plugins = [
     "tests.support.instances",
     "tests.support.machines",
     "tests.support.postgresql",
+    "tests.support.programs",
     "tests.support.sdks",
     "tests.support.security_log",
     "tests.support.servers",

@@ -14,6 +14,10 @@ MAX_STRATEGIES = 30
 """Of one feature in one environment."""
 
 
+AS_STRATEGY = ""
+"""The stickiness of a variant that has none of its own; never stored."""
+
+
 class Payload(TypedDict):
     type: str
     value: str

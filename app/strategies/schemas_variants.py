@@ -51,7 +51,11 @@ class Variant(Schema):
     weight_type = fields.String(
         load_default="variable", validate=validate.OneOf(["variable", "fix"])
     )
-    stickiness = SingleLine(high=100, load_default="default")
+    stickiness = SingleLine(
+        high=100,
+        load_default=models.AS_STRATEGY,
+        metadata={"description": "Without it, that of the strategy."},
+    )
     payload = fields.Nested(Payload)
 
     @post_load
@@ -82,6 +86,7 @@ class Override(Schema):
 
 
 class FeatureVariant(Variant):
+    stickiness = SingleLine(high=100, load_default="default")
     overrides = StrictList(
         fields.Nested(Override),
         validate=validate.Length(max=MAX_CONSTRAINTS),

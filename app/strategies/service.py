@@ -10,7 +10,7 @@ from app.core.db import db
 from app.core.errors import Detail, Invalid, NotFound
 from app.segments import service as segments
 from app.strategies import queries, types
-from app.strategies.models import Strategy, StrategyType, Variant
+from app.strategies.models import AS_STRATEGY, Strategy, StrategyType, Variant
 from app.strategies.queries import ProjectUse
 from app.strategies.types import Parameter
 
@@ -56,6 +56,9 @@ def compose(
         kept = strategy.parameters if strategy.name == former else {}
         given = kept | fields.get("parameters", {})
         strategy.parameters = _parameters(strategy.name, given, defaults)
+    for variant in strategy.variants:
+        if variant["stickiness"] == AS_STRATEGY:
+            variant["stickiness"] = strategy.parameters.get("stickiness", "default")
     constraints.check_to_store(strategy.constraints)
     _check_stickiness(strategy)
 

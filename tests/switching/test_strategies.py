@@ -313,3 +313,15 @@ def test_a_parameter_that_a_patch_removes_gets_its_default(admin):
     made = admin.ok("POST", PATH, {"name": "flexibleRollout", "parameters": group})
     changed = patch(admin, made["id"], {"op": "remove", "path": "/parameters/groupId"}).json
     assert changed["parameters"] == {"rollout": "5", "stickiness": "default", "groupId": "cart"}
+
+
+def test_a_variant_without_stickiness_goes_by_that_of_its_strategy(admin):
+    admin.ok("POST", "/projects/default/features", {"name": "shelf"})
+    body = {
+        "name": "flexibleRollout",
+        "parameters": {"stickiness": "userId"},
+        "variants": [{"name": "a"}, {"name": "b", "stickiness": "random"}],
+    }
+    path = "/projects/default/features/shelf/environments/production/strategies"
+    variants = admin.ok("POST", path, body)["variants"]
+    assert [variant["stickiness"] for variant in variants] == ["userId", "random"]
