@@ -14,7 +14,7 @@ help: ## list these targets
 run: .venv/run ## set everything up and start Flagstaff at http://127.0.0.1:4242
 	$(BIN)/flagstaff serve
 
-test: check ## run every check and every test
+test: check .venv/sdks ## run every check and every test
 	$(BIN)/pytest -n auto
 
 quick: .venv/test ## run the tests that need neither PostgreSQL nor a browser (2 minutes)
@@ -95,5 +95,9 @@ COMPILE := --quiet --generate-hashes --allow-unsafe --strip-extras --no-header -
 	$(BIN)/pip install --quiet --require-hashes -r .pins/test.txt
 	touch $@
 
+# What the tests read features with besides Python; without npm they say what they skip.
+.venv/sdks: .venv/bin/python tests/sdks/package-lock.json
+	if command -v npm >/dev/null; then npm ci --silent --prefix tests/sdks && touch $@; fi
+
 clean: ## delete the virtual environment and everything built; keeps instance/
-	rm -rf .venv build dist htmlcov .coverage* *.egg-info
+	rm -rf .venv build dist htmlcov .coverage* *.egg-info tests/sdks/node_modules

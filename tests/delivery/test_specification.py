@@ -61,7 +61,7 @@ def test_sdks_answer_as_specified(server, token, sdks, name):
     cases = [case for case in specification.cases if case.feature not in refused]
     assert len(list(specification.cases)) - len(cases) == REFUSED.get(name, 0)
     job = {
-        "url": f"http://127.0.0.1:{server.port}",
+        "url": server.address,
         "token": token,
         "questions": [case.question for case in cases],
     }

@@ -5,10 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.servers import Server
 
 SDKS = Path(__file__).parents[1] / "sdks"
 COMMANDS = {"node": ("node", "{}.mjs"), "python": (sys.executable, "{}.py")}
@@ -40,3 +45,55 @@ def run(sdks: dict[str, list[str]], language: str, program: str, job: dict[str, 
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+class Watcher:
+    """A program that polls for the feature ``cart`` and says when its answer changes."""
+
+    def __init__(self, sdks: dict[str, list[str]], language: str, server: Server, token: str):
+        executable, file = sdks[language]
+        self.process = subprocess.Popen(
+            [executable, str(SDKS / file.format("watch")), server.address, token],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self.said: list[dict[str, Any]] = []
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def wait_for(self, *, on: bool, seconds: float = 20) -> float:
+        """Wait until the feature was last said to be on or off; after how many seconds."""
+        start = time.monotonic()
+        while time.monotonic() < start + seconds:
+            assert self.process.poll() is None, self.said
+            answers = [line["on"] for line in list(self.said) if "on" in line]
+            if answers and answers[-1] is on:
+                return time.monotonic() - start
+            time.sleep(0.02)
+        pytest.fail(f"not seen in time: {self.said}")
+
+    @property
+    def errors(self) -> list[str]:
+        return [line["error"] for line in list(self.said) if "error" in line]
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def _listen(self) -> None:
+        for line in self.process.stdout or ():
+            self.said.append(json.loads(line))
+
+
+@pytest.fixture
+def watch(sdks: dict[str, list[str]]) -> Iterator[Callable[[str, Server, str], Watcher]]:
+    """Starts programs, and ends them."""
+    started: list[Watcher] = []
+
+    def begin(language: str, server: Server, token: str) -> Watcher:
+        started.append(Watcher(sdks, language, server, token))
+        return started[-1]
+
+    yield begin
+    for watcher in started:
+        watcher.end()

@@ -42,7 +42,7 @@ class Server:
         command: Sequence[str | Path] = SERVE,
         **settings: str,
     ) -> None:
-        self.port = free_port()
+        self.port = int(settings.get("PORT", 0)) or free_port()
         self.log = machine.home.with_name("server.log")
         chosen = {"PORT": str(self.port), "BOOTSTRAP_TOKEN": TOKEN} | ALWAYS | settings
         environ = machine.environ(**chosen)
@@ -54,6 +54,10 @@ class Server:
                 self.process = subprocess.Popen(
                     command, env=environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log
                 )
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
     def wait_until_ready(self) -> None:
         deadline = time.monotonic() + SECONDS
