@@ -55,6 +55,7 @@ _no_gzip = re.compile(r"gzip\s*;\s*q=0(?:\.0*)?(?:,|$)").search
 
 VARY = ("Vary", "Accept-Encoding, Authorization, Unleash-Client-Spec")
 JSON = ("Content-Type", "application/json")
+NOTHING = ("Content-Length", "0")
 FRESH = ("Cache-Control", "private, no-cache")
 
 
@@ -160,18 +161,18 @@ class SdkApi:
     def _register(self, environ: WSGIEnvironment) -> Answer:
         reader = self._reader(environ)
         self._reports.register(reader.environment, self._body(environ))
-        return Answer(ACCEPTED, [("X-Unleash-Version", SPOKEN)])
+        return Answer(ACCEPTED, [("X-Unleash-Version", SPOKEN), NOTHING])
 
     def _count(self, environ: WSGIEnvironment) -> Answer:
         reader = self._reader(environ)
         sdk = environ.get("HTTP_UNLEASH_SDK")
         self._reports.count(reader.environment, self._body(environ), sdk)
-        return Answer(ACCEPTED, [])
+        return Answer(ACCEPTED, [NOTHING])
 
     def _count_many(self, environ: WSGIEnvironment) -> Answer:
         reader = self._reader(environ)
         self._reports.count_many(reader.environment, self._body(environ))
-        return Answer(ACCEPTED, [])
+        return Answer(ACCEPTED, [NOTHING])
 
     def _validate(self, environ: WSGIEnvironment) -> Answer:
         """Which of some tokens are valid, for a proxy between here and the SDKs."""
@@ -185,7 +186,8 @@ class SdkApi:
                 projects = ["*"] if reader.projects is None else list(reader.projects)
                 facts = {"token": token, "type": reader.type, "projects": projects}
                 valid.append(facts | {"environment": reader.environment})
-        return Answer(HTTP_OK, [JSON, FRESH], json.dumps({"tokens": valid}).encode())
+        body = json.dumps({"tokens": valid}).encode()
+        return Answer(HTTP_OK, [JSON, FRESH, ("Content-Length", str(len(body)))], body)
 
     def _reader(self, environ: WSGIEnvironment) -> Reader:
         """Who asks.

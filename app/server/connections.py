@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.task import WSGITask
 
 RECEIVE_SECONDS = 20.0
 """From a request's first byte, or the opening of a connection, to the request's last byte."""
@@ -48,10 +49,25 @@ class Parser(HTTPRequestParser):  # type: ignore[misc] # untyped
             raise ParsingError("HTTP/1.0 has no Transfer-Encoding")
 
 
+class Task(WSGITask):  # type: ignore[misc] # untyped
+    """An answer that keeps the connection open where HTTP/1.1 does.
+
+    By itself waitress closes it after every answer without a length, also if its status says that
+    it has no body. Programs that poll get little else than 304.
+    """
+
+    def set_close_on_finish(self) -> None:
+        is_asked_to = self.request.headers.get("CONNECTION", "").lower() == "close"
+        if self.version == "1.1" and not self.has_body and not is_asked_to:
+            return
+        super().set_close_on_finish()
+
+
 class Channel(HTTPChannel):  # type: ignore[misc] # untyped
     """A connection that knows how long it has been waiting for the rest of a request."""
 
     parser_class = Parser
+    task_class = Task
     receiving_since: float | None
 
     def __init__(self, *args: object, **kwargs: object) -> None:

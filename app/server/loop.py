@@ -11,6 +11,7 @@ from waitress import wasyncore
 from waitress.server import BaseWSGIServer
 
 from app.server.connections import Channel
+from app.server.sockets import Sockets, waiting
 
 IDLE_SECONDS = 60
 """How long a connection may stay open between two requests."""
@@ -21,8 +22,6 @@ ACCEPTED_LAST = 1_024
 ALWAYS_SPOOLED = 10_000_000
 """Bytes of answers that clients have not taken yet, which never fill a disk."""
 
-Sockets = dict[int, wasyncore.dispatcher]
-
 
 class Loop:
     """Serves until ``end`` is called, and then ends what is under way."""
@@ -30,6 +29,7 @@ class Loop:
     def __init__(
         self,
         server: waitress.server.BaseWSGIServer,
+        sockets: Sockets,
         each_pass: Callable[[], None],
         most_spooled: Callable[[], int],
     ) -> None:
@@ -38,7 +38,9 @@ class Loop:
         ``most_spooled``: for how many bytes of answers that clients have not taken yet there is
         room on the disk.
         """
-        self._sockets: Sockets = getattr(server, "_map", None) or server.map
+        self._sockets = sockets
+        self._waiting = waiting(sockets)
+        self._looked_at = 0.0
         self._dispatcher = server.task_dispatcher
         self._is_ending = False
         self._each_pass = each_pass
@@ -59,15 +61,21 @@ class Loop:
         wasyncore.close_all(self._sockets, ignore_all=True)
 
     def _pass(self) -> None:
-        wasyncore.loop(timeout=PASS_SECONDS, use_poll=True, map=self._sockets, count=1)
-        waiting: list[Channel] = []
+        self._waiting.once(PASS_SECONDS)
+        now = time.monotonic()
+        if now >= self._looked_at + PASS_SECONDS:
+            self._looked_at = now
+            self._look_after_slow_clients()
+        self._each_pass()
+
+    def _look_after_slow_clients(self) -> None:
+        behind: list[Channel] = []
         for channel in self._channels():
             if channel.falls_behind():
                 channel.abort()
             elif channel.total_outbufs_len:
-                waiting.append(channel)
-        self._cut_off_largest(waiting)
-        self._each_pass()
+                behind.append(channel)
+        self._cut_off_largest(behind)
 
     def _cut_off_largest(self, waiting: list[Channel]) -> None:
         """Keep the answers that wait for slow clients, which are files, from filling the disk."""

@@ -35,6 +35,7 @@ from app.security_log import service as security_log
 from app.server.chores import Chores, every
 from app.server.connections import Channel
 from app.server.loop import IDLE_SECONDS, Loop
+from app.server.sockets import Sockets
 from app.server.threads import Dispatcher
 from app.usage import service as usage
 from app.web.http import SAFE_METHODS, headers
@@ -42,7 +43,7 @@ from app.web.metrics import Metrics
 from app.web.refusals import name_of
 from app.web.routes import reading_posts
 
-MAX_CONNECTIONS = 4_000
+MAX_CONNECTIONS = 12_000
 OTHER_FILES = 128
 """What is open besides connections: the database, the log, large uploads and answers."""
 MAX_HEADER_BYTES = 16_384
@@ -78,15 +79,21 @@ class Worker:
         with app.app_context():
             at_once = 1 if has_one_writer() else 2  # who waits for PostgreSQL needs no interpreter
         self._dispatcher = Dispatcher(settings.threads, at_once, _changes(app, settings))
+        open_sockets = Sockets()
         server = waitress.create_server(
-            app, _dispatcher=self._dispatcher, sockets=sockets, **_options(app, settings)
+            app,
+            open_sockets,
+            _dispatcher=self._dispatcher,
+            sockets=sockets,
+            **_options(app, settings),
         )
-        self._loop = Loop(server, self._each_pass, partial(_most_spooled, settings))
+        most = partial(_most_spooled, settings)
+        self._loop = Loop(server, open_sockets, self._each_pass, most)
         self._heart, self._next_beat = heart, 0.0
         self._metrics: Metrics = app.extensions["flagstaff.metrics"]
         self._metrics.begin_process()
         if life is not None:
-            _EndOfParent(life, self._loop.end, getattr(server, "_map", None) or server.map)
+            _EndOfParent(life, self._loop.end, open_sockets)
         self._app = app
         reports: Reports = app.extensions["flagstaff.reports"]
         self._chores = Chores(

@@ -1,5 +1,6 @@
 """What one process changes, all deliver; and what was reported to any of them is counted once."""
 
+import http.client
 import json
 import signal
 import threading
@@ -162,3 +163,21 @@ def test_many_who_ask_after_a_change_are_answered_from_one_state(server):
 
     with ThreadPoolExecutor(16) as threads:
         assert len(set(threads.map(ask, range(16)))) == 1
+
+
+def test_a_connection_stays_open_after_answers_without_a_body(server):
+    token = new_token(server)
+    etag = server.call("GET", CLIENT, token=token).headers["ETag"]
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection.connect()
+    socket = connection.sock
+    headers = {"Authorization": token, "If-None-Match": etag}
+    for method, path, body, status in (
+        ("GET", CLIENT, None, 304),
+        ("POST", "/api/client/metrics", json.dumps(metrics(1)), 202),
+        ("GET", CLIENT, None, 304),
+    ):
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        assert (answer.status, answer.read(), connection.sock) == (status, b"", socket)
+    connection.close()
