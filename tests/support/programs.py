@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,11 +79,12 @@ class Watcher:
 
     def end(self) -> None:
         self.process.kill()
-        self.process.wait()
+        self.process.communicate()
 
     def _listen(self) -> None:
-        for line in self.process.stdout or ():
-            self.said.append(json.loads(line))
+        with suppress(ValueError):  # the pipe is closed at the end
+            for line in self.process.stdout or ():
+                self.said.append(json.loads(line))
 
 
 @pytest.fixture
