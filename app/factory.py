@@ -27,6 +27,7 @@ from app.features import api_all as all_features_api
 from app.features import pages as features_pages
 from app.features import pages_all as all_features_pages
 from app.features import pages_bulk as features_pages_bulk
+from app.features import pages_settings as features_pages_settings
 from app.health import api as health_api
 from app.me import api as me_api
 from app.me import pages as me_pages
@@ -95,6 +96,7 @@ PAGES = (
     features_pages.bp,
     all_features_pages.bp,
     features_pages_bulk.bp,
+    features_pages_settings.bp,
     switching_pages.bp,
     switching_pages_bulk.bp,
     strategy_pages.bp,

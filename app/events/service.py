@@ -122,12 +122,6 @@ def of_act(batch_id: str, type: EventType) -> dict[str, Any]:
     return data
 
 
-def last_change(project_id: str, feature_name: str) -> Event | None:
-    """The latest event of a feature."""
-    query = sa.select(Event).where(Event.feature_name == feature_name, Event.project == project_id)
-    return db.session.scalar(query.order_by(Event.id.desc()).limit(1))
-
-
 def end() -> End:
     found = db.session.scalars(sa.select(EventHead)).one()
     return End(found.last_id, found.digest, found.pruned_to, found.pruned_digest)

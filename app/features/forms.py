@@ -64,10 +64,6 @@ class FeatureForm(_FeatureForm):
     schema = schemas.FeatureSettings
 
     stale = BooleanField("Stale: ready to be removed from code")
-    parent = StringField(
-        "Depends on",
-        description="The feature is off wherever this parent is off. Leave empty for none.",
-    )
     reason = ReasonField()
 
     @property
@@ -78,13 +74,21 @@ class FeatureForm(_FeatureForm):
             "description": self.values["description"] or "",
             "stale": self.values["stale"],
             "impression_data": self.values["impression_data"],
-            "parent": self.values["parent"] or "",
         }
 
     @property
     def api_body(self) -> dict[str, Any]:
-        """The body of the request that updates the feature; its parent has requests of its own."""
-        return {name: value for name, value in self.payload().items() if name != "parent"}
+        return self.payload()
+
+
+class ParentForm(SchemaForm):
+    schema = schemas.ChosenParent
+
+    parent = StringField(
+        "Depends on",
+        description="The feature is off wherever this parent is off. Leave empty for none.",
+    )
+    reason = ReasonField()
 
 
 def settings_of(view: FeatureView) -> Values:
@@ -94,8 +98,12 @@ def settings_of(view: FeatureView) -> Values:
         "description": view.feature.description or "",
         "stale": view.feature.stale,
         "impression_data": view.feature.impression_data,
-        "parent": view.dependencies[0].feature if view.dependencies else "",
     }
+
+
+def parent_of(view: FeatureView) -> Values:
+    """The feature's parent by the name of the form's field."""
+    return {"parent": view.dependencies[0].feature if view.dependencies else ""}
 
 
 def bulk_requests(project_id: str, names: list[str], settings: Settings) -> list[tuple[str, Any]]:

@@ -7,26 +7,22 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.core.permissions import Access, Permission
-from app.events import service as events
-from app.events.models import Event
-from app.features import schemas, selections, service
+from app.features import schemas, selections, service, trail
 from app.features.forms import (
     STATES,
     TYPE_NAMES,
-    FeatureForm,
     NewFeatureForm,
     PasteForm,
-    settings_of,
 )
 from app.features.queries import FeatureView
 from app.projects import service as projects
 from app.strategies import queries as strategies
 from app.strategies import words
+from app.strategies.models import Strategy
 from app.strategies.words import Reach
 from app.tags import service as tags
 from app.web import exports
 from app.web.caller import current_actor
-from app.web.conflicts import FieldConflict, StaleEdit, Values
 from app.web.forms import attempt, show_form
 from app.web.listing import read_query
 from app.web.redirects import redirect_to
@@ -36,13 +32,6 @@ from app.web.schemas import MAX_ITEMS
 bp = PageBlueprint("feature_pages", __name__, url_prefix="/projects/<key:project_id>")
 
 SUGGESTIONS = 300
-WORDS = {
-    "type": "Type",
-    "description": "Description",
-    "stale": "Stale",
-    "impression_data": "Impression data",
-    "parent": "Depends on",
-}
 DESTINATIONS = {
     "tags": "tagging_pages.choose",
     "settings": "bulk_pages.choose",
@@ -106,30 +95,18 @@ def new(project_id: str) -> ResponseReturnValue:
 
 
 @bp.get("/features/<key:name>", needs=Access.SIGNED_IN)
-def show(project_id: str, name: str) -> ResponseReturnValue:
-    """A feature, with a form for people who may change it."""
+def show(project_id: str, name: str) -> str:
+    """A feature: where it is on, and who gets it."""
     view = service.get(current_actor, project_id, name)
-    return _feature_page(project_id, view, FeatureForm(data=settings_of(view)))
-
-
-@bp.post("/features/<key:name>", needs=Permission.UPDATE_FEATURE)
-def update(project_id: str, name: str) -> ResponseReturnValue:
-    """Save; if someone else changed the feature first, the person chooses field by field."""
-    view = service.get_for_change(current_actor, project_id, name)
-    form, present = FeatureForm(data=settings_of(view)), settings_of(view)
-    edit = _stale_edit(name)
-    seen = edit.seen()
-    for part in edit.taken_from_them():
-        form[part].data = present[part]
-    if "back" in request.form or not form.validate_on_submit():
-        return _feature_page(project_id, view, form, seen)
-    if conflicts := edit.field_conflicts(seen, present, form.settings):
-        return _conflict_page(project_id, view, form, conflicts)
-    changed = attempt(form, lambda: _save(project_id, view, form))
-    if changed is None:
-        return _feature_page(project_id, view, form, seen)
-    flash(f"Feature {name} saved." if changed else "Nothing changed.", "ok")
-    return redirect_to(".show", project_id=project_id, name=name)
+    return render_template(
+        "features/show.html",
+        **about(project_id, view),
+        told=words.told,
+        reach=words.reach,
+        shares=words.shares,
+        defaults=_defaults(project_id, view),
+        parent_off=_where_parent_is_off(project_id, view),
+    )
 
 
 @bp.form("/paste", needs=Permission.UPDATE_FEATURE)
@@ -169,6 +146,17 @@ def select(project_id: str) -> Response:
     if are_too_many(names):
         return redirect_to(".index", project_id=project_id)
     return _open_selection(project_id, names)
+
+
+def about(project_id: str, view: FeatureView) -> dict[str, Any]:
+    """What all pages of a feature show above their tabs; see ``layouts/feature.html``."""
+    return {
+        "overview": projects.overview(current_actor, project_id),
+        "view": view,
+        "hues": tags.hues(),
+        "type_names": TYPE_NAMES,
+        "trail": trail.of(current_actor, view.feature),
+    }
 
 
 def are_too_many(names: Collection[str]) -> bool:
@@ -212,41 +200,13 @@ def _selected(project_id: str) -> set[str]:
     return set(selections.names_of(current_actor, project_id, id) or ()) if id else set()
 
 
-def _stale_edit(name: str) -> StaleEdit:
-    return StaleEdit(f"feature {name}", WORDS)
-
-
-def _save(project_id: str, view: FeatureView, form: FeatureForm) -> bool:
-    """Whether anything changed."""
-    values = dict(form.values)
-    parent, name = values.pop("parent"), view.feature.name
-    has_changed = service.update(current_actor, view.feature, **values)
-    if parent is None:
-        has_moved = service.remove_dependencies(current_actor, project_id, name)
-    else:
-        has_moved = service.add_dependency(current_actor, project_id, name, parent)
-    return has_changed or has_moved
-
-
-def _feature_page(
-    project_id: str, view: FeatureView, form: FeatureForm, seen: Values | None = None
-) -> ResponseReturnValue:
-    name = view.feature.name
-    return show_form(
-        "features/show.html",
-        form,
-        overview=projects.overview(current_actor, project_id),
-        view=view,
-        hues=tags.hues(),
-        seen=_stale_edit(name).sign(seen or settings_of(view)),
-        parents=service.possible_parents(project_id, SUGGESTIONS),
-        type_names=TYPE_NAMES,
-        changed=_last_change(project_id, name),
-        told=words.told,
-        reach=words.reach,
-        shares=words.shares,
-        parent_off=_where_parent_is_off(project_id, view),
-    )
+def _defaults(project_id: str, view: FeatureView) -> dict[str, Strategy | None]:
+    """What switching on adds in environments without a strategy; None for a rollout to everyone."""
+    return {
+        state.name: strategies.default_in(project_id, state.name)
+        for state in view.environments
+        if not state.strategies
+    }
 
 
 def _where_parent_is_off(project_id: str, view: FeatureView) -> set[str]:
@@ -260,25 +220,3 @@ def _where_parent_is_off(project_id: str, view: FeatureView) -> set[str]:
         for state in parent.environments
         if words.reach(state.strategies, enabled=state.enabled) is hinders
     }
-
-
-def _last_change(project_id: str, name: str) -> Event | None:
-    """The latest event of a feature, for those who may read its events."""
-    may_read = current_actor.may_read_events(project_id)
-    return events.last_change(project_id, name) if may_read else None
-
-
-def _conflict_page(
-    project_id: str, view: FeatureView, form: FeatureForm, conflicts: list[FieldConflict]
-) -> ResponseReturnValue:
-    """The values of the fields that someone else changed, side by side."""
-    edit, present = _stale_edit(view.feature.name), settings_of(view)
-    page = render_template(
-        "features/conflict.html",
-        overview=projects.overview(current_actor, project_id),
-        view=view,
-        rows=conflicts,
-        seen=edit.sign(present),
-        carried=form.carried,
-    )
-    return page, 409

@@ -35,9 +35,12 @@ class NewFeature(_FeatureFields):
 
 
 class FeatureSettings(_FeatureFields):
-    """Everything the page of a feature saves at once."""
+    """Everything the settings of a feature save at once."""
 
     type = fields.Enum(FeatureType, by_value=True, required=True)
+
+
+class ChosenParent(Schema):
     parent = Key(allow_none=True)
 
 

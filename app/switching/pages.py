@@ -1,10 +1,13 @@
-from flask import flash
+from flask import flash, url_for
+from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 from app.core.permissions import Permission
+from app.projects.approvals import guarded
 from app.switching import service
 from app.web.caller import current_actor
 from app.web.forms import ReasonForm, attempt
+from app.web.notes import DONE, tell_with_undo
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -13,6 +16,8 @@ bp = PageBlueprint(
     __name__,
     url_prefix="/projects/<key:project_id>/features/<key:name>/environments/<key:environment>",
 )
+
+SWITCHED = Markup("Switched {} in <b>{}</b>. Applications pick this up within 15 seconds.")
 
 
 @bp.post("/on", needs=Permission.UPDATE_FEATURE_ENVIRONMENT)
@@ -35,9 +40,19 @@ def _switch(project_id: str, name: str, environment: str, *, on: bool) -> Respon
     if done is None:
         for _, message in form.problems:
             flash(message, "warn")
-    elif done[1]:
-        flash(f"Switched {word} in {environment}.", "ok")
-    else:
+    elif not done[1]:
         flash(f"It was already {word} in {environment}.", "ok")
-    anchor = f"env-{environment}"
-    return redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=anchor)
+    elif guarded(project_id, [environment]):
+        flash(SWITCHED.format(word, environment), "ok")  # undoing it needs a reason too
+    else:
+        tell_with_undo(
+            SWITCHED.format(word, environment),
+            action=url_for(
+                ".switch_off" if on else ".switch_on",
+                project_id=project_id,
+                name=name,
+                environment=environment,
+            ),
+            what=f"switching {word} in {environment}",
+        )
+    return redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=DONE)

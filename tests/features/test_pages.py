@@ -1,6 +1,7 @@
 """The pages of a project's features, in a browser without a script."""
 
 from collections.abc import Callable
+from urllib.parse import urljoin
 
 import pytest
 from flask import Flask
@@ -8,7 +9,7 @@ from flask import Flask
 from tests.browser import Browser, text_of
 from tests.clients import ApiClient
 from tests.people import People
-from tests.support.dependencies import parents, parents_in
+from tests.support.dependencies import parents
 
 HOME = "/projects/default"
 Make = Callable[..., None]
@@ -205,40 +206,92 @@ def test_a_name_that_is_taken_is_an_error_at_its_field_and_nothing_is_lost(brows
     assert page.fields()["description"] == "mine"
 
 
-def test_a_feature_is_changed_with_its_parent(browser: Browser, admin: ApiClient, make: Make):
-    make("base", "child")
+def test_a_page_of_a_feature_says_what_it_is(browser: Browser, admin: ApiClient, make: Make):
+    make("base")
+    make("child", description="One step", type="experiment", tags=("simple:beta",))
+    admin.ok("POST", f"{HOME}/features/child/dependencies", {"feature": "base"})
     page = browser.get(f"{HOME}/features/child")
-    typed = {"description": "new words", "stale": "y", "parent": "base", "reason": "tidying"}
+    assert page.has("One step Active Experiment Project: Default Created")
+    assert page.has("by admin Depends on base simple:beta")
+    tabs = page.soup.find("nav", class_="tabs").find_all("a")
+    names = ["Switch", "Tags & dependencies", "History", "Settings"]
+    assert [text_of(tab) for tab in tabs] == names
+    for tab in tabs:
+        assert browser.get(urljoin(page.path, tab["href"])).status == 200
+    assert browser.get(page.links["History"]).has("admin created feature child")
+
+
+def test_only_those_who_may_read_events_see_who_acted(app, people: People, make: Make):
+    make("cart")
+    people.person("looker")
+    page = Browser(app).sign_in("looker").get(f"{HOME}/features/cart")
+    assert "History" not in page.soup.find("nav", class_="tabs").text
+    assert not page.has("by admin")
+
+
+def test_the_settings_of_a_feature_are_changed(browser: Browser, admin: ApiClient, make: Make):
+    make("cart")
+    page = browser.get(f"{HOME}/features/cart/settings")
+    typed = {"description": "new words", "stale": "y", "reason": "tidying"}
     page = browser.submit(page, typed, button="Save")
-    assert browser.follow(page).messages == ["Feature child saved."]
-    row = admin.ok("GET", "/projects/default/features/child")
-    assert (row["description"], row["stale"], parents_in(row)) == ("new words", True, ["base"])
-    reasons = {event["reason"] for event in admin.ok("GET", "/events?feature=child")["events"]}
+    assert browser.follow(page).messages == ["Feature cart saved."]
+    row = admin.ok("GET", "/projects/default/features/cart")
+    assert (row["description"], row["stale"]) == ("new words", True)
+    reasons = {event["reason"] for event in admin.ok("GET", "/events?feature=cart")["events"]}
     assert "tidying" in reasons
-    page = browser.submit(browser.get(f"{HOME}/features/child"), {"parent": ""}, button="Save")
-    assert parents(admin, "/projects/default/features/child") == []
+
+
+TAGS = f"{HOME}/features/me/tags"
+
+
+def test_a_feature_gets_a_parent_and_loses_it(browser: Browser, admin: ApiClient, make: Make):
+    make("base", "me")
+    page = browser.submit(browser.get(TAGS), {"parent": "base"}, form="Save", button="Save")
+    assert browser.follow(page).messages == ["Feature me saved."]
+    assert parents(admin, f"{HOME}/features/me") == ["base"]
+    base = browser.get(f"{HOME}/features/base/tags")
+    assert base.has("1 feature depends on this one, so it can’t depend on another.")
+    assert base.has("Needed by me")
+    browser.submit(browser.get(TAGS), {"parent": ""}, form="Save", button="Save")
+    assert parents(admin, f"{HOME}/features/me") == []
 
 
 @pytest.mark.parametrize(
     ("parent", "words"), [("nope", "no feature named nope"), ("me", "cannot depend on itself")]
 )
-def test_a_parent_that_can_not_be_is_refused_and_nothing_is_saved(
-    browser, admin, make, parent, words
-):
+def test_a_parent_that_can_not_be_is_refused_and_stays_typed(browser, make, parent, words):
     make("me")
-    page = browser.get(f"{HOME}/features/me")
-    page = browser.submit(page, {"description": "typed", "parent": parent}, button="Save")
+    page = browser.submit(browser.get(TAGS), {"parent": parent}, form="Save", button="Save")
     assert page.status == 400
     assert words in page.errors[0]
-    assert page.fields()["description"] == "typed"
-    assert admin.ok("GET", "/projects/default/features/me")["description"] is None
+    assert page.fields("Save")["parent"] == parent
+
+
+def test_a_parent_that_someone_else_chose_first_is_shown_first(browser, admin, make):
+    make("base", "other", "me")
+    mine = browser.get(TAGS)
+    admin.ok("POST", f"{HOME}/features/me/dependencies", {"feature": "other"})
+    page = browser.submit(mine, {"parent": "base"}, form="Save", button="Save")
+    assert page.status == 409
+    assert page.has("They changed Depends on from “nothing” to “other”.")
+    assert parents(admin, f"{HOME}/features/me") == ["other"]
+    browser.follow(browser.submit(page, form="Save", button="Save"))
+    assert parents(admin, f"{HOME}/features/me") == ["base"]
+
+
+def test_tags_are_edited_from_their_page(browser, make):
+    make("me", tags=("simple:beta",))
+    page = browser.get(TAGS)
+    assert page.has("Tags Edit tags simple:beta")
+    page = browser.follow(browser.submit(page, form="Edit tags", button="Edit tags"))
+    assert page.h1 == "Edit tags of 1 feature"
 
 
 def test_of_two_people_who_change_a_feature_the_second_one_chooses_and_nothing_is_lost(
     browser, admin, make
 ):
     make("pay.cards", description="first")
-    mine = browser.get(f"{HOME}/features/pay.cards")
+    mine = browser.get(f"{HOME}/features/pay.cards/settings")
     admin.ok(
         "PUT", "/projects/default/features/pay.cards", json={"description": "theirs", "stale": True}
     )
@@ -257,7 +310,7 @@ def test_of_two_people_who_change_a_feature_the_second_one_chooses_and_nothing_i
 
 def test_back_from_a_conflict_keeps_what_was_typed(browser, admin, make):
     make("pay.cards")
-    mine = browser.get(f"{HOME}/features/pay.cards")
+    mine = browser.get(f"{HOME}/features/pay.cards/settings")
     admin.ok("PUT", "/projects/default/features/pay.cards", json={"description": "theirs"})
     page = browser.submit(mine, {"description": "mine"}, button="Save")
     page = browser.submit(page, button="Back to the form")
@@ -276,8 +329,9 @@ def test_people_who_can_only_view_see_whom_to_ask(app: Flask, people: People, ma
         "for the permission UPDATE_FEATURE."
     )
     assert "New feature" not in page.links
-    assert browser.get(f"{HOME}/features/pay.cards").has("for the permission UPDATE_FEATURE")
-    refused = browser.post(f"{HOME}/features/pay.cards", {"description": "x"})
+    settings = f"{HOME}/features/pay.cards/settings"
+    assert browser.get(settings).has("for the permission UPDATE_FEATURE")
+    refused = browser.post(settings, {"description": "x"})
     assert refused.status == 403
     assert refused.has("You need the permission UPDATE_FEATURE in project default")
 
@@ -312,10 +366,13 @@ def test_archived_features_have_a_list_of_their_own_and_can_be_revived_from_it(
 
 def test_an_archived_feature_says_so_and_can_be_revived(browser, admin, make):
     make("pay.cards")
-    admin.ok("POST", "/projects/default/archive", json={"features": ["pay.cards"]})
+    reason = {"X-Reason": "no longer needed"}
+    admin.ok("POST", f"{HOME}/archive", json={"features": ["pay.cards"]}, headers=reason)
     page = browser.get(f"{HOME}/features/pay.cards")
-    assert page.has("Applications get “off” for it.")
-    browser.follow(browser.submit(page, form="/revive", button="Revive"))
+    assert page.has("Archived just now by admin Applications get “off” for it everywhere.")
+    assert page.has("Reason given: “no longer needed”. Revive it to change anything.")
+    assert browser.get(page.links["Settings"]).has("Revive this feature")
+    browser.follow(browser.submit(page, form="/revive", button="Revive feature"))
     assert names_of(browser.get(HOME)) == ["pay.cards"]
 
 

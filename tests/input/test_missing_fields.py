@@ -15,7 +15,7 @@ def web(admin):
     "path",
     [
         "/projects/web/settings",
-        "/projects/web/features/cart",
+        "/projects/web/features/cart/settings",
         "/projects/web/new-feature",
         "/new-project",
         "/users/1",

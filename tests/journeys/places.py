@@ -281,21 +281,68 @@ def feature_archived(page: Page, _: Instance) -> None:
 
 
 @place("checkout.")
-def feature_refused(page: Page, instance: Instance) -> None:
+def feature_switched(page: Page, instance: Instance) -> None:
     feature_child(page, instance)
+    page.get_by_role("switch").first.click()
+    page.get_by_role("button", name="Undo").wait_for()
+
+
+@place("checkout.")
+def feature_tags(page: Page, instance: Instance) -> None:
+    page.goto(f"{CHECKOUT}/features/{instance.child}/tags")
+
+
+@place("checkout.")
+def feature_tags_parent(page: Page, instance: Instance) -> None:
+    page.goto(f"{CHECKOUT}/features/{instance.parent}/tags")
+
+
+@place("checkout.")
+def feature_tags_refused(page: Page, instance: Instance) -> None:
+    feature_tags(page, instance)
     page.get_by_label("Depends on").fill("no.such.feature")
     press(page, "Save")
 
 
 @place("night-shop")
+def feature_tags_stale(page: Page, instance: Instance) -> None:
+    project = instance.project(3)
+    child, parent, other = names(3, project)
+    page.goto(f"/projects/{project}/features/{child}/tags")
+    instance.tie(project, child, parent)
+    page.get_by_label("Depends on").fill(other)
+    press(page, "Save")
+
+
+@place("checkout.")
+def feature_settings(page: Page, instance: Instance) -> None:
+    page.goto(f"{CHECKOUT}/features/{instance.child}/settings")
+
+
+@place("checkout.", VIEWER)
+def viewer_feature_tags(page: Page, instance: Instance) -> None:
+    feature_tags(page, instance)
+
+
+@place("checkout.", VIEWER)
+def viewer_feature_settings(page: Page, instance: Instance) -> None:
+    feature_settings(page, instance)
+
+
+@place("checkout.")
+def feature_archived_settings(page: Page, instance: Instance) -> None:
+    feature_archived(page, instance)
+    page.get_by_role("link", name="Settings").last.click()
+
+
+@place("night-shop")
 def feature_conflict(page: Page, instance: Instance) -> None:
-    id = instance.project(2)
-    [name, other] = names(2, id)
-    page.goto(f"/projects/{id}/features/{name}")
+    id = instance.project(1)
+    [name] = names(1, id)
+    page.goto(f"/projects/{id}/features/{name}/settings")
     theirs = {"description": "Shows the banner in two wordings.", "stale": True}
     instance.api("PUT", f"/projects/{id}/features/{name}", theirs)
     page.get_by_label("Description").fill("Compares two banners by what people do next.")
-    page.get_by_label("Depends on").fill(other)
     press(page, "Save")
 
 

@@ -6,6 +6,7 @@ from tests.browser import Browser
 
 PAGE = "/projects/default/features/cart"
 PLACE = "/projects/default/features/cart/environments/production"
+SWITCHED_ON = "Switched on in production. Applications pick this up within 15 seconds."
 
 
 @pytest.fixture(autouse=True)
@@ -19,14 +20,58 @@ def is_on(client, place=PLACE):
 
 def test_a_feature_is_switched_on_and_off_on_its_page(browser, admin):
     page = browser.get(PAGE)
-    assert page.has("No strategy yet. Switching on adds the default one: on for everyone.")
+    assert page.has("No strategy yet. Switching on adds the project’s default: on for everyone.")
     done = browser.follow(browser.submit(page, form="cart in production Off"))
-    assert "Switched on in production." in done.messages
+    assert done.messages[0] == f"{SWITCHED_ON} Undo switching on in production"
     assert done.has("production cart in production On On for everyone")
     assert is_on(admin)
     done = browser.follow(browser.submit(done, form="cart in production On"))
-    assert "Switched off in production." in done.messages
+    assert "Switched off in production." in done.messages[0]
     assert not is_on(admin)
+
+
+def test_a_switch_is_undone_from_its_note(browser, admin):
+    answer = browser.submit(browser.get(PAGE), form="cart in production Off")
+    assert answer.answer.headers["Location"].endswith(f"{PAGE}#done")
+    done = browser.follow(answer)
+    assert done.soup.find(id="done")["tabindex"] == "-1"
+    undone = browser.follow(browser.submit(done, form="Undo switching on in production"))
+    assert undone.messages[0].startswith("Switched off in production.")
+    assert not is_on(admin)
+    again = browser.follow(browser.submit(undone, form="Undo switching off in production"))
+    assert again.messages[0].startswith(SWITCHED_ON)
+    assert is_on(admin)
+    assert browser.get(PAGE).messages == []
+
+
+def test_what_was_switched_already_has_no_undo(browser, admin):
+    page = browser.get(PAGE)
+    admin.ok("POST", f"{PLACE}/on")
+    done = browser.follow(browser.submit(page, form="cart in production Off"))
+    assert done.messages == ["It was already on in production."]
+    assert is_on(admin)
+
+
+def test_an_environment_says_what_the_project_adds_by_default(browser, admin):
+    path = "/projects/default/environments/production/default-strategy"
+    body = {"name": "flexibleRollout", "parameters": {"rollout": "25", "stickiness": "userId"}}
+    admin.ok("POST", path, body)
+    assert browser.get(PAGE).has(
+        "Switching on adds the project’s default: on for 25% of users, by userId."
+    )
+
+
+def test_each_environment_says_who_changed_it_last(app, browser, admin, people):
+    member = people.member("mia", "default", "Member")
+    member.ok("POST", f"{PLACE}/on")
+    development = PLACE.replace("production", "development")
+    member.ok("POST", f"{development}/strategies", {"name": "default"})
+    browser.submit(browser.get(PAGE), form="cart in production On")
+    page = browser.get(PAGE)
+    assert page.has("Switched off by you just now")
+    assert page.has("Changed by mia just now")
+    people.person("vera")
+    assert not Browser(app).sign_in("vera").get(PAGE).has("by mia")
 
 
 def test_who_gets_it_is_shown_in_sentences(browser, admin):
@@ -53,7 +98,7 @@ def test_a_child_says_where_its_parent_is_off(browser, admin):
     admin.ok("POST", "/projects/default/features", {"name": "base"})
     admin.ok("POST", f"{PAGE}/dependencies", {"feature": "base"})
     admin.ok("POST", "/projects/default/features/base/environments/development/on")
-    assert browser.get(PAGE).words.count("which it depends on, is off here.") == 1
+    assert browser.get(PAGE).words.count("which it depends on, is off in ") == 1
 
 
 @pytest.fixture
@@ -72,7 +117,7 @@ def test_a_guarded_environment_has_no_switch_and_an_admin_gives_a_reason(browser
     assert any("need 2 approvals in production" in message for message in refused.messages)
     assert not is_on(admin)
     done = browser.follow(browser.submit(page, {"reason": "The shop is down"}, form=form))
-    assert "Switched on in production." in done.messages
+    assert done.messages == [SWITCHED_ON]  # undoing it would need a reason too
     assert is_on(admin)
 
 

@@ -60,6 +60,7 @@ FOREIGN = {
         "headers": {"Origin": "https://evil.example", "Sec-Fetch-Site": ""}
     },
 }
+CHILD = f"{PAGES}/features/<key:name>"
 NEW_PROJECT = {"name": "New", "mode": "open", "environments": "production"}
 
 # What each form of a page would send: how to reach it, which one it is, and what is typed.
@@ -75,7 +76,13 @@ FILLED_IN = {
     ),
     f"{PAGES}/members": ("/projects/web/members", "Save members", {"role-1": "4"}),
     f"{PAGES}/new-feature": ("/projects/web/new-feature", 0, {"name": "new"}),
-    f"{PAGES}/features/<key:name>": ("/projects/web/features/child", 0, {"description": "x"}),
+    f"{CHILD}/settings": ("/projects/web/features/child/settings", 0, {"description": "x"}),
+    f"{CHILD}/tags": ("/projects/web/features/child/tags", "Save", {"parent": "parent"}),
+    f"{CHILD}/environments/<key:environment>/on": (
+        "/projects/web/features/child",
+        "child in production Off",
+        {},
+    ),
     "/tags/new-type": ("/tags/new-type", 0, {"name": "risk"}),
     "/tags/types/<key:name>": ("/tags/types/team", 0, {"description": "other"}),
     "/tags/types/<key:name>/delete": ("/tags/types/team/delete", 0, {}),

@@ -24,7 +24,7 @@ def objects(people: People, admin: ApiClient, browser: Browser) -> dict[str, str
     admin.ok("PUT", "/projects/shop/tags", {"features": ["banner"], "tags": tags})
     return {
         "environment": "/environments/production",
-        "feature": "/projects/shop/features/banner",
+        "feature": "/projects/shop/features/banner/settings",
         "project": "/projects/empty/settings",
         "service account": f"/service-accounts/{people.service_account('robot')}",
         "tag": browser.get("/tags").links["simple:winter"],

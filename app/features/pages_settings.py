@@ -1,0 +1,135 @@
+"""The tabs of a feature on which people change its settings, tags and parent."""
+
+from flask import flash, render_template, request
+from flask.typing import ResponseReturnValue
+
+from app.core.permissions import Access, Permission
+from app.features import service
+from app.features.forms import FeatureForm, ParentForm, parent_of, settings_of
+from app.features.pages import SUGGESTIONS, about
+from app.features.queries import FeatureView
+from app.projects import service as projects
+from app.web.caller import current_actor
+from app.web.conflicts import FieldConflict, StaleEdit, Values
+from app.web.forms import attempt, show_form
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint(
+    "feature_settings_pages",
+    __name__,
+    url_prefix="/projects/<key:project_id>/features/<key:name>",
+)
+
+WORDS = {
+    "type": "Type",
+    "description": "Description",
+    "stale": "Stale",
+    "impression_data": "Impression data",
+}
+
+
+@bp.get("/settings", needs=Access.SIGNED_IN)
+def settings(project_id: str, name: str) -> ResponseReturnValue:
+    """The settings, with a form for people who may change them."""
+    view = service.get(current_actor, project_id, name)
+    return _settings_page(project_id, view, FeatureForm(data=settings_of(view)))
+
+
+@bp.post("/settings", needs=Permission.UPDATE_FEATURE)
+def update(project_id: str, name: str) -> ResponseReturnValue:
+    """Save; if someone else changed the feature first, the person chooses field by field."""
+    view = service.get_for_change(current_actor, project_id, name)
+    form, present = FeatureForm(data=settings_of(view)), settings_of(view)
+    edit = _settings_edit(name)
+    seen = edit.seen()
+    for part in edit.taken_from_them():
+        form[part].data = present[part]
+    if "back" in request.form or not form.validate_on_submit():
+        return _settings_page(project_id, view, form, seen)
+    if conflicts := edit.field_conflicts(seen, present, form.settings):
+        return _conflict_page(project_id, view, form, conflicts)
+    changed = attempt(form, lambda: service.update(current_actor, view.feature, **form.values))
+    if changed is None:
+        return _settings_page(project_id, view, form, seen)
+    _tell(name, changed=changed)
+    return redirect_to(".settings", project_id=project_id, name=name)
+
+
+@bp.get("/tags", needs=Access.SIGNED_IN)
+def tags(project_id: str, name: str) -> ResponseReturnValue:
+    """Its tags, its parent with a form for people who may choose it, and its children."""
+    view = service.get(current_actor, project_id, name)
+    return _tags_page(project_id, view, ParentForm(data=parent_of(view)))
+
+
+@bp.post("/tags", needs=Permission.UPDATE_FEATURE_DEPENDENCY)
+def choose_parent(project_id: str, name: str) -> ResponseReturnValue:
+    """Save the parent, unless someone else changed it first: then show what they changed."""
+    view, form = service.get_for_change(current_actor, project_id, name), ParentForm()
+    if before := _parent_edit(name).stale(parent_of(view)):
+        return _tags_page(project_id, view, form, before)
+    changed = attempt(form, lambda: _save_parent(project_id, name, form.values["parent"]))
+    if changed is None:
+        return _tags_page(project_id, view, form)
+    _tell(name, changed=changed)
+    return redirect_to(".tags", project_id=project_id, name=name)
+
+
+def _save_parent(project_id: str, name: str, parent: str | None) -> bool:
+    """Whether anything changed."""
+    if parent is None:
+        return service.remove_dependencies(current_actor, project_id, name)
+    return service.add_dependency(current_actor, project_id, name, parent)
+
+
+def _tell(name: str, *, changed: bool) -> None:
+    flash(f"Feature {name} saved." if changed else "Nothing changed.", "ok")
+
+
+def _settings_edit(name: str) -> StaleEdit:
+    return StaleEdit(f"feature {name}", WORDS)
+
+
+def _parent_edit(name: str) -> StaleEdit:
+    return StaleEdit(f"parent of {name}", {"parent": "Depends on"})
+
+
+def _settings_page(
+    project_id: str, view: FeatureView, form: FeatureForm, seen: Values | None = None
+) -> ResponseReturnValue:
+    return show_form(
+        "features/settings.html",
+        form,
+        seen=_settings_edit(view.feature.name).sign(seen or settings_of(view)),
+        **about(project_id, view),
+    )
+
+
+def _conflict_page(
+    project_id: str, view: FeatureView, form: FeatureForm, conflicts: list[FieldConflict]
+) -> ResponseReturnValue:
+    """The values of the fields that someone else changed, side by side."""
+    page = render_template(
+        "features/conflict.html",
+        overview=projects.overview(current_actor, project_id),
+        view=view,
+        rows=conflicts,
+        seen=_settings_edit(view.feature.name).sign(settings_of(view)),
+        carried=form.carried,
+    )
+    return page, 409
+
+
+def _tags_page(
+    project_id: str, view: FeatureView, form: ParentForm, before: Values | None = None
+) -> ResponseReturnValue:
+    """``before``: the parent that this form was opened with, if someone changed it since."""
+    return _parent_edit(view.feature.name).show(
+        "features/tags.html",
+        form,
+        parent_of(view),
+        before,
+        parents=service.possible_parents(project_id, SUGGESTIONS),
+        **about(project_id, view),
+    )

@@ -1,0 +1,88 @@
+"""Who created a feature, who archived it, and who last changed it in each environment."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from app.accounts.models import Account
+from app.core.actor import Actor
+from app.core.db import db
+from app.events.models import Event, EventType
+from app.features.models import Feature
+
+RECENT = 50
+"""Events of a feature among which the latest of each environment is looked for."""
+SWITCHED = {
+    EventType.FEATURE_ENVIRONMENT_ENABLED: "Switched on",
+    EventType.FEATURE_ENVIRONMENT_DISABLED: "Switched off",
+}
+
+
+class Deed(NamedTuple):
+    """A change of a feature; ``by``: a name, or “you”."""
+
+    type: EventType
+    at: datetime
+    by: str
+    reason: str | None
+    environment: str | None
+
+    @property
+    def verb(self) -> str:
+        return SWITCHED.get(self.type, "Changed")
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """What is known. The rest is too long ago, pruned, or not for this reader."""
+
+    created: Deed | None = None
+    archived: Deed | None = None
+    environments: dict[str, Deed] = field(default_factory=dict)
+
+
+def of(actor: Actor, feature: Feature) -> Trail:
+    """The trail of a feature; an empty one for people who may not read its events."""
+    if not actor.may_read_events(feature.project_id):
+        return Trail()
+    query = (
+        sa.select(
+            Event.type,
+            Event.created_at,
+            Event.created_by,
+            Event.reason,
+            sa.func.coalesce(
+                Event.data["environment"].as_string(), Event.pre_data["environment"].as_string()
+            ),
+            Account,
+        )
+        .outerjoin(Account, Account.id == Event.created_by_user_id)
+        .where(Event.feature_name == feature.name, Event.project == feature.project_id)
+    )
+    latest = _deeds(actor, query.order_by(Event.id.desc()).limit(RECENT))
+    first = _deeds(actor, query.order_by(Event.id).limit(1))
+    return Trail(
+        _first(EventType.FEATURE_CREATED, first),
+        _first(EventType.FEATURE_ARCHIVED, latest),
+        {deed.environment: deed for deed in reversed(latest) if deed.environment is not None},
+    )
+
+
+def _deeds(
+    actor: Actor,
+    query: sa.Select[*tuple[EventType, datetime, str, str | None, str | None, Account | None]],
+) -> list[Deed]:
+    found = []
+    for type, at, username, reason, environment, account in db.session.execute(query):
+        by = account.called if account else username
+        if account is not None and account.id == actor.id:
+            by = "you"
+        found.append(Deed(type, at, by, reason, environment))
+    return found
+
+
+def _first(type: EventType, deeds: Iterable[Deed]) -> Deed | None:
+    return next((deed for deed in deeds if deed.type is type), None)
