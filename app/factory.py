@@ -50,6 +50,7 @@ from app.switching import api_defaults as default_strategies_api
 from app.switching import api_segments as segments_of_strategies_api
 from app.switching import pages as switching_pages
 from app.switching import pages_bulk as switching_pages_bulk
+from app.switching import pages_copying as copying_pages
 from app.switching import pages_strategies as strategy_pages
 from app.tagging import api as tagging_api
 from app.tagging import api_tags as changing_tags_api
@@ -100,6 +101,7 @@ PAGES = (
     switching_pages.bp,
     switching_pages_bulk.bp,
     strategy_pages.bp,
+    copying_pages.bp,
     tagging_pages.bp,
     one_tag_pages.bp,
     archive_pages.bp,

@@ -5,7 +5,7 @@ Members of a project read the events of that project, without addresses and toke
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
@@ -119,11 +119,16 @@ def acts(
     for row in db.session.execute(sa.select(members).where(members.c.place <= FIRST)):
         found[row.batch_id].append(row)
     return [
-        Act(event, batch[0].number, tuple(row.feature_name for row in batch if row.feature_name))
+        Act(event, batch[0].number, _names(batch))
         if (batch := found.get(event.batch_id))
         else Act(event)
         for event in events
     ]
+
+
+def _names(batch: Iterable[Any]) -> tuple[str, ...]:
+    """The features of a batch, each once."""
+    return tuple(dict.fromkeys(row.feature_name for row in batch if row.feature_name))
 
 
 def accounts_in(events: Collection[Event]) -> dict[int, Account]:

@@ -110,7 +110,7 @@ WORDS = {
     EventType.FEATURE_STRATEGY_ADDED: EventWords(
         "A feature got a strategy, which says who gets it in an environment.",
         "added a strategy to feature {feature} in {environment}",
-        "added a strategy to {features} in {environment}{in_project}",
+        "added {strategies} to feature {feature}{in_project}",
     ),
     EventType.FEATURE_STRATEGY_REMOVED: EventWords(
         "A strategy of a feature was deleted.",
@@ -463,6 +463,10 @@ class _Facts:
     @property
     def features(self) -> list[Part]:
         return [counted(self._count, "feature")]
+
+    @property
+    def strategies(self) -> list[Part]:
+        return [counted(self._count, "strategy", "strategies")]
 
     @property
     def inactive(self) -> list[Part]:

@@ -14,8 +14,9 @@ from app.strategies import types
 from app.strategies.models import Strategy, Variant
 from app.strategies.schemas import StrategyChanges
 from app.strategies.schemas_variants import PAYLOAD_TYPES, thousandths
+from app.switching.schemas import CopyTargets
 from app.web.conflicts import Values
-from app.web.forms import ReasonField
+from app.web.forms import ReasonField, SchemaForm
 from app.web.listing import is_number
 from app.web.parts import Inputs, Kind, PartsForm
 
@@ -37,6 +38,19 @@ STICKINESS_WORDS = {
     "default": "userId, then sessionId, then random",
     "random": "random: a new answer each time",
 }
+
+
+class CopyForm(SchemaForm):
+    """``others``: the environments to choose from."""
+
+    schema = CopyTargets
+
+    targets = SelectMultipleField("Copy to", validate_choice=False)
+    reason = ReasonField()
+
+    def __init__(self, others: Iterable[str], chosen: Iterable[str]) -> None:
+        super().__init__(data={"targets": list(chosen)})
+        self.targets.choices = list(others)
 
 
 class StrategyForm(PartsForm):

@@ -1,8 +1,8 @@
-from marshmallow import fields
+from marshmallow import fields, validate
 
 from app.features.schemas import FeatureNames
 from app.strategies.schemas import Segments
-from app.web.schemas import Key, Schema
+from app.web.schemas import Key, KeySet, Schema
 
 
 class SwitchedFeatures(FeatureNames):
@@ -29,3 +29,10 @@ class SegmentsOfStrategy(Schema):
     environment_id = Key(required=True)
     strategy_id = fields.UUID(required=True)
     segment_ids = Segments(required=True)
+
+
+class CopyTargets(Schema):
+    targets = KeySet(
+        required=True,
+        validate=validate.Length(min=1, error="Choose at least one environment"),
+    )

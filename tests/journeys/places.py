@@ -335,6 +335,37 @@ def feature_archived_settings(page: Page, instance: Instance) -> None:
     page.get_by_role("link", name="Settings").last.click()
 
 
+def _some_strategies(instance: Instance) -> str:
+    """The path of a feature with strategies in two of its three environments."""
+    every = ["development", "staging", "production"]
+    project = instance.project(1, name="Copy shop", environments=every)
+    [name] = names(1, project)
+    feature = f"/projects/{project}/features/{name}/environments"
+    constraint = {"contextName": "country", "operator": "IN", "values": ["NO", "SE"]}
+    variants = [{"name": "blue"}, {"name": "red"}]
+    split = {"name": "flexibleRollout", "constraints": [constraint], "variants": variants}
+    instance.api("POST", f"{feature}/development/strategies", split)
+    instance.api("POST", f"{feature}/development/strategies", {"name": "default", "disabled": True})
+    instance.api("POST", f"{feature}/production/on")
+    return feature
+
+
+@place("Copy strategies from development")
+def strategies_copy(page: Page, instance: Instance) -> None:
+    page.goto(f"{_some_strategies(instance)}/development/copy")
+
+
+@place("Copy strategies from development")
+def strategies_copy_refused(page: Page, instance: Instance) -> None:
+    strategies_copy(page, instance)
+    press(page, "Copy 2 strategies")
+
+
+@place("Copy strategies to staging")
+def strategies_copy_from(page: Page, instance: Instance) -> None:
+    page.goto(f"{_some_strategies(instance)}/staging/copy")
+
+
 @place("night-shop")
 def feature_conflict(page: Page, instance: Instance) -> None:
     id = instance.project(1)

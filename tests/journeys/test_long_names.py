@@ -55,6 +55,7 @@ def _fill(instance: Instance) -> Named:
     for name in (KEY, "f" * 100):
         api("POST", f"{PROJECT}/features", {"name": name})
     instance.tag(KEY, f"{TAG}:{TAG}", KEY)
+    api("POST", f"{PROJECT}/features/{KEY}/environments/{KEY}/strategies", {"name": "default"})
     instance.tie(KEY, KEY, "f" * 100)
     instance.absent(1, name=NAME)
     return Named(instance, user, robot, token)
@@ -67,6 +68,11 @@ PATHS = (
     f"{PROJECT}/new-feature",
     f"{PROJECT}/features/{KEY}",
     f"{PROJECT}/features/{'f' * 100}",
+    f"{PROJECT}/features/{KEY}/tags",
+    f"{PROJECT}/features/{'f' * 100}/tags",
+    f"{PROJECT}/features/{KEY}/settings",
+    f"{PROJECT}/features/{KEY}/environments/{KEY}/copy",
+    f"{PROJECT}/features/{KEY}/environments/development/copy",
     f"{PROJECT}/members",
     f"{PROJECT}/settings",
     f"{PROJECT}/history",
@@ -129,6 +135,13 @@ def renaming_a_tag(page: Page, named: Named) -> None:
 @way
 def archiving(page: Page, _: Named) -> None:
     paste(page, ["f" * 100, "x" * 100], "Archive…", PROJECT)
+
+
+@way
+def switching(page: Page, _: Named) -> None:
+    page.goto(f"{PROJECT}/features/{KEY}")
+    page.get_by_role("switch").last.click()
+    page.get_by_role("button", name="Undo").wait_for()
 
 
 @way

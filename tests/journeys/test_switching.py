@@ -53,3 +53,25 @@ def test_a_strategy_is_built_without_scripts(browser: Browser, instance: Instanc
         expect(shares).to_contain_text("control 25%")
     [made] = instance.api("GET", f"{place}/strategies")
     assert len(made["constraints"]) == 2
+
+
+def test_a_switch_is_undone_and_strategies_are_copied_without_scripts(
+    browser: Browser, instance: Instance
+):
+    project = instance.project(1, environments=["development", "staging"])
+    [name] = names(1, project)
+    with instance.context(browser, java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"/projects/{project}/features/{name}")
+        page.get_by_role("switch", name=f"{name} in development").click()
+        note = page.get_by_role("status")
+        expect(note).to_contain_text("Switched on in development.")
+        expect(note).to_be_focused()
+        press(page, "Undo switching on in development")
+        expect(note).to_contain_text("Switched off in development.")
+        switch = page.get_by_role("switch", name=f"{name} in development")
+        expect(switch).to_have_attribute("aria-checked", "false")
+        page.get_by_role("link", name="Copy from development… to staging").click()
+        press(page, "Copy 1 strategy")
+        expect(note).to_contain_text("1 strategy copied from development to staging.")
+        expect(page.get_by_text("On for everyone")).to_have_count(2)

@@ -187,6 +187,8 @@ PAGES_NEED = {
     ("POST", PAGES + "/features/<key:name>/tags"): "UPDATE_FEATURE_DEPENDENCY",
     ("POST", SWITCH + "/on"): "UPDATE_FEATURE_ENVIRONMENT",
     ("POST", SWITCH + "/off"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("GET", SWITCH + "/copy"): "CREATE_FEATURE_STRATEGY",
+    ("POST", SWITCH + "/copy"): "CREATE_FEATURE_STRATEGY",
     ("GET", SWITCH + "/strategies/new"): "CREATE_FEATURE_STRATEGY",
     ("POST", SWITCH + "/strategies/new"): "CREATE_FEATURE_STRATEGY",
     ("GET", SWITCH + "/strategies/<uuid:strategy>"): "UPDATE_FEATURE_STRATEGY",

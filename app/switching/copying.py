@@ -1,0 +1,68 @@
+"""Copying all strategies of a feature from one environment to others."""
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from app.core.actor import Actor
+from app.core.errors import Conflict, Invalid
+from app.core.words import counted
+from app.events import service as events
+from app.events.models import EventType
+from app.events.service import EventPayload
+from app.features import service as features
+from app.projects.approvals import guard
+from app.strategies import queries
+from app.strategies.models import MAX_STRATEGIES, Strategy
+from app.strategies.service import use_of
+
+
+def copy(
+    actor: Actor, project_id: str, feature: str, environment: str, targets: Sequence[str]
+) -> int:
+    """Add copies of all strategies after those that each target has; how many are in each.
+
+    All or none. What is paused stays paused, and no feature is switched on or off.
+    """
+    found = features.lock_for_change(actor, project_id, feature)
+    for name in (environment, *targets):
+        use_of(project_id, name)
+    if environment in targets:
+        raise Invalid.at("/targets", f"The strategies are in {environment} already.")
+    guard(actor, project_id, targets, feature=feature)
+    originals = queries.strategies_in(environment, [found.id]).get(found.id, [])
+    if not originals:
+        raise Conflict(f"{feature} has no strategy in {environment} to copy.")
+    copies = []
+    for target in targets:
+        place = len(queries.strategies_in(target, [found.id]).get(found.id, []))
+        if place + len(originals) > MAX_STRATEGIES:
+            has = counted(place, "strategy", "strategies")
+            raise Conflict(
+                f"{feature} has {has} in {target}. With {len(originals)} more it would have more "
+                f"than {MAX_STRATEGIES}, the most there can be."
+            )
+        copies += [_copy(each, target, place + each.sort_order) for each in originals]
+    queries.insert(copies)
+    payloads = [
+        EventPayload(project=project_id, feature_name=feature, data=each.snapshot())
+        for each in copies
+    ]
+    events.record_together(actor, EventType.FEATURE_STRATEGY_ADDED, payloads)
+    return len(originals)
+
+
+def _copy(strategy: Strategy, environment: str, place: int) -> Strategy:
+    """The same strategy in another environment; not stored."""
+    return Strategy(
+        id=str(uuid4()),
+        feature_id=strategy.feature_id,
+        environment=environment,
+        name=strategy.name,
+        title=strategy.title,
+        disabled=strategy.disabled,
+        sort_order=place,
+        parameters=strategy.parameters,
+        constraints=strategy.constraints,
+        segments=strategy.segments,
+        variants=strategy.variants,
+    )
