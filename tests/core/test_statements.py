@@ -63,6 +63,11 @@ def make_service_account(app, client, number):
     client.ok("POST", f"/service-account/{id}/token", {"description": "x"})
 
 
+def make_sdk_token(app, client, number):
+    body = {"tokenName": f"t{number}", "type": "client", "environment": "production"}
+    client.ok("POST", "/projects/default/api-tokens", body)
+
+
 def make_environment(app, client, number):
     with app.app_context(), unit_of_work(writes=True):
         type = EnvironmentType.TEST
@@ -91,6 +96,7 @@ def make_tag_type(app, client, number):
         ("/user-admin", make_user),
         ("/user-admin/inactive", make_inactive_user),
         ("/service-account", make_service_account),
+        ("/api-tokens", make_sdk_token),
         ("/environments", make_environment),
         ("/tag-types", make_tag_type),
     ],

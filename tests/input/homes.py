@@ -43,12 +43,14 @@ HOMES = [
     Home("POST", "/environments", "name", "/environments?limit=1000", taken_as_sent=True),
     Home("POST", "/feedback", "feedbackId", "/user", taken_as_sent=True),
     Home("POST", "/user/tokens", "description", "/user/tokens?limit=1000"),
+    Home("POST", "/api-tokens", "tokenName", "/api-tokens?limit=1000"),
 ]
 
 
 OTHERS = {
     "/projects": {"name": "x"},
     "/environments": {"type": "test"},
+    "/api-tokens": {"type": "client", "environment": "production"},
     "/projects/default": {"name": "Default"},
 }
 

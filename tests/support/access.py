@@ -17,7 +17,7 @@ from app.tokens.models import Token
 from tests.browser import Browser, Page
 from tests.clients import ApiClient
 from tests.people import People
-from tests.support.roles import OF_EDITOR, ON_FEATURES, ON_PROJECT
+from tests.support.roles import OF_ADMIN, OF_EDITOR, ON_FEATURES, ON_PROJECT
 
 PUBLIC, TOKEN, SESSION = "everyone", "anyone with a token", "anyone signed in"
 HISTORY = "READ_LOGS, or a role in the project"
@@ -152,6 +152,15 @@ NEEDS = {
     ("POST", "/api/admin/environments"): "ADMIN",
     ("GET", "/api/admin/environments/<key:name>"): TOKEN,
     ("PUT", "/api/admin/environments/<key:name>"): "ADMIN",
+    ("GET", "/api/admin/api-tokens"): "READ_CLIENT_API_TOKEN",
+    # For those of browsers CREATE_FRONTEND_API_TOKEN too: tests/sdk_tokens/test_api.py
+    ("POST", "/api/admin/api-tokens"): "CREATE_CLIENT_API_TOKEN",
+    ("PUT", "/api/admin/api-tokens/<ref:ref>"): "UPDATE_CLIENT_API_TOKEN",
+    ("DELETE", "/api/admin/api-tokens/<ref:ref>"): "DELETE_CLIENT_API_TOKEN",
+    ("POST", "/api/admin/api-tokens/<ref:ref>/rotate"): "UPDATE_CLIENT_API_TOKEN",
+    ("GET", PROJECT + "/api-tokens"): "READ_PROJECT_API_TOKEN",
+    ("POST", PROJECT + "/api-tokens"): "CREATE_PROJECT_API_TOKEN",
+    ("DELETE", PROJECT + "/api-tokens/<ref:ref>"): "DELETE_PROJECT_API_TOKEN",
     ("GET", "/api/admin/events"): "READ_LOGS",
     ("GET", "/api/admin/security-log"): "ADMIN",
 }
@@ -327,7 +336,7 @@ PAGES_NEED = {
     ("POST", "/set-up/<secret>"): PUBLIC,
 }
 
-ANYWHERE = {"Admin": ON_PROJECT | OF_EDITOR | {"ADMIN"}, "Editor": OF_EDITOR, "Viewer": set()}
+ANYWHERE = {"Admin": ON_PROJECT | OF_EDITOR | OF_ADMIN, "Editor": OF_EDITOR, "Viewer": set()}
 IN_PROJECT = {"Owner": ON_PROJECT, "Member": ON_FEATURES}
 
 # Parts of a path other than ids: objects of the project "web".
@@ -422,7 +431,9 @@ def path_of(rule: str, **ids: int) -> str:
 
     def fill(match: re.Match[str]) -> str:
         converter, name = match.groups()
-        return str(ids.get(name, 1)) if converter == "id" else FILLED.get(name, "something")
+        return (
+            str(ids.get(name, 1)) if converter in {"id", "ref"} else FILLED.get(name, "something")
+        )
 
     return re.sub(r"<(?:(\w+)(?:\(.*?\))?:)?(\w+)>", fill, rule)
 

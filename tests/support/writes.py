@@ -21,6 +21,7 @@ SEVERAL = "/projects/shop/bulk_features/environments/production"
 DEFAULT = "/projects/shop/environments/production/default-strategy"
 USER = {"contextName": "userId", "operator": "IN", "values": ["1"]}
 ROLLOUT = {"name": "flexibleRollout", "parameters": {"rollout": "25"}}
+SDK = {"tokenName": "new", "type": "client", "environment": "production"}
 TAG = {"addedTags": [{"value": "red"}], "removedTags": []}
 
 
@@ -35,6 +36,12 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/service-account/{robot}/token", {"description": "new"}),
     ("POST", "/service-account/{robot}/token/{token}/rotate", {"overlapHours": 1}),
     ("DELETE", "/service-account/{robot}/token/{token}", None),
+    ("POST", "/api-tokens", SDK),
+    ("PUT", "/api-tokens/{sdk}", {"expiresAt": "2099-01-01T00:00:00Z"}),
+    ("POST", "/api-tokens/{sdk}/rotate", {"overlapHours": 1}),
+    ("DELETE", "/api-tokens/{sdk}", None),
+    ("POST", "/projects/shop/api-tokens", SDK),
+    ("DELETE", "/projects/shop/api-tokens/{own_sdk}", None),
     ("POST", "/user/tokens", {"description": "new"}),
     ("DELETE", "/user/tokens/{own}", None),
     ("POST", "/user/change-password", {"oldPassword": PASSWORD, "newPassword": ANOTHER}),
@@ -154,6 +161,8 @@ def world(root: ApiClient, people: People) -> World:
     people.person("away", away_days=200)
     token = root.ok("POST", f"/service-account/{robot}/token", {"description": "old"})
     own = root.ok("POST", "/user/tokens", {"description": "old"})
+    sdk = root.ok("POST", "/api-tokens", SDK | {"tokenName": "old"})
+    own_sdk = root.ok("POST", "/projects/shop/api-tokens", SDK | {"tokenName": "own"})
     person = people.person("grace")
     people.token(person)
     root.ok("POST", "/projects/shop/access", {"id": person, "roleId": 5})
@@ -165,6 +174,8 @@ def world(root: ApiClient, people: People) -> World:
         "personal": personal["id"],
         "token": token["id"],
         "own": own["id"],
+        "sdk": sdk["id"],
+        "own_sdk": own_sdk["id"],
         "batch": renamed["batch"],
         "first": first,
         "segment": segment["id"],
