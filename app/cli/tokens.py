@@ -20,17 +20,20 @@ from app.cli.commands import (
 from app.core.actor import COMMAND_LINE, Actor
 from app.core.clock import utcnow
 from app.core.errors import NotFound
+from app.sdk_tokens import schemas as sdk_schemas
+from app.sdk_tokens import service as sdk_tokens
+from app.sdk_tokens.models import SdkToken
 from app.security_log import service as security_log
 from app.security_log.models import SecurityKind
 from app.security_log.service import Entry
 from app.server.instance import write_transaction
 from app.tokens import schemas
 from app.tokens import service as tokens
-from app.tokens.models import Token
+from app.tokens.models import Secret, Token
 from app.tokens.secrets import TokenKind
 
 _name = click.argument("name")
-_days = click.option(
+days_option = click.option(
     "--days",
     type=click.IntRange(1, 3_650),
     help="How many days the token is valid; without it, it never expires.",
@@ -60,13 +63,13 @@ def list_tokens(_actor: Actor, name: str) -> Output:
     required=True,
     help="What the token is for. Must differ from the account's others.",
 )
-@_days
+@days_option
 @change_command
 def create(actor: Actor, name: str, description: str, days: int | None) -> Output:
     """Create a token for NAME and print its secret."""
     values = validated(schemas.NewToken, {"description": description})
     account = find_account(name)
-    issued = tokens.issue(actor, account.id, _kind(account), expires_at=_after(days), **values)
+    issued = tokens.issue(actor, account.id, _kind(account), expires_at=expiry(days), **values)
     return _issued(issued)
 
 
@@ -76,7 +79,7 @@ def create(actor: Actor, name: str, description: str, days: int | None) -> Outpu
 @click.option(
     "--overlap-hours", type=int, help="How long the old token keeps working. Default: 24."
 )
-@_days
+@days_option
 @change_command
 def rotate(actor: Actor, name: str, id: int, overlap_hours: int | None, days: int | None) -> Output:
     """Replace the token ID of NAME with a new one and print its secret."""
@@ -84,7 +87,7 @@ def rotate(actor: Actor, name: str, id: int, overlap_hours: int | None, days: in
     account = find_account(name)
     overlap = timedelta(hours=values["overlap_hours"])
     issued = tokens.rotate(
-        actor, account.id, id, _kind(account), overlap=overlap, expires_at=_after(days)
+        actor, account.id, id, _kind(account), overlap=overlap, expires_at=expiry(days)
     )
     return _issued(issued)
 
@@ -106,10 +109,13 @@ def whose(*, as_json: bool) -> None:
     """Look up whose token is on standard input, for example one that leaked. It isn't stored."""
     secret = sys.stdin.readline().strip()
     with write_transaction():
-        found = tokens.known_by(secret)
+        found, sdk_token = tokens.known_by(secret), sdk_tokens.known_by(secret)
         owner = accounts.find(found.account_id) if found else None
-        detail = security_log.looked_up(found, owner)
+        detail = sdk_token.label if sdk_token else security_log.looked_up(found, owner)
         security_log.record(Entry.by(COMMAND_LINE, SecurityKind.TOKEN_LOOKED_UP, detail))
+    if sdk_token is not None:
+        print_output(_of_sdk(sdk_token), as_json=as_json)
+        return
     if found is None or owner is None:
         raise NotFound("This token was not issued here.")
     state = _state(found)
@@ -118,6 +124,15 @@ def whose(*, as_json: bool) -> None:
         f"Token {found.id} of {owner.called}, {found.description!r}: {state}.",
     )
     print_output(output, as_json=as_json)
+
+
+def _of_sdk(found: SdkToken) -> Output:
+    state = _state(found)
+    return Output(
+        sdk_schemas.SdkTokenRow().dump(found) | {"state": state},
+        f"SDK token {found.id}, {found.name!r}, for {found.environment}. "
+        f"It reads {found.reads}: {state}.",
+    )
 
 
 def _issued(issued: tokens.IssuedToken) -> Output:
@@ -129,11 +144,12 @@ def _kind(account: Account) -> TokenKind:
     return TokenKind.PERSONAL if account.is_person else TokenKind.SERVICE_ACCOUNT
 
 
-def _after(days: int | None) -> datetime | None:
+def expiry(days: int | None) -> datetime | None:
+    """When a token that is valid for so many days expires."""
     return utcnow() + timedelta(days=days) if days else None
 
 
-def _state(found: Token) -> str:
+def _state(found: Secret) -> str:
     if found.revoked_at is not None:
         return "revoked"
     return "expired" if found.is_expired else "valid"
@@ -141,8 +157,8 @@ def _state(found: Token) -> str:
 
 def _row(found: Token) -> tuple[object, ...]:
     times = (found.created_at, found.last_seen_at, found.expires_at)
-    return found.id, *map(_day, times), found.description
+    return found.id, *map(day, times), found.description
 
 
-def _day(at: datetime | None) -> str:
+def day(at: datetime | None) -> str:
     return f"{at:%Y-%m-%d}" if at else "never"

@@ -6,6 +6,7 @@ from sqlalchemy import ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
+from app.core.words import listed
 from app.tokens.models import Secret
 
 ALL = "*"
@@ -54,6 +55,19 @@ class SdkToken(Secret, Model):
     def project(self) -> str:
         """The projects in one word, as the token itself begins: ``[]`` for several."""
         return self.projects[0] if len(self.projects) == 1 else "[]"
+
+    @property
+    def reads(self) -> str:
+        """The projects in words."""
+        if self.all_projects:
+            return "all projects"
+        noun = "project" if len(self.limited_to) == 1 else "projects"
+        return f"{noun} {listed(self.projects)}"
+
+    @property
+    def label(self) -> str:
+        """What the security log calls it."""
+        return f"SDK token {self.id} for {self.environment}"
 
     def snapshot(self) -> dict[str, Any]:
         """The token as the event log records it."""

@@ -97,6 +97,24 @@ def test_a_token_that_was_seen_expired_stays_so_when_the_clock_is_set_back(machi
     assert machine.ok("token", "whose", fed=made["secret"]).endswith(": expired.")
 
 
+def test_an_sdk_token_from_beginning_to_end(machine):
+    made = value(machine, "sdk-token", "create", "web", "--environment", "production")
+    assert (made["type"], made["projects"]) == ("client", ["*"])
+    asked = ("--project", "default", "--type", "frontend", "--days", "30")
+    limited = machine.ok("sdk-token", "create", "app", "--environment", "development", *asked)
+    assert limited.startswith("default:development.fst_sdk_")
+    said = columns(machine.ok("sdk-token", "list", "--text", "we"))
+    assert said == [["1", "client", "production", "*", "never", "never", "web"]]
+    whose = machine.ok("token", "whose", fed=limited)
+    assert whose == "SDK token 2, 'app', for development. It reads project default: valid."
+    rotated = value(machine, "sdk-token", "rotate", "1", "--overlap-hours", "0")
+    assert machine.ok("token", "whose", fed=made["secret"]).endswith(": revoked.")
+    assert machine.ok("sdk-token", "revoke", str(rotated["id"])) == "Revoked SDK token web (id 3)."
+    assert [row[0] for row in columns(machine.ok("sdk-token", "list"))] == ["2"]
+    refused = machine.refused("sdk-token", "create", "x", "--environment", "nowhere")
+    assert "nowhere" in refused
+
+
 def test_service_accounts_from_beginning_to_end(machine):
     made = value(machine, "service-account", "create", "--name", "Deploy pipeline")
     assert made["username"] == "service-deploy-pipeline"
@@ -376,6 +394,9 @@ CHANGES = [
     "token create ada --description new",
     "token revoke ada 1",
     "token rotate ada 1",
+    "sdk-token create mobile --environment production",
+    "sdk-token rotate 1",
+    "sdk-token revoke 1",
     "service-account create --username other",
     "service-account update robot --name Other",
     "service-account delete robot",
@@ -413,6 +434,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     for words in (
         "user create --username ada",
         "token create ada --description first",
+        "sdk-token create web --environment production",
         "service-account create --username robot",
         "feature create default checkout",
         "tag-type create area",
