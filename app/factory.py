@@ -36,6 +36,8 @@ from app.projects import api as projects_api
 from app.projects import pages as projects_pages
 from app.projects import pages_members as member_pages
 from app.sdk_tokens import api as sdk_tokens_api
+from app.sdk_tokens import pages as sdk_token_pages
+from app.sdk_tokens import pages_connect as connect_pages
 from app.security_log import api as security_log_api
 from app.security_log import pages as security_log_pages
 from app.security_log import requests as security_log_requests
@@ -118,6 +120,8 @@ PAGES = (
     segments_pages.bp,
     strategy_type_pages.bp,
     environments_pages.bp,
+    sdk_token_pages.bp,
+    connect_pages.bp,
     docs_pages.bp,
     docs_pages_help.bp,
 )

@@ -19,6 +19,8 @@ from app.core.permissions import (
 from app.docs import commands
 from app.docs.examples import EXAMPLES
 from app.events.words import WORDS
+from app.sdk_tokens.models import SdkTokenType
+from app.sdk_tokens.pages_connect import snippets
 from app.security_log import words as security_words
 from app.web.browsers import identify_if_signed_in
 from app.web.routes import PageBlueprint
@@ -28,6 +30,7 @@ bp = PageBlueprint("help_pages", __name__)
 
 TOPICS = {
     "roles": ("Roles and permissions", "Who can do what, and how to get access"),
+    "connect": ("Connect an application", "Code for each language, and what to check"),
     "keyboard": ("Keyboard", "How to do everything without a mouse"),
     "faq": ("Questions", "What people ask in their first weeks"),
     "api": ("The API", "Tokens, lists, dry runs and errors, for scripts"),
@@ -86,6 +89,11 @@ def _operating() -> dict[str, Any]:
     return {"install": INSTALL, "examples": texts, "version": version}
 
 
+def _connect() -> dict[str, Any]:
+    code = [*snippets(SdkTokenType.CLIENT), *snippets(SdkTokenType.FRONTEND)]
+    return {"snippets": code, "address": current_settings().address("/api/")}
+
+
 def _permission_row(permission: Permission) -> tuple[Permission, str, dict[Role, str]]:
     """A permission, its words, and where each role grants it."""
     scopes = {role: _scope(role, permission) for role in Role}
@@ -111,5 +119,6 @@ FACTS: dict[str, Callable[[], dict[str, Any]]] = {
         "keeps": current_settings().security_log_days,
     },
     "operating": _operating,
+    "connect": _connect,
 }
 """What a topic shows beside its fixed text."""

@@ -27,7 +27,7 @@ bp = ApiBlueprint(
     "SDK tokens",
     __name__,
     url_prefix="/api/admin",
-    description="What programs read their features with. Valid nowhere else.",
+    description="What applications read their features with. Valid nowhere else.",
 )
 
 
@@ -83,7 +83,7 @@ def rotate(data: dict[str, Any], ref: str) -> IssuedSdkToken:
 def revoke(ref: str) -> Response:
     """Revoke an SDK token
 
-    Programs that use it keep the features that they have, and get no more changes.
+    Applications that use it keep the features that they have, and get no more changes.
     """
     service.revoke(current_actor, service.get(ref, for_change=True))
     return no_body()
@@ -111,6 +111,23 @@ def create_for_project(data: dict[str, Any], project_id: str) -> IssuedSdkToken:
     """
     projects.require_for_content(current_actor, project_id)
     return service.create(current_actor, **data, projects=[project_id])
+
+
+@bp.post(
+    f"{IN_PROJECT}/<ref:ref>/rotate",
+    needs=Permission.CREATE_PROJECT_API_TOKEN,
+    answers_with_secret=True,
+)
+@bp.arguments(schemas.SdkTokenRotation, example={"overlapHours": 24})
+@bp.response(201, schemas.CreatedSdkToken)
+def rotate_in_project(data: dict[str, Any], project_id: str, ref: str) -> IssuedSdkToken:
+    """Replace an SDK token of a project with a new one
+
+    The old token keeps working for the overlap, so that you have time to switch.
+    """
+    projects.require_for_content(current_actor, project_id)
+    old = service.get(ref, project_id=project_id, for_change=True)
+    return service.rotate(current_actor, old, overlap=timedelta(hours=data["overlap_hours"]))
 
 
 @bp.delete(f"{IN_PROJECT}/<ref:ref>", needs=Permission.DELETE_PROJECT_API_TOKEN)

@@ -6,7 +6,7 @@ from sqlalchemy import ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
-from app.core.words import listed
+from app.core.words import spoken
 from app.tokens.models import Secret
 
 ALL = "*"
@@ -21,7 +21,7 @@ class SdkTokenType(StrEnum):
 
 
 class SdkToken(Secret, Model):
-    """What a program reads its features with, in one environment. It is valid nowhere else."""
+    """What an application reads its features with, in one environment. It is valid nowhere else."""
 
     __tablename__ = "sdk_tokens"
 
@@ -62,7 +62,7 @@ class SdkToken(Secret, Model):
         if self.all_projects:
             return "all projects"
         noun = "project" if len(self.limited_to) == 1 else "projects"
-        return f"{noun} {listed(self.projects)}"
+        return f"{noun} {spoken(self.projects)}"
 
     @property
     def label(self) -> str:

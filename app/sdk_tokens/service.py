@@ -1,4 +1,4 @@
-"""Tokens that programs read their features with. They open neither the admin API nor a page."""
+"""Tokens that applications read their features with. They open neither the admin API nor a page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -100,6 +100,11 @@ def known_by(secret: str) -> SdkToken | None:
     return db.session.scalar(sa.select(SdkToken).where(SdkToken.digest == digest(secret)))
 
 
+def is_readable(environment: str) -> bool:
+    """Whether SDKs can read the environment out of a token."""
+    return not any(sign in environment for sign in CUTS)
+
+
 def set_expiry(actor: Actor, token: SdkToken, *, expires_at: datetime | None) -> bool:
     """Let a token that ``get`` locked expire at another time; whether that is another."""
     _check_expiry(expires_at)
@@ -144,7 +149,7 @@ def rotate(actor: Actor, old: SdkToken, *, overlap: timedelta) -> IssuedSdkToken
 
 
 def revoke(actor: Actor, token: SdkToken) -> None:
-    """Revoke a token that ``get`` locked: programs that use it get no more changes."""
+    """Revoke a token that ``get`` locked: applications that use it get no more changes."""
     token.revoked_at = utcnow()
     events.record(
         actor, EventType.SDK_TOKEN_REVOKED, project=_home(token), pre_data=token.snapshot()
@@ -191,7 +196,7 @@ def _check_expiry(expires_at: datetime | None) -> None:
 def _check_environment(name: str) -> None:
     if db.session.get(Environment, name) is None:
         raise Invalid.at("/environment", f"There is no environment {name!r}.")
-    if any(sign in name for sign in CUTS):
+    if not is_readable(name):
         raise Invalid.at(
             "/environment",
             f"SDKs can't read an environment with a dot in its name, like {name!r}. Create an "

@@ -9,6 +9,7 @@ from app.accounts.models import Account
 from app.core.clock import utcnow
 from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.core.words import counted
+from app.sdk_tokens import service as sdk_tokens
 from app.security_log.models import SecurityKind
 from app.security_log.requests import record
 from app.security_log.service import looked_up
@@ -185,16 +186,19 @@ def find_token() -> ResponseReturnValue:
     """Look up whose a leaked token is; the secret isn't stored."""
     form = FindTokenForm()
     is_asked = form.validate_on_submit()
-    token = tokens.known_by(form.values["secret"]) if is_asked else None
+    secret = form.values["secret"] if is_asked else ""
+    token, sdk_token = tokens.known_by(secret), sdk_tokens.known_by(secret)
     owner = accounts.find(token.account_id) if token else None
     if is_asked:
-        record(SecurityKind.TOKEN_LOOKED_UP, looked_up(token, owner))
+        detail = sdk_token.label if sdk_token else looked_up(token, owner)
+        record(SecurityKind.TOKEN_LOOKED_UP, detail)
     form.secret.data = ""
     return show_form(
         "service_accounts/find_token.html",
         form,
         is_asked=is_asked,
         token=token,
+        sdk_token=sdk_token,
         owner=owner,
         revoke=_revoke_address(token, owner) if token and owner else None,
     )

@@ -40,7 +40,18 @@ GROUPS = (
             Entry("Tags", "tag_pages.index"),
         ),
     ),
-    ("Connections", (Entry("Environments", "environment_pages.index", also="/new-environment"),)),
+    (
+        "Connections",
+        (
+            Entry(
+                "SDK tokens",
+                "sdk_token_pages.index",
+                Permission.READ_CLIENT_API_TOKEN,
+                also="/connect",
+            ),
+            Entry("Environments", "environment_pages.index", also="/new-environment"),
+        ),
+    ),
     (
         "People",
         (

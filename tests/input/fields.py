@@ -198,6 +198,7 @@ SLOTS = [
     Slot("POST", "/api-tokens", "expiresAt", TIME | NULL, 201),
     Slot("PUT", "/api-tokens/{sdk}", "expiresAt", TIME | NULL),
     Slot("POST", "/api-tokens/{sdk}/rotate", "overlapHours", ONE | ZERO, 201),
+    Slot("POST", SHOP + "/api-tokens/{own_sdk}/rotate", "overlapHours", ONE | ZERO, 201),
     Slot("POST", SHOP + "/api-tokens", "tokenName", LINE, 201),
     Slot("POST", SHOP + "/api-tokens", "type", NOTHING),
     Slot("POST", SHOP + "/api-tokens", "environment", NOTHING),

@@ -30,6 +30,7 @@ DEFAULT = PROJECT + "/environments/<key:environment>/default-strategy"
 SEVERAL = PROJECT + "/bulk_features/environments/<key:environment>"
 PERSON = "/users/<id:account_id>"
 MACHINE = "/service-accounts/<id:account_id>"
+SDK = "/sdk-tokens/<id:token_id>"
 ROBOTS = "/api/admin/service-account"
 
 NEEDS = {
@@ -161,6 +162,7 @@ NEEDS = {
     ("GET", PROJECT + "/api-tokens"): "READ_PROJECT_API_TOKEN",
     ("POST", PROJECT + "/api-tokens"): "CREATE_PROJECT_API_TOKEN",
     ("DELETE", PROJECT + "/api-tokens/<ref:ref>"): "DELETE_PROJECT_API_TOKEN",
+    ("POST", PROJECT + "/api-tokens/<ref:ref>/rotate"): "CREATE_PROJECT_API_TOKEN",
     ("GET", "/api/admin/events"): "READ_LOGS",
     ("GET", "/api/admin/security-log"): "ADMIN",
 }
@@ -266,6 +268,22 @@ PAGES_NEED = {
     ("POST", "/strategy-types/<key:name>/deprecate"): "UPDATE_STRATEGY",
     ("POST", "/strategy-types/<key:name>/reactivate"): "UPDATE_STRATEGY",
     ("POST", "/strategy-types/<key:name>/delete"): "DELETE_STRATEGY",
+    ("GET", "/sdk-tokens"): "READ_CLIENT_API_TOKEN",
+    ("GET", SDK + "/contact"): "READ_CLIENT_API_TOKEN",
+    ("GET", SDK + "/rotate"): "UPDATE_CLIENT_API_TOKEN",
+    ("POST", SDK + "/rotate"): "UPDATE_CLIENT_API_TOKEN",
+    ("GET", SDK + "/revoke"): "DELETE_CLIENT_API_TOKEN",
+    ("POST", SDK + "/revoke"): "DELETE_CLIENT_API_TOKEN",
+    ("GET", "/connect"): "CREATE_CLIENT_API_TOKEN",
+    ("POST", "/connect"): "CREATE_CLIENT_API_TOKEN",
+    ("GET", PAGES + "/sdk-tokens"): "READ_PROJECT_API_TOKEN",
+    ("GET", PAGES + SDK + "/contact"): "READ_PROJECT_API_TOKEN",
+    ("GET", PAGES + SDK + "/rotate"): "CREATE_PROJECT_API_TOKEN",
+    ("POST", PAGES + SDK + "/rotate"): "CREATE_PROJECT_API_TOKEN",
+    ("GET", PAGES + SDK + "/revoke"): "DELETE_PROJECT_API_TOKEN",
+    ("POST", PAGES + SDK + "/revoke"): "DELETE_PROJECT_API_TOKEN",
+    ("GET", PAGES + "/connect"): "CREATE_PROJECT_API_TOKEN",
+    ("POST", PAGES + "/connect"): "CREATE_PROJECT_API_TOKEN",
     ("GET", "/environments"): SESSION,
     ("GET", "/new-environment"): "ADMIN",
     ("POST", "/new-environment"): "ADMIN",

@@ -41,6 +41,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/api-tokens/{sdk}/rotate", {"overlapHours": 1}),
     ("DELETE", "/api-tokens/{sdk}", None),
     ("POST", "/projects/shop/api-tokens", SDK),
+    ("POST", "/projects/shop/api-tokens/{own_sdk}/rotate", {"overlapHours": 1}),
     ("DELETE", "/projects/shop/api-tokens/{own_sdk}", None),
     ("POST", "/user/tokens", {"description": "new"}),
     ("DELETE", "/user/tokens/{own}", None),

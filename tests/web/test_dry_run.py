@@ -254,6 +254,7 @@ def test_twenty_at_once_with_one_key_make_one(admin):
         (("/api-tokens", SDK), "secret"),
         (("/api-tokens/{sdk}/rotate", {}), "secret"),
         (("/projects/shop/api-tokens", SDK), "secret"),
+        (("/projects/shop/api-tokens/{own_sdk}/rotate", {}), "secret"),
         (("/user-admin", {"username": "ada", "rootRole": 3}), "inviteLink"),
     ],
 )

@@ -1,0 +1,111 @@
+"""Connecting an application: three questions, the token with code, and the first contact."""
+
+import re
+from typing import Any, NamedTuple
+
+from flask import render_template
+from flask.typing import ResponseReturnValue
+
+from app.core.permissions import Permission
+from app.projects import service as projects
+from app.sdk_tokens import service
+from app.sdk_tokens.forms import KINDS, ConnectAnywhereForm, ConnectForm
+from app.sdk_tokens.models import SdkTokenType
+from app.sdk_tokens.pages_scope import Scope
+from app.sdk_tokens.service import IssuedSdkToken
+from app.web.browsers import require_password
+from app.web.caller import current_actor, require
+from app.web.forms import attempt, show_form
+from app.web.routes import PageBlueprint
+from app.web.settings import current_settings
+
+bp = PageBlueprint("connect_pages", __name__)
+
+IN_PROJECT = "/projects/<key:project_id>"
+ON_SERVERS = {
+    "node": "Node.js",
+    "python": "Python",
+    "java": "Java",
+    "go": "Go",
+    "dotnet": ".NET",
+    "ruby": "Ruby",
+    "curl": "curl",
+}
+IN_BROWSERS = {"browser": "Browser"}
+UNKNOWN_NAME = "my-application"
+PROJECTS_OFFERED = 100
+
+
+class Snippet(NamedTuple):
+    language: str
+    code: str
+
+
+def snippets(type: SdkTokenType, name: str = UNKNOWN_NAME) -> list[Snippet]:
+    """Code that reads features from this server. ``name``: of the application, in any spelling."""
+    files = ON_SERVERS if type is SdkTokenType.CLIENT else IN_BROWSERS
+    url = current_settings().address("/api/")
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") or UNKNOWN_NAME
+    return [
+        Snippet(language, render_template(f"sdk_tokens/snippets/{file}.txt", url=url, name=plain))
+        for file, language in files.items()
+    ]
+
+
+@bp.form("/connect", needs=Permission.CREATE_CLIENT_API_TOKEN)
+def new() -> ResponseReturnValue:
+    """Create a token for an application; only this response shows it."""
+    scope = Scope()
+    return _connect(scope, ConnectAnywhereForm(scope.environments))
+
+
+@bp.form(f"{IN_PROJECT}/connect", needs=Permission.CREATE_PROJECT_API_TOKEN)
+def new_in_project(project_id: str) -> ResponseReturnValue:
+    """Create a token for an application that reads this project alone."""
+    scope = Scope.of(project_id)
+    return _connect(scope, ConnectForm(scope.environments))
+
+
+@bp.get("/sdk-tokens/<id:token_id>/contact", needs=Permission.READ_CLIENT_API_TOKEN)
+def contact(token_id: int) -> ResponseReturnValue:
+    """Say whether an application has used the token yet."""
+    return _contact(Scope(), token_id)
+
+
+@bp.get(f"{IN_PROJECT}/sdk-tokens/<id:token_id>/contact", needs=Permission.READ_PROJECT_API_TOKEN)
+def contact_in_project(project_id: str, token_id: int) -> ResponseReturnValue:
+    """Say whether an application has used the token of the project yet."""
+    return _contact(Scope.of(project_id), token_id)
+
+
+def secret_page(scope: Scope, issued: IssuedSdkToken) -> str:
+    """The only page that shows a new token, with code that uses it."""
+    token = issued.token
+    return render_template(
+        "sdk_tokens/secret.html",
+        scope=scope,
+        token=token,
+        secret=issued.secret,
+        snippets=snippets(token.type, token.name),
+    )
+
+
+def _connect(scope: Scope, form: ConnectForm) -> ResponseReturnValue:
+    require_password("connect an application")
+    if issued := attempt(form, lambda: _create(scope, form.values)):
+        return secret_page(scope, issued)
+    offered = projects.names(current_actor, PROJECTS_OFFERED)
+    return show_form("sdk_tokens/connect.html", form, scope=scope, kinds=KINDS, projects=offered)
+
+
+def _create(scope: Scope, values: dict[str, Any]) -> IssuedSdkToken:
+    if scope.project_id is not None:
+        projects.require_for_content(current_actor, scope.project_id)
+        values = {**values, "projects": [scope.project_id]}
+    elif values["type"] is SdkTokenType.FRONTEND:
+        require(current_actor, Permission.CREATE_FRONTEND_API_TOKEN)
+    return service.create(current_actor, **values)
+
+
+def _contact(scope: Scope, token_id: int) -> ResponseReturnValue:
+    return render_template("sdk_tokens/contact.html", scope=scope, token=scope.token(token_id))

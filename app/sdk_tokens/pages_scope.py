@@ -1,0 +1,61 @@
+"""Whose SDK tokens a page is about, and where their pages are."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from flask import url_for
+
+from app.environments import service as environments
+from app.projects import service as projects
+from app.projects.models import Project
+from app.sdk_tokens import service
+from app.sdk_tokens.models import SdkToken
+from app.web.caller import current_actor
+
+
+@dataclass(frozen=True)
+class Scope:
+    """All SDK tokens, for Admins; or those for one project alone, for its Owners."""
+
+    project: Project | None = None
+
+    @classmethod
+    def of(cls, project_id: str) -> Self:
+        """A project that the reader can see."""
+        return cls(projects.get(current_actor, project_id))
+
+    @property
+    def project_id(self) -> str | None:
+        return self.project.id if self.project else None
+
+    @property
+    def api(self) -> str:
+        """Where the API has these tokens."""
+        place = f"/projects/{self.project_id}" if self.project else ""
+        return f"/api/admin{place}/api-tokens"
+
+    @property
+    def crumbs(self) -> list[tuple[str, str]]:
+        """The pages above the list, (title, address)."""
+        if self.project is None:
+            return []
+        settings = url_for("project_pages.settings", project_id=self.project.id)
+        all_projects = url_for("project_pages.index")
+        return [("Projects", all_projects), (self.project.name, settings)]
+
+    @property
+    def environments(self) -> list[str]:
+        """Those that a new token can be for."""
+        found = environments.all_names(with_deprecated=False)
+        readable = [name for name in found if service.is_readable(name)]
+        own = self.project.environments if self.project else readable
+        return [name for name in readable if name in own]
+
+    def url(self, endpoint: str, **values: Any) -> str:
+        """The address of a page, of which there is one for all tokens and one in a project."""
+        if self.project is None:
+            return url_for(endpoint, **values)
+        return url_for(f"{endpoint}_in_project", project_id=self.project.id, **values)
+
+    def token(self, token_id: int, *, for_change: bool = False) -> SdkToken:
+        return service.get(str(token_id), project_id=self.project_id, for_change=for_change)

@@ -1,0 +1,205 @@
+"""The pages of SDK tokens: connecting an application, the list, rotation and revocation."""
+
+import re
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.clock import utcnow
+from app.core.db import db, unit_of_work
+from app.sdk_tokens.models import SdkToken
+from tests.browser import Browser
+from tests.support.sdks import NEW, Sdk
+
+LIST, CONNECT = "/sdk-tokens", "/connect"
+TOKEN = re.compile(r"\S+:\w+\.fst_sdk_[0-9A-Za-z]{49}")
+ASKED = {"token_name": "web-shop", "environment": "production", "projects": ["*"]}
+
+
+@pytest.fixture
+def shop(admin):
+    for id in ("shop", "blog"):
+        admin.ok("POST", "/projects", {"id": id, "name": id.capitalize()})
+
+
+@pytest.fixture
+def owner(app, people, shop):
+    """A browser in which an Owner of the project shop is signed in."""
+    people.member("olga", "shop", "Owner")
+    return Browser(app).sign_in("olga")
+
+
+def secret_of(page):
+    [secret] = set(TOKEN.findall(page.words))
+    return secret
+
+
+def connect(browser, path=CONNECT, **asked):
+    return browser.submit(browser.get(path), ASKED | asked, form=path)
+
+
+def use(app, id):
+    """As if an application had asked for features a second ago."""
+    with app.app_context(), unit_of_work(writes=True):
+        at = utcnow() - timedelta(seconds=1)
+        db.session.execute(sa.update(SdkToken).where(SdkToken.id == id).values(last_seen_at=at))
+
+
+# Connecting
+
+
+def test_three_answers_and_a_name_give_a_token_that_reads(app, browser, admin, shop):
+    page = connect(browser, projects=["shop", "blog"])
+    assert page.has("Token for web-shop in production")
+    assert page.has("Server token. Reads projects blog and shop.")
+    secret = secret_of(page)
+    assert secret.startswith("[]:production.")
+    assert Sdk(app, secret).get().status_code == 200
+    [token] = admin.ok("GET", "/api-tokens")["tokens"]
+    assert (token["tokenName"], token["projects"]) == ("web-shop", ["blog", "shop"])
+
+
+def test_the_token_is_shown_once(browser):
+    secret = secret_of(connect(browser))
+    for path in (LIST, "/sdk-tokens/1/contact", "/events"):
+        assert secret.partition(".")[2] not in browser.get(path).text
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        ({"token_name": ""}, "Application name"),
+        ({"environment": ""}, "Which environment?: Choose an environment"),
+        ({"projects": []}, "Which projects?: Choose at least one project, or all projects"),
+    ],
+)
+def test_an_answer_that_is_missing_is_an_error_at_its_question(browser, admin, asked, error):
+    page = connect(browser, **asked)
+    assert page.status == 400
+    assert len(page.errors) == 1
+    assert page.errors[0].startswith(error)
+    assert admin.ok("GET", "/api-tokens")["total"] == 0
+
+
+def test_a_name_that_is_taken_is_an_error_at_the_name(browser):
+    connect(browser)
+    assert connect(browser).errors == [
+        "Application name: An SDK token named 'web-shop' already exists."
+    ]
+
+
+def test_the_code_is_for_servers_or_for_browsers(browser):
+    page = connect(browser)
+    for language in ("Node.js", "Python", "Java", "Go", ".NET", "Ruby", "curl"):
+        assert page.has(language)
+    assert not page.has("unleash-proxy-client")
+    page = connect(browser, token_name="front", type="frontend")
+    assert page.has("Browser token")
+    assert page.has("unleash-proxy-client")
+    assert not page.has("startUnleash")
+
+
+def test_the_code_has_the_name_without_what_would_end_a_text(browser):
+    page = connect(browser, token_name='shop"; #{exit} 🚀')
+    assert page.has('appName: "shop-exit"')
+
+
+def test_a_page_says_whether_the_token_was_used(app, browser):
+    page = connect(browser)
+    address = page.links["Check now"]
+    waiting = browser.get(address)
+    assert waiting.has("Waiting for the first contact")
+    assert waiting.links["Check again"] == address
+    use(app, 1)
+    assert browser.get(address).has("web-shop is connected. Last contact")
+
+
+# The list
+
+
+def test_the_list_has_what_each_token_reads_and_its_end(browser, admin, shop):
+    made = admin.ok("POST", "/api-tokens", NEW | {"projects": ["shop"]})
+    page = browser.get(LIST)
+    assert page.has(f"web Server shop:production.…{made['secret'][-4:]}")
+    assert page.has("production Project shop Never Never")
+    assert not browser.get(f"{LIST}?text=nothing").has("shop:production")
+
+
+def test_an_empty_list_leads_to_connecting(browser):
+    page = browser.get(LIST)
+    assert page.has("No SDK tokens yet")
+    assert page.links["Connect an application"] == CONNECT
+
+
+def test_rotation_shows_the_new_token_and_keeps_the_old_one(app, browser):
+    old = Sdk(app, secret_of(connect(browser)))
+    page = browser.get(f"{LIST}/1/rotate")
+    assert page.has("It reads all projects in production.")
+    done = browser.submit(page, form=f"{LIST}/1/rotate")
+    new = Sdk(app, secret_of(done))
+    assert (old.get().status_code, new.get().status_code) == (200, 200)
+
+
+def test_revoking_is_reviewed_and_then_stops_the_token(app, browser):
+    sdk = Sdk(app, secret_of(connect(browser)))
+    page = browser.get(f"{LIST}/1/revoke")
+    assert page.has("The token will stop working immediately, for good. It was never used.")
+    assert sdk.get().status_code == 200
+    done = browser.follow(browser.submit(page, form=f"{LIST}/1/revoke"))
+    assert "SDK token web-shop revoked. It no longer works." in done.messages
+    assert sdk.get().status_code == 401
+
+
+# In a project
+
+
+def test_owners_connect_applications_to_their_project(app, owner, admin):
+    settings = owner.get("/projects/shop/settings")
+    page = owner.get(settings.links["Tokens of this project"])
+    path = page.links["Connect an application"]
+    done = connect(owner, path, projects=[])
+    assert secret_of(done).startswith("shop:production.")
+    assert owner.get(done.links["Check now"]).has("Waiting for the first contact")
+    assert owner.get(done.links["Done"]).has("web-shop Server shop:production")
+
+
+def test_owners_see_and_change_the_tokens_of_their_project_alone(owner, admin):
+    for number, projects in enumerate((["shop"], ["blog"], ["shop", "blog"], ["*"]), start=1):
+        admin.ok("POST", "/api-tokens", NEW | {"tokenName": f"t{number}", "projects": projects})
+    path = "/projects/shop/sdk-tokens"
+    page = owner.get(path)
+    assert page.has("1 token")
+    assert page.has("t1 Server")
+    for number in (2, 3, 4):
+        for act in ("rotate", "revoke", "contact"):
+            assert owner.get(f"{path}/{number}/{act}").status == 404
+    assert owner.submit(owner.get(f"{path}/1/rotate"), form=f"{path}/1/rotate").status == 200
+    assert owner.submit(owner.get(f"{path}/1/revoke"), form=f"{path}/1/revoke").status == 303
+
+
+def test_an_archived_project_gets_no_new_tokens(browser, admin, shop):
+    admin.ok("DELETE", "/projects/shop")
+    assert "Connect an application" not in browser.get("/projects/shop/sdk-tokens").links
+    page = connect(browser, "/projects/shop/connect", projects=[])
+    assert page.status == 400
+    assert page.has("Project shop is archived.")
+
+
+def test_members_find_no_link_to_tokens(app, people, shop):
+    people.member("mia", "shop")
+    page = Browser(app).sign_in("mia").get("/projects/shop/settings")
+    assert "Tokens of this project" not in page.links
+
+
+# Is this ours?
+
+
+def test_a_leaked_sdk_token_is_recognized_and_leads_to_its_revocation(app, browser):
+    secret = secret_of(connect(browser))
+    path = "/service-accounts/find-token"
+    page = browser.submit(browser.get(path), {"secret": secret}, form=path)
+    assert page.has("This is SDK token “web-shop”")
+    assert page.has("Applications read all projects in production with it.")
+    assert browser.get(page.links["Revoke…"]).h1 == "Revoke web-shop"
+    assert browser.get("/security-log").has("SDK token 1 for production")
