@@ -33,8 +33,8 @@ class ConnectForm(SchemaForm):
     token_name = StringField(
         "Application name", description="For example “web-shop”. Must differ from other SDK tokens."
     )
-    type = RadioField("Where does it run?", choices=list(KINDS))
-    environment = RadioField("Which environment?")
+    type = RadioField("Where it runs", choices=list(KINDS))
+    environment = RadioField("Environment")
     lasts = SelectField("Expires", choices=[SelectChoice(*choice) for choice in LASTS])
     reason = ReasonField()
 
@@ -60,7 +60,7 @@ class ConnectAnywhereForm(ConnectForm):
 
     schema = schemas.NewSdkToken
 
-    projects = SelectMultipleField("Which projects?")
+    projects = SelectMultipleField("Projects")
 
     def __init__(self, environments: Sequence[str]) -> None:
         super().__init__(environments)

@@ -65,6 +65,8 @@ ACTS = [
     ("/service-accounts/{bot}/tokens/new", {"description": "ci", "lasts": "90"}),
     ("/service-accounts/{bot}/tokens/{token}/rotate", {"hours": "24"}),
     ("/service-accounts/{bot}/delete", {"typed": "robot"}),
+    ("/connect", {"token_name": "ci", "environment": "production", "projects": "*"}),
+    ("/sdk-tokens/{sdk}/rotate", {"overlap_hours": "24"}),
     ("/account/tokens/new", {"description": "laptop", "lasts": "90"}),
 ]
 

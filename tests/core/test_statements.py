@@ -123,6 +123,7 @@ def test_a_list_takes_as_many_for_50_rows_as_for_5(app, admin, path, make):
         ("/users", make_user),
         ("/users/inactive", make_inactive_user),
         ("/service-accounts", make_service_account),
+        ("/sdk-tokens", make_sdk_token),
         ("/environments", make_environment),
         ("/account/permissions", make_project),
     ],

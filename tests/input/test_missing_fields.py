@@ -29,6 +29,8 @@ def web(admin):
         "/new-context-field",
         "/strategy-types/by-region",
         "/new-strategy-type",
+        "/connect",
+        "/projects/web/connect",
     ],
 )
 def test_a_field_that_is_missing_is_an_error_in_the_form_or_none(browser, web, path):

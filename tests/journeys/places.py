@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pyotp
 from playwright.sync_api import Page
@@ -24,6 +25,7 @@ class Place:
     who: str | None = ADMIN
 
 
+SOON = (datetime.now(UTC) + timedelta(days=9)).isoformat()
 PLACES: dict[str, Place] = {}
 
 
@@ -86,6 +88,11 @@ for name, path, heading in (
         f"{CHECKOUT}/environments/production/default-strategy",
         "Default strategy in production",
     ),
+    ("sdk-tokens-none", "/projects/empty/sdk-tokens", "SDK tokens"),
+    ("sdk-tokens-none-match", "/sdk-tokens?text=nothing-like-it", "SDK tokens"),
+    ("connect", "/connect", "Connect an application"),
+    ("connect-in-project", f"{CHECKOUT}/connect", "Connect an application"),
+    ("help-connect", "/help/connect", "Connect an application"),
     ("environments", "/environments", "Environments"),
     ("environment-new", "/new-environment", "New environment"),
     ("environment", "/environments/production", "Environment production"),
@@ -942,6 +949,58 @@ def token_revoke(page: Page, instance: Instance) -> None:
     page.goto(f"/service-accounts/{id}/tokens/{token['id']}/revoke")
 
 
+@place("SDK tokens")
+def sdk_tokens(page: Page, instance: Instance) -> None:
+    for asked in ({}, {"projects": ["checkout"]}, {"type": "frontend", "expiresAt": SOON}):
+        _sdk_token(instance, **asked)
+    page.goto("/sdk-tokens")
+
+
+@place("Rotate web-shop")
+def sdk_token_rotate(page: Page, instance: Instance) -> None:
+    page.goto(f"/sdk-tokens/{_sdk_token(instance)['id']}/rotate")
+
+
+@place("Revoke web-shop")
+def sdk_token_revoke(page: Page, instance: Instance) -> None:
+    page.goto(f"/sdk-tokens/{_sdk_token(instance)['id']}/revoke")
+
+
+@place("Connect an application")
+def connect_refused(page: Page, _: Instance) -> None:
+    page.goto("/connect")
+    press(page, "Create token")
+
+
+@place("Connect an application")
+def connect_token(page: Page, instance: Instance) -> None:
+    page.goto("/connect")
+    page.get_by_label("Application name").fill(f"mobile-{instance.next_number()}")
+    page.get_by_label("production").check()
+    page.get_by_label("All projects").check()
+    press(page, "Create token")
+
+
+@place("Connect an application")
+def connect_waiting(page: Page, instance: Instance) -> None:
+    page.goto(f"/sdk-tokens/{_sdk_token(instance)['id']}/contact")
+
+
+@place("Connect an application")
+def connect_seen(page: Page, instance: Instance) -> None:
+    token = _sdk_token(instance)
+    use_token(instance, token["secret"])
+    page.goto(f"/sdk-tokens/{token['id']}/contact")
+    while not page.get_by_text("is connected").is_visible():
+        page.wait_for_timeout(500)
+        page.reload()
+
+
+@place("Check a leaked token")
+def find_token_of_an_sdk(page: Page, instance: Instance) -> None:
+    _look_up(page, _sdk_token(instance)["secret"])
+
+
 @place("Check a leaked token")
 def find_token_found(page: Page, instance: Instance) -> None:
     _, token = _robot(instance)
@@ -988,6 +1047,20 @@ def _robot(instance: Instance) -> tuple[int, dict[str, Any]]:
     id = int(instance.api("POST", "/service-account", body)["id"])
     body = {"description": "nights", "expiresAt": "2999-01-01T00:00:00.000Z"}
     return id, instance.api("POST", f"/service-account/{id}/token", body)
+
+
+def _sdk_token(instance: Instance, **asked: Any) -> dict[str, Any]:
+    name = f"web-shop-{instance.next_number()}"
+    body = {"tokenName": name, "type": "client", "environment": "production", **asked}
+    created: dict[str, Any] = instance.api("POST", "/api-tokens", body)
+    return created
+
+
+def use_token(instance: Instance, secret: str) -> None:
+    """Read features, as an application does."""
+    address = f"{instance.address}/api/client/features"
+    with urlopen(Request(address, headers={"Authorization": secret}), timeout=30) as answer:
+        assert answer.status == 200
 
 
 def _look_up(page: Page, secret: str) -> None:

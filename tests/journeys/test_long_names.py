@@ -51,6 +51,8 @@ def _fill(instance: Instance) -> Named:
     api("POST", "/strategies", {"name": KEY, "description": NAME, "parameters": parameters})
     api("POST", "/projects", {"id": KEY, "name": NAME, "environments": ["development", KEY]})
     api("POST", f"{PROJECT}/access", {"id": user, "roleId": 4})
+    sdk = {"tokenName": NAME, "type": "client", "environment": KEY, "projects": [KEY]}
+    api("POST", "/api-tokens", sdk)
     api("POST", "/tag-types", {"name": TAG})
     for name in (KEY, "f" * 100):
         api("POST", f"{PROJECT}/features", {"name": name})
@@ -100,6 +102,13 @@ PATHS = (
     "/service-accounts/{robot}/tokens/new",
     "/service-accounts/{robot}/tokens/{token}/revoke",
     "/service-accounts/{robot}/tokens/{token}/rotate",
+    "/sdk-tokens",
+    "/sdk-tokens/1/rotate",
+    "/sdk-tokens/1/revoke",
+    "/sdk-tokens/1/contact",
+    "/connect",
+    f"{PROJECT}/sdk-tokens",
+    f"{PROJECT}/connect",
     "/account",
     f"/account/permissions?may=UPDATE_FEATURE&project={KEY}",
     f"/events?text={KEY}",

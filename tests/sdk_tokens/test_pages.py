@@ -70,8 +70,8 @@ def test_the_token_is_shown_once(browser):
     ("asked", "error"),
     [
         ({"token_name": ""}, "Application name"),
-        ({"environment": ""}, "Which environment?: Choose an environment"),
-        ({"projects": []}, "Which projects?: Choose at least one project, or all projects"),
+        ({"environment": ""}, "Environment: Choose an environment"),
+        ({"projects": []}, "Projects: Choose at least one project, or all projects"),
     ],
 )
 def test_an_answer_that_is_missing_is_an_error_at_its_question(browser, admin, asked, error):

@@ -22,6 +22,7 @@ LISTS = {
     "/users/deleted": "users",
     "/users/inactive": "inactiveUsers",
     "/service-accounts": "serviceAccounts",
+    "/sdk-tokens": "tokens",
     "/events": "events",
 }
 HOSTILE = ["=1+1", "+1", "-1", "a;=1", "a; @b", "a|+1", "@SUM(A1)", "=HYPERLINK(1)", "＝1+1", "＠x"]  # noqa: RUF001
@@ -42,6 +43,8 @@ def filled(admin: ApiClient) -> None:
             "POST", "/user-admin", json={"username": f"{text}{number}", "name": text, "rootRole": 3}
         )
     admin.ok("POST", "/service-account", json={"name": "=1+1", "rootRole": 3})
+    sdk = {"tokenName": "=1+1", "type": "client", "environment": "production"}
+    admin.ok("POST", "/api-tokens", json=sdk)
 
 
 def read(browser: Browser, path: str, format: str) -> str:
@@ -77,6 +80,7 @@ def test_a_file_has_all_that_the_list_has_word_for_word(browser, admin, filled, 
         "/users/deleted": "/user-admin?deleted=true",
         "/users/inactive": "/user-admin/inactive",
         "/service-accounts": "/service-account",
+        "/sdk-tokens": "/api-tokens",
     }.get(path, path)
     listed = admin.ok("GET", f"{api}{'&' if '?' in api else '?'}limit=1000")[LISTS[path]]
     if path == "/events":

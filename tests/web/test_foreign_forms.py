@@ -47,6 +47,8 @@ def world(admin: ApiClient) -> None:
     admin.ok("POST", "/tag-types", json={"name": "team"})
     admin.ok("POST", "/context", json={"name": "country"})
     admin.ok("POST", "/strategies", json={"name": "by-region"})
+    sdk = {"tokenName": "web", "type": "client", "environment": "production"}
+    admin.ok("POST", "/api-tokens", json=sdk)
 
 
 FOREIGN = {
@@ -97,6 +99,7 @@ FILLED_IN = {
         {},
     ),
     "/strategy-types/<key:name>/delete": ("/strategy-types/by-region", "Delete by-region", {}),
+    "/sdk-tokens/<id:token_id>/revoke": ("/sdk-tokens/1/revoke", 0, {}),
     "/new-environment": ("/new-environment", 0, {"name": "moon", "type": "test"}),
     "/environments/<key:name>": ("/environments/production", 0, {"sort_order": "77"}),
     "/environments/<key:name>/deprecate": ("/environments/production", "Deprecate production", {}),

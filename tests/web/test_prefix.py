@@ -27,6 +27,8 @@ PAGES = (
     "/users/1",
     "/users/inactive",
     "/service-accounts",
+    "/sdk-tokens",
+    "/connect",
     "/service-accounts/2",
     "/events",
     "/help",
