@@ -12,6 +12,7 @@ from app.sdk_tokens import schemas, service
 from app.sdk_tokens.models import SdkToken, SdkTokenType
 from app.sdk_tokens.service import IssuedSdkToken
 from app.web.caller import current_actor, require
+from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 
 IN_PROJECT = "/projects/<key:project_id>/api-tokens"
@@ -53,12 +54,24 @@ def create(data: dict[str, Any]) -> IssuedSdkToken:
     return service.create(current_actor, **data)
 
 
-@bp.put("/api-tokens/<ref:ref>", needs=Permission.UPDATE_CLIENT_API_TOKEN)
+@bp.get("/api-tokens/<ref:ref>", needs=Permission.READ_CLIENT_API_TOKEN)
+@bp.response(200, schemas.SdkTokenRow, etag=True)
+def show(ref: str) -> SdkToken:
+    """Read an SDK token, without its secret
+
+    By its id, or by the SHA-256 of the whole token in hexadecimal.
+    """
+    return service.get(ref)
+
+
+@bp.put("/api-tokens/<ref:ref>", needs=Permission.UPDATE_CLIENT_API_TOKEN, refuses=(412,))
 @bp.arguments(schemas.SdkTokenChanges, example={"expiresAt": "2031-01-01T00:00:00Z"})
 @bp.response(200)
 def update(data: dict[str, Any], ref: str) -> Response:
     """Change when an SDK token expires"""
-    service.set_expiry(current_actor, service.get(ref, for_change=True), **data)
+    token = service.get(ref, for_change=True)
+    check_if_match(schemas.SdkTokenRow, token)
+    service.set_expiry(current_actor, token, **data)
     return no_body()
 
 

@@ -87,6 +87,8 @@ class SdkTokenRotation(Schema):
 class SdkTokenRow(Schema):
     """A token without its secret, which is shown only once."""
 
+    volatile = frozenset({"seenAt"})
+
     id = fields.Integer()
     token_name = fields.String(attribute="name")
     type = fields.Enum(SdkTokenType, by_value=True)

@@ -5,7 +5,10 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.accounts.models import Account
+from app.core.actor import COMMAND_LINE
 from app.core.db import db, unit_of_work
+from app.sdk_tokens import service as sdk_tokens
+from app.sdk_tokens.models import SdkToken, SdkTokenType
 from app.sessions.models import Session
 from app.tokens.models import Token
 from tests.browser import Browser, Page
@@ -34,7 +37,8 @@ def everything(app: Flask) -> list[object]:
             (a.id, a.username, a.role, a.deleted_at)
             for a in db.session.scalars(sa.select(Account).order_by(Account.id))
         ]
-        return [told, list(db.session.scalars(sa.select(Token.id).order_by(Token.id)))]
+        ids = (db.session.scalars(sa.select(kind.id)).all() for kind in (Token, SdkToken))
+        return [told, *(sorted(found) for found in ids)]
 
 
 def is_in_use(app: Flask, people: People) -> dict[str, object]:
@@ -44,7 +48,16 @@ def is_in_use(app: Flask, people: People) -> dict[str, object]:
     people.token(bot)
     with app.app_context():
         token = db.session.scalar(sa.select(Token.id).where(Token.account_id == bot))
-    return {"person": person, "bot": bot, "token": token}
+    sdk = issue_sdk_token(app)
+    return {"person": person, "bot": bot, "token": token, "sdk": sdk}
+
+
+def issue_sdk_token(app: Flask) -> int:
+    with app.app_context(), unit_of_work(writes=True):
+        issued = sdk_tokens.create(
+            COMMAND_LINE, token_name="web", type=SdkTokenType.CLIENT, environment="production"
+        )
+        return issued.token.id
 
 
 def send(browser: Browser, path: str, fields: dict[str, str]) -> Page:

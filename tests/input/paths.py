@@ -72,6 +72,7 @@ AROUND = ["{}/", "{}//", "/.{}", "/x/..{}", "{};x", "{}%00", "{}.json", "{}?x=%f
 
 PIECES = {
     "id": NUMBERS,
+    "ref": [*NUMBERS, "a" * 63, "A" * 64, "*:production.fst_sdk_x"],
     "key": STRANGE,
     None: STRANGE,
     "path": STRANGE,
@@ -86,7 +87,13 @@ RULES = sorted({rule for _, rule in NEEDS | PAGES_NEED} - {"/sign-out"})
 VARIABLE = re.compile(r"<(?:(\w+)(?:\(.*?\))?:)?(\w+)>")
 
 
-USUAL = {"id": "1", "key": "web", "string": "AB", "uuid": "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10"}
+USUAL = {
+    "id": "1",
+    "ref": "1",
+    "key": "web",
+    "string": "AB",
+    "uuid": "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10",
+}
 
 
 def plain(rule: str) -> str:

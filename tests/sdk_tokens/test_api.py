@@ -192,6 +192,7 @@ def test_a_token_is_named_by_its_id_or_digest_and_never_by_the_secret(admin):
         secret = created["secret"]
         assert error_of(admin.delete(f"{PATH}/{secret}")) == (404, "NotFoundError")
         ref = created["id"] if number else sha256(secret.encode()).hexdigest()
+        assert admin.ok("GET", f"{PATH}/{ref}")["tokenName"] == f"web {number}"
         admin.ok("PUT", f"{PATH}/{ref}", {"expiresAt": None})
         admin.ok("DELETE", f"{PATH}/{ref}")
         assert error_of(admin.delete(f"{PATH}/{ref}")) == (404, "NotFoundError")
@@ -221,6 +222,16 @@ def test_owners_manage_the_tokens_of_their_project_alone(admin, people, shop):
         assert error_of(owner.delete(f"{IN_SHOP}/{id}")) == (404, "NotFoundError")
     owner.ok("DELETE", f"{IN_SHOP}/{mine['id']}")
     assert owner.ok("GET", IN_SHOP)["total"] == 0
+
+
+def test_owners_rotate_the_tokens_of_their_project(app, admin, people, shop):
+    owner = people.member("olga", "shop", "Owner")
+    old, other = make(owner, IN_SHOP), make(admin, tokenName="other")
+    path = f"{IN_SHOP}/{old['id']}/rotate"
+    new = Sdk(app, owner.ok("POST", path, {"overlapHours": 0})["secret"])
+    assert (Sdk(app, old["secret"]).get().status_code, new.get().status_code) == (401, 200)
+    refused = owner.post(f"{IN_SHOP}/{other['id']}/rotate", {})
+    assert error_of(refused) == (404, "NotFoundError")
 
 
 def test_members_viewers_and_owners_of_other_projects_are_refused(people, viewer, shop):

@@ -156,6 +156,7 @@ NEEDS = {
     ("GET", "/api/admin/api-tokens"): "READ_CLIENT_API_TOKEN",
     # For those of browsers CREATE_FRONTEND_API_TOKEN too: tests/sdk_tokens/test_api.py
     ("POST", "/api/admin/api-tokens"): "CREATE_CLIENT_API_TOKEN",
+    ("GET", "/api/admin/api-tokens/<ref:ref>"): "READ_CLIENT_API_TOKEN",
     ("PUT", "/api/admin/api-tokens/<ref:ref>"): "UPDATE_CLIENT_API_TOKEN",
     ("DELETE", "/api/admin/api-tokens/<ref:ref>"): "DELETE_CLIENT_API_TOKEN",
     ("POST", "/api/admin/api-tokens/<ref:ref>/rotate"): "UPDATE_CLIENT_API_TOKEN",

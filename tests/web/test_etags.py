@@ -6,6 +6,7 @@ from tests.clients import ApiClient, error_of
 from tests.support.races import at_once
 
 DONE = (200, 204)
+LATER, LAST = "2098-01-01T00:00:00Z", "2099-01-01T00:00:00Z"
 GIVEN = "2026-11-21T09:30:00.000Z"
 
 # What has an ETag: its path, and two changes of it.
@@ -23,6 +24,7 @@ THINGS = {
     "environment": ("/environments/production", {"sortOrder": 7}, {"deprecated": True}),
     "context field": ("/context/userId", {"sortOrder": 7}, {"stickiness": False}),
     "segment": ("/segments/{segment}", {"description": "One"}, {"name": "Two"}),
+    "SDK token": ("/api-tokens/1", {"expiresAt": LATER}, {"expiresAt": LAST}),
     "strategy type": ("/strategies/by-region", {"description": "One"}, {"description": "Two"}),
     "answer to a survey": ("/feedback/menu", {"neverShow": True}, {"given": GIVEN}),
 }
@@ -35,6 +37,8 @@ def ids(admin, people):
     admin.ok("POST", "/projects/default/features", {"name": "cart"})
     admin.ok("POST", "/feedback", {"feedbackId": "menu"})
     admin.ok("POST", "/strategies", {"name": "by-region"})
+    sdk = {"tokenName": "web", "type": "client", "environment": "production"}
+    admin.ok("POST", "/api-tokens", sdk)
     staff = admin.ok("POST", "/segments", {"name": "Staff", "constraints": []})
     return {
         "segment": staff["id"],
