@@ -131,7 +131,7 @@ def rows(
 
 
 def views(features: list[Feature]) -> list[FeatureView]:
-    """Each feature with all that belongs to it, in six statements however many they are."""
+    """Each feature with all that belongs to it, in the same few statements for any number."""
     ids = [feature.id for feature in features]
     tags = _grouped(
         sa.select(FeatureTag.feature_id, Tag)

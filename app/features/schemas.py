@@ -69,6 +69,8 @@ class ParentRow(Schema):
 
 
 class FeatureRow(Schema):
+    volatile = frozenset({"environments.lastSeenAt", "environments.yes", "environments.no"})
+
     name = fields.String(attribute="feature.name")
     type = fields.Enum(FeatureType, by_value=True, attribute="feature.type")
     description = fields.String(allow_none=True, attribute="feature.description")

@@ -12,6 +12,8 @@ from app.core.lists import OnList
 from app.environments.models import Environment, EnvironmentType
 from app.projects.models import Approval, ProjectEnvironment
 from app.strategies.models import FeatureState, FeatureVariant, Strategy, StrategySegment
+from app.usage import queries as usage
+from app.usage.queries import NEVER, PlaceUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class State:
     enabled: bool
     strategies: list[Strategy] = field(default_factory=list)
     variants: list[FeatureVariant] = field(default_factory=list)
+    use: PlaceUse = NEVER
 
     @property
     def name(self) -> str:
@@ -114,11 +117,18 @@ def states(features: Collection[tuple[int, str]]) -> dict[int, list[State]]:
         query = sa.select(Strategy).where(Strategy.feature_id.in_(chunk))
         for strategy in db.session.scalars(query.order_by(Strategy.sort_order, Strategy.id)):
             by_place[strategy.feature_id, strategy.environment].append(strategy)
+    uses = usage.by_place(ids)
     return {
         id: [
-            State(use, enabled, by_place[id, use.name], variants)
-            for use in environments.get(project_id, ())
-            for enabled, variants in [stored.get((id, use.name), (False, []))]
+            State(
+                place,
+                enabled,
+                by_place[id, place.name],
+                variants,
+                uses.get((id, place.name), NEVER),
+            )
+            for place in environments.get(project_id, ())
+            for enabled, variants in [stored.get((id, place.name), (False, []))]
         ]
         for id, project_id in features
     }

@@ -8,7 +8,15 @@ from app.strategies import types
 from app.strategies.models import MAX_STRATEGIES
 from app.strategies.schemas_variants import FeatureVariantRow, VariantRow, Variants
 from app.strategies.words import summary
-from app.web.schemas import Ignored, Schema, SingleLine, StrictBoolean, StrictList, WholeNumber
+from app.web.schemas import (
+    Ignored,
+    Schema,
+    SingleLine,
+    StrictBoolean,
+    StrictList,
+    Timestamp,
+    WholeNumber,
+)
 
 MAX_SEGMENTS = 30
 
@@ -136,13 +144,23 @@ class DefaultStrategyRow(StrategyRow):
 class StateRow(Schema):
     name = fields.String(metadata={"description": "The environment."})
     type = fields.String(attribute="environment.type")
-    sort_order = fields.Integer(attribute="environment.sort_order")
     enabled = fields.Boolean()
+    sort_order = fields.Integer(attribute="environment.sort_order")
+    last_seen_at = Timestamp(
+        allow_none=True,
+        attribute="use.last_seen_at",
+        metadata={"description": "When an application last asked for the feature here."},
+    )
     strategies = fields.List(fields.Nested(StrategyRow))
     variants = fields.List(
         fields.Nested(FeatureVariantRow),
         metadata={"description": "Shared by all strategies, as older instances have them."},
     )
+    yes = fields.Integer(
+        attribute="use.yes",
+        metadata={"description": "How often applications got “on” in this hour and the last one."},
+    )
+    no = fields.Integer(attribute="use.no", metadata={"description": "How often “off”."})
 
 
 class StrategyOrder(Schema):

@@ -85,4 +85,10 @@ def refuse_if_match() -> None:
 def etag(schema: type[Schema], dump: dict[str, Any]) -> str:
     """A digest of what the schema shows, without what changes with every use."""
     lasting = {key: value for key, value in dump.items() if key not in schema.volatile}
+    for name in schema.volatile:
+        outer, _, field = name.partition(".")
+        if field:
+            lasting[outer] = [
+                {k: v for k, v in each.items() if k != field} for each in lasting[outer]
+            ]
     return sha256(current_app.json.dumps(lasting).encode()).hexdigest()[:ETAG_LENGTH]

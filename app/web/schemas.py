@@ -40,7 +40,10 @@ class Schema(marshmallow.Schema):
     }
 
     volatile: ClassVar[frozenset[str]] = frozenset()
-    """What a mere use of the thing changes, and so does not count for its ETag."""
+    """What a mere use of the thing changes, and so does not count for its ETag.
+
+    ``environments.yes`` is a field of each thing in a list.
+    """
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         if field_obj.data_key is None:

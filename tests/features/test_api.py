@@ -10,10 +10,13 @@ PATH = "/projects/default/features"
 OFF_IN_DEVELOPMENT = {
     "name": "development",
     "type": "development",
-    "sortOrder": 1,
     "enabled": False,
+    "sortOrder": 1,
+    "lastSeenAt": None,
     "strategies": [],
     "variants": [],
+    "yes": 0,
+    "no": 0,
 }
 OFF_IN_PRODUCTION = OFF_IN_DEVELOPMENT | {
     "name": "production",

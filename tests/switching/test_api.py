@@ -51,18 +51,24 @@ def test_a_new_feature_is_off_in_every_environment_of_its_project(admin, cart):
         {
             "name": "development",
             "type": "development",
-            "sortOrder": 1,
             "enabled": False,
+            "sortOrder": 1,
+            "lastSeenAt": None,
             "strategies": [],
             "variants": [],
+            "yes": 0,
+            "no": 0,
         },
         {
             "name": "production",
             "type": "production",
-            "sortOrder": 2,
             "enabled": False,
+            "sortOrder": 2,
+            "lastSeenAt": None,
             "strategies": [],
             "variants": [],
+            "yes": 0,
+            "no": 0,
         },
     ]
     assert admin.ok("GET", cart) == feature["environments"][1]
