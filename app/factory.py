@@ -4,6 +4,8 @@ from flask import Flask
 
 from app import config
 from app.accounts import pages as accounts_pages
+from app.applications import api as applications_api
+from app.applications import pages as applications_pages
 from app.archive import api as archive_api
 from app.archive import pages as archive_pages
 from app.auth import identity
@@ -82,6 +84,7 @@ APIS = (
     tagging_api.bp,
     changing_tags_api.bp,
     archive_api.bp,
+    applications_api.bp,
     tags_api.bp,
     context_api.bp,
     constraints_api.bp,
@@ -107,6 +110,7 @@ PAGES = (
     tagging_pages.bp,
     one_tag_pages.bp,
     archive_pages.bp,
+    applications_pages.bp,
     me_pages.bp,
     me_pages_authenticator.bp,
     users_pages.bp,

@@ -11,6 +11,7 @@ from app.core.db import NEVER_REUSE_IDS, Model
 
 
 class EventType(StrEnum):
+    APPLICATION_DELETED = "application-deleted"
     BACKUP_CREATED = "backup-created"
     BACKUP_RESTORED = "backup-restored"
     CHANGE_REQUEST_BYPASSED = "change-request-bypassed"

@@ -25,6 +25,10 @@ class EventWords(NamedTuple):
 
 
 WORDS = {
+    EventType.APPLICATION_DELETED: EventWords(
+        "What an application had reported was deleted. If it still runs, it appears again.",
+        "deleted application {application}",
+    ),
     EventType.BACKUP_CREATED: EventWords(
         "A backup was created on the command line. The event has its file, size and digest.",
         "created a backup with {rows}",
@@ -401,6 +405,10 @@ class _Facts:
         if self._is_own:
             return ["yourself" if self._is_read_by(self.subject_id) else "themselves"]
         return [self._person(self.subject_id, self._name)]
+
+    @property
+    def application(self) -> list[Part]:
+        return [self._name]
 
     @property
     def whose(self) -> list[Part]:

@@ -49,6 +49,7 @@ GROUPS = (
                 Permission.READ_CLIENT_API_TOKEN,
                 also="/connect",
             ),
+            Entry("Applications", "application_pages.index"),
             Entry("Environments", "environment_pages.index", also="/new-environment"),
         ),
     ),

@@ -1,0 +1,125 @@
+from itertools import groupby
+from typing import Any
+
+from flask import Response
+
+from app.applications import counts, schemas, service
+from app.applications.counts import FeatureUse, Row
+from app.applications.service import ApplicationView, Overview
+from app.core.paging import Page
+from app.core.permissions import Access, Permission
+from app.usage.models import Instance
+from app.web.caller import current_actor
+from app.web.routes import ApiBlueprint, no_body
+
+bp = ApiBlueprint(
+    "applications",
+    __name__,
+    url_prefix="/api/admin",
+    description="Applications that ask for features through SDKs, and how often they do.",
+)
+
+ONE = "/metrics/applications/<path:name>"
+FEATURE = "/client-metrics/features/<key:name>"
+
+
+@bp.get("/metrics/applications", needs=Access.SIGNED_IN)
+@bp.arguments(schemas.ApplicationQuery, location="query")
+@bp.response(200, schemas.ApplicationList)
+def index(query: dict[str, Any]) -> Page[ApplicationView]:
+    """List applications"""
+    return service.search(current_actor, **query)
+
+
+@bp.get(f"{ONE}/overview", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.ApplicationOverview)
+def show(name: str) -> Overview:
+    """Read what an application asks for
+
+    In the last 24 hours, without features of projects that you cannot see.
+    """
+    return service.overview(current_actor, name)
+
+
+@bp.delete(ONE, needs=Permission.ADMIN)
+@bp.response(200)
+def remove(name: str) -> Response:
+    """Delete what an application reported
+
+    If it still runs, it appears again.
+    """
+    service.delete(current_actor, name)
+    return no_body()
+
+
+@bp.get("/metrics/instances/<path:name>/environment/<key:environment>", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.InstanceList)
+def index_instances(name: str, environment: str) -> dict[str, list[Instance]]:
+    """List the instances of an application
+
+    Those of the last 24 hours in one environment, latest first.
+    """
+    return {"instances": service.instances_in(name, environment)}
+
+
+@bp.get("/metrics/unknown-flags", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.UnknownFlagList)
+def index_unknown() -> dict[str, list[dict[str, Any]]]:
+    """List names that applications ask for and no feature has
+
+    Those of the last 7 days, latest first.
+    """
+    return {
+        "unknown_flags": [
+            {
+                "name": name,
+                "last_seen_at": uses[0].last_seen_at,
+                "reports": [
+                    {"app_name": application, "environments": list(places)}
+                    for application, places in groupby(
+                        sorted(uses, key=lambda use: (use.application, use.environment)),
+                        lambda use: use.application,
+                    )
+                ],
+            }
+            for name, uses in service.unknown().items()
+        ]
+    }
+
+
+@bp.get("/metrics/sdks/outdated", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.OutdatedSdkList)
+def index_outdated() -> dict[str, list[dict[str, Any]]]:
+    """List SDKs in use that have a newer major version"""
+    return {
+        "sdks": [
+            {
+                "sdk_version": sdk.reported,
+                "newest_major": sdk.newest,
+                "applications": applications,
+            }
+            for sdk, applications in service.outdated_sdks()
+        ]
+    }
+
+
+@bp.get(FEATURE, needs=Access.SIGNED_IN)
+@bp.response(200, schemas.FeatureUseRow)
+def show_feature(name: str) -> FeatureUse:
+    """Read how a feature was used in the last hour
+
+    A name that no feature has, or none that you can see, was not used.
+    """
+    return counts.last_hour(current_actor, name)
+
+
+@bp.get(f"{FEATURE}/raw", needs=Access.SIGNED_IN)
+@bp.arguments(schemas.RawQuery, location="query")
+@bp.response(200, schemas.RawRows)
+def show_raw(query: dict[str, int], name: str) -> dict[str, list[Row]]:
+    """Read how often a feature was on and off
+
+    One row for each hour, application and environment, also for hours without any. For more than
+    the last 48 hours, rows are days.
+    """
+    return {"data": counts.raw(current_actor, name, query["hours_back"])}

@@ -1,0 +1,218 @@
+"""How often a feature was asked for: over time, by application, and what variants it gave."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from itertools import groupby
+from typing import NamedTuple
+
+from app.applications import queries
+from app.applications.queries import AskedFor
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.usage import queries as usage
+from app.usage.models import Span
+from app.usage.queries import RECENT, Count
+from app.usage.service import KEPT
+
+HOURS_KEPT = int(KEPT[Span.HOUR] / timedelta(hours=1))
+MOST_HOURS = int(KEPT[Span.DAY] / timedelta(hours=1))
+
+
+class Period(StrEnum):
+    """How far back the counts of a page go."""
+
+    DAY = "24h"
+    TWO_DAYS = "48h"
+    QUARTER = "90d"
+
+    @property
+    def hours(self) -> int:
+        return {Period.DAY: 24, Period.TWO_DAYS: HOURS_KEPT, Period.QUARTER: MOST_HOURS}[self]
+
+
+class Moment(NamedTuple):
+    """An hour or a day, and how often something was on and off in it."""
+
+    start: datetime
+    yes: int = 0
+    no: int = 0
+
+
+class HourUse(NamedTuple):
+    """What applications got in an environment in the last hour."""
+
+    environment: str
+    timestamp: datetime
+    yes: int
+    no: int
+
+
+class Row(NamedTuple):
+    """What one application got in an hour or on a day, with its variants."""
+
+    feature_name: str
+    app_name: str
+    environment: str
+    timestamp: datetime
+    yes: int
+    no: int
+    variants: dict[str, int]
+
+
+class Sum(NamedTuple):
+    """What one application got in a whole period; ``last``: when the last count ended."""
+
+    application: str
+    yes: int
+    no: int
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureUse:
+    """A feature's last hour by environment, and who asked for it in the last 24."""
+
+    name: str
+    last_hour_usage: list[HourUse]
+    applications: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """A feature in one environment, over a period, for one application or all."""
+
+    moments: list[Moment]
+    applications: list[Sum]
+    variants: dict[str, int]
+
+    @property
+    def yes(self) -> int:
+        return sum(one.yes for one in self.moments)
+
+    @property
+    def checks(self) -> int:
+        return self.yes + sum(one.no for one in self.moments)
+
+
+def starts(hours: int) -> tuple[Span, list[datetime]]:
+    """The hours that make up the last so many, or for more than are kept the days."""
+    now = utcnow().replace(minute=0, second=0, microsecond=0)
+    if hours <= HOURS_KEPT:
+        return Span.HOUR, [now - timedelta(hours=back) for back in reversed(range(hours))]
+    today, days = now.replace(hour=0), -(-hours // 24)
+    return Span.DAY, [today - timedelta(days=back) for back in reversed(range(days))]
+
+
+def summed(starts: Iterable[datetime], counts: Iterable[tuple[datetime, int, int]]) -> list[Moment]:
+    """Counts added up by time; also the times without any."""
+    yes: Counter[datetime] = Counter()
+    no: Counter[datetime] = Counter()
+    for start, on, off in counts:
+        yes[start] += on
+        no[start] += off
+    return [Moment(start, yes[start], no[start]) for start in starts]
+
+
+def last_hour(actor: Actor, name: str) -> FeatureUse:
+    """The use of a feature; of a name that no feature has, or none that the actor can see: none."""
+    feature = queries.feature_named(actor, name)
+    if feature is None:
+        return FeatureUse(name, [], [])
+    counts = usage.counts(feature.id, Span.HOUR, utcnow() - RECENT)
+    latest = [one for one in counts if one.start >= usage.last_hour()]
+    found = [_together(list(uses)) for _, uses in groupby(latest, lambda one: one.environment)]
+    return FeatureUse(name, found, sorted({one.application for one in counts}))
+
+
+def raw(actor: Actor, name: str, hours: int) -> list[Row]:
+    """One row for each hour, application and environment that asked in the time; see ``starts``."""
+    feature = queries.feature_named(actor, name)
+    if feature is None:
+        return []
+    span, times = starts(hours)
+    counts = {
+        (one.environment, one.application, one.start): one
+        for one in usage.counts(feature.id, span, times[0])
+    }
+    variants: defaultdict[tuple[str, str, datetime], dict[str, int]] = defaultdict(dict)
+    for each in usage.variants(feature.id, span, times[0]):
+        variants[each.environment, each.application, each.start][each.variant] = each.times
+    places = dict.fromkeys((environment, application) for environment, application, _ in counts)
+    return [
+        Row(
+            name,
+            application,
+            environment,
+            start,
+            *_yes_and_no(counts.get((environment, application, start))),
+            variants.get((environment, application, start), {}),
+        )
+        for environment, application in places
+        for start in times
+    ]
+
+
+def of_feature(
+    feature_id: int, environment: str, period: Period, application: str | None = None
+) -> Usage:
+    """A feature in an environment; ``applications`` are all that asked for it."""
+    span, times = starts(period.hours)
+    in_environment = [
+        one for one in usage.counts(feature_id, span, times[0]) if one.environment == environment
+    ]
+    variants: Counter[str] = Counter()
+    for each in usage.variants(feature_id, span, times[0]):
+        if each.environment == environment and application in {None, each.application}:
+            variants[each.variant] += each.times
+    return Usage(
+        summed(
+            times,
+            (
+                (one.start, one.yes, one.no)
+                for one in in_environment
+                if application in {None, one.application}
+            ),
+        ),
+        _by_application(in_environment, timedelta(hours=1 if span is Span.HOUR else 24)),
+        dict(variants.most_common()),
+    )
+
+
+def busiest(asked: Collection[AskedFor]) -> tuple[str, list[Moment]]:
+    """The environment in which an application asked most, and how often in the last 24 hours."""
+    checks: Counter[str] = Counter()
+    for one in asked:
+        checks[one.environment] += one.yes + one.no
+    environment = checks.most_common(1)[0][0] if checks else ""
+    _, times = starts(Period.DAY.hours)
+    here = ((one.start, one.yes, one.no) for one in asked if one.environment == environment)
+    return environment, summed(times, here)
+
+
+def _by_application(counts: Iterable[Count], length: timedelta) -> list[Sum]:
+    """The sums of each application, those that asked most first."""
+    found: dict[str, Sum] = {}
+    for one in counts:
+        end = min(one.start + length, utcnow())
+        before = found.get(one.application, Sum(one.application, 0, 0, end))
+        found[one.application] = Sum(
+            one.application, before.yes + one.yes, before.no + one.no, max(before.last, end)
+        )
+    return sorted(found.values(), key=lambda one: (-one.yes - one.no, one.application))
+
+
+def _together(counts: Sequence[Count]) -> HourUse:
+    """The counts of one environment as one."""
+    return HourUse(
+        counts[0].environment,
+        max(one.start for one in counts),
+        sum(one.yes for one in counts),
+        sum(one.no for one in counts),
+    )
+
+
+def _yes_and_no(count: Count | None) -> tuple[int, int]:
+    return (count.yes, count.no) if count else (0, 0)

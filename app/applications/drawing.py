@@ -1,0 +1,94 @@
+"""A drawing of counts over time: yes stands on the line, no hangs below it, on one scale."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from app.applications.counts import Moment
+from app.strategies.words import GAP, HUES, WHOLE, Share
+
+STEP, BAR, HEIGHT, LABELS, TOGETHER = 16, 13, 160, 4, 6
+DAY = timedelta(days=1)
+
+
+class Bar(NamedTuple):
+    x: int
+    yes: float
+    no: float
+
+
+class Label(NamedTuple):
+    """A time as the axis and the table show it."""
+
+    start: datetime
+    text: str
+
+
+class TableRow(NamedTuple):
+    label: str
+    yes: int
+    no: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """``base``: how far down the line is. ``table``: the same in several hours or days together."""
+
+    bars: list[Bar]
+    width: int
+    base: float
+    most_yes: int
+    most_no: int
+    labels: list[str]
+    table: list[TableRow]
+    unit: str
+    together: int = TOGETHER
+    height: int = HEIGHT
+
+
+def draw(moments: Sequence[Moment]) -> Chart:
+    """The moments follow each other at the same distance."""
+    days = moments[1].start - moments[0].start >= DAY
+    most_yes, most_no = max(one.yes for one in moments), max(one.no for one in moments)
+    scale = (HEIGHT - 2) / max(most_yes + most_no, 1)
+    bars = [
+        Bar(STEP * place, round(one.yes * scale, 1), round(one.no * scale, 1))
+        for place, one in enumerate(moments)
+        if one.yes or one.no
+    ]
+    groups = [moments[at : at + TOGETHER] for at in range(0, len(moments), TOGETHER)]
+    return Chart(
+        bars,
+        STEP * len(moments) - (STEP - BAR),
+        round(most_yes * scale + 0.5, 1),
+        most_yes,
+        most_no,
+        [_label(moments[len(moments) * at // LABELS].start, days=days) for at in range(LABELS)],
+        [
+            TableRow(
+                _label(group[0].start, days=days),
+                sum(one.yes for one in group),
+                sum(one.no for one in group),
+            )
+            for group in reversed(groups)
+        ],
+        "day" if days else "hour",
+    )
+
+
+def shares(counts: dict[str, int]) -> list[Share]:
+    """The variants that were given, to draw in one bar; those given most often first."""
+    total, found, start = sum(counts.values()), [], 0
+    for place, (name, times) in enumerate(counts.items()):
+        end = start + WHOLE * times // total
+        gap = GAP if end < WHOLE else 0
+        percent = f"{100 * times / total:.1f}".removesuffix(".0") + "%"
+        found.append(Share(name, percent, start, max(end - start - gap, 0), place % HUES + 1))
+        start = end
+    return found
+
+
+def _label(start: datetime, *, days: bool) -> str:
+    day = f"{start.day} {start:%b}"
+    return day if days else f"{day} {start:%H:%M}"

@@ -1,0 +1,130 @@
+from collections import Counter
+from functools import partial
+
+from flask import flash, render_template
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.applications import counts, schemas, service, words
+from app.applications.drawing import draw, shares
+from app.core.permissions import Access, Permission
+from app.environments import service as environments
+from app.environments.models import EnvironmentType
+from app.features import service as features
+from app.features.queries import FeatureView
+from app.projects import service as projects
+from app.strategies.words import reach, short
+from app.web import exports
+from app.web.caller import current_actor
+from app.web.listing import read_query
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint("application_pages", __name__)
+
+FILTERS = {"query": "Name", "environment": "Environment", "sdk": "SDK"}
+SDK_STATES = {"outdated": "Outdated"}
+UNKNOWN_SHOWN = 50
+FEATURES_SHOWN = 200
+
+
+@bp.get("/applications", needs=Access.SIGNED_IN)
+def index() -> ResponseReturnValue:
+    """List the applications, with what they ask for in vain."""
+    query = read_query(schemas.ApplicationQuery)
+    search = partial(service.search, current_actor)
+    if exports.wanted():
+        return exports.table("applications", schemas.ApplicationRow(), search, query.values)
+    unknown = service.unknown()
+    return render_template(
+        "applications/index.html",
+        page=search(**query.values),
+        query=query,
+        filters=query.in_use(FILTERS, {"sdk": SDK_STATES}),
+        environments=[(name, name) for name in environments.all_names()],
+        sdk_states=SDK_STATES.items(),
+        unknown=dict(list(unknown.items())[:UNKNOWN_SHOWN]),
+        unknown_count=len(unknown),
+        unknown_of=Counter(
+            application
+            for uses in unknown.values()
+            for application in {use.application for use in uses}
+        ),
+        suggestions=service.suggestions(current_actor, unknown),
+        archived=service.still_asked_for(current_actor),
+    )
+
+
+@bp.get("/applications/<path:name>", needs=Access.SIGNED_IN)
+def show(name: str) -> ResponseReturnValue:
+    """Show what an application asks for, where it runs and with which SDK."""
+    overview = service.overview(current_actor, name)
+    names = {one.name for one in overview.unknown}
+    archived = {one.feature for one in overview.asked_for if one.is_archived}
+    busiest, moments = counts.busiest(overview.asked_for)
+    return render_template(
+        "applications/show.html",
+        overview=overview,
+        view=overview.view,
+        features=service.features_of(overview),
+        problems=words.problems(len(names), len(archived)),
+        features_shown=FEATURES_SHOWN,
+        busiest=busiest,
+        moments=moments,
+        chart=draw(moments),
+        unknown={one.name: one for one in reversed(overview.unknown)},
+        suggestions=service.suggestions(current_actor, names),
+        share=words.share,
+        reach=reach,
+        short=short,
+        sentence=words.chart,
+    )
+
+
+@bp.post("/applications/<path:name>/delete", needs=Permission.ADMIN)
+def remove(name: str) -> Response:
+    """Delete what an application reported."""
+    service.delete(current_actor, name)
+    flash(f"Application {name} deleted.", "ok")
+    return redirect_to(".index")
+
+
+@bp.get("/projects/<key:project_id>/features/<key:name>/usage", needs=Access.SIGNED_IN)
+def show_usage(project_id: str, name: str) -> ResponseReturnValue:
+    """Show how often a feature was on and off in one environment, and who asked for it."""
+    query = read_query(schemas.UsageQuery)
+    view = features.get(current_actor, project_id, name)
+    environment = _environment(view, query.values.get("environment"))
+    period, application = query.values["period"], query.values.get("application")
+    use = counts.of_feature(view.feature.id, environment, period, application)
+    chart = draw(use.moments)
+    return render_template(
+        "applications/usage.html",
+        overview=projects.overview(current_actor, project_id),
+        view=view,
+        query=query,
+        environment=environment,
+        period=period,
+        periods=[(one.value, text) for one, text in words.PERIODS.items()],
+        application=application,
+        use=use,
+        chart=chart,
+        sentence=words.chart(use.moments, chart.unit),
+        verdict=words.verdict(use.yes, use.checks, environment, period),
+        variants=shares(use.variants),
+    )
+
+
+def _environment(view: FeatureView, asked: str | None) -> str:
+    """The environment that was asked for, or the one whose usage says most."""
+    uses = {state.name: state for state in view.environments}
+    if asked in uses:
+        return asked
+    ranked = sorted(
+        view.environments,
+        key=lambda state: (
+            state.use.last_seen_at is not None,
+            state.environment.type == EnvironmentType.PRODUCTION,
+        ),
+    )
+    return ranked[-1].name if ranked else ""

@@ -1,0 +1,276 @@
+"""Applications as their SDKs report them, and what features they ask for."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from app.applications import queries
+from app.applications.queries import ArchivedUse, AskedFor, Unknown
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import db
+from app.core.errors import NotFound
+from app.core.paging import Page, page_of
+from app.core.spelling import Spellings
+from app.events import service as events
+from app.events.models import EventType
+from app.strategies import queries as strategies
+from app.strategies.queries import State
+from app.usage import queries as usage
+from app.usage import sdks
+from app.usage.models import Application, Instance, UnknownFeature, Usage, VariantUsage
+from app.usage.queries import RECENT
+from app.usage.sdks import Sdk
+
+SUGGESTED, COMPARED, LEAST_SIMILARITY = 20, 2_000, 80
+ARCHIVED_SHOWN = 20
+
+
+class SdkState(StrEnum):
+    """What a list of applications can be limited to."""
+
+    OUTDATED = "outdated"
+
+
+class _Instances:
+    """Facts about instances of the last 7 days, which are sorted: those seen last come first."""
+
+    instances: list[Instance]
+
+    @property
+    def last_seen(self) -> datetime | None:
+        return self.instances[0].last_seen_at if self.instances else None
+
+    @property
+    def instance_count(self) -> int:
+        """How many are running."""
+        return len(running(self.instances))
+
+    @property
+    def sdks(self) -> list[Sdk]:
+        return sdks.read(one.sdk for one in self.instances)
+
+    @property
+    def outdated_sdks(self) -> list[Sdk]:
+        return [sdk for sdk in self.sdks if sdk.newest]
+
+
+@dataclass(frozen=True)
+class ApplicationView(_Instances):
+    """An application; ``usage``: where it asks for features, by project that the reader can see."""
+
+    application: Application
+    instances: list[Instance] = field(default_factory=list)
+    usage: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def environments(self) -> list[str]:
+        return sorted({one.environment for one in self.instances})
+
+
+class Suggestion(NamedTuple):
+    """A feature with a name like one that no feature has."""
+
+    name: str
+    project_id: str
+
+
+@dataclass(frozen=True)
+class EnvironmentUse(_Instances):
+    """An application in one environment; ``missing``: names that no feature has."""
+
+    name: str
+    instances: list[Instance]
+    missing: list[str]
+
+    @property
+    def frontend_sdks(self) -> list[Sdk]:
+        return [sdk for sdk in self.sdks if sdk.is_frontend]
+
+    @property
+    def backend_sdks(self) -> list[Sdk]:
+        return [sdk for sdk in self.sdks if not sdk.is_frontend]
+
+    @property
+    def issues(self) -> dict[str, Any]:
+        return {"missing_features": self.missing, "outdated_sdks": self.outdated_sdks}
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Everything about an application. ``asked_for``: by hour, in projects that the reader can see.
+
+    ``missing_strategies``: types that decide about these features and that it can't evaluate, if
+    it said which it can.
+    """
+
+    view: ApplicationView
+    environments: list[EnvironmentUse]
+    asked_for: list[AskedFor]
+    unknown: list[Unknown]
+    missing_strategies: list[str]
+
+    @property
+    def projects(self) -> list[str]:
+        return sorted({one.project_id for one in self.asked_for})
+
+    @property
+    def feature_count(self) -> int:
+        return len({one.feature_id for one in self.asked_for})
+
+    @property
+    def issues(self) -> dict[str, list[str]]:
+        return {"missing_strategies": self.missing_strategies}
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureUse:
+    """A feature that an application asked for, with its states and how often it was on and off."""
+
+    name: str
+    project_id: str
+    is_archived: bool
+    states: dict[str, State]
+    yes: int
+    checks: int
+
+
+def search(
+    actor: Actor,
+    *,
+    limit: int,
+    offset: int,
+    query: str | None = None,
+    environment: str | None = None,
+    sdk: SdkState | None = None,
+    sort: str | None = None,
+) -> Page[ApplicationView]:
+    """Applications that match every filter."""
+    outdated = [one.reported for one, _ in outdated_sdks()] if sdk else None
+    found = queries.rows(text=query, environment=environment, sdks=outdated, sort=sort)
+    page = page_of(found, limit=limit, offset=offset)
+    return page.of(_views(actor, page.items))
+
+
+def overview(actor: Actor, name: str) -> Overview:
+    """One application.
+
+    Raises:
+        NotFound: when none has this name.
+
+    """
+    application = get(name)
+    [view] = _views(actor, [application])
+    asked = queries.asked_for(actor, application.id, utcnow() - RECENT)
+    missing = queries.unknown(application.id)
+    names = {*view.environments, *(use.environment for use in asked)}
+    names |= {one.environment for one in missing}
+    uses = [
+        EnvironmentUse(
+            name,
+            [one for one in view.instances if one.environment == name],
+            sorted({one.name for one in missing if one.environment == name}),
+        )
+        for name in sorted(names)
+    ]
+    needed = queries.strategy_types({one.feature_id for one in asked})
+    known = application.strategies
+    return Overview(
+        view, uses, asked, missing, [type for type in needed if known and type not in known]
+    )
+
+
+def features_of(overview: Overview) -> list[FeatureUse]:
+    """The features that an application asked for, those asked for most first."""
+    uses: dict[int, list[AskedFor]] = {}
+    for one in overview.asked_for:
+        uses.setdefault(one.feature_id, []).append(one)
+    states = strategies.states([(id, found[0].project_id) for id, found in uses.items()])
+    features = [
+        FeatureUse(
+            found[0].feature,
+            found[0].project_id,
+            found[0].is_archived,
+            {state.name: state for state in states[id]},
+            sum(one.yes for one in found),
+            sum(one.yes + one.no for one in found),
+        )
+        for id, found in uses.items()
+    ]
+    return sorted(features, key=lambda one: (-one.checks, one.name))
+
+
+def get(name: str) -> Application:
+    application = queries.named(name)
+    if application is None:
+        raise NotFound(f"There is no application named {name}.")
+    return application
+
+
+def running(instances: Iterable[Instance]) -> list[Instance]:
+    """Those that were heard of in the last 24 hours."""
+    since = utcnow() - RECENT
+    return [one for one in instances if one.last_seen_at >= since]
+
+
+def instances_in(name: str, environment: str) -> list[Instance]:
+    """The instances of the last 24 hours."""
+    return running(usage.instances([get(name).id], environment))
+
+
+def outdated_sdks() -> list[tuple[Sdk, list[str]]]:
+    """SDKs in use of which there is a newer major version, each with its applications."""
+    applications: dict[str, list[str]] = {}
+    for reported, name in queries.sdks():
+        applications.setdefault(reported, []).append(name)
+    found = [(Sdk(reported), names) for reported, names in applications.items()]
+    return [(sdk, names) for sdk, names in found if sdk.newest]
+
+
+def unknown() -> dict[str, list[Unknown]]:
+    """Names that applications ask for and no feature has, latest first."""
+    found: dict[str, list[Unknown]] = {}
+    for one in queries.unknown():
+        found.setdefault(one.name, []).append(one)
+    return found
+
+
+def still_asked_for(actor: Actor) -> list[ArchivedUse]:
+    """Archived features that applications asked for in the last 24 hours."""
+    return queries.archived(actor, ARCHIVED_SHOWN)
+
+
+def suggestions(actor: Actor, names: Collection[str]) -> dict[str, Suggestion]:
+    """For the first SUGGESTED of the names: a feature with a similar one, if there is one."""
+    asked = list(names)[:SUGGESTED]
+    known = queries.names_like(actor, asked, COMPARED) if asked else {}
+    spellings = Spellings(list(known))
+    similar = {name: spellings.most_similar(name, least=LEAST_SIMILARITY) for name in asked}
+    return {name: Suggestion(found[0], known[found[0]]) for name, found in similar.items() if found}
+
+
+def delete(actor: Actor, name: str) -> None:
+    """Forget an application with all it reported. If it still runs, it appears again."""
+    application = get(name)
+    for model in (Usage, VariantUsage, UnknownFeature, Instance):
+        db.session.execute(sa.delete(model).where(model.application_id == application.id))
+    before = {"name": application.name, "createdAt": application.created_at.isoformat()}
+    db.session.delete(application)
+    events.record(actor, EventType.APPLICATION_DELETED, pre_data=before)
+
+
+def _views(actor: Actor, applications: Sequence[Application]) -> list[ApplicationView]:
+    ids = [one.id for one in applications]
+    views = {one.id: ApplicationView(one) for one in applications}
+    for instance in usage.instances(ids):
+        views[instance.application_id].instances.append(instance)
+    by_project = groupby(queries.projects_of(actor, ids), lambda use: use[:2])
+    for (id, project_id), uses in by_project:
+        environments = [use.environment for use in uses]
+        views[id].usage.append({"project": project_id, "environments": environments})
+    return list(views.values())

@@ -1,0 +1,47 @@
+"""What the pages about usage say in sentences."""
+
+from collections.abc import Sequence
+
+from app.applications.counts import Moment, Period
+from app.core.words import counted, spoken
+
+PERIODS = {Period.DAY: "24 hours", Period.TWO_DAYS: "48 hours", Period.QUARTER: "90 days"}
+
+
+def verdict(yes: int, checks: int, environment: str, period: Period) -> tuple[str, str]:
+    """What applications got, and how that was counted."""
+    last = f"in {environment} in the last {PERIODS[period]}"
+    if not checks:
+        return "No application asked for it", f"{last}."
+    return f"{share(yes, checks)} of checks said yes", f"{last}: {yes:,} of {checks:,}."
+
+
+def share(yes: int, checks: int) -> str:
+    """``25.4%``; never 100% or 0% of what is only almost so."""
+    if not checks:
+        return "–"
+    percent = 100 * yes / checks
+    if 0 < yes < checks:
+        percent = min(max(percent, 0.1), 99.9)
+    return f"{percent:.1f}".removesuffix(".0") + "%"
+
+
+def chart(moments: Sequence[Moment], unit: str) -> str:
+    """The drawing in a sentence, for those who can’t see it."""
+    asked = [one for one in moments if one.yes or one.no]
+    if not asked:
+        return f"No checks in {counted(len(moments), unit)}."
+    yes, no = sum(one.yes for one in asked), sum(one.no for one in asked)
+    silent = len(moments) - len(asked)
+    rest = f" No checks in {counted(silent, unit)}." if silent else ""
+    return f"{yes:,} yes and {no:,} no in {counted(len(moments), unit)}.{rest}"
+
+
+def problems(unknown: int, archived: int) -> str:
+    """What is wrong with the features that an application asks for."""
+    found = []
+    if unknown:
+        found.append(f"{unknown:,} {'doesn’t' if unknown == 1 else 'don’t'} exist")
+    if archived:
+        found.append(f"{archived:,} {'is' if archived == 1 else 'are'} archived")
+    return f"{spoken(found).capitalize()}." if found else ""
