@@ -104,6 +104,8 @@ def show_usage(project_id: str, name: str) -> ResponseReturnValue:
         view=view,
         query=query,
         environment=environment,
+        environments=[(state.name, state.name) for state in view.environments],
+        applications=[(one.application, one.application) for one in use.applications],
         period=period,
         periods=[(one.value, text) for one, text in words.PERIODS.items()],
         application=application,

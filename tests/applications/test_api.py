@@ -137,13 +137,14 @@ def test_the_list_says_where_applications_run_and_with_what(app, admin, sdk, new
         ("?limit=1&offset=1", ["shop"]),
     ],
 )
-def test_the_list_is_searched_sorted_and_paged(app, admin, sdk, new_sdk, now, query, expected):
-    ask(sdk, app, "api", "unleash-java-sdk:9.2.0")
-    now.shift(60)
-    ask(sdk, app, "shop")
-    now.shift(60)
-    ask(new_sdk(environment="development"), app, "Web")
-    names = [one["appName"] for one in admin.ok("GET", f"{LIST}{query}")["applications"]]
+def test_the_list_is_searched_sorted_and_paged(app, admin, new_sdk, query, expected):
+    with time_machine.travel(NOW, tick=False) as clock:
+        ask(new_sdk(), app, "api", "unleash-java-sdk:9.2.0")
+        clock.shift(60)
+        ask(new_sdk(), app, "shop")
+        clock.shift(60)
+        ask(new_sdk(environment="development"), app, "Web")
+        names = [one["appName"] for one in admin.ok("GET", f"{LIST}{query}")["applications"]]
     assert names == expected
 
 

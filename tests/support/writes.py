@@ -7,7 +7,9 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import Model, db
+from app.core.db import Model, db, unit_of_work
+from app.usage import service as usage
+from app.usage.service import Report
 from tests.browser import Browser
 from tests.clients import ApiClient
 from tests.people import People
@@ -115,6 +117,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/strategies/by-region/deprecate", None),
     ("POST", "/strategies/retired/reactivate", None),
     ("DELETE", "/strategies/by-region", None),
+    ("DELETE", "/metrics/applications/web-shop", None),
     ("POST", "/environments", {"name": "new", "type": "test"}),
     ("PUT", "/environments/production", {"deprecated": True}),
 ]
@@ -140,6 +143,8 @@ def world(root: ApiClient, people: People) -> World:
     for name in ("by-region", "retired"):
         root.ok("POST", "/strategies", {"name": name})
     root.ok("POST", "/strategies/retired/deprecate")
+    with people.app.app_context(), unit_of_work(writes=True):
+        usage.write(Report(strategies={"web-shop": []}))
     root.ok("POST", DEFAULT.replace("production", "development"), ROLLOUT)
     for name in ("a", "b", "child", "parent", "resting"):
         root.ok("POST", FEATURES, {"name": name})

@@ -24,6 +24,7 @@ LISTS = {
     "/service-accounts": "serviceAccounts",
     "/sdk-tokens": "tokens",
     "/events": "events",
+    "/applications": "applications",
 }
 HOSTILE = ["=1+1", "+1", "-1", "a;=1", "a; @b", "a|+1", "@SUM(A1)", "=HYPERLINK(1)", "＝1+1", "＠x"]  # noqa: RUF001
 

@@ -1,0 +1,147 @@
+"""The pages about applications and the use of features, all without scripts."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+
+from tests.browser import Browser
+from tests.support.sdks import write_reports
+
+FEATURES = "/projects/default/features"
+USAGE = f"{FEATURES}/checkout.cart/usage"
+NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def cart(admin):
+    admin.ok("POST", FEATURES, {"name": "checkout.cart"})
+
+
+def ask(sdk, app, counts, name="web-shop", sdk_version="unleash-node-sdk:6.12.1"):
+    """Have an application report: counts by feature, (yes, no) or with variants."""
+    toggles = {
+        feature: dict(zip(("yes", "no", "variants"), found, strict=False))
+        for feature, found in counts.items()
+    }
+    body = {"appName": name, "instanceId": "1", "bucket": {"toggles": toggles}}
+    sdk.post("metrics", body, **{"unleash-sdk": sdk_version})
+    write_reports(app)
+
+
+def test_without_applications_the_list_says_how_one_gets_there(browser):
+    page = browser.get("/applications")
+    assert page.has("An application appears here when it asks for features with an SDK token.")
+
+
+def test_the_list_tells_what_applications_run_with(app, browser, sdk):
+    ask(sdk, app, {"checkout.cart": (3, 1)})
+    ask(sdk, app, {"checkout.crat": (0, 1)}, "api", "unleash-java-sdk:9.2.0")
+    page = browser.get("/applications")
+    assert page.has("2 applications")
+    assert page.has("web-shop production 1 Node 6.12.1 just now")
+    assert page.has("Java 9.2.0 just now Outdated SDK, update to 11 1 unknown feature")
+    assert browser.get("/applications?sdk=outdated").has("1 application matches")
+    assert browser.get("/applications?query=nope").has("No application matches")
+
+
+def test_the_list_is_sorted_by_its_heads(app, browser, sdk):
+    for name in ("web-shop", "api"):
+        ask(sdk, app, {"checkout.cart": (3, 1)}, name)
+    page = browser.get("/applications")
+    assert page.words.index("api") < page.words.index("web-shop")
+    page = browser.get(f"/applications{page.links['Name']}")
+    assert page.words.index("web-shop") < page.words.index("api production")
+
+
+def test_unknown_names_come_with_what_they_may_have_meant(app, admin, people, browser, sdk):
+    ask(sdk, app, {"checkout.crat": (0, 1), "else": (0, 1)})
+    page = browser.get("/applications")
+    assert page.has("2 unknown features")
+    assert page.has(
+        "checkout.crat by web-shop in production, just now. Did you mean checkout.cart?"
+    )
+    admin.ok("PUT", "/projects/default", {"name": "Default", "mode": "private"})
+    people.person("grace")
+    viewer = Browser(app).sign_in("grace")
+    assert viewer.get("/applications").has("checkout.crat by web-shop")
+    assert not viewer.get("/applications").has("checkout.cart")
+
+
+def test_archived_features_that_are_asked_for_since_are_listed(app, admin, browser, sdk):
+    ask(sdk, app, {"checkout.cart": (3, 1)})
+    admin.ok("POST", "/projects/default/archive", {"features": ["checkout.cart"]})
+    assert not browser.get("/applications").has("Archived, but still asked for")
+    ask(sdk, app, {"checkout.cart": (0, 1)})
+    page = browser.get("/applications")
+    assert page.has("Archived, but still asked for")
+    assert page.has("checkout.cart in default, just now")
+    assert browser.get("/applications/web-shop").has("checkout.cart Archived, still asked for")
+
+
+def test_an_application_says_what_it_asks_for_and_where_it_runs(app, admin, browser, sdk):
+    admin.ok("POST", f"{FEATURES}/checkout.cart/environments/production/on")
+    ask(sdk, app, {"checkout.cart": (3, 1), "checkout.crat": (0, 1)})
+    page = browser.get("/applications/web-shop")
+    assert page.h1 == "web-shop"
+    assert page.has("Connected 1 instance now Last seen just now")
+    assert page.has("It asked for 1 feature in the last 24 hours. 1 doesn’t exist.")
+    assert page.has("Checks per hour in production")
+    assert page.has("checkout.cart On 4 75%")
+    assert page.has("checkout.crat Doesn’t exist Did you mean checkout.cart? – just now")
+    assert page.has("production 1 Node 6.12.1 just now")
+
+
+def test_an_application_that_is_silent_says_so(app, browser, sdk):
+    with time_machine.travel(NOW, tick=False):
+        ask(sdk, app, {"checkout.cart": (3, 1)})
+    page = browser.get("/applications/web-shop")
+    assert page.has("Not seen in 24 hours 0 instances now")
+    assert page.has("It asked for 0 features in the last 24 hours.")
+
+
+def test_an_admin_deletes_an_application(app, people, browser, sdk):
+    ask(sdk, app, {"checkout.cart": (3, 1)})
+    people.person("grace")
+    viewer = Browser(app).sign_in("grace")
+    assert not viewer.get("/applications/web-shop").has("Delete this application")
+    page = browser.get("/applications/web-shop")
+    done = browser.follow(browser.submit(page, form="Delete application web-shop"))
+    assert done.messages == ["Application web-shop deleted."]
+    assert done.has("No applications yet")
+
+
+def test_a_feature_says_how_often_it_was_on_and_for_whom(app, browser, sdk):
+    ask(sdk, app, {"checkout.cart": (3, 1, {"blue": 2, "red": 1})})
+    ask(sdk, app, {"checkout.cart": (0, 4)}, "api")
+    page = browser.get(USAGE)
+    assert page.has("37.5% of checks said yes in production in the last 48 hours: 3 of 8.")
+    assert page.has("3 yes and 5 no in 48 hours. No checks in 47 hours.")
+    assert page.has("blue 66.7% red 33.3%")
+    assert page.has("2 applications ask for it in production")
+    assert page.has("web-shop 3 1 just now")
+    page = browser.get(f"{USAGE}?application=api&period=24h")
+    assert page.has("0% of checks said yes in production in the last 24 hours: 0 of 4.")
+    assert not page.has("blue")
+
+
+def test_usage_of_90_days_comes_by_day(app, browser, sdk):
+    with time_machine.travel(datetime.now(UTC) - timedelta(days=10), tick=False):
+        ask(sdk, app, {"checkout.cart": (3, 1)})
+    page = browser.get(f"{USAGE}?period=90d")
+    assert page.has("Checks per day in production")
+    assert page.has("3 yes and 1 no in 90 days. No checks in 89 days.")
+    assert browser.get(USAGE).has("No application asked for it in production in the last 48 hours.")
+
+
+def test_the_environment_with_use_is_shown_first(app, browser, new_sdk):
+    ask(new_sdk(environment="development"), app, {"checkout.cart": (3, 1)})
+    assert browser.get(USAGE).has("75% of checks said yes in development")
+    page = browser.get(f"{USAGE}?environment=production")
+    assert page.has("No application asked for it in production")
+    assert page.has("SDKs report about once a minute")
+
+
+def test_parts_of_the_address_that_mean_nothing_are_named(browser):
+    page = browser.get(f"{USAGE}?period=forever")
+    assert page.has("Some filters in this address aren’t valid and were ignored")
