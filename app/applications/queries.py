@@ -215,4 +215,4 @@ def names_like(actor: Actor, names: Collection[str], limit: int) -> dict[str, st
         .order_by(Feature.name)
         .limit(limit)
     )
-    return dict(map(tuple, db.session.execute(query)))
+    return {row.name: row.project_id for row in db.session.execute(query)}

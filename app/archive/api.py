@@ -37,11 +37,12 @@ def validate(data: dict[str, list[str]], project_id: str) -> Plan:
 def plan(data: dict[str, list[str]], project_id: str) -> Plan:
     """Plan archiving of features
 
-    Which features would be archived, which are blocked and by what, which dependencies would be
-    deleted, and which names have nothing to archive. Changes nothing.
+    Which features would be archived, which of them applications still ask for, which are blocked
+    and by what, which dependencies would be deleted, and which names have nothing to archive.
+    Changes nothing.
     """
     detach = data["remove_dependencies_on"]
-    return service.plan(current_actor, project_id, data["features"], detach=detach)
+    return service.preview(current_actor, project_id, data["features"], detach=detach)
 
 
 @bp.post("/archive", needs=Permission.DELETE_FEATURE, refuses=(404,))

@@ -92,7 +92,7 @@ def _preview_page(
 ) -> ResponseReturnValue:
     """``shown``: the plan that the page showed before, if it changed and was refused."""
     selection, detach = _selection(project_id), request.args.getlist("detach")
-    plan = service.plan(current_actor, project_id, selection.names, detach=detach)
+    plan = service.preview(current_actor, project_id, selection.names, detach=detach)
     return show_review(
         "archive/preview.html",
         form,

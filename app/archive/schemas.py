@@ -1,6 +1,6 @@
 from marshmallow import fields
 
-from app.web.schemas import KeySet, Schema
+from app.web.schemas import KeySet, Schema, Timestamp
 
 
 class FeatureNames(Schema):
@@ -38,10 +38,22 @@ class ChildAndParent(Schema):
     parent = fields.String()
 
 
+class AskedFor(Schema):
+    feature = fields.String()
+    last_seen_at = Timestamp()
+    applications = fields.Integer(
+        metadata={"description": "How many applications asked for it in the last 7 days."}
+    )
+
+
 class ArchivePlan(Schema):
     """What archiving would do, by name; the validation summarises it in two fields."""
 
     archivable = fields.List(fields.String())
+    still_asked_for = fields.List(
+        fields.Nested(AskedFor),
+        metadata={"description": "Archivable features that were asked for in the last 7 days."},
+    )
     blocked = fields.Dict(
         keys=fields.String(),
         values=fields.List(fields.String()),

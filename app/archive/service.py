@@ -1,8 +1,9 @@
 """Archiving and reviving features, and previewing it."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -22,6 +23,16 @@ from app.projects import service as projects
 from app.projects.approvals import guard
 from app.projects.queries import visible_projects
 from app.strategies import queries as strategies
+from app.usage import queries as usage
+from app.usage.queries import ASKED_FOR
+
+
+class AskedFor(NamedTuple):
+    """A feature that ``applications`` asked for in the last days."""
+
+    feature: str
+    last_seen_at: datetime
+    applications: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +43,7 @@ class Plan:
     set depend on, with these children. ``detached``: dependencies of features outside the set,
     which are deleted so that they block nothing. ``dropped``: all dependencies of the set.
     ``archived``, ``unknown`` and ``elsewhere``: names with nothing to archive here; the last are
-    features of other projects that the actor can see.
+    features of other projects that the actor can see. ``still_asked_for``: see ``preview``.
     """
 
     ids: dict[str, int]
@@ -42,6 +53,7 @@ class Plan:
     archived: list[str]
     unknown: list[str]
     elsewhere: list[str]
+    still_asked_for: list[AskedFor] = field(default_factory=list)
 
     @property
     def archivable(self) -> list[str]:
@@ -83,6 +95,22 @@ def plan(
     """What archiving would do; changes nothing. ``detach``: see ``archive``."""
     projects.require(actor, project_id)
     return _plan(actor, project_id, features, detach)
+
+
+def preview(
+    actor: Actor, project_id: str, features: Collection[str], *, detach: Collection[str] = ()
+) -> Plan:
+    """The plan, with those of the archivable features that applications still ask for."""
+    found = plan(actor, project_id, features, detach=detach)
+    demand = usage.demand([found.ids[name] for name in found.archivable])
+    since = utcnow() - ASKED_FOR
+    asked_for = [
+        AskedFor(name, *demand[id])
+        for name in found.archivable
+        for id in [found.ids[name]]
+        if id in demand and demand[id].last_seen_at >= since
+    ]
+    return replace(found, still_asked_for=asked_for)
 
 
 def archive(

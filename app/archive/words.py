@@ -1,6 +1,6 @@
 """What a plan says in sentences."""
 
-from app.archive.service import Plan
+from app.archive.service import AskedFor, Plan
 from app.core.words import counted
 
 
@@ -9,6 +9,12 @@ def title(plan: Plan) -> str:
     if not plan.archivable:
         return "Archive features"
     return f"Archive {counted(len(plan.archivable), 'feature')}"
+
+
+def asked_for(one: AskedFor) -> str:
+    """Who still asks for a feature, and until when, for the command line."""
+    by = counted(one.applications, "application")
+    return f"still asked for by {by}, last on {one.last_seen_at:%Y-%m-%d at %H:%M} UTC"
 
 
 def verdict(plan: Plan, *, left_out: int) -> tuple[str, str]:

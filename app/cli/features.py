@@ -4,6 +4,7 @@ import click
 
 from app.archive import schemas as archive_schemas
 from app.archive import service as archiving
+from app.archive import words as archive_words
 from app.cli.commands import (
     UNLIMITED,
     Output,
@@ -145,9 +146,10 @@ def plan(
     actor: Actor, project: str, names: tuple[str, ...], remove_dependencies_on: tuple[str, ...]
 ) -> Output:
     """Show what archiving these features would do. Changes nothing."""
-    found = archiving.plan(actor, project, _names_in(names), detach=remove_dependencies_on)
+    found = archiving.preview(actor, project, _names_in(names), detach=remove_dependencies_on)
     rows = [
         *((name, "would be archived") for name in found.archivable),
+        *((one.feature, archive_words.asked_for(one)) for one in found.still_asked_for),
         *((name, f"blocked by {', '.join(by)}") for name, by in sorted(found.blocked.items())),
         *((e.child, f"no longer depends on {e.parent}") for e in found.lost + found.detached),
         *((name, "already archived") for name in found.archived),

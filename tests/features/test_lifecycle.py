@@ -10,6 +10,7 @@ PATH = f"{PROJECT}/features"
 PLAN = f"{PROJECT}/archive/plan"
 EMPTY = {
     "archivable": [],
+    "stillAskedFor": [],
     "blocked": {},
     "droppedDependencies": [],
     "alreadyArchived": [],
