@@ -11,6 +11,7 @@ import pyotp
 from playwright.sync_api import Page
 
 from tests.journeys.instance import ADMIN, CHECKOUT, COLLEAGUE, PASSWORD, VIEWER, Instance, names
+from tests.journeys.usage import report
 
 Way = Callable[[Page, Instance], object]
 
@@ -79,6 +80,7 @@ for name, path, heading in (
     ("strategy-types", "/strategy-types", "Strategy types"),
     ("strategy-type-new", "/new-strategy-type", "New strategy type"),
     ("strategy-type", "/strategy-types/near-store", "Strategy type near-store"),
+    ("applications-none-match", "/applications?query=nothing-like-it", "Applications"),
     ("segments", "/segments", "Segments"),
     ("segments-none-match", "/segments?text=nothing-like-it", "Segments"),
     ("segment-new", "/new-segment", "New segment"),
@@ -609,6 +611,40 @@ def tag_type_delete(page: Page, instance: Instance) -> None:
     instance.tag(id, f"{name}:winter", feature)
     instance.untag(id, f"{name}:winter", feature)
     page.goto(f"/tags/types/{name}/delete")
+
+
+@place("Applications")
+def applications(page: Page, instance: Instance) -> None:
+    report(instance)
+    page.goto("/applications")
+
+
+@place("web-shop")
+def application(page: Page, instance: Instance) -> None:
+    report(instance)
+    page.goto("/applications/web-shop")
+
+
+@place("web-shop", VIEWER)
+def viewer_application(page: Page, instance: Instance) -> None:
+    report(instance)
+    page.goto("/applications/web-shop")
+
+
+@place("checkout.")
+def usage(page: Page, instance: Instance) -> None:
+    page.goto(f"{CHECKOUT}/features/{report(instance)}/usage")
+    page.get_by_text("The same as a table").click()
+
+
+@place("checkout.")
+def usage_none(page: Page, instance: Instance) -> None:
+    page.goto(f"{CHECKOUT}/features/{instance.child}/usage?environment=development")
+
+
+@place("Archive 1 feature")
+def archive_asked_for(page: Page, instance: Instance) -> None:
+    paste(page, [report(instance)], "Archive…")
 
 
 @place("New segment")

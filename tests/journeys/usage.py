@@ -1,0 +1,77 @@
+"""Applications that ask for the demo's features, as their SDKs would report it."""
+
+import json
+import math
+from datetime import UTC, datetime, timedelta
+from time import sleep
+from typing import Any
+from urllib.request import Request, urlopen
+
+from tests.journeys.instance import Instance
+
+PROGRAMS = {
+    "web-shop": ("unleash-node-sdk:6.12.1", 19, 1_900),
+    "checkout-api": ("unleash-java-sdk:9.2.0", 12, 700),
+    "integration-tests": ("unleash-python-sdk:6.9.1", 1, 12),
+}
+"""The SDK, the number of instances and about how often they ask in an hour."""
+TYPO = "checkout.expres"
+HOURS = 47
+
+
+def report(instance: Instance) -> str:
+    """A feature that applications asked for in the last two days, in production."""
+    rows = [row["name"] for row in instance.rows if not row["dependencies"]]
+    asked, archived = rows[0], "checkout.gift-wrap"
+    if instance.api("GET", "/metrics/applications")["total"]:
+        return str(asked)
+    project = "/projects/checkout"
+    for name in ("checkout.express", archived):
+        instance.api("POST", f"{project}/features", {"name": name})
+    instance.api("POST", f"{project}/archive", {"features": [archived]})
+    named = {"tokenName": "journeys", "type": "client", "environment": "production"}
+    token = instance.api("POST", "/api-tokens", named)["secret"]
+    for name, (sdk, instances, often) in PROGRAMS.items():
+        applications = [
+            {"appName": name, "instanceId": f"{name}-{number}", "sdkVersion": sdk}
+            for number in range(instances)
+        ]
+        features = [*rows[:6], "checkout.express", archived, *([TYPO] if often > 1_000 else [])]
+        metrics = [
+            _hour(name, feature, back, often // (place + 1))
+            for place, feature in enumerate(features)
+            for back in range(HOURS)
+            if not 8 <= back < 10  # when there was no contact
+        ]
+        body = {"applications": applications, "metrics": metrics}
+        _post(instance, token, body)
+    while instance.api("GET", "/metrics/applications")["total"] < len(PROGRAMS):
+        sleep(0.2)
+    return str(asked)
+
+
+def _hour(application: str, feature: str, back: int, often: int) -> dict[str, Any]:
+    """Most around 19:00, fewest around 07:00; a quarter is on."""
+    at = datetime.now(UTC) - timedelta(hours=back)
+    checks = int(often * (1 + 0.7 * math.cos((at.hour - 19) * math.pi / 12)))
+    yes = checks // 4
+    return {
+        "appName": application,
+        "featureName": feature,
+        "environment": "production",
+        "timestamp": at.isoformat(),
+        "yes": yes,
+        "no": checks - yes,
+        "variants": {"control": yes // 2, "one-step": yes - yes // 2},
+    }
+
+
+def _post(instance: Instance, token: str, body: Any) -> None:
+    request = Request(
+        f"{instance.address}/api/client/metrics/bulk",
+        method="POST",
+        data=json.dumps(body).encode(),
+        headers={"Authorization": token, "Content-Type": "application/json"},
+    )
+    with urlopen(request, timeout=30) as answer:
+        answer.read()
