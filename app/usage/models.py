@@ -20,7 +20,7 @@ class Span(StrEnum):
 
 
 class Application(Model):
-    """A program that uses an SDK, by the name it gives itself."""
+    """What asks for features through an SDK, by the name it gives itself."""
 
     __tablename__ = "applications"
 
@@ -69,7 +69,7 @@ class _Counted:
 
 
 class Usage(_Counted, Model):
-    """How often an application asked for a feature, and was told on or off."""
+    """How often an application asked for a feature, and got on or off."""
 
     __tablename__ = "feature_usage"
 

@@ -24,7 +24,7 @@ KEPT = {Span.HOUR: timedelta(hours=48), Span.DAY: timedelta(days=90)}
 INSTANCES_KEPT = timedelta(days=7)
 UNKNOWN_KEPT = timedelta(days=7)
 MOST_UNKNOWN = 1_000
-"""Names of features that don’t exist: a program could make up any number of them."""
+"""Names of features that don’t exist: an application could make up any number of them."""
 
 features = sa.table("features", sa.column("id"), sa.column("name"))
 """The columns that usage needs. The model is in app/features, which shows usage."""

@@ -14,6 +14,8 @@ from app.security_log import service as security_log
 from app.security_log.models import SecurityKind
 from app.security_log.service import Entry
 from app.tags.models import TagType
+from app.usage import service as usage
+from app.usage.service import Counted, Report, Running
 from tests.people import People
 from tests.statements import statements
 
@@ -80,6 +82,18 @@ def make_entry(app, client, number):
         security_log.record(Entry(SecurityKind.SIGN_IN, "192.0.2.7", account_id, f"u{number}"))
 
 
+def make_application(app, client, number):
+    """An application that asks for a feature, and for one that does not exist."""
+    client.post(FEATURES, json={"name": "cart"})
+    hour = utcnow().replace(minute=0, second=0, microsecond=0)
+    counts = {
+        Counted(hour, "production", name, f"a{number}"): (1, 1) for name in ("cart", f"u{number}")
+    }
+    running = Running("production", f"a{number}", "1")
+    with app.app_context(), unit_of_work(writes=True):
+        usage.write(Report(counts, instances={running: (utcnow(), "unleash-java-sdk:9.2.0")}))
+
+
 def make_tag_type(app, client, number):
     with app.app_context(), unit_of_work(writes=True):
         db.session.add(TagType(name=f"t{number}"))
@@ -92,6 +106,9 @@ def make_tag_type(app, client, number):
         (FEATURES, make_feature),
         ("/tags", make_feature),
         ("/events", make_feature),
+        ("/metrics/applications", make_application),
+        ("/metrics/unknown-flags", make_application),
+        ("/metrics/sdks/outdated", make_application),
         ("/security-log", make_entry),
         ("/user-admin", make_user),
         ("/user-admin/inactive", make_inactive_user),
@@ -118,6 +135,7 @@ def test_a_list_takes_as_many_for_50_rows_as_for_5(app, admin, path, make):
         ("/projects/default", make_feature),
         ("/projects/default/settings", make_environment),
         ("/tags", make_feature),
+        ("/applications", make_application),
         ("/events", make_feature),
         ("/security-log", make_entry),
         ("/users", make_user),

@@ -82,6 +82,7 @@ def test_a_file_has_all_that_the_list_has_word_for_word(browser, admin, filled, 
         "/users/inactive": "/user-admin/inactive",
         "/service-accounts": "/service-account",
         "/sdk-tokens": "/api-tokens",
+        "/applications": "/metrics/applications",
     }.get(path, path)
     listed = admin.ok("GET", f"{api}{'&' if '?' in api else '?'}limit=1000")[LISTS[path]]
     if path == "/events":
