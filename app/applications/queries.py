@@ -88,10 +88,12 @@ def rows(
     return query.order_by(*order)
 
 
-def named(name: str) -> Application | None:
+def named(name: str, *, for_change: bool = False) -> Application | None:
+    """``for_change``: locked until the transaction ends, so that nothing is counted for it."""
     if "\0" in name:
         return None
-    return db.session.scalar(sa.select(Application).where(Application.name == name))
+    query = sa.select(Application).where(Application.name == name)
+    return db.session.scalar(query.with_for_update() if for_change else query)
 
 
 def sdks() -> Sequence[tuple[str, str]]:

@@ -205,8 +205,8 @@ def features_of(overview: Overview) -> list[FeatureUse]:
     return sorted(features, key=lambda one: (-one.checks, one.name))
 
 
-def get(name: str) -> Application:
-    application = queries.named(name)
+def get(name: str, *, for_change: bool = False) -> Application:
+    application = queries.named(name, for_change=for_change)
     if application is None:
         raise NotFound(f"There is no application named {name}.")
     return application
@@ -256,7 +256,7 @@ def suggestions(actor: Actor, names: Collection[str]) -> dict[str, Suggestion]:
 
 def delete(actor: Actor, name: str) -> None:
     """Forget an application with all it reported. If it still runs, it appears again."""
-    application = get(name)
+    application = get(name, for_change=True)
     for model in (Usage, VariantUsage, UnknownFeature, Instance):
         db.session.execute(sa.delete(model).where(model.application_id == application.id))
     before = {"name": application.name, "createdAt": application.created_at.isoformat()}
