@@ -87,7 +87,7 @@ def test_an_application_says_what_it_asks_for_and_where_it_runs(app, admin, brow
     assert page.has("Connected 1 instance now Last seen just now")
     assert page.has("It asked for 1 feature in the last 24 hours. 1 doesn’t exist.")
     assert page.has("Checks per hour in production")
-    assert page.has("checkout.cart On 4 75%")
+    assert page.has("checkout.cart On in production 4 75%")
     assert page.has("checkout.crat Doesn’t exist Did you mean checkout.cart? – just now")
     assert page.has("production 1 Node 6.12.1 just now")
 

@@ -10,10 +10,12 @@ from playwright.sync_api import Browser, Page
 from tests.journeys.instance import ADMIN, Instance, command, reachable
 from tests.journeys.layout import OUTSIDE
 from tests.journeys.places import paste, press
+from tests.journeys.usage import await_applications, new_token, send
 
 WIDTHS = (320, 390, 768, 1280, 1920)
 NAME, KEY, TAG = "Ünbroken" * 31 + "in full", "k" * 100, "t" * 50
 PROJECT = f"/projects/{KEY}"
+APPLICATION = "a" * 255
 
 
 class Named(NamedTuple):
@@ -60,10 +62,25 @@ def _fill(instance: Instance) -> Named:
     api("POST", f"{PROJECT}/features/{KEY}/environments/{KEY}/strategies", {"name": "default"})
     instance.tie(KEY, KEY, "f" * 100)
     instance.absent(1, name=NAME)
+    _report(instance)
     return Named(instance, user, robot, token)
 
 
+def _report(instance: Instance) -> None:
+    counts = {"appName": APPLICATION, "environment": KEY, "yes": 2**31 - 2, "no": 2**31 - 2}
+    metrics = [
+        counts | {"featureName": name, "variants": {"v" * 100: 2**31 - 2}}
+        for name in (KEY, "k" * 99)
+    ]
+    program = {"appName": APPLICATION, "instanceId": "1", "sdkVersion": f"{'s' * 245}:1.2.3"}
+    send(instance, new_token(instance, KEY), {"applications": [program], "metrics": metrics})
+    await_applications(instance, 1)
+
+
 PATHS = (
+    "/applications",
+    f"/applications/{APPLICATION}",
+    f"{PROJECT}/features/{KEY}/usage",
     "/projects",
     PROJECT,
     f"{PROJECT}?tag={TAG}:{TAG}&text={KEY}",

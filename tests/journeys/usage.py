@@ -29,8 +29,7 @@ def report(instance: Instance) -> str:
     for name in ("checkout.express", archived):
         instance.api("POST", f"{project}/features", {"name": name})
     instance.api("POST", f"{project}/archive", {"features": [archived]})
-    named = {"tokenName": "journeys", "type": "client", "environment": "production"}
-    token = instance.api("POST", "/api-tokens", named)["secret"]
+    token = new_token(instance, "production")
     for name, (sdk, instances, often) in PROGRAMS.items():
         applications = [
             {"appName": name, "instanceId": f"{name}-{number}", "sdkVersion": sdk}
@@ -44,10 +43,20 @@ def report(instance: Instance) -> str:
             if not 8 <= back < 10  # when there was no contact
         ]
         body = {"applications": applications, "metrics": metrics}
-        _post(instance, token, body)
-    while instance.api("GET", "/metrics/applications")["total"] < len(PROGRAMS):
-        sleep(0.2)
+        send(instance, token, body)
+    await_applications(instance, len(PROGRAMS))
     return str(asked)
+
+
+def new_token(instance: Instance, environment: str) -> str:
+    named = {"tokenName": "journeys", "type": "client", "environment": environment}
+    return str(instance.api("POST", "/api-tokens", named)["secret"])
+
+
+def await_applications(instance: Instance, number: int) -> None:
+    """What is reported is written every few seconds."""
+    while instance.api("GET", "/metrics/applications")["total"] < number:
+        sleep(0.2)
 
 
 def _hour(application: str, feature: str, back: int, often: int) -> dict[str, Any]:
@@ -66,7 +75,8 @@ def _hour(application: str, feature: str, back: int, often: int) -> dict[str, An
     }
 
 
-def _post(instance: Instance, token: str, body: Any) -> None:
+def send(instance: Instance, token: str, body: Any) -> None:
+    """What a proxy collected from applications."""
     request = Request(
         f"{instance.address}/api/client/metrics/bulk",
         method="POST",
