@@ -5,7 +5,7 @@ from flask import Response
 
 from app.applications import counts, schemas, service
 from app.applications.counts import FeatureUse, Row
-from app.applications.service import ApplicationView, Overview
+from app.applications.views import ApplicationView, Overview
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
 from app.usage.models import Instance

@@ -1,16 +1,21 @@
 """Applications as their SDKs report them, and what features they ask for."""
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from itertools import groupby
-from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from app.applications import queries
 from app.applications.queries import ArchivedUse, AskedFor, Unknown
+from app.applications.views import (
+    ApplicationView,
+    EnvironmentUse,
+    FeatureUse,
+    Overview,
+    Suggestion,
+    running,
+)
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
@@ -20,9 +25,7 @@ from app.core.spelling import Spellings
 from app.events import service as events
 from app.events.models import EventType
 from app.strategies import queries as strategies
-from app.strategies.queries import State
 from app.usage import queries as usage
-from app.usage import sdks
 from app.usage.models import Application, Instance, UnknownFeature, Usage, VariantUsage
 from app.usage.queries import RECENT
 from app.usage.sdks import Sdk
@@ -35,109 +38,6 @@ class SdkState(StrEnum):
     """What a list of applications can be limited to."""
 
     OUTDATED = "outdated"
-
-
-class _Instances:
-    """Facts about instances of the last 7 days, which are sorted: those seen last come first."""
-
-    instances: list[Instance]
-
-    @property
-    def last_seen(self) -> datetime | None:
-        return self.instances[0].last_seen_at if self.instances else None
-
-    @property
-    def instance_count(self) -> int:
-        """How many are running."""
-        return len(running(self.instances))
-
-    @property
-    def sdks(self) -> list[Sdk]:
-        return sdks.read(one.sdk for one in self.instances)
-
-    @property
-    def outdated_sdks(self) -> list[Sdk]:
-        return [sdk for sdk in self.sdks if sdk.newest]
-
-
-@dataclass(frozen=True)
-class ApplicationView(_Instances):
-    """An application; ``usage``: where it asks for features, by project that the reader can see."""
-
-    application: Application
-    instances: list[Instance] = field(default_factory=list)
-    usage: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def environments(self) -> list[str]:
-        return sorted({one.environment for one in self.instances})
-
-
-class Suggestion(NamedTuple):
-    """A feature with a name like one that no feature has."""
-
-    name: str
-    project_id: str
-
-
-@dataclass(frozen=True)
-class EnvironmentUse(_Instances):
-    """An application in one environment; ``missing``: names that no feature has."""
-
-    name: str
-    instances: list[Instance]
-    missing: list[str]
-
-    @property
-    def frontend_sdks(self) -> list[Sdk]:
-        return [sdk for sdk in self.sdks if sdk.is_frontend]
-
-    @property
-    def backend_sdks(self) -> list[Sdk]:
-        return [sdk for sdk in self.sdks if not sdk.is_frontend]
-
-    @property
-    def issues(self) -> dict[str, Any]:
-        return {"missing_features": self.missing, "outdated_sdks": self.outdated_sdks}
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """Everything about an application. ``asked_for``: by hour, in projects that the reader can see.
-
-    ``missing_strategies``: types that decide about these features and that it can't evaluate, if
-    it said which it can.
-    """
-
-    view: ApplicationView
-    environments: list[EnvironmentUse]
-    asked_for: list[AskedFor]
-    unknown: list[Unknown]
-    missing_strategies: list[str]
-
-    @property
-    def projects(self) -> list[str]:
-        return sorted({one.project_id for one in self.asked_for})
-
-    @property
-    def feature_count(self) -> int:
-        return len({one.feature_id for one in self.asked_for})
-
-    @property
-    def issues(self) -> dict[str, list[str]]:
-        return {"missing_strategies": self.missing_strategies}
-
-
-@dataclass(frozen=True, slots=True)
-class FeatureUse:
-    """A feature that an application asked for, with its states and how often it was on and off."""
-
-    name: str
-    project_id: str
-    is_archived: bool
-    states: dict[str, State]
-    yes: int
-    checks: int
 
 
 def search(
@@ -210,12 +110,6 @@ def get(name: str, *, for_change: bool = False) -> Application:
     if application is None:
         raise NotFound(f"There is no application named {name}.")
     return application
-
-
-def running(instances: Iterable[Instance]) -> list[Instance]:
-    """Those that were heard of in the last 24 hours."""
-    since = utcnow() - RECENT
-    return [one for one in instances if one.last_seen_at >= since]
 
 
 def instances_in(name: str, environment: str) -> list[Instance]:

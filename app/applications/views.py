@@ -1,0 +1,123 @@
+"""Applications as pages and answers show them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from app.applications.queries import AskedFor, Unknown
+from app.core.clock import utcnow
+from app.strategies.queries import State
+from app.usage import sdks
+from app.usage.models import Application, Instance
+from app.usage.queries import RECENT
+from app.usage.sdks import Sdk
+
+
+def running(instances: Iterable[Instance]) -> list[Instance]:
+    """Those that were heard of in the last 24 hours."""
+    since = utcnow() - RECENT
+    return [one for one in instances if one.last_seen_at >= since]
+
+
+class _Instances:
+    """Facts about instances of the last 7 days, which are sorted: those seen last come first."""
+
+    instances: list[Instance]
+
+    @property
+    def last_seen(self) -> datetime | None:
+        return self.instances[0].last_seen_at if self.instances else None
+
+    @property
+    def instance_count(self) -> int:
+        """How many are running."""
+        return len(running(self.instances))
+
+    @property
+    def sdks(self) -> list[Sdk]:
+        return sdks.read(one.sdk for one in self.instances)
+
+    @property
+    def outdated_sdks(self) -> list[Sdk]:
+        return [sdk for sdk in self.sdks if sdk.newest]
+
+
+@dataclass(frozen=True)
+class ApplicationView(_Instances):
+    """An application; ``usage``: where it asks for features, by project that the reader can see."""
+
+    application: Application
+    instances: list[Instance] = field(default_factory=list)
+    usage: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def environments(self) -> list[str]:
+        return sorted({one.environment for one in self.instances})
+
+
+class Suggestion(NamedTuple):
+    """A feature with a name like one that no feature has."""
+
+    name: str
+    project_id: str
+
+
+@dataclass(frozen=True)
+class EnvironmentUse(_Instances):
+    """An application in one environment; ``missing``: names that no feature has."""
+
+    name: str
+    instances: list[Instance]
+    missing: list[str]
+
+    @property
+    def frontend_sdks(self) -> list[Sdk]:
+        return [sdk for sdk in self.sdks if sdk.is_frontend]
+
+    @property
+    def backend_sdks(self) -> list[Sdk]:
+        return [sdk for sdk in self.sdks if not sdk.is_frontend]
+
+    @property
+    def issues(self) -> dict[str, Any]:
+        return {"missing_features": self.missing, "outdated_sdks": self.outdated_sdks}
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Everything about an application. ``asked_for``: by hour, in projects that the reader can see.
+
+    ``missing_strategies``: types that decide about these features and that it can't evaluate, if
+    it said which it can.
+    """
+
+    view: ApplicationView
+    environments: list[EnvironmentUse]
+    asked_for: list[AskedFor]
+    unknown: list[Unknown]
+    missing_strategies: list[str]
+
+    @property
+    def projects(self) -> list[str]:
+        return sorted({one.project_id for one in self.asked_for})
+
+    @property
+    def feature_count(self) -> int:
+        return len({one.feature_id for one in self.asked_for})
+
+    @property
+    def issues(self) -> dict[str, list[str]]:
+        return {"missing_strategies": self.missing_strategies}
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureUse:
+    """A feature that an application asked for, with its states and how often it was on and off."""
+
+    name: str
+    project_id: str
+    is_archived: bool
+    states: dict[str, State]
+    yes: int
+    checks: int
