@@ -11,8 +11,8 @@ from app.core.permissions import Access, Permission
 from app.environments import service as environments
 from app.environments.models import EnvironmentType
 from app.features import service as features
+from app.features.pages import about
 from app.features.queries import FeatureView
-from app.projects import service as projects
 from app.strategies.words import reach, short
 from app.web import exports
 from app.web.caller import current_actor
@@ -100,8 +100,7 @@ def show_usage(project_id: str, name: str) -> ResponseReturnValue:
     chart = draw(use.moments)
     return render_template(
         "applications/usage.html",
-        overview=projects.overview(current_actor, project_id),
-        view=view,
+        **about(project_id, view),
         query=query,
         environment=environment,
         environments=[(state.name, state.name) for state in view.environments],
