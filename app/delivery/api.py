@@ -32,7 +32,7 @@ from app.core.errors import (
 from app.core.logs import ACCESS, LOGGER
 from app.core.secrets import digest
 from app.delivery.payloads import Payload, Question
-from app.delivery.reports import Program, Reports
+from app.delivery.reports import Caller, Reports
 from app.delivery.source import Reader, Source
 from app.sdk_tokens.models import SdkTokenType
 from app.tokens import secrets
@@ -144,13 +144,13 @@ class SdkApi:
 
     def _features(self, environ: WSGIEnvironment, name: str) -> Answer:
         reader = self._reader(environ)
-        program = Program.of(
+        caller = Caller.of(
             environ.get("HTTP_UNLEASH_APPNAME"),
             environ.get("HTTP_UNLEASH_INSTANCEID"),
             environ.get("HTTP_UNLEASH_CONNECTION_ID"),
             environ.get("HTTP_UNLEASH_SDK"),
         )
-        self._reports.note_program(reader.environment, program)
+        self._reports.note_caller(reader.environment, caller)
         question = _question(environ, reader)
         answers = self._source.answers(reader.environment)
         payload = answers.one(name, question) if name else answers.all(question)
@@ -200,7 +200,7 @@ class SdkApi:
         secret = _bearer.sub("", environ.get("HTTP_AUTHORIZATION", ""), count=1).strip()
         if secret.startswith(secrets.PREFIX):
             raise NoAccess(
-                "This token is for the admin API. Programs read features with an SDK token: "
+                "This token is for the admin API. Applications read features with an SDK token: "
                 "Connections, SDK tokens."
             )
         reader = self._known(secret)

@@ -31,7 +31,7 @@ MOST_NOTED = 50_000
 JsonObject = Mapping[str, Any]
 
 
-class Program(NamedTuple):
+class Caller(NamedTuple):
     """Which process of an application asks, as its headers or body say."""
 
     application: str
@@ -39,7 +39,7 @@ class Program(NamedTuple):
     sdk: str | None
 
     @classmethod
-    def of(cls, application: Any, instance: Any, connection: Any, sdk: Any) -> "Program | None":
+    def of(cls, application: Any, instance: Any, connection: Any, sdk: Any) -> "Caller | None":
         """None without a name.
 
         ``connection``: the id of one process. Older SDKs have none, and some call all their
@@ -60,14 +60,14 @@ class Reports:
         self._used: dict[int, datetime] = {}
         self._noted: dict[object, float] = {}
 
-    def note_program(self, environment: str, program: Program | None) -> None:
+    def note_caller(self, environment: str, caller: Caller | None) -> None:
         """Note that a process of an application is running."""
-        if program is None:
+        if caller is None:
             return
-        key = Running(environment, program.application, program.instance)
-        if self._is_worth_noting((key, program.sdk)):
+        key = Running(environment, caller.application, caller.instance)
+        if self._is_worth_noting((key, caller.sdk)):
             with self._lock:
-                self._report.instances[key] = (utcnow(), program.sdk)
+                self._report.instances[key] = (utcnow(), caller.sdk)
 
     def note_use(self, token_id: int) -> None:
         """Note that a token was used."""
@@ -79,26 +79,26 @@ class Reports:
         """Take what an application says when it starts."""
         sdk = body.get("sdkVersion")
         ids = body.get("instanceId"), body.get("connectionId")
-        program = Program.of(body.get("appName"), *ids, sdk)
-        self.note_program(environment, program)
+        caller = Caller.of(body.get("appName"), *ids, sdk)
+        self.note_caller(environment, caller)
         strategies = body.get("strategies")
-        if program is not None and isinstance(strategies, list):
+        if caller is not None and isinstance(strategies, list):
             names = sorted({name for each in strategies if (name := _text(each))})
             with self._lock:
-                self._report.strategies[program.application] = names[:MAX_STRATEGIES]
+                self._report.strategies[caller.application] = names[:MAX_STRATEGIES]
 
     def count(self, environment: str, body: JsonObject, sdk: str | None) -> None:
         """Take how often each feature was asked for, since the last time."""
         ids = body.get("instanceId"), body.get("connectionId")
-        program = Program.of(body.get("appName"), *ids, sdk)
-        self.note_program(environment, program)
+        caller = Caller.of(body.get("appName"), *ids, sdk)
+        self.note_caller(environment, caller)
         bucket = body.get("bucket")
-        if program is None or not isinstance(bucket, dict):
+        if caller is None or not isinstance(bucket, dict):
             return
         hour, features = _hour(bucket.get("stop")), bucket.get("toggles")
         if isinstance(features, dict):
             for name, counts in features.items():
-                self._add(Counted(hour, environment, name, program.application), counts)
+                self._add(Counted(hour, environment, name, caller.application), counts)
 
     def count_many(self, environment: str, body: JsonObject) -> None:
         """Take what a proxy collected: applications, and counts by hour."""
@@ -122,7 +122,7 @@ class Reports:
             transact(lambda: _write(report, used), writes=True)
         except BaseException:
             with self._lock:
-                self._take_back(report, used)
+                self._restore(report, used)
             raise
 
     def _add(self, key: Counted, counts: Any) -> None:
@@ -154,7 +154,7 @@ class Reports:
         self._noted[key] = now
         return True
 
-    def _take_back(self, report: Report, used: dict[int, datetime]) -> None:
+    def _restore(self, report: Report, used: dict[int, datetime]) -> None:
         """Put what could not be written before what came since."""
         newer = self._report
         for key, (yes, no) in newer.counts.items():

@@ -114,7 +114,7 @@ class Source:
         """
         reader = self._known_readers().get(digest)
         if reader is None:
-            self._look(anew=True)  # it may be so new that PostgreSQL was not asked since
+            self._look(again=True)  # it may be so new that PostgreSQL was not asked since
             reader = self._known_readers().get(digest)
         if reader is None and self._away_since is not None:
             raise Unavailable
@@ -134,7 +134,7 @@ class Source:
             known = self._states.get(environment)
             generation = self._generation
             if known is not None and known[0] == generation:
-                return known[1]  # another thread has made it meanwhile
+                return known[1]  # another thread was faster
             try:
                 with self._noticing_absence():
                     made = self._ask(lambda: state.read(environment), Begin.AS_READER)
@@ -153,19 +153,19 @@ class Source:
             raise Unavailable
         return readers
 
-    def _look(self, *, anew: bool = False) -> None:
+    def _look(self, *, again: bool = False) -> None:
         """Find out whether something was committed that changes what SDKs get.
 
-        ``anew``: also if PostgreSQL was asked a moment ago.
+        ``again``: also if PostgreSQL was asked a moment ago.
         """
         if self._away_since is not None and time.monotonic() < self._looked_at + RETRY_SECONDS:
             return
-        if not anew and self._is_as_seen(self._version()):
+        if not again and self._is_as_seen(self._version()):
             return
         with self._lock:
-            seen = self._version()  # before it is read: what is committed meanwhile comes next
-            if not anew and self._is_as_seen(seen):
-                return  # another thread has looked meanwhile
+            seen = self._version()  # before it is read: a later commit counts the next time
+            if not again and self._is_as_seen(seen):
+                return  # another thread was faster
             try:
                 with self._noticing_absence():
                     self._catch_up()

@@ -53,7 +53,7 @@ class Task(WSGITask):  # type: ignore[misc] # untyped
     """An answer that keeps the connection open where HTTP/1.1 does.
 
     By itself waitress closes it after every answer without a length, also if its status says that
-    it has no body. Programs that poll get little else than 304.
+    it has no body. Applications that poll get little else than 304.
     """
 
     def set_close_on_finish(self) -> None:

@@ -65,10 +65,10 @@ class Loop:
         now = time.monotonic()
         if now >= self._looked_at + PASS_SECONDS:
             self._looked_at = now
-            self._look_after_slow_clients()
+            self._check_slow_clients()
         self._each_pass()
 
-    def _look_after_slow_clients(self) -> None:
+    def _check_slow_clients(self) -> None:
         behind: list[Channel] = []
         for channel in self._channels():
             if channel.falls_behind():

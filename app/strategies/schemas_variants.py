@@ -51,11 +51,7 @@ class Variant(Schema):
     weight_type = fields.String(
         load_default="variable", validate=validate.OneOf(["variable", "fix"])
     )
-    stickiness = SingleLine(
-        high=100,
-        load_default=models.AS_STRATEGY,
-        metadata={"description": "Without it, that of the strategy."},
-    )
+    stickiness = SingleLine(high=100, metadata={"description": "Without it, that of the strategy."})
     payload = fields.Nested(Payload)
 
     @post_load
@@ -64,7 +60,7 @@ class Variant(Schema):
             name=data["name"],
             weight=data["weight"],
             weightType=data["weight_type"],
-            stickiness=data["stickiness"],
+            stickiness=data.get("stickiness", models.AS_STRATEGY),
         )
         if "payload" in data:
             stored["payload"] = data["payload"]

@@ -1,6 +1,7 @@
 """Backups: what was there comes back, elsewhere too, and nothing is put over anything."""
 
 import json
+import re
 import sqlite3
 import threading
 import time
@@ -128,7 +129,7 @@ def test_nothing_is_restored_over_an_instance(larkspur, file):
     larkspur.ok("backup", str(file))
     before = larkspur.ok("events", "verify")
     said = larkspur.refused("restore", str(file), "--yes")
-    assert "is not empty: it has 36 tables. Nothing was changed." in said
+    assert re.search(r"is not empty: it has \d\d tables\. Nothing was changed\.", said)
     assert larkspur.ok("events", "verify") == before
 
 
