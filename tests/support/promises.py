@@ -1,6 +1,7 @@
 """Requests to a real server, generated from its OpenAPI description."""
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +14,14 @@ from tests.support.machines import Machine
 from tests.support.processes import FLAGSTAFF, running
 
 ROLES = {"Admin": 1, "Editor": 2, "Viewer": 3}
+MEMBER = "Member"
+"""A Viewer who has this role in the project, and asks for nothing outside of it."""
+
+PROJECTS = "/api/admin/projects/"
+PROJECT = f"{PROJECTS}default"
+FEATURES = ("promises.kept", "promises.made")
+"""As schemathesis.toml names them."""
+
 ADMIN = "ada.lindqvist"
 
 
@@ -22,7 +31,9 @@ def check_promises(role: str, machine: Machine, *options: str, examples: int) ->
     operator = machine.ok("token", "create", ADMIN, "--description", "calls everything")
     with running(FLAGSTAFF, "/ready", HOME=str(machine.home)) as server:
         base = server.address
-        token = _token(base, operator, ROLES[role])
+        token = _token(base, operator, role)
+        known = _strategy(base, operator)
+        within = [f"--include-path-regex=^{PROJECTS}"] if role == MEMBER else []
         done = subprocess.run(
             [
                 Path(sys.executable).with_name("schemathesis"),
@@ -35,11 +46,13 @@ def check_promises(role: str, machine: Machine, *options: str, examples: int) ->
                 "--continue-on-failure",
                 "--generation-database=none",
                 "--no-color",
+                *within,
                 *options,
             ],
             capture_output=True,
             text=True,
             cwd=machine.home.parent,
+            env=os.environ | {"STRATEGY": known},
             check=False,
         )
         assert done.returncode == 0, done.stdout
@@ -54,9 +67,20 @@ def _let_ids_be_hard_to_guess(database: Path) -> None:
         assert file.execute(further).rowcount == 2
 
 
-def _token(base: str, operator: str, role: int) -> str:
+def _strategy(base: str, operator: str) -> str:
+    """The id of a new strategy, of the first of new features."""
+    for name in FEATURES:
+        _post(base, operator, f"{PROJECT}/features", {"name": name})
+    path = f"{PROJECT}/features/{FEATURES[0]}/environments/development/strategies"
+    return str(_post(base, operator, path, {"name": "flexibleRollout"})["id"])
+
+
+def _token(base: str, operator: str, role: str) -> str:
     """The token of a new service account of that role."""
-    account = _post(base, operator, "/api/admin/service-account", {"rootRole": role})
+    root = ROLES.get(role, ROLES["Viewer"])
+    account = _post(base, operator, "/api/admin/service-account", {"rootRole": root})
+    if role == MEMBER:
+        _post(base, operator, f"{PROJECT}/access", {"id": account["id"], "roleId": 5})
     path = f"/api/admin/service-account/{account['id']}/token"
     return str(_post(base, operator, path, {"description": "calls everything"})["secret"])
 
@@ -72,4 +96,4 @@ def _get(base: str, path: str, token: str) -> Any:
 
 def _answer(request: Request) -> Any:
     with urlopen(request, timeout=30) as answer:
-        return json.load(answer)
+        return json.loads(answer.read() or b"null")

@@ -7,7 +7,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.clients import ApiClient
 from tests.support.machines import Machine
-from tests.support.promises import ROLES, check_promises
+from tests.support.promises import MEMBER, ROLES, check_promises
 
 EXAMPLES = 4
 """Random requests an operation, beside the systematic ones of an Admin.
@@ -53,7 +53,7 @@ def test_the_page_shows_every_operation(document, stranger):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", [*ROLES, MEMBER])
 def test_the_server_keeps_every_promise_of_its_description(role, larkspur: Machine):
     phases = "coverage,fuzzing" if role == "Admin" else "fuzzing"
     check_promises(role, larkspur, f"--phases={phases}", examples=EXAMPLES)
