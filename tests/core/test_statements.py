@@ -213,6 +213,21 @@ def test_archiving_takes_as_many_for_50_features_as_for_5(app, admin):
     assert few == many
 
 
+@pytest.mark.parametrize("way", ["on", "off", "on/plan", "off/plan"])
+def test_switching_takes_as_many_for_50_features_as_for_5(app, admin, way):
+    names = [f"f{number}" for number in range(FEW + MANY)]
+    for name in names:
+        admin.ok("POST", FEATURES, {"name": name})
+    path = "/projects/default/bulk_features/environments/production"
+    if way.startswith("off"):
+        admin.ok("POST", f"{path}/on", {"features": names})
+    few, many = (
+        number_of(app, admin, "POST", f"{path}/{way}", {"features": part})
+        for part in (names[:FEW], names[FEW:])
+    )
+    assert few == many
+
+
 def test_deleting_inactive_users_takes_as_many_for_50_as_for_5(app, admin, people):
     ids = [people.person(f"u{number}", away_days=200) for number in range(FEW + MANY)]
     few, many = (

@@ -1,7 +1,6 @@
 """Random sequences of changes never lead to a state that lies to SDKs."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import count
 from typing import Any, ClassVar
 
@@ -27,7 +26,7 @@ feature = st.sampled_from(("a", "b"))
 segment = st.sampled_from(("s", "t"))
 used = st.sets(segment)
 environment = st.sampled_from(ENVIRONMENTS)
-number = st.integers(0, 3)
+number = st.integers(0, 7)
 on_or_off = st.sampled_from(["on", "off"])
 rules = st.lists(
     st.fixed_dictionaries(
@@ -78,6 +77,8 @@ class Machine(RuleBasedStateMachine):
         for name in self.features():
             self.admin.ok("POST", f"{PROJECT}/features", {"name": name})
         self.create_segment("s", None, [FEW])
+        for _ in range(2):
+            self.add("a", "production", {"name": "flexibleRollout"}, {"s"})
 
     @rule(name=feature, place=environment, way=on_or_off)
     def switch(self, name: str, place: str, way: str) -> None:
@@ -93,15 +94,15 @@ class Machine(RuleBasedStateMachine):
         whole = sent | {"segments": self.ids(used)}
         self.send("POST", f"{self.at(name, place)}/strategies", whole)
 
-    @rule(name=feature, place=environment, which=number, sent=body)
-    def change(self, name: str, place: str, which: int, sent: dict[str, Any]) -> None:
-        with suppress(IndexError):
-            self.send("PUT", self.strategy(name, place, which), sent)
+    @rule(which=number, sent=body)
+    def change(self, which: int, sent: dict[str, Any]) -> None:
+        for place, id in self.one_strategy(which):
+            self.send("PUT", f"{place}/strategies/{id}", sent)
 
-    @rule(name=feature, place=environment, which=number)
-    def delete(self, name: str, place: str, which: int) -> None:
-        with suppress(IndexError):
-            self.send("DELETE", self.strategy(name, place, which))
+    @rule(which=number)
+    def delete(self, which: int) -> None:
+        for place, id in self.one_strategy(which):
+            self.send("DELETE", f"{place}/strategies/{id}")
 
     @rule(name=feature, place=environment, order=st.permutations(range(4)))
     def sort(self, name: str, place: str, order: list[int]) -> None:
@@ -142,17 +143,13 @@ class Machine(RuleBasedStateMachine):
             status = self.send("DELETE", f"/segments/{found['id']}")
             assert status == (409 if found["usedInStrategies"] else 204)
 
-    @rule(name=feature, place=environment, which=number, used=used)
-    def choose_segments(self, name: str, place: str, which: int, used: set[str]) -> None:
+    @rule(which=number, used=used)
+    def choose_segments(self, which: int, used: set[str]) -> None:
         """One or two, or none any more."""
-        with suppress(IndexError):
-            sent = {
-                "projectId": "default",
-                "environmentId": place,
-                "strategyId": self.id(name, place, which),
-                "segmentIds": self.ids(used),
-            }
-            self.send("POST", "/segments/strategies", sent)
+        for place, id in self.one_strategy(which):
+            sent = {"projectId": "default", "environmentId": place.rpartition("/")[2]}
+            chosen = {"strategyId": id, "segmentIds": self.ids(used)}
+            self.send("POST", "/segments/strategies", sent | chosen)
 
     @rule(name=feature, way=st.sampled_from(["archive", "revive-features"]))
     def archive_or_revive(self, name: str, way: str) -> None:
@@ -221,12 +218,15 @@ class Machine(RuleBasedStateMachine):
         answer = self.admin.get(f"{self.at(name, place)}/strategies")
         return list(answer.json or ()) if answer.status_code == 200 else []
 
-    def id(self, name: str, place: str, which: int) -> str:
-        found = self.strategies(name, place)
-        return str(found[which % (len(found) or 1)]["id"])
-
-    def strategy(self, name: str, place: str, which: int) -> str:
-        return f"{self.at(name, place)}/strategies/{self.id(name, place, which)}"
+    def one_strategy(self, which: int) -> list[tuple[str, str]]:
+        """The place and the id of one of all strategies, if there is any."""
+        found = [
+            (f"{PROJECT}/features/{feature}/environments/{state['name']}", each["id"])
+            for feature in self.features()
+            for state in self.states(feature)
+            for each in state["strategies"]
+        ]
+        return [found[which % len(found)]] if found else []
 
     def send(self, method: str, path: str, sent: Any = None) -> int:
         """The status of the answer, which is no fault of the server's."""
