@@ -7,11 +7,17 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from app.core.clock import utcnow
-from app.core.db import chunks, db, insert_all, insert_if_absent
+from app.core.db import chunks, db, insert_all
 from app.core.lists import OnList
 from app.environments.models import Environment, EnvironmentType
 from app.projects.models import Approval, ProjectEnvironment
-from app.strategies.models import FeatureState, FeatureVariant, Strategy, StrategySegment
+from app.strategies.models import (
+    Copy,
+    FeatureState,
+    FeatureVariant,
+    Strategy,
+    StrategySegment,
+)
 from app.usage import queries as usage
 from app.usage.queries import NEVER, PlaceUse
 
@@ -65,14 +71,31 @@ _with_strategy = OnList(
         )
     )
 )
-
-
+_features = sa.table("features", sa.column("id", sa.Integer))  # the model is in a layer above
+_add = OnList(
+    lambda is_among: sa.insert(FeatureState).from_select(
+        ["feature_id", "environment", "enabled", "variants"],
+        sa.select(
+            _features.c.id,
+            sa.bindparam("in_environment", type_=sa.String),
+            sa.bindparam("is_enabled", type_=sa.Boolean),
+            sa.literal([], sa.JSON),
+        ).where(
+            is_among(_features.c.id),
+            ~sa.exists().where(
+                FeatureState.feature_id == _features.c.id,
+                FeatureState.environment == sa.bindparam("in_environment", type_=sa.String),
+            ),
+        ),
+    )
+)
 _set = OnList(
     lambda is_among: (
         sa.update(FeatureState)
         .where(
             is_among(FeatureState.feature_id),
             FeatureState.environment == sa.bindparam("in_environment"),
+            FeatureState.enabled != sa.bindparam("is_enabled", type_=sa.Boolean),
         )
         .values(enabled=sa.bindparam("is_enabled"))
     )
@@ -174,20 +197,20 @@ def default_in(project_id: str, environment: str) -> Strategy | None:
     return db.session.scalar(query.execution_options(populate_existing=True))
 
 
-def insert(strategies: Sequence[Strategy]) -> None:
+def insert(copies: Sequence[Copy]) -> None:
     """Insert strategies in bulk, past the ORM, with the segments that they use."""
     now, columns = utcnow(), Strategy.__mapper__.column_attrs.keys()
-    insert_all(
-        [
-            {name: getattr(strategy, name) for name in columns} | {"created_at": now}
-            for strategy in strategies
-        ],
-        Strategy,
-    )
+    rows = [
+        {name: getattr(copy.like, name) for name in columns}
+        | {"id": copy.id, "feature_id": copy.feature_id, "project_id": None, "created_at": now}
+        | {"sort_order": copy.sort_order, "parameters": copy.parameters}
+        for copy in copies
+    ]
+    insert_all(rows, Strategy)
     links = [
-        {"strategy_id": strategy.id, "segment_id": segment.id}
-        for strategy in strategies
-        for segment in strategy.segments
+        {"strategy_id": copy.id, "segment_id": segment.id}
+        for copy in copies
+        for segment in copy.like.segments
     ]
     insert_all(links, StrategySegment)
 
@@ -196,13 +219,13 @@ def set_states(environment: str, ids: Collection[int], *, enabled: bool) -> None
     """Switch features on or off; the caller has locked them."""
     if not ids:
         return
-    _ensure_states(environment, ids)
+    _ensure_states(environment, ids, enabled=enabled)
     _set.execute(ids, in_environment=environment, is_enabled=enabled)
 
 
 def set_variants(environment: str, id: int, variants: list[FeatureVariant]) -> None:
     """Replace what all strategies of a feature share; the caller has locked it."""
-    _ensure_states(environment, [id])
+    _ensure_states(environment, [id], enabled=False)
     state = db.session.get_one(FeatureState, (id, environment), populate_existing=True)
     state.variants = variants
     db.session.flush()
@@ -214,10 +237,6 @@ def switch_off_everywhere(ids: Collection[int]) -> None:
         db.session.execute(off.values(enabled=False))
 
 
-def _ensure_states(environment: str, ids: Collection[int]) -> None:
-    """Give features a state in the environment, off and without variants, if they have none."""
-    rows = [
-        {"feature_id": id, "environment": environment, "enabled": False, "variants": []}
-        for id in ids
-    ]
-    db.session.connection().execute(insert_if_absent(FeatureState), rows)
+def _ensure_states(environment: str, ids: Collection[int], *, enabled: bool) -> None:
+    """Give features that have no state in the environment this one, without variants."""
+    _add.execute(ids, in_environment=environment, is_enabled=enabled)

@@ -11,7 +11,7 @@ from app.projects import service as projects
 from app.projects.models import Project
 from app.strategies import queries, types
 from app.strategies import service as strategies
-from app.strategies.models import Strategy
+from app.strategies.models import Copy, Strategy
 from app.strategies.service import Fields, use_of
 
 
@@ -33,21 +33,9 @@ def of(project: Project, environment: str) -> Strategy:
     return queries.default_in(project.id, environment) or everyone(project, environment)
 
 
-def copy(default: Strategy, feature: str, feature_id: int, place: int) -> Strategy:
+def copy(default: Strategy, feature: str, feature_id: int, place: int) -> Copy:
     """The default strategy as a feature's own; not stored."""
-    return Strategy(
-        id=str(uuid4()),
-        feature_id=feature_id,
-        environment=default.environment,
-        name=default.name,
-        title=default.title,
-        disabled=False,
-        sort_order=place,
-        parameters=_with_group(default, feature),
-        constraints=default.constraints,
-        segments=default.segments,
-        variants=default.variants,
-    )
+    return Copy(default, str(uuid4()), feature_id, place, _with_group(default, feature))
 
 
 def _with_group(default: Strategy, feature: str) -> dict[str, str]:
