@@ -15,7 +15,7 @@ from tests.support.processes import FLAGSTAFF, running
 
 ROLES = {"Admin": 1, "Editor": 2, "Viewer": 3}
 MEMBER = "Member"
-"""A Viewer who has this role in the project, and asks for nothing outside of it."""
+"""Of the project, and else a Viewer; asks for nothing outside of projects."""
 
 PROJECTS = "/api/admin/projects/"
 PROJECT = f"{PROJECTS}default"
