@@ -103,19 +103,19 @@ def _measure(ours: Side, theirs: Side, seconds: float) -> Iterator[tuple[str, Fo
 
 
 def _filling(side: Side) -> Found:
-    before, start = _cpu(side.pids), time.perf_counter()
+    before, start = cpu_ms(side.pids), time.perf_counter()
     side.subject.fill(MOST)
     rate = MOST / (time.perf_counter() - start)
-    return Found(rate, (_cpu(side.pids) - before) / MOST)
+    return Found(rate, (cpu_ms(side.pids) - before) / MOST)
 
 
 def _in_order(side: Side, names: Iterable[str]) -> dict[str, Found]:
     """The ms of single requests, by name."""
     found = {}
     for name in names:
-        before = _cpu(side.pids)
+        before = cpu_ms(side.pids)
         load = drive(side.subject.bulk()[name])
-        found[name] = Found(load.p50, _cpu(side.pids) - before)
+        found[name] = Found(load.p50, cpu_ms(side.pids) - before)
     return found
 
 
@@ -128,14 +128,14 @@ def _wrk(side: Side, name: str, seconds: float) -> Found:
         script.write_text(LUA.format(bodies=bodies, method=job.method))
         command = ["wrk", "-t1", f"-c{job.connections}", f"-d{seconds:.0f}s", "-s", str(script)]
         address = job.servers[0] + job.path
-        before = _cpu(side.pids)
+        before = cpu_ms(side.pids)
         done = run(
             [*command, "-H", f"Authorization: {job.token}", address],
             capture_output=True,
             text=True,
             check=True,
         )
-    cpu = _cpu(side.pids) - before
+    cpu = cpu_ms(side.pids) - before
     if refused := re.search(r"Non-2xx.*", done.stdout):
         raise SystemExit(f"{name}: {refused[0]}")
     [requests] = re.findall(r"(\d+) requests in", done.stdout)
@@ -147,14 +147,14 @@ def _median(found: Iterable[Found]) -> Found:
     return Found(*map(median, zip(*map(astuple, found), strict=True)))
 
 
-def _cpu(pids: Iterable[int]) -> float:
+def cpu_ms(pids: Iterable[int]) -> float:
     """The ms of CPU time of these processes with their children, dead and alive."""
     total = 0.0
     for pid in pids:
         stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         total += sum(map(int, stat[11:15])) / TICK * 1_000
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        total += _cpu(map(int, children))
+        total += cpu_ms(map(int, children))
     return total
 
 

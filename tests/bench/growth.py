@@ -94,19 +94,19 @@ def main() -> None:
         settings = {"HOME": home, "DATABASE_URL": chosen.database, "BOOTSTRAP_TOKEN": TOKEN}
         with running(FLAGSTAFF, "/ready", **settings) as server:
             print(f"{'list':<62}{'p50 ms':>8}{'p95 ms':>8}")
-            token, cookie = {"Authorization": TOKEN}, {"Cookie": _signed_in(server.port)}
+            token, cookie = {"Authorization": TOKEN}, {"Cookie": signed_in(server.port)}
             asked = [(f"/api/admin{path}", token) for path in LISTS]
             asked += [(path, cookie) for path in PAGES]
             for path, headers in asked:
-                _show(path, _times(server.port, path, headers, chosen.times))
+                show(path, times(server.port, path, headers, chosen.times))
             path, names = "/api/admin/projects/p0/archive/plan", range(0, 3 * REVIEWED, 3)
             body = json.dumps({"features": [f"feature-{n}" for n in names]})
             json_too = token | {"Content-Type": "application/json"}
-            times = _times(server.port, path, json_too, chosen.times, body)
-            _show(f"{path} ({REVIEWED} features)", times)
+            taken = times(server.port, path, json_too, chosen.times, body)
+            show(f"{path} ({REVIEWED} features)", taken)
 
 
-def _signed_in(port: int) -> str:
+def signed_in(port: int) -> str:
     """The cookie of a session of the Admin."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     connection.request("GET", "/sign-in")
@@ -122,26 +122,26 @@ def _signed_in(port: int) -> str:
     return (answer.headers["Set-Cookie"] or "").partition(";")[0]
 
 
-def _show(what: str, times: list[float]) -> None:
-    p95 = statistics.quantiles(times, n=20)[-1]
-    print(f"{what:<62}{statistics.median(times):>8.1f}{p95:>8.1f}", flush=True)
+def show(what: str, taken: list[float]) -> None:
+    p95 = statistics.quantiles(taken, n=20)[-1]
+    print(f"{what:<62}{statistics.median(taken):>8.1f}{p95:>8.1f}", flush=True)
 
 
-def _times(
+def times(
     port: int, path: str, headers: dict[str, str], count: int, body: str | None = None
 ) -> list[float]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    times = []
+    taken = []
     for _ in range(count):
         start = time.perf_counter()
         connection.request("POST" if body else "GET", path, body, headers)
         answer = connection.getresponse()
         answer.read()
-        times.append((time.perf_counter() - start) * 1_000)
+        taken.append((time.perf_counter() - start) * 1_000)
         if answer.status != http.HTTPStatus.OK:
             raise SystemExit(f"{path} answered {answer.status}")
     connection.close()
-    return times
+    return taken
 
 
 def _grow(environ: dict[str, str]) -> None:
@@ -154,7 +154,7 @@ def _grow(environ: dict[str, str]) -> None:
 
 def _fill() -> None:
     now = utcnow()
-    _insert(
+    insert(
         Account,
         (
             {
@@ -170,18 +170,18 @@ def _fill() -> None:
     )
     admin = db.session.get_one(Account, 1)
     passwords.set_first(COMMAND_LINE, admin, password=PASSWORD, shortest=8)
-    _insert(
+    insert(
         Project,
         (
             {"id": f"p{n}", "name": f"Project {n}", "mode": ProjectMode.OPEN}
             for n in range(PROJECTS)
         ),
     )
-    _insert(
+    insert(
         ProjectEnvironment,
         ({"project_id": f"p{n}", "environment": "production"} for n in range(PROJECTS)),
     )
-    _insert(
+    insert(
         Member,
         (
             {"project_id": f"p{n % PROJECTS}", "account_id": 1 + n, "role": Role.MEMBER}
@@ -189,7 +189,7 @@ def _fill() -> None:
         ),
     )
     # A third of all features in one project: what is slow, is slow there.
-    _insert(
+    insert(
         Feature,
         (
             {
@@ -200,8 +200,8 @@ def _fill() -> None:
             for n in range(FEATURES)
         ),
     )
-    _insert(Tag, ({"type": "simple", "value": f"tag-{n}"} for n in range(TAGS)))
-    _insert(
+    insert(Tag, ({"type": "simple", "value": f"tag-{n}"} for n in range(TAGS)))
+    insert(
         FeatureTag,
         (
             {"feature_id": 1 + n, "tag_id": 1 + (n * 7 + step * 31) % TAGS}
@@ -209,7 +209,7 @@ def _fill() -> None:
             for step in range(5)
         ),
     )
-    _insert(
+    insert(
         Event,
         (
             {
@@ -228,7 +228,7 @@ def _fill() -> None:
 
     last = sa.select(sa.func.max(Event.id)).scalar_subquery()
     db.session.execute(sa.update(EventHead).values(last_id=last))
-    _insert(
+    insert(
         SignIn,
         (
             {
@@ -242,7 +242,7 @@ def _fill() -> None:
     )
 
 
-def _insert(model: Any, rows: Any) -> None:
+def insert(model: Any, rows: Any) -> None:
     for chunk in chunks(rows, 5_000):
         db.session.execute(sa.insert(model), chunk)
 
