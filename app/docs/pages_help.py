@@ -19,7 +19,6 @@ from app.core.permissions import (
 from app.docs import commands
 from app.docs.examples import EXAMPLES
 from app.events.words import WORDS
-from app.sdk_tokens.models import SdkTokenType
 from app.sdk_tokens.pages_connect import snippets
 from app.security_log import words as security_words
 from app.web.browsers import identify_if_signed_in
@@ -90,7 +89,7 @@ def _operating() -> dict[str, Any]:
 
 
 def _connect() -> dict[str, Any]:
-    code = [*snippets(SdkTokenType.CLIENT), *snippets(SdkTokenType.FRONTEND)]
+    code = snippets()
     return {"snippets": code, "address": current_settings().address("/api/")}
 
 

@@ -10,19 +10,8 @@ from app.sdk_tokens.models import SdkTokenType
 from app.web.forms import ReasonField, SchemaForm
 from app.web.schemas import Timestamp
 
-SERVER_WORDS = (
-    "Node.js, Python, Java, Go, .NET or Ruby. It reads the rules and decides itself, so it keeps "
-    "working while Flagstaff is down. Keep the token secret."
-)
-BROWSER_WORDS = (
-    "Flagstaff decides. The application gets only what is on for its user. The token may be public."
-)
-KINDS = {
-    SdkTokenType.CLIENT.value: ("On a server", SERVER_WORDS),
-    SdkTokenType.FRONTEND.value: ("In a browser or on a phone", BROWSER_WORDS),
-}
 LASTS = (("", "Never"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In 1 year"))
-USUAL = {"type": SdkTokenType.CLIENT.value, "lasts": "365"}
+USUAL = {"lasts": "365"}
 
 
 class ConnectForm(SchemaForm):
@@ -33,7 +22,6 @@ class ConnectForm(SchemaForm):
     token_name = StringField(
         "Application name", description="For example “web-shop”. Must differ from other SDK tokens."
     )
-    type = RadioField("Where it runs", choices=list(KINDS))
     environment = RadioField("Environment")
     lasts = SelectField("Expires", choices=[SelectChoice(*choice) for choice in LASTS])
     reason = ReasonField()
@@ -41,7 +29,7 @@ class ConnectForm(SchemaForm):
     def __init__(self, environments: Sequence[str]) -> None:
         super().__init__(data=USUAL)
         self.environment.choices = environments
-        self.environment.validate_choice = self.type.validate_choice = False
+        self.environment.validate_choice = False
 
     def validate(self, extra_validators: Any = None) -> bool:
         super().validate(extra_validators)
@@ -52,7 +40,10 @@ class ConnectForm(SchemaForm):
     def payload(self) -> dict[str, Any]:
         days = self.lasts.data or ""
         at = utcnow() + timedelta(days=int(days)) if days in dict(LASTS) and days else None
-        return super().payload() | {"expiresAt": Timestamp().serialize("at", {"at": at})}
+        return super().payload() | {
+            "type": SdkTokenType.CLIENT.value,
+            "expiresAt": Timestamp().serialize("at", {"at": at}),
+        }
 
 
 class ConnectAnywhereForm(ConnectForm):

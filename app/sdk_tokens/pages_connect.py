@@ -9,12 +9,11 @@ from flask.typing import ResponseReturnValue
 from app.core.permissions import Permission
 from app.projects import service as projects
 from app.sdk_tokens import service
-from app.sdk_tokens.forms import KINDS, ConnectAnywhereForm, ConnectForm
-from app.sdk_tokens.models import SdkTokenType
+from app.sdk_tokens.forms import ConnectAnywhereForm, ConnectForm
 from app.sdk_tokens.pages_scope import Scope
 from app.sdk_tokens.service import IssuedSdkToken
 from app.web.browsers import require_password
-from app.web.caller import current_actor, require
+from app.web.caller import current_actor
 from app.web.forms import attempt, show_form
 from app.web.routes import PageBlueprint
 from app.web.settings import current_settings
@@ -22,7 +21,7 @@ from app.web.settings import current_settings
 bp = PageBlueprint("connect_pages", __name__)
 
 IN_PROJECT = "/projects/<key:project_id>"
-ON_SERVERS = {
+LANGUAGES = {
     "node": "Node.js",
     "python": "Python",
     "java": "Java",
@@ -31,7 +30,6 @@ ON_SERVERS = {
     "ruby": "Ruby",
     "curl": "curl",
 }
-IN_BROWSERS = {"browser": "Browser"}
 UNKNOWN_NAME = "my-application"
 PROJECTS_OFFERED = 100
 
@@ -41,14 +39,13 @@ class Snippet(NamedTuple):
     code: str
 
 
-def snippets(type: SdkTokenType, name: str = UNKNOWN_NAME) -> list[Snippet]:
+def snippets(name: str = UNKNOWN_NAME) -> list[Snippet]:
     """Code that reads features from this server. ``name``: of the application, in any spelling."""
-    files = ON_SERVERS if type is SdkTokenType.CLIENT else IN_BROWSERS
     url = current_settings().address("/api/")
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") or UNKNOWN_NAME
     return [
         Snippet(language, render_template(f"sdk_tokens/snippets/{file}.txt", url=url, name=plain))
-        for file, language in files.items()
+        for file, language in LANGUAGES.items()
     ]
 
 
@@ -86,7 +83,7 @@ def secret_page(scope: Scope, issued: IssuedSdkToken) -> str:
         scope=scope,
         token=token,
         secret=issued.secret,
-        snippets=snippets(token.type, token.name),
+        snippets=snippets(token.name),
     )
 
 
@@ -95,15 +92,13 @@ def _connect(scope: Scope, form: ConnectForm) -> ResponseReturnValue:
     if issued := attempt(form, lambda: _create(scope, form.values)):
         return secret_page(scope, issued)
     offered = projects.names(current_actor, PROJECTS_OFFERED)
-    return show_form("sdk_tokens/connect.html", form, scope=scope, kinds=KINDS, projects=offered)
+    return show_form("sdk_tokens/connect.html", form, scope=scope, projects=offered)
 
 
 def _create(scope: Scope, values: dict[str, Any]) -> IssuedSdkToken:
     if scope.project_id is not None:
         projects.require_for_content(current_actor, scope.project_id)
         values = {**values, "projects": [scope.project_id]}
-    elif values["type"] is SdkTokenType.FRONTEND:
-        require(current_actor, Permission.CREATE_FRONTEND_API_TOKEN)
     return service.create(current_actor, **values)
 
 

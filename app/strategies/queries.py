@@ -89,6 +89,16 @@ _add = OnList(
         ),
     )
 )
+_numbers = OnList(
+    lambda is_among: (
+        sa.select(Strategy.feature_id, sa.func.count())
+        .where(
+            is_among(Strategy.feature_id),
+            Strategy.environment == sa.bindparam("in_environment"),
+        )
+        .group_by(Strategy.feature_id)
+    )
+)
 _set = OnList(
     lambda is_among: (
         sa.update(FeatureState)
@@ -172,6 +182,11 @@ def guarded_where_on(project_id: str, ids: Collection[int]) -> list[str]:
 def with_strategy(environment: str, ids: Collection[int]) -> set[int]:
     """Those of the features that have a strategy there that is not disabled."""
     return {id for (id,) in _with_strategy.rows(ids, in_environment=environment)}
+
+
+def numbers_in(environment: str, ids: Collection[int]) -> dict[int, int]:
+    """How many strategies features have there, disabled ones too; those without are absent."""
+    return dict(_numbers.rows(ids, in_environment=environment))
 
 
 def strategies_in(environment: str, ids: Collection[int]) -> dict[int | None, list[Strategy]]:

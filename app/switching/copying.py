@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from app.core.actor import Actor
+from app.core.db import db, flush
 from app.core.errors import Conflict, Invalid
 from app.core.words import counted
 from app.events import service as events
@@ -42,7 +43,8 @@ def copy(
                 f"than {MAX_STRATEGIES}, the most there can be."
             )
         copies += [_copy(each, target, place + each.sort_order) for each in originals]
-    queries.insert(copies)
+    db.session.add_all(copies)
+    flush()
     payloads = [
         EventPayload(project=project_id, feature_name=feature, data=each.snapshot())
         for each in copies
@@ -63,6 +65,6 @@ def _copy(strategy: Strategy, environment: str, place: int) -> Strategy:
         sort_order=place,
         parameters=strategy.parameters,
         constraints=strategy.constraints,
-        segments=strategy.segments,
+        segments=list(strategy.segments),
         variants=strategy.variants,
     )

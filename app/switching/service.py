@@ -134,10 +134,8 @@ def _give_strategy(
     actor: Actor, project_id: str, default: Strategy, ids: dict[str, int], batch_id: str
 ) -> None:
     """Add the default strategy to features, by name and id, after those that are paused."""
-    paused = queries.strategies_in(default.environment, ids.values())
-    given = {
-        name: defaults.copy(default, name, id, len(paused.get(id, ()))) for name, id in ids.items()
-    }
+    paused = queries.numbers_in(default.environment, ids.values())
+    given = {name: defaults.copy(default, name, id, paused.get(id, 0)) for name, id in ids.items()}
     queries.insert(list(given.values()))
     payloads = [
         EventPayload(project=project_id, feature_name=name, data=strategy.snapshot())

@@ -9,13 +9,13 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.journeys.instance import Instance
 from tests.journeys.places import press, use_token
+from tests.support.programs import SDKS
 
 
 def answer(page: Page, name: str) -> None:
     page.goto("/sdk-tokens")
     page.get_by_role("link", name="Connect an application").first.click()
     page.get_by_label("Application name").fill(name)
-    page.get_by_role("radio", name="On a server").check()
     page.get_by_role("radio", name="production").check()
     page.get_by_label("Checkout", exact=True).check()
     press(page, "Create token")
@@ -62,7 +62,6 @@ def test_an_application_is_connected_by_keyboard(page: Page):
     page.keyboard.press("Enter")
     go_to(page, page.get_by_label("Application name"))
     page.keyboard.type("keyed-shop")
-    go_to(page, page.get_by_role("radio", name="On a server"))
     go_to(page, page.get_by_role("radio", name="development"))
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
@@ -79,14 +78,28 @@ def test_an_application_is_connected_by_keyboard(page: Page):
     expect(page.get_by_role("status")).to_contain_text("Waiting for the first contact")
 
 
-@pytest.mark.parametrize("language", ["Python", "curl"])
-def test_the_code_that_the_page_shows_connects(page: Page, instance: Instance, language: str):
+@pytest.mark.parametrize("language", ["Python", "Node.js", "curl"])
+def test_the_code_that_the_page_shows_connects(
+    page: Page, instance: Instance, sdks: dict[str, list[str]], language: str
+):
     name = f"{language.lower()}-shop"
     answer(page, name)
     text = code(page, language).replace("http://127.0.0.1:4242", instance.address)
-    run = [sys.executable, "-c", text] if language == "Python" else ["bash", "-c", text]
+    run = {
+        "Python": [sys.executable, "-c", text],
+        "Node.js": ["node", "--input-type=module", "-e", f"{text}\nunleash.destroy();"],
+        "curl": ["bash", "-c", text],
+    }
     environ = os.environ | {"FLAGSTAFF_SDK_TOKEN": token_of(page)}
-    done = subprocess.run(run, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        run[language],
+        cwd=SDKS,  # where the packages are
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     expect(page.get_by_role("status")).to_contain_text(f"{name} is connected.", timeout=20_000)
 
