@@ -56,9 +56,11 @@ def compose(
         kept = strategy.parameters if strategy.name == former else {}
         given = kept | fields.get("parameters", {})
         strategy.parameters = _parameters(strategy.name, given, defaults)
-    for variant in strategy.variants:
-        if variant["stickiness"] == AS_STRATEGY:
-            variant["stickiness"] = strategy.parameters.get("stickiness", "default")
+    if any(variant["stickiness"] == AS_STRATEGY for variant in strategy.variants):
+        own = strategy.parameters.get("stickiness", "default")
+        strategy.variants = [  # others: SQLAlchemy does not notice changes inside of them
+            variant | {"stickiness": variant["stickiness"] or own} for variant in strategy.variants
+        ]
     constraints.check_to_store(strategy.constraints)
     _check_stickiness(strategy)
 

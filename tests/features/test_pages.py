@@ -214,7 +214,7 @@ def test_a_page_of_a_feature_says_what_it_is(browser: Browser, admin: ApiClient,
     assert page.has("One step Active Experiment Project: Default Created")
     assert page.has("by admin Depends on base simple:beta")
     tabs = page.soup.find("nav", class_="tabs").find_all("a")
-    names = ["Switch", "Tags & dependencies", "History", "Settings"]
+    names = ["Switch", "Usage", "Tags & dependencies", "History", "Settings"]
     assert [text_of(tab) for tab in tabs] == names
     for tab in tabs:
         assert browser.get(urljoin(page.path, tab["href"])).status == 200

@@ -1,6 +1,6 @@
 """Random sequences of changes never lead to a state that lies to SDKs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, ClassVar
 
@@ -65,6 +65,8 @@ class Machine(RuleBasedStateMachine):
 
     admin: ClassVar[ApiClient]
     turns: ClassVar[Iterator[int]]
+    also: ClassVar[Callable[[], None]]
+    """What must hold too after each step."""
 
     @initialize()
     def begin(self) -> None:
@@ -171,6 +173,7 @@ class Machine(RuleBasedStateMachine):
                 assert sum(weights) == WEIGHTS or not weights
             for each in found:
                 assert all(constraints[id] for id in each["segments"]), each
+        type(self).also()
 
     def teardown(self) -> None:
         """The events lead to the states that there are."""
@@ -235,8 +238,12 @@ class Machine(RuleBasedStateMachine):
         return answer.status_code
 
 
-def check_promises(admin: ApiClient, steps: int, examples: int) -> None:
-    bound = type("Bound", (Machine,), {"admin": admin, "turns": count()})
+def check_promises(
+    admin: ApiClient, steps: int, examples: int, also: Callable[[], None] = lambda: None
+) -> None:
+    """``also``: what must hold too after each step."""
+    own = {"admin": admin, "turns": count(), "also": staticmethod(also)}
+    bound = type("Bound", (Machine,), own)
     run_state_machine_as_test(
         bound,
         settings=settings(

@@ -317,11 +317,19 @@ def test_a_parameter_that_a_patch_removes_gets_its_default(admin):
 
 def test_a_variant_without_stickiness_goes_by_that_of_its_strategy(admin):
     admin.ok("POST", "/projects/default/features", {"name": "shelf"})
+    user = {"contextName": "userId", "operator": "IN", "values": ["1"]}
+    segment = admin.ok("POST", "/segments", {"name": "Staff", "constraints": [user]})["id"]
     body = {
+        "segments": [segment],
         "name": "flexibleRollout",
         "parameters": {"stickiness": "userId"},
         "variants": [{"name": "a"}, {"name": "b", "stickiness": "random"}],
     }
     path = "/projects/default/features/shelf/environments/production/strategies"
-    variants = admin.ok("POST", path, body)["variants"]
-    assert [variant["stickiness"] for variant in variants] == ["userId", "random"]
+    answered = admin.ok("POST", path, body)
+    for found in (answered, admin.ok("GET", f"{path}/{answered['id']}")):
+        assert [one["stickiness"] for one in found["variants"]] == ["userId", "random"]
+    sent = body | {"variants": [{"name": "c"}], "segments": []}
+    admin.ok("PUT", f"{path}/{answered['id']}", sent)
+    [variant] = admin.ok("GET", f"{path}/{answered['id']}")["variants"]
+    assert variant["stickiness"] == "userId"
