@@ -81,9 +81,9 @@ def search(
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """An event as a row of the log. If one act made several, the last of them, and their number.
+    """An event as a row of the log. If one act made several, the last of them.
 
-    ``features``: the first of those that the act changed, by name.
+    ``count``: how many of its type the act made. ``features``: the first of these, by name.
     """
 
     event: Event
@@ -108,19 +108,20 @@ def acts(
     if before is not None:
         query = query.where(Event.id < before)
     events = _readable(actor, list(db.session.scalars(query)))
-    place = sa.func.row_number().over(partition_by=Event.batch_id, order_by=Event.id)
-    number = sa.func.count().over(partition_by=Event.batch_id)
+    group = Event.batch_id, Event.type
+    place = sa.func.row_number().over(partition_by=group, order_by=Event.id)
+    number = sa.func.count().over(partition_by=group)
     members = (
-        sa.select(Event.batch_id, Event.feature_name, place.label("place"), number.label("number"))
+        sa.select(*group, Event.feature_name, place.label("place"), number.label("number"))
         .where(Event.batch_id.in_([event.batch_id for event in events if event.batch_id]))
         .subquery()
     )
-    found: defaultdict[str | None, list[Any]] = defaultdict(list)
+    found: defaultdict[tuple[str | None, EventType], list[Any]] = defaultdict(list)
     for row in db.session.execute(sa.select(members).where(members.c.place <= FIRST)):
-        found[row.batch_id].append(row)
+        found[row.batch_id, row.type].append(row)
     return [
         Act(event, batch[0].number, _names(batch))
-        if (batch := found.get(event.batch_id))
+        if (batch := found.get((event.batch_id, event.type)))
         else Act(event)
         for event in events
     ]

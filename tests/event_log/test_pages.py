@@ -259,6 +259,14 @@ def test_a_feature_leads_to_its_events_and_says_who_created_it(browser, admin, s
     ]
 
 
+def test_a_feature_that_got_a_strategy_when_it_was_switched_on_counts_once(browser, admin, shop):
+    admin.ok("PUT", "/projects/shop/environments", json={"environments": ["production"]})
+    admin.ok("POST", "/projects/shop/features/cart/environments/production/on")
+    assert lines(browser.get("/projects/shop/history"))[0] == (
+        "admin switched feature cart on in production"
+    )
+
+
 def test_a_feature_leads_only_those_to_its_events_who_may_read_them(app, people, admin):
     admin.ok("POST", "/projects", json={"id": "shop", "name": "Shop"})
     admin.ok("POST", "/projects/shop/features", json={"name": "cart"})
