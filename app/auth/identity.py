@@ -121,6 +121,11 @@ def by_token() -> Actor:
 
     """
     secret = _bearer.sub("", request.headers.get("Authorization", ""), count=1).strip()
+    if secrets.SDK_MARK in secret:
+        raise NotAuthenticated(
+            "This is an SDK token: it reads features, and nothing else. Send an access token, "
+            "which you create under your account or a service account."
+        )
     if not secrets.may_be_one(secret):
         raise NotAuthenticated
     hashed = digest(secret)

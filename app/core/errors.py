@@ -92,13 +92,17 @@ class AuthenticationRequired(DomainError):
 
 
 class NotAuthenticated(AuthenticationRequired):
-    """The token is not valid. All reasons look the same, so that strangers learn nothing."""
+    """The token is not valid. All reasons look the same, so that strangers learn nothing.
 
-    def __init__(self) -> None:
-        super().__init__(
-            "You must send a valid API token in the Authorization header. "
-            "This one is missing, unknown, expired or revoked."
-        )
+    ``message``: only for what can be seen by looking at the token itself.
+    """
+
+    def __init__(
+        self,
+        message: str = "You must send a valid API token in the Authorization header. "
+        "This one is missing, unknown, expired or revoked.",
+    ) -> None:
+        super().__init__(message)
         self.headers = {"WWW-Authenticate": "Bearer"}
 
 

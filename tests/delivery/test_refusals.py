@@ -36,7 +36,9 @@ def test_a_token_for_browsers_is_403_on_servers(new_sdk):
 
 def test_an_sdk_token_opens_neither_the_admin_api_nor_the_metrics(app, admin, sdk):
     admin.token = sdk.token
-    assert error_of(admin.get("/user")) == (401, "AuthenticationRequired")
+    refused = admin.get("/user")
+    assert error_of(refused) == (401, "AuthenticationRequired")
+    assert refused.json["message"].startswith("This is an SDK token")
     assert error_of(admin.get("/projects")) == (401, "AuthenticationRequired")
 
 
