@@ -19,7 +19,7 @@ from subprocess import run
 from tempfile import TemporaryDirectory
 
 from tests.bench import goals, postgresql
-from tests.bench.load import drive
+from tests.bench.load import Job, drive
 from tests.bench.subject import Subject, stranger
 from tests.support.processes import FLAGSTAFF, running
 
@@ -94,7 +94,20 @@ def _measure(ours: Side, theirs: Side, seconds: float) -> Iterator[tuple[str, Fo
     """Each kind of request with the medians of both sides."""
     yield "create feature", _filling(ours), _filling(theirs)
     for name in ("GET user", "validate 3", "tags 3 (+1 -1)"):
-        rates = [(_wrk(ours, name, seconds), _wrk(theirs, name, seconds)) for _ in range(ROUNDS)]
+        rates = [
+            (
+                _wrk(ours, ours.subject.kinds()[name], seconds),
+                _wrk(theirs, theirs.subject.kinds()[name], seconds),
+            )
+            for _ in range(ROUNDS)
+        ]
+        yield name, _median(own for own, _ in rates), _median(other for _, other in rates)
+    jobs = ours.subject.reading(), theirs.subject.reading()
+    for name in jobs[0]:
+        rates = [
+            (_wrk(ours, jobs[0][name], seconds), _wrk(theirs, jobs[1][name], seconds))
+            for _ in range(ROUNDS)
+        ]
         yield name, _median(own for own, _ in rates), _median(other for _, other in rates)
     names = [name for name in ours.subject.bulk() if f" {MOST:,} x 5" in name]
     bulk = [(_in_order(ours, names), _in_order(theirs, names)) for _ in range(ROUNDS)]
@@ -119,25 +132,26 @@ def _in_order(side: Side, names: Iterable[str]) -> dict[str, Found]:
     return found
 
 
-def _wrk(side: Side, name: str, seconds: float) -> Found:
+def _wrk(side: Side, job: Job, seconds: float) -> Found:
     """Requests per second with eight connections."""
-    job = side.subject.kinds()[name]
     with TemporaryDirectory() as folder:
         script = Path(folder, "request.lua")
         bodies = ", ".join(json.dumps(body) for body in job.bodies)
         script.write_text(LUA.format(bodies=bodies, method=job.method))
         command = ["wrk", "-t1", f"-c{job.connections}", f"-d{seconds:.0f}s", "-s", str(script)]
         address = job.servers[0] + job.path
+        named = {"Authorization": job.token, **dict(job.headers)}
+        headers = [part for name, value in named.items() for part in ("-H", f"{name}: {value}")]
         before = cpu_ms(side.pids)
         done = run(
-            [*command, "-H", f"Authorization: {job.token}", address],
+            [*command, *headers, address],
             capture_output=True,
             text=True,
             check=True,
         )
     cpu = cpu_ms(side.pids) - before
     if refused := re.search(r"Non-2xx.*", done.stdout):
-        raise SystemExit(f"{name}: {refused[0]}")
+        raise SystemExit(f"{job.path}: {refused[0]}")
     [requests] = re.findall(r"(\d+) requests in", done.stdout)
     [rate] = re.findall(r"Requests/sec:\s+([\d.]+)", done.stdout)
     return Found(float(rate), cpu / int(requests))

@@ -32,6 +32,7 @@ class Job:
     seconds: float = TIMEOUT
     requests: int = 1_000_000
     connections: int = CONNECTIONS
+    headers: tuple[tuple[str, str], ...] = ()
 
     def body(self, number: int) -> str:
         return self.bodies[number % len(self.bodies)].replace("@N@", str(number))
@@ -129,6 +130,7 @@ def _message(job: Job, server: SplitResult, number: int) -> bytes:
         f"{job.method} {server.path.rstrip('/')}{job.path} HTTP/1.1\r\n"
         f"Host: {server.netloc}\r\nAuthorization: {job.token}\r\n"
     )
+    head += "".join(f"{name}: {value}\r\n" for name, value in job.headers)
     if body:
         head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     return f"{head}\r\n{body}".encode()

@@ -4,7 +4,10 @@ import json
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from http import HTTPStatus
+from http.client import HTTPResponse
+from urllib.request import Request, urlopen
 
 from tests.bench.load import Job, Refused, drive
 
@@ -17,6 +20,12 @@ FILLING = 1_800.0
 """Seconds at most."""
 
 SELDOM = "bench-seldom"
+FEATURES, METRICS = "/api/client/features", "/api/client/metrics"
+SDK = (
+    ("Unleash-Client-Spec", "5.2.0"),
+    ("unleash-appname", "bench"),
+    ("unleash-sdk", "unleash-node-sdk:6.12.1"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +72,35 @@ class Subject:
             f"list of {LISTED:,}, limit=1000": self._of_project("GET", "/features?limit=1000"),
             f"list of {LISTED:,}, text and tag": self._of_project("GET", f"/features{found}"),
         }
+
+    def reading(self) -> dict[str, Job]:
+        """What SDKs ask for and report, with a token that is made for them."""
+        new = {"tokenName": secrets.token_hex(8), "type": "client", "environment": "development"}
+        token = json.load(self._call("POST", f"{API}/api-tokens", self.token, new))["secret"]
+        etag = self._call("GET", FEATURES, token).headers["ETag"]
+        reports = json.dumps({"appName": "bench", "bucket": self._bucket()})
+        asks = Job(self.servers, "GET", FEATURES, token, headers=SDK)
+        return {
+            "features, unchanged": replace(asks, headers=(*SDK, ("If-None-Match", etag))),
+            "features, gzip": replace(asks, headers=(*SDK, ("Accept-Encoding", "gzip"))),
+            "metrics": Job(self.servers, "POST", METRICS, token, (reports,), headers=SDK),
+        }
+
+    def _bucket(self) -> dict[str, object]:
+        counts = {"yes": 3, "no": 1, "variants": {}}
+        now = datetime.now(UTC).isoformat()
+        toggles = {self.feature(number): counts for number in range(20)}
+        return {"start": now, "stop": now, "toggles": toggles}
+
+    def _call(self, method: str, path: str, token: str, body: object = None) -> HTTPResponse:
+        request = Request(
+            self.servers[0] + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": token, "Content-Type": "application/json", **dict(SDK)},
+        )
+        answer: HTTPResponse = urlopen(request, timeout=60)
+        return answer
 
     def make_project(self) -> None:
         drive(_once(self._job("POST", "/projects", json.dumps({"id": self.project, "name": "B"}))))
