@@ -19,7 +19,7 @@ bp = ApiBlueprint(
     description="Applications that ask for features through SDKs, and how often they do.",
 )
 
-ONE = "/metrics/applications/<path:name>"
+ONE = "/metrics/applications/<text:name>"
 FEATURE = "/client-metrics/features/<key:name>"
 
 

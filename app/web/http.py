@@ -9,7 +9,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, Response, current_app, g, request
 from flask.json.provider import DefaultJSONProvider
-from werkzeug.routing import BaseConverter
+from werkzeug.routing import BaseConverter, PathConverter
 
 from app.config import Settings
 from app.core.logs import ACCESS
@@ -51,6 +51,12 @@ class RefConverter(BaseConverter):
     regex = r"(?:[1-9][0-9]{0,8}|[0-9a-f]{64})"
 
 
+class TextConverter(PathConverter):
+    """Any text, also with slashes, but for what is the address of something below it."""
+
+    regex = r"[^/](?:(?!/overview$).)*"
+
+
 class IdConverter(BaseConverter):
     """A database id in a path. Nine digits fit the integers of every database."""
 
@@ -71,10 +77,23 @@ class _Json(DefaultJSONProvider):
         return super().dumps(obj, allow_nan=False, **kwargs)
 
 
+CONVERTERS = {
+    "key": KeyConverter,
+    "id": IdConverter,
+    "ref": RefConverter,
+    "text": TextConverter,
+}
+
+
 def init_app(app: Flask) -> None:
     app.json = _Json(app)
     app.extensions["flagstaff.metrics"] = Metrics(app.config["API_VERSION"])
-    app.url_map.converters |= {"key": KeyConverter, "id": IdConverter, "ref": RefConverter}
+    app.url_map.converters |= {
+        "key": KeyConverter,
+        "id": IdConverter,
+        "ref": RefConverter,
+        "text": TextConverter,
+    }
     app.url_map.merge_slashes = False  # an address has one spelling
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.after_request(_finish)

@@ -65,9 +65,10 @@ def _create_features(page: Page) -> None:
         expect(page.get_by_role("status")).to_have_text(f"Feature {name} created.")
     page.get_by_label("Name").fill(CHILD)
     press(page, "Create feature")
+    page.get_by_role("link", name="Tags & dependencies").click()
     page.get_by_label("Depends on").fill(PARENT)
     press(page, "Save")
-    expect(page.get_by_role("complementary").get_by_role("link", name=PARENT)).to_be_visible()
+    expect(page.get_by_text(f"Depends on {PARENT}")).to_be_visible()
     to_list(page)
 
 
