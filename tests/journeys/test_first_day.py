@@ -139,7 +139,7 @@ def _revive(page: Page) -> None:
     expect(page.get_by_role("status").first).to_contain_text("4 features revived.")
     row = page.locator("tbody tr", has=page.get_by_label(f"Select {CHILD}"))
     row.get_by_role("link", name=CHILD).click()
-    expect(page.get_by_role("complementary").get_by_role("link", name=PARENT)).to_be_visible()
+    expect(page.get_by_text(f"Depends on {PARENT}")).to_be_visible()
     page.go_back()
 
 
@@ -154,4 +154,4 @@ def confirm(page: Page) -> None:
 
 
 def to_list(page: Page) -> None:
-    page.get_by_role("link", name="Night shop", exact=True).click()
+    page.get_by_label("Breadcrumb").get_by_role("link", name="Night shop").click()
