@@ -76,6 +76,7 @@ PIECES = {
     "key": STRANGE,
     None: STRANGE,
     "path": STRANGE,
+    "text": STRANGE,
     "string": ["%2F", "ABC"],
     "uuid": STRANGE,
 }
