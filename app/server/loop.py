@@ -105,6 +105,7 @@ class Loop:
         for channel in channels:
             if not channel.is_busy:
                 channel.will_close = True
+        self._sockets.changed.update(self._sockets)  # they wait for something else now
         return bool(channels)
 
     def _channels(self) -> list[Channel]:
