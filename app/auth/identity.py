@@ -3,7 +3,6 @@
 Each takes one statement. The API accepts no cookie, and pages accept no token.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, cast
@@ -34,8 +33,6 @@ from app.tokens.models import Token
 from app.web import browsers
 from app.web.browsers import Browsers, SignInRequired
 from app.web.settings import current_settings
-
-_bearer = re.compile(r"\Abearer +", re.IGNORECASE)
 
 _account = (
     Account.id,
@@ -120,7 +117,7 @@ def by_token() -> Actor:
         NotAuthenticated: if it is missing, unknown, expired or revoked.
 
     """
-    secret = _bearer.sub("", request.headers.get("Authorization", ""), count=1).strip()
+    secret = secrets.sent_in(request.headers.get("Authorization", ""))
     if secrets.SDK_MARK in secret:
         raise NotAuthenticated(
             "This is an SDK token: it reads features, and nothing else. Send an access token, "

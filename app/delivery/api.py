@@ -48,7 +48,6 @@ SPOKEN = "8.2.0"
 MOST_VALIDATED = 1_000
 HTTP_OK, NOT_MODIFIED, ACCEPTED = "200 OK", "304 Not Modified", "202 Accepted"
 
-_bearer = re.compile(r"\Abearer +", re.IGNORECASE)
 _semver = re.compile(r"(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:[-+].*)?").fullmatch
 _tag = re.compile(r'(?:W/)?"([^"]*?)(?:-gzip|;gzip)?"')
 _no_gzip = re.compile(r"gzip\s*;\s*q=0(?:\.0*)?(?:,|$)").search
@@ -197,7 +196,7 @@ class SdkApi:
             NoAccess: if it is for something else.
 
         """
-        secret = _bearer.sub("", environ.get("HTTP_AUTHORIZATION", ""), count=1).strip()
+        secret = secrets.sent_in(environ.get("HTTP_AUTHORIZATION", ""))
         if secret.startswith(secrets.PREFIX):
             raise NoAccess(
                 "This token is for the admin API. Applications read features with an SDK token: "

@@ -22,10 +22,18 @@ SDK_MARK = ".fst_sdk_"
 _shape = re.compile(r"fst_(?:pat|sa)_[0-9A-Za-z]{49}").fullmatch
 
 
+_bearer = re.compile(r"\Abearer +", re.IGNORECASE)
+
+
 class TokenKind(StrEnum):
     PERSONAL = "pat"
     SERVICE_ACCOUNT = "sa"
     SDK = "sdk"
+
+
+def sent_in(authorization: str) -> str:
+    """The token in the header Authorization, which may be bare or called Bearer."""
+    return _bearer.sub("", authorization, count=1).strip()
 
 
 def generate(kind: TokenKind) -> str:

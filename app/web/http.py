@@ -88,12 +88,7 @@ CONVERTERS = {
 def init_app(app: Flask) -> None:
     app.json = _Json(app)
     app.extensions["flagstaff.metrics"] = Metrics(app.config["API_VERSION"])
-    app.url_map.converters |= {
-        "key": KeyConverter,
-        "id": IdConverter,
-        "ref": RefConverter,
-        "text": TextConverter,
-    }
+    app.url_map.converters |= CONVERTERS
     app.url_map.merge_slashes = False  # an address has one spelling
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.after_request(_finish)
