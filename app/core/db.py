@@ -317,10 +317,8 @@ def has_one_writer() -> bool:
 
 
 def insert_if_absent(model: type[Model]) -> sqlite.Insert | postgresql.Insert:
-    """INSERT … ON CONFLICT DO NOTHING; the databases agree on the words, SQLAlchemy has two."""
-    if db.engine.dialect.name == "postgresql":
-        return postgresql.insert(model).on_conflict_do_nothing()
-    return sqlite.insert(model).on_conflict_do_nothing()
+    """INSERT … ON CONFLICT DO NOTHING."""
+    return _insert_or(model).on_conflict_do_nothing()
 
 
 def upsert(
@@ -330,15 +328,16 @@ def upsert(
 
     What is latest is replaced only if its first column, a time, is not older.
     """
-    table = Model.metadata.tables[model.__tablename__]
-    insert: Any = (postgresql if db.engine.dialect.name == "postgresql" else sqlite).insert(table)
+    table, insert = Model.metadata.tables[model.__tablename__], _insert_or(model)
     new = insert.excluded
     values: dict[str, Any] = {name: table.c[name] + new[name] for name in add}
     for name in latest:
         is_newer = new[latest[0]] >= table.c[latest[0]]
         values[name] = sa.case((is_newer, new[name]), else_=table.c[name])
     key = [column.name for column in table.primary_key]
-    made: sqlite.Insert | postgresql.Insert = insert.on_conflict_do_update(
-        index_elements=key, set_=values
-    )
-    return made
+    return insert.on_conflict_do_update(index_elements=key, set_=values)
+
+
+def _insert_or(model: type[Model]) -> sqlite.Insert | postgresql.Insert:
+    """An INSERT that can say what to do on a conflict; SQLAlchemy has two for the same words."""
+    return postgresql.insert(model) if not has_one_writer() else sqlite.insert(model)

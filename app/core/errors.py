@@ -38,6 +38,11 @@ class DomainError(Exception):
         self.details = details
         self.headers: dict[str, str] = {}
 
+    def body(self, id: str) -> dict[str, Any]:
+        """What a client gets as JSON; ``id``: of the request, by which the log has it too."""
+        found: dict[str, Any] = {"id": id, "name": self.name, "message": self.message}
+        return found if self.details is None else found | {"details": self.details}
+
 
 class Invalid(DomainError):
     """The request breaks the rules; ``details`` has every problem."""

@@ -275,11 +275,8 @@ def _delivered(environ: WSGIEnvironment, payload: Payload) -> Answer:
 
 def _refused(error: DomainError) -> Answer:
     id = str(uuid4())
-    body: dict[str, Any] = {"id": id, "name": error.name, "message": error.message}
-    if error.details is not None:
-        body["details"] = error.details
     headers = [JSON, ("Cache-Control", "no-store"), ("X-Request-Id", id), *error.headers.items()]
-    data = json.dumps(body).encode()
+    data = json.dumps(error.body(id)).encode()
     status = f"{error.status} {HTTPStatus(error.status).phrase}"
     return Answer(status, [*headers, ("Content-Length", str(len(data)))], data)
 

@@ -97,7 +97,7 @@ def write(report: Report) -> None:
     _write_variants(report.variants, ids, applications)
     _write_unknown([key for key in counts if key.feature not in ids], applications)
     _write(
-        upsert(Instance, latest=("last_seen_at", "sdk")),
+        Instance,
         (
             {
                 "application_id": applications[key.application],
@@ -108,7 +108,7 @@ def write(report: Report) -> None:
             }
             for key, (at, sdk) in running.items()
         ),
-        Instance,
+        latest=("last_seen_at", "sdk"),
     )
     for name, strategies in sorted(report.strategies.items()):
         given = {"of_name": name, "strategies": strategies}
@@ -161,14 +161,14 @@ def _write_counts(
             at, seen.get((ids[key.feature], key.environment), at)
         )
     rows = (_row(place, yes=yes, no=no) for place, (yes, no) in found.items())
-    _write(upsert(Usage, add=("yes", "no")), rows, Usage)
+    _write(Usage, rows, add=("yes", "no"))
     _write(
-        upsert(FeatureSeen, latest=("last_seen_at",)),
+        FeatureSeen,
         (
             {"feature_id": id, "environment": environment, "last_seen_at": at}
             for (id, environment), at in seen.items()
         ),
-        FeatureSeen,
+        latest=("last_seen_at",),
     )
 
 
@@ -183,7 +183,7 @@ def _write_variants(
             for place in _places(key, ids, applications):
                 found[*place, variant] = found.get((*place, variant), 0) + times
     rows = (_row(place, variant=place[-1], times=times) for place, times in found.items())
-    _write(upsert(VariantUsage, add=("times",)), rows, VariantUsage)
+    _write(VariantUsage, rows, add=("times",))
 
 
 def _write_unknown(keys: Iterable[Counted], applications: Mapping[str, int]) -> None:
@@ -195,7 +195,7 @@ def _write_unknown(keys: Iterable[Counted], applications: Mapping[str, int]) -> 
         {"name": name, "environment": environment, "application_id": id, "last_seen_at": utcnow()}
         for name, environment, id in sorted(found)[: max(MOST_UNKNOWN - known, 0)]
     ]
-    _write(upsert(UnknownFeature, latest=("last_seen_at",)), rows, UnknownFeature)
+    _write(UnknownFeature, rows, latest=("last_seen_at",))
 
 
 def _places(
@@ -219,9 +219,15 @@ def _row(place: tuple[Any, ...], **values: Any) -> dict[str, Any]:
     }
 
 
-def _write(statement: sa.Insert, rows: Iterable[dict[str, Any]], model: type[Model]) -> None:
-    """Write rows in an order that is the same for all writers."""
+def _write(
+    model: type[Model],
+    rows: Iterable[dict[str, Any]],
+    *,
+    add: tuple[str, ...] = (),
+    latest: tuple[str, ...] = (),
+) -> None:
+    """Write rows in an order that is the same for all writers; see ``upsert``."""
     key = [column.name for column in sa.inspect(model).primary_key]
     ordered = sorted(rows, key=lambda row: [str(row[name]) for name in key])
     if ordered:
-        db.session.connection().execute(statement, ordered)
+        db.session.connection().execute(upsert(model, add=add, latest=latest), ordered)

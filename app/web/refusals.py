@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Any
 
 from flask import Flask, current_app, g, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
@@ -42,10 +41,7 @@ def _refuse(error: DomainError) -> ResponseReturnValue:
     g.refusal = f"{error.name}: {error.message}"
     g.is_denied = isinstance(error, NoAccess)
     if wants_json():
-        body: dict[str, Any] = {"id": request_id(), "name": error.name, "message": error.message}
-        if error.details is not None:
-            body["details"] = error.details
-        return jsonify(body), error.status, error.headers
+        return jsonify(error.body(request_id())), error.status, error.headers
     return _page(error), error.status, error.headers
 
 
