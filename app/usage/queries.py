@@ -9,14 +9,13 @@ import sqlalchemy as sa
 from app.core.clock import utcnow
 from app.core.db import db
 from app.core.lists import OnList
+from app.environments.models import Environment
 from app.usage.models import Application, FeatureSeen, Instance, Span, Usage, VariantUsage
 
 RECENT = timedelta(hours=24)
 """Instances heard of since then count as running."""
 ASKED_FOR = timedelta(days=7)
 """An application that asked for a feature since then may still need it."""
-
-_environments = sa.table("environments", sa.column("name"))
 
 
 class PlaceUse(NamedTuple):
@@ -69,7 +68,7 @@ _sums = OnList(
         )
         .where(
             is_among(Usage.feature_id),
-            Usage.environment.in_(sa.select(_environments.c.name)),  # so that the key's index helps
+            Usage.environment.in_(sa.select(Environment.name)),  # so that the key's index helps
             Usage.span == Span.HOUR,
             Usage.start >= sa.bindparam("since"),
         )
@@ -81,7 +80,7 @@ _applications = OnList(
         sa.select(Usage.feature_id, sa.func.count(Usage.application_id.distinct()))
         .where(
             is_among(Usage.feature_id),
-            Usage.environment.in_(sa.select(_environments.c.name)),
+            Usage.environment.in_(sa.select(Environment.name)),
             Usage.span == Span.DAY,
             Usage.start >= sa.bindparam("since"),
         )
@@ -123,7 +122,7 @@ def counts(feature_id: int, span: Span, since: datetime) -> list[Count]:
         .join(Application, Application.id == Usage.application_id)
         .where(
             Usage.feature_id == feature_id,
-            Usage.environment.in_(sa.select(_environments.c.name)),
+            Usage.environment.in_(sa.select(Environment.name)),
             Usage.span == span,
             Usage.start >= since,
         )
@@ -145,7 +144,7 @@ def variants(feature_id: int, span: Span, since: datetime) -> list[VariantCount]
         .join(Application, Application.id == VariantUsage.application_id)
         .where(
             VariantUsage.feature_id == feature_id,
-            VariantUsage.environment.in_(sa.select(_environments.c.name)),
+            VariantUsage.environment.in_(sa.select(Environment.name)),
             VariantUsage.span == span,
             VariantUsage.start >= since,
         )

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from app.core.clock import utcnow
 from app.core.db import Model, db, insert_if_absent, upsert
 from app.core.lists import OnList
+from app.environments.models import Environment
 from app.usage.models import (
     Application,
     FeatureSeen,
@@ -70,7 +71,6 @@ _ids_of_features = OnList(
 _ids_of_applications = OnList(
     lambda is_among: sa.select(Application.name, Application.id).where(is_among(Application.name))
 )
-_known_environments = sa.text("SELECT name FROM environments")
 _set_strategies = (
     sa.update(Application)
     .where(Application.name == sa.bindparam("of_name"))
@@ -84,7 +84,7 @@ def write(report: Report) -> None:
     Rows are written in the order of their keys, so that several servers never wait for each other
     in a circle.
     """
-    environments = set(db.session.scalars(_known_environments))
+    environments = set(db.session.scalars(sa.select(Environment.name)))
     counts = {key: n for key, n in report.counts.items() if key.environment in environments}
     running = {key: at for key, at in report.instances.items() if key.environment in environments}
     applications = _applications(
