@@ -8,6 +8,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
@@ -17,7 +18,6 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.core.clock import utcnow
 from app.core.errors import (
     DomainError,
     Failure,
@@ -36,6 +36,7 @@ from app.delivery.reports import Caller, Reports
 from app.delivery.source import Reader, Source
 from app.sdk_tokens.models import SdkTokenType
 from app.tokens import secrets
+from app.web.http import AGAIN, AgainWhile
 from app.web.metrics import Metrics
 
 CLIENT = "/api/client/"
@@ -155,7 +156,24 @@ class SdkApi:
         payload = answers.one(name, question) if name else answers.all(question)
         if payload is None:
             raise NotFound(f"There is no feature {name!r} that this token can read.")
-        return _delivered(environ, payload)
+        answer = _delivered(environ, payload)
+        again: AgainWhile | None = environ.get(AGAIN)
+        if again is not None and answer.status == NOT_MODIFIED and not name:
+            again(partial(self._still_holds, reader, caller, question, payload.etag))
+        return answer
+
+    def _still_holds(
+        self, reader: Reader, caller: Caller | None, question: Question, etag: str
+    ) -> bool:
+        """Whether a poll that found nothing new would find nothing new again; then counts it."""
+        started = time.perf_counter()
+        answers = self._source.answers_at_hand(reader)
+        if answers is None or answers.etag(question) != etag:
+            return False
+        self._reports.note_caller(reader.environment, caller)
+        self._reports.note_use(reader.token_id)
+        self._metrics.note("sdk", HTTPStatus.NOT_MODIFIED, time.perf_counter() - started)
+        return True
 
     def _register(self, environ: WSGIEnvironment) -> Answer:
         reader = self._reader(environ)
@@ -216,8 +234,7 @@ class SdkApi:
         if not 0 < len(secret) <= secrets.LONGEST:
             return None
         reader = self._source.reader(digest(secret))
-        has_expired = reader is not None and reader.expires_at and reader.expires_at <= utcnow()
-        return None if has_expired else reader
+        return None if reader is None or reader.has_expired else reader
 
     def _body(self, environ: WSGIEnvironment) -> dict[str, Any]:
         """The JSON object that was sent, whatever it is declared to be."""

@@ -49,6 +49,11 @@ class Answers:
             return known
         return self._keep(question, self._make(question))
 
+    def etag(self, question: Question) -> str | None:
+        """That of the answer to a question that was asked before."""
+        known = self._known.get(question)
+        return None if known is None else known.etag
+
     def one(self, name: str, question: Question) -> Payload | None:
         """One of these features, or None if it isn't among them."""
         if (known := self._known.get((name, question.is_inlined))) is not None:

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.core.clock import utcnow
 from app.core.commits import Version, Watch
 from app.core.db import Begin, beginning, db, rows, transact
 from app.core.errors import DomainError, Unavailable
@@ -65,10 +66,15 @@ class Reader:
     """Whom a token lets read what; ``projects``: None for all."""
 
     token_id: int
+    digest: bytes
     type: SdkTokenType
     environment: str
     projects: tuple[str, ...] | None
     expires_at: datetime | None
+
+    @property
+    def has_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= utcnow()
 
 
 class _Head(NamedTuple):
@@ -146,6 +152,19 @@ class Source:
             self._states[environment] = (generation, answers)
             return answers
 
+    def answers_at_hand(self, reader: Reader) -> Answers | None:
+        """The answers for a reader's environment, if both still hold and that is known already.
+
+        Waits for nothing, also when the database was not asked for a while.
+        """
+        if not self._is_as_seen(self._version()):
+            return None
+        known = self._states.get(reader.environment)
+        is_known = self._readers is not None and self._readers.get(reader.digest) == reader
+        if known is None or known[0] != self._generation or not is_known or reader.has_expired:
+            return None
+        return known[1]
+
     def _known_readers(self) -> dict[bytes, Reader]:
         self._look()
         readers = self._readers
@@ -212,7 +231,7 @@ class Source:
             if known is not None and known.projects is not None:
                 projects = (*known.projects, row.project_id)
             readers[row.digest] = Reader(
-                row.id, row.type, row.environment, projects, row.expires_at
+                row.id, row.digest, row.type, row.environment, projects, row.expires_at
             )
         return readers
 

@@ -7,11 +7,16 @@ import socket
 import struct
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.task import WSGITask
+
+from app.server.repeats import Repeat
+from app.web.http import AGAIN
 
 RECEIVE_SECONDS = 20.0
 """From a request's first byte, or the opening of a connection, to the request's last byte."""
@@ -25,7 +30,20 @@ GREETING_SECONDS = 1.0
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc] # untyped
-    """Refuses what two servers in a row could understand differently."""
+    """Refuses what two servers in a row could understand differently.
+
+    ``whole``: the bytes of the request, if they came alone and in one piece.
+    """
+
+    whole: bytes | None = None
+    _has_begun = False
+
+    def received(self, data: bytes) -> int:
+        used: int = super().received(data)
+        is_whole = self.completed and not self._has_begun and used == len(data)
+        self.whole = bytes(data) if is_whole else None
+        self._has_begun = True
+        return used
 
     def parse_header(self, header_plus: bytes) -> None:
         lines = header_plus.split(b"\r\n")[1:]
@@ -56,6 +74,23 @@ class Task(WSGITask):  # type: ignore[misc] # untyped
     it has no body. Applications that poll get little else than 304.
     """
 
+    _holds: Callable[[], bool] | None = None
+
+    def get_environment(self) -> dict[str, Any]:
+        environ: dict[str, Any] = super().get_environment()
+        if self.request.whole is not None:
+            environ[AGAIN] = self._again_while
+        return environ
+
+    def build_response_header(self) -> bytes:
+        head: bytes = super().build_response_header()
+        if self._holds is not None and not self.close_on_finish:
+            self.channel.repeat = Repeat(self.request.whole, head, self._holds)
+        return head
+
+    def _again_while(self, holds: Callable[[], bool]) -> None:
+        self._holds = holds
+
     def set_close_on_finish(self) -> None:
         is_asked_to = self.request.headers.get("CONNECTION", "").lower() == "close"
         if self.version == "1.1" and not self.has_body and not is_asked_to:
@@ -69,6 +104,8 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
     parser_class = Parser
     task_class = Task
     receiving_since: float | None
+    repeat: Repeat | None = None
+    """What was answered last, if it may be the answer to the next request too."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         self.receiving_since = time.monotonic()
@@ -78,6 +115,12 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
 
     def received(self, data: bytes) -> bool:
         is_first = self.request is None
+        if is_first and self.repeat is not None and not self.requests:
+            answer = self.repeat.answer(data)
+            if answer is not None:
+                self.write_soon(answer)
+                return True
+            self.repeat = None
         taken: bool = super().received(data)
         if self.request is None:
             self.receiving_since = None

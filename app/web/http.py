@@ -18,7 +18,15 @@ from app.web.metrics import Metrics
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 """Methods that change nothing."""
 
+AGAIN = "flagstaff.again"
+"""Where the server offers ``AgainWhile`` in the environment of a request.
+
+An application that answered without a body calls it with what says whether the same request has the
+same answer. That is called in the thread of all connections, so it must not wait for anything.
+"""
+
 View = Callable[..., Any]
+AgainWhile = Callable[[Callable[[], bool]], None]
 
 HEADERS = {
     "Content-Security-Policy": (
