@@ -1,0 +1,55 @@
+"""Who asks: the token that was sent, and what it lets its bearer read."""
+
+from app.core.errors import NoAccess, NotAuthenticated
+from app.core.secrets import digest
+from app.delivery.reports import Reports
+from app.delivery.source import Reader, Source
+from app.sdk_tokens.models import SdkTokenType
+from app.tokens import secrets
+
+WRONG_TYPE = {
+    SdkTokenType.CLIENT: (
+        "This token is for browsers and phones. A server needs one of the type client."
+    ),
+    SdkTokenType.FRONTEND: (
+        "This token is for servers. Browsers and phones need one of the type frontend: everyone "
+        "who uses the application can read theirs."
+    ),
+}
+"""Why a token is refused where only those of one type are taken."""
+
+
+class Callers:
+    """Finds the readers that tokens stand for, and notes that they were used."""
+
+    def __init__(self, source: Source, reports: Reports) -> None:
+        self._source, self._reports = source, reports
+
+    def reader(self, sent: str, type: SdkTokenType | None = None) -> Reader:
+        """Whom a token lets read what. ``sent``: bare or called Bearer. ``type``: None for any.
+
+        Raises:
+            NotAuthenticated: if the token is not known here or has expired.
+            NoAccess: if it is for something else.
+
+        """
+        secret = secrets.sent_in(sent)
+        if secret.startswith(secrets.PREFIX):
+            raise NoAccess(
+                "This token is for the admin API. Applications read features with an SDK token: "
+                "Connections, SDK tokens."
+            )
+        reader = self.known(secret)
+        if reader is None:
+            raise NotAuthenticated
+        if type is not None and reader.type is not type:
+            raise NoAccess(WRONG_TYPE[type])
+        self._reports.note_use(reader.token_id)
+        return reader
+
+    def known(self, secret: str) -> Reader | None:
+        """The reader, if the token is known and has not expired."""
+        if not 0 < len(secret) <= secrets.LONGEST:
+            return None
+        reader = self._source.reader(digest(secret))
+        return None if reader is None or reader.has_expired else reader

@@ -1,0 +1,178 @@
+"""The client API, for SDKs on servers, which evaluate features themselves; and Edge's question."""
+
+import re
+import time
+from collections.abc import Callable
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qs
+from wsgiref.types import WSGIEnvironment
+
+from app.core.errors import DomainError, Invalid, MethodNotAllowed, NotFound
+from app.delivery.callers import Callers
+from app.delivery.http import (
+    ACCEPTED,
+    FRESH,
+    HTTP_OK,
+    NOT_MODIFIED,
+    NOTHING,
+    Answer,
+    Header,
+    body_of,
+    delivered,
+    json_answer,
+    refused,
+)
+from app.delivery.payloads import Question
+from app.delivery.reports import Caller, Reports
+from app.delivery.source import Reader, Source
+from app.sdk_tokens.models import SdkTokenType
+from app.web.http import AGAIN, AgainWhile
+from app.web.metrics import Metrics
+
+CLIENT = "/api/client"
+VALIDATE = "/edge/validate"
+FEATURES = f"{CLIENT}/features"
+INLINED_BEFORE = (4, 2, 0)
+"""The version of the client specification that brought segments."""
+SPOKEN = "8.2.0"
+"""The version of Unleash whose client API this is."""
+MOST_VALIDATED = 1_000
+VARY = ("Vary", "Accept-Encoding, Authorization, Unleash-Client-Spec")
+
+_semver = re.compile(r"(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:[-+].*)?").fullmatch
+
+
+class ClientApi:
+    name = "sdk"
+
+    def __init__(
+        self,
+        source: Source,
+        callers: Callers,
+        reports: Reports,
+        metrics: Metrics,
+        *,
+        max_bytes: int,
+    ) -> None:
+        self._source, self._callers, self._reports = source, callers, reports
+        self._metrics, self._max_bytes = metrics, max_bytes
+        self._posts: dict[str, Callable[[WSGIEnvironment], Answer]] = {
+            f"{CLIENT}/register": self._register,
+            f"{CLIENT}/metrics": self._count,
+            f"{CLIENT}/metrics/bulk": self._count_many,
+            VALIDATE: self._validate,
+        }
+
+    def answer(self, path: str, environ: WSGIEnvironment) -> Answer:
+        method = environ["REQUEST_METHOD"]
+        if path == FEATURES or path.startswith(f"{FEATURES}/"):
+            if method not in {"GET", "HEAD"}:
+                raise MethodNotAllowed("GET, HEAD")
+            return self._features(environ, path.removeprefix(FEATURES)[1:])
+        post = self._posts.get(path)
+        if post is None:
+            raise NotFound("There is nothing at this address.")
+        if method != "POST":
+            raise MethodNotAllowed("POST")
+        return post(environ)
+
+    def refusal(self, error: DomainError, _path: str) -> Answer:
+        return refused(error)
+
+    def headers(self, _environ: WSGIEnvironment) -> tuple[Header, ...]:
+        return ()
+
+    def _features(self, environ: WSGIEnvironment, name: str) -> Answer:
+        reader = self._reader(environ)
+        caller = Caller.of(
+            environ.get("HTTP_UNLEASH_APPNAME"),
+            environ.get("HTTP_UNLEASH_INSTANCEID"),
+            environ.get("HTTP_UNLEASH_CONNECTION_ID"),
+            environ.get("HTTP_UNLEASH_SDK"),
+        )
+        self._reports.note_caller(reader.environment, caller)
+        question = _question(environ, reader)
+        answers = self._source.answers(reader.environment)
+        payload = answers.one(name, question) if name else answers.all(question)
+        if payload is None:
+            raise NotFound(f"There is no feature {name!r} that this token can read.")
+        answer = delivered(environ, payload, FRESH, VARY)
+        again: AgainWhile | None = environ.get(AGAIN)
+        if again is not None and answer.status == NOT_MODIFIED and not name:
+            again(partial(self._still_holds, reader, caller, question, payload.etag))
+        return answer
+
+    def _still_holds(
+        self, reader: Reader, caller: Caller | None, question: Question, etag: str
+    ) -> bool:
+        """Whether a poll that found nothing new would find nothing new again; then counts it."""
+        started = time.perf_counter()
+        answers = self._source.answers_at_hand(reader)
+        if answers is None or answers.etag(question) != etag:
+            return False
+        self._reports.note_caller(reader.environment, caller)
+        self._reports.note_use(reader.token_id)
+        self._metrics.note(self.name, HTTPStatus.NOT_MODIFIED, time.perf_counter() - started)
+        return True
+
+    def _register(self, environ: WSGIEnvironment) -> Answer:
+        reader = self._reader(environ)
+        self._reports.register(reader.environment, self._body(environ))
+        return Answer(ACCEPTED, [("X-Unleash-Version", SPOKEN), NOTHING])
+
+    def _count(self, environ: WSGIEnvironment) -> Answer:
+        reader = self._reader(environ)
+        sdk = environ.get("HTTP_UNLEASH_SDK")
+        self._reports.count(reader.environment, self._body(environ), sdk)
+        return Answer(ACCEPTED, [NOTHING])
+
+    def _count_many(self, environ: WSGIEnvironment) -> Answer:
+        reader = self._reader(environ)
+        self._reports.count_many(reader.environment, self._body(environ))
+        return Answer(ACCEPTED, [NOTHING])
+
+    def _validate(self, environ: WSGIEnvironment) -> Answer:
+        """Which of some tokens are valid, for a proxy between here and the SDKs."""
+        tokens = self._body(environ).get("tokens")
+        if not isinstance(tokens, list) or len(tokens) > MOST_VALIDATED:
+            raise Invalid.at("/tokens", f"Must be a list of at most {MOST_VALIDATED} tokens.")
+        valid = []
+        for token in tokens:
+            reader = self._callers.known(token) if isinstance(token, str) else None
+            if reader is not None:
+                projects = ["*"] if reader.projects is None else list(reader.projects)
+                facts = {"token": token, "type": reader.type, "projects": projects}
+                valid.append(facts | {"environment": reader.environment})
+        return json_answer(HTTP_OK, {"tokens": valid}, FRESH)
+
+    def _reader(self, environ: WSGIEnvironment) -> Reader:
+        sent = environ.get("HTTP_AUTHORIZATION", "")
+        return self._callers.reader(sent, SdkTokenType.CLIENT)
+
+    def _body(self, environ: WSGIEnvironment) -> dict[str, Any]:
+        return body_of(environ, self._max_bytes)
+
+
+def _question(environ: WSGIEnvironment, reader: Reader) -> Question:
+    is_inlined = _is_inlined(environ.get("HTTP_UNLEASH_CLIENT_SPEC"))
+    query = environ.get("QUERY_STRING")
+    if not query:
+        return Question(reader.projects, is_inlined)
+    asked = parse_qs(query)
+    projects = reader.projects
+    if projects is None and "*" not in asked.get("project", ["*"]):
+        projects = tuple(sorted(set(asked["project"])))
+    prefix, tags = asked.get("namePrefix", [""])[0], tuple(sorted(set(asked.get("tag", ()))))
+    return Question(projects, is_inlined, prefix, tags)
+
+
+def _is_inlined(spec: str | None) -> bool:
+    """Whether an SDK of this version of the client specification knows no segments."""
+    if not spec:
+        return True
+    parts = _semver(spec)
+    if parts is None:
+        raise Invalid(f"The header Unleash-Client-Spec must be a version like 5.2.0, not {spec!r}.")
+    return tuple(map(int, parts.groups())) < INLINED_BEFORE
