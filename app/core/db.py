@@ -322,11 +322,16 @@ def insert_if_absent(model: type[Model]) -> sqlite.Insert | postgresql.Insert:
 
 
 def upsert(
-    model: type[Model], *, add: tuple[str, ...] = (), latest: tuple[str, ...] = ()
+    model: type[Model],
+    *,
+    add: tuple[str, ...] = (),
+    latest: tuple[str, ...] = (),
+    first: tuple[str, ...] = (),
 ) -> sqlite.Insert | postgresql.Insert:
     """INSERT, or where there is such a row: ``add`` to its numbers, replace what is ``latest``.
 
-    What is latest is replaced only if its first column, a time, is not older.
+    What is latest is replaced only if its first column, a time, is not older. Of ``first``, the
+    first value that is not NULL stays.
     """
     table, insert = Model.metadata.tables[model.__tablename__], _insert_or(model)
     new = insert.excluded
@@ -334,6 +339,8 @@ def upsert(
     for name in latest:
         is_newer = new[latest[0]] >= table.c[latest[0]]
         values[name] = sa.case((is_newer, new[name]), else_=table.c[name])
+    for name in first:
+        values[name] = sa.func.coalesce(table.c[name], new[name])
     key = [column.name for column in table.primary_key]
     return insert.on_conflict_do_update(index_elements=key, set_=values)
 

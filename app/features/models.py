@@ -17,7 +17,33 @@ class FeatureType(StrEnum):
     PERMISSION = "permission"
 
 
+class CompletedStatus(StrEnum):
+    """What became of a feature that is decided: its code stays for good, or goes."""
+
+    KEPT = "kept"
+    DISCARDED = "discarded"
+
+
+class Stage(StrEnum):
+    """How far a feature has come: the last of these that it entered."""
+
+    INITIAL = "initial"
+    PRE_LIVE = "pre-live"
+    LIVE = "live"
+    COMPLETED = "completed"
+    ARCHIVED = "archived"
+
+
+class StaleReason(StrEnum):
+    """Why a feature is proposed as stale."""
+
+    UNUSED = "unused"
+    EVERYWHERE = "everywhere"
+
+
 class Feature(Model):
+    """``completed_value``: what exactly was kept, such as a variant."""
+
     __tablename__ = "features"
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -29,6 +55,9 @@ class Feature(Model):
     impression_data: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     archived_at: Mapped[datetime | None]
+    completed_at: Mapped[datetime | None]
+    completed_status: Mapped[CompletedStatus | None]
+    completed_value: Mapped[str | None] = mapped_column(String(255))
 
     __table_args__ = (
         Index(None, "project_id", "name"),
@@ -41,6 +70,7 @@ class Feature(Model):
         ),
         at_most("name", 100),
         at_most("description", 5_000),
+        at_most("completed_value", 255),
         NEVER_REUSE_IDS,
     )
 
@@ -53,6 +83,12 @@ class Feature(Model):
             "stale": self.stale,
             "impressionData": self.impression_data,
         }
+
+    def completion(self) -> dict[str, Any] | None:
+        """What became of it, as the event log records it; None as long as that is open."""
+        if self.completed_at is None:
+            return None
+        return {"status": self.completed_status, "statusValue": self.completed_value}
 
 
 class ParentRule:

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from app.accounts.models import Account
 from app.core.actor import Actor
 from app.core.clock import utcnow
+from app.core.columns import UtcDateTime
 from app.core.db import db, flush, rows, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
@@ -52,7 +53,11 @@ _archived_at_locked = _archived_at.with_for_update(read=True, key_share=True)
 # Switched off here, with the environment. The models are in layers above.
 _features = sa.table("features", sa.column("id"), sa.column("project_id"))
 _states = sa.table(
-    "feature_states", sa.column("feature_id"), sa.column("environment"), sa.column("enabled")
+    "feature_states",
+    sa.column("feature_id"),
+    sa.column("environment"),
+    sa.column("enabled"),
+    sa.column("changed_at", UtcDateTime),
 )
 
 
@@ -271,9 +276,9 @@ def _switch_off(actor: Actor, project: Project, environments: Collection[str]) -
     found = set(db.session.scalars(on.distinct()))
     guard(actor, project.id, found)
     off = sa.update(_states).where(
-        _states.c.environment.in_(found), _states.c.feature_id.in_(inside)
+        _states.c.enabled, _states.c.environment.in_(found), _states.c.feature_id.in_(inside)
     )
-    db.session.execute(off.values(enabled=False))
+    db.session.execute(off.values(enabled=False, changed_at=utcnow()))
 
 
 def _select(actor: Actor, project_id: str) -> sa.Select[Project]:

@@ -47,7 +47,10 @@ class FeatureVariant(Variant):
 
 
 class FeatureState(Model):
-    """Whether a feature is on in an environment. Without a row it is off, without variants."""
+    """Whether a feature is on in an environment. Without a row it is off, without variants.
+
+    ``changed_at``: when this, the variants or a strategy last changed.
+    """
 
     __tablename__ = "feature_states"
 
@@ -59,6 +62,7 @@ class FeatureState(Model):
     )
     enabled: Mapped[bool] = mapped_column(default=False)
     variants: Mapped[list[FeatureVariant]] = mapped_column(JSON(none_as_null=True))
+    changed_at: Mapped[datetime] = mapped_column(default=utcnow)
 
     __table_args__ = ({"sqlite_with_rowid": False},)
 

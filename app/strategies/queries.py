@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from app.core.clock import utcnow
-from app.core.db import chunks, db, insert_all
+from app.core.columns import UtcDateTime
+from app.core.db import any_of, chunks, db, insert_all
 from app.core.lists import OnList
 from app.environments.models import Environment, EnvironmentType
 from app.projects.models import Approval, ProjectEnvironment
@@ -74,12 +75,13 @@ _with_strategy = OnList(
 _features = sa.table("features", sa.column("id", sa.Integer))  # the model is in a layer above
 _add = OnList(
     lambda is_among: sa.insert(FeatureState).from_select(
-        ["feature_id", "environment", "enabled", "variants"],
+        ["feature_id", "environment", "enabled", "variants", "changed_at"],
         sa.select(
             _features.c.id,
             sa.bindparam("in_environment", type_=sa.String),
             sa.bindparam("is_enabled", type_=sa.Boolean),
             sa.literal([], sa.JSON),
+            sa.bindparam("at", type_=UtcDateTime),
         ).where(
             is_among(_features.c.id),
             ~sa.exists().where(
@@ -107,8 +109,16 @@ _set = OnList(
             FeatureState.environment == sa.bindparam("in_environment"),
             FeatureState.enabled != sa.bindparam("is_enabled", type_=sa.Boolean),
         )
-        .values(enabled=sa.bindparam("is_enabled"))
+        .values(enabled=sa.bindparam("is_enabled"), changed_at=sa.bindparam("at"))
     )
+)
+_note_change = (
+    sa.update(FeatureState)
+    .where(
+        FeatureState.feature_id == sa.bindparam("id"),
+        FeatureState.environment.in_(any_of("in_environments")),
+    )
+    .values(changed_at=sa.bindparam("at"))
 )
 
 
@@ -235,23 +245,30 @@ def set_states(environment: str, ids: Collection[int], *, enabled: bool) -> None
     if not ids:
         return
     _ensure_states(environment, ids, enabled=enabled)
-    _set.execute(ids, in_environment=environment, is_enabled=enabled)
+    _set.execute(ids, in_environment=environment, is_enabled=enabled, at=utcnow())
 
 
 def set_variants(environment: str, id: int, variants: list[FeatureVariant]) -> None:
     """Replace what all strategies of a feature share; the caller has locked it."""
     _ensure_states(environment, [id], enabled=False)
     state = db.session.get_one(FeatureState, (id, environment), populate_existing=True)
-    state.variants = variants
+    state.variants, state.changed_at = variants, utcnow()
     db.session.flush()
+
+
+def note_change(environments: Collection[str], id: int) -> None:
+    """Note that strategies of a feature changed there; without a state there is nothing to note."""
+    given = {"in_environments": list(environments), "id": id, "at": utcnow()}
+    db.session.connection().execute(_note_change, given)
 
 
 def switch_off_everywhere(ids: Collection[int]) -> None:
     for chunk in chunks(ids):
-        off = sa.update(FeatureState).where(FeatureState.feature_id.in_(chunk))
-        db.session.execute(off.values(enabled=False))
+        on = FeatureState.feature_id.in_(chunk), FeatureState.enabled
+        off = sa.update(FeatureState).where(*on).values(enabled=False, changed_at=utcnow())
+        db.session.execute(off)
 
 
 def _ensure_states(environment: str, ids: Collection[int], *, enabled: bool) -> None:
     """Give features that have no state in the environment this one, without variants."""
-    _add.execute(ids, in_environment=environment, is_enabled=enabled)
+    _add.execute(ids, in_environment=environment, is_enabled=enabled, at=utcnow())

@@ -45,6 +45,7 @@ def copy(
         copies += [_copy(each, target, place + each.sort_order) for each in originals]
     db.session.add_all(copies)
     flush()
+    queries.note_change(targets, found.id)
     payloads = [
         EventPayload(project=project_id, feature_name=feature, data=each.snapshot())
         for each in copies

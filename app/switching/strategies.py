@@ -51,6 +51,7 @@ def add(
     strategy.sort_order = place
     save(strategy)
     _number([*present[:place], strategy, *present[place:]])
+    queries.note_change([environment], found.id)
     _record(actor, EventType.FEATURE_STRATEGY_ADDED, found, data=strategy.snapshot())
     return strategy
 
@@ -82,6 +83,7 @@ def update(
     if after == before:
         return False
     db.session.flush()
+    queries.note_change([strategy.environment], found.id)
     _record(actor, EventType.FEATURE_STRATEGY_UPDATED, found, pre_data=before, data=after)
     _switch_off_without_strategy(actor, found, strategy.environment)
     return True
@@ -94,6 +96,7 @@ def remove(actor: Actor, strategy: Strategy) -> None:
     db.session.delete(strategy)
     db.session.flush()
     _number(queries.strategies_in(environment, [found.id]).get(found.id, []))
+    queries.note_change([environment], found.id)
     _record(actor, EventType.FEATURE_STRATEGY_REMOVED, found, pre_data=before)
     _switch_off_without_strategy(actor, found, environment)
 
@@ -122,6 +125,7 @@ def sort(
     _number(ordered)
     after = [strategy.id for strategy in ordered]
     if after != before:
+        queries.note_change([environment], found.id)
         _record(
             actor,
             EventType.FEATURE_STRATEGIES_SORTED,

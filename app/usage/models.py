@@ -95,7 +95,10 @@ class VariantUsage(_Counted, Model):
 
 
 class FeatureSeen(Model):
-    """When a feature was last asked for in an environment; outlives the counts."""
+    """When a feature was asked for in an environment; outlives the counts.
+
+    ``first_on_at``: when an application first got “on”.
+    """
 
     __tablename__ = "feature_seen"
 
@@ -103,6 +106,8 @@ class FeatureSeen(Model):
         ForeignKey("features.id"), primary_key=True, autoincrement=False
     )
     environment: Mapped[str] = mapped_column(ForeignKey("environments.name"), primary_key=True)
+    first_seen_at: Mapped[datetime]
+    first_on_at: Mapped[datetime | None]
     last_seen_at: Mapped[datetime]
 
     __table_args__ = ({"sqlite_with_rowid": False},)

@@ -40,6 +40,18 @@ class Counted(NamedTuple):
     application: str
 
 
+class _Seen(NamedTuple):
+    """When a feature was asked for; ``first_on``: when an application first got “on”."""
+
+    first: datetime
+    last: datetime
+    first_on: datetime | None = None
+
+    def and_at(self, at: datetime, *, on: bool) -> "_Seen":
+        first_on = min(at, self.first_on or at) if on else self.first_on
+        return _Seen(min(at, self.first), max(at, self.last), first_on)
+
+
 class Running(NamedTuple):
     """A process of an application."""
 
@@ -148,7 +160,7 @@ def _write_counts(
     applications: Mapping[str, int],
 ) -> None:
     found: dict[tuple[Any, ...], list[int]] = {}
-    seen: dict[tuple[int, str], datetime] = {}
+    seen: dict[tuple[int, str], _Seen] = {}
     for key, (yes, no) in counts.items():
         if key.feature not in ids:
             continue
@@ -157,18 +169,24 @@ def _write_counts(
             sums[0] += yes
             sums[1] += no
         at = min(key.hour + timedelta(hours=1), utcnow())
-        seen[ids[key.feature], key.environment] = max(
-            at, seen.get((ids[key.feature], key.environment), at)
-        )
+        where = ids[key.feature], key.environment
+        seen[where] = seen.get(where, _Seen(at, at)).and_at(at, on=yes > 0)
     rows = (_row(place, yes=yes, no=no) for place, (yes, no) in found.items())
     _write(Usage, rows, add=("yes", "no"))
     _write(
         FeatureSeen,
         (
-            {"feature_id": id, "environment": environment, "last_seen_at": at}
-            for (id, environment), at in seen.items()
+            {
+                "feature_id": id,
+                "environment": environment,
+                "first_seen_at": times.first,
+                "first_on_at": times.first_on,
+                "last_seen_at": times.last,
+            }
+            for (id, environment), times in seen.items()
         ),
         latest=("last_seen_at",),
+        first=("first_seen_at", "first_on_at"),
     )
 
 
@@ -225,9 +243,10 @@ def _write(
     *,
     add: tuple[str, ...] = (),
     latest: tuple[str, ...] = (),
+    first: tuple[str, ...] = (),
 ) -> None:
     """Write rows in an order that is the same for all writers; see ``upsert``."""
     key = [column.name for column in sa.inspect(model).primary_key]
     ordered = sorted(rows, key=lambda row: [str(row[name]) for name in key])
     if ordered:
-        db.session.connection().execute(upsert(model, add=add, latest=latest), ordered)
+        db.session.connection().execute(upsert(model, add=add, latest=latest, first=first), ordered)

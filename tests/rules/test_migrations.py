@@ -2,6 +2,7 @@
 
 import multiprocessing
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from multiprocessing.synchronize import Barrier
 from operator import itemgetter
 from pathlib import Path
@@ -130,6 +131,38 @@ IMPOSSIBLE = [
     f"UPDATE projects SET name = '{'x' * 256}'",
     "UPDATE environments SET type = 'moon'",
     "UPDATE tag_types SET hue = 9",
+    (
+        "INSERT INTO features (name, project_id, type, stale, impression_data, created_at, "
+        "completed_status) VALUES ('x', 'default', 'release', FALSE, FALSE, '2026-11-01', 'lost')"
+    ),
+]
+
+
+USED = [
+    *(
+        "INSERT INTO features (id, name, project_id, type, stale, impression_data, created_at) "
+        f"VALUES ({id}, '{name}', 'default', 'release', FALSE, FALSE, '2026-11-01')"
+        for id, name in ((1, "cart"), (2, "search"))
+    ),
+    (
+        "INSERT INTO applications (id, name, strategies, created_at) "
+        "VALUES (1, 'shop', '[]', '2026-11-01')"
+    ),
+    *(
+        "INSERT INTO feature_usage "
+        "(feature_id, environment, span, start, application_id, yes, no) "
+        f"VALUES (1, 'production', 'day', '2026-11-{day} 00:00:00', 1, {yes}, 1)"
+        for day, yes in (("02", 0), ("03", 5), ("04", 1))
+    ),
+    *(
+        "INSERT INTO feature_seen (feature_id, environment, last_seen_at) "
+        f"VALUES ({id}, 'production', '2026-11-05 09:30:00')"
+        for id in (1, 2)
+    ),
+    (
+        "INSERT INTO feature_states (feature_id, environment, enabled, variants) "
+        "VALUES (1, 'production', TRUE, '[]')"
+    ),
 ]
 
 
@@ -152,6 +185,25 @@ def test_a_new_instance_has_what_everything_else_stands_on(migrated):
         assert environments.all() == ["development", "production"]
         assert enabled.all() == [("default", "development"), ("default", "production")]
         assert types == ["simple"]
+
+
+def test_what_is_known_of_use_becomes_the_beginning_of_a_lifecycle(make):
+    """Of one feature days are counted, of the other only when it was last seen."""
+    engine = make()
+    with engine.begin() as connection:
+        migrations.build(connection, to="0018")
+        for statement in USED:
+            connection.execute(sa.text(statement))
+        migrations.build(connection)
+        seen = connection.execute(
+            sa.text("SELECT first_seen_at, first_on_at FROM feature_seen ORDER BY feature_id")
+        )
+        assert [[at and str(at)[:16] for at in row] for row in seen] == [
+            ["2026-11-02 00:00", "2026-11-03 00:00"],
+            ["2026-11-05 09:30", None],
+        ]
+        changed = connection.scalars(sa.text("SELECT changed_at FROM feature_states"))
+        assert [str(at)[:10] for at in changed] == [str(datetime.now(UTC).date())]
 
 
 def test_starting_again_changes_nothing(migrated):
