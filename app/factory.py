@@ -29,6 +29,7 @@ from app.features import api_all as all_features_api
 from app.features import pages as features_pages
 from app.features import pages_all as all_features_pages
 from app.features import pages_bulk as features_pages_bulk
+from app.features import pages_lifecycle as lifecycle_pages
 from app.features import pages_settings as features_pages_settings
 from app.health import api as health_api
 from app.me import api as me_api
@@ -103,6 +104,7 @@ PAGES = (
     all_features_pages.bp,
     features_pages_bulk.bp,
     features_pages_settings.bp,
+    lifecycle_pages.bp,
     switching_pages.bp,
     switching_pages_bulk.bp,
     strategy_pages.bp,

@@ -1,3 +1,4 @@
+from enum import StrEnum
 from typing import Any
 
 import click
@@ -15,8 +16,9 @@ from app.cli.commands import (
     validated,
 )
 from app.core.actor import Actor
-from app.features import schemas, service
-from app.features.models import FeatureType
+from app.features import lifecycle, schemas, service
+from app.features.models import CompletedStatus, FeatureType, Stage
+from app.features.stale import StaleFilter, UsageFilter
 from app.strategies import words
 from app.switching import service as switching
 from app.tagging import schemas as tagging_schemas
@@ -24,6 +26,12 @@ from app.tagging import service as tagging
 from app.tags import schemas as tag_schemas
 from app.tags import service as tags
 from app.tags.models import TagName
+from app.web.settings import current_settings
+
+
+def _choice(members: type[StrEnum]) -> click.Choice[str]:
+    return click.Choice([member.value for member in members])
+
 
 _project = click.argument("project")
 _names = click.argument("names", nargs=-1, required=True)
@@ -47,15 +55,21 @@ def feature() -> None:
 @click.option("--tag", help="Has this tag (type:value).")
 @click.option("--without-tag", help="Lacks this tag (type:value).")
 @click.option("--archived", is_flag=True, help="Archived features instead.")
+@click.option("--stage", type=_choice(Stage), help="In this stage.")
+@click.option("--usage", type=_choice(UsageFilter), help="How applications ask for it.")
+@click.option("--stale-proposal", type=_choice(StaleFilter), help="Proposed as stale.")
 @query_command
 def list_features(
     actor: Actor,
     project: str,
+    *,
     text: str | None,
     tag: str | None,
     without_tag: str | None,
-    *,
     archived: bool,
+    stage: str | None,
+    usage: str | None,
+    stale_proposal: str | None,
 ) -> Output:
     """List features."""
     given = {
@@ -63,25 +77,34 @@ def list_features(
         "tag": tag,
         "withoutTag": without_tag,
         "archived": str(archived).lower(),
+        "stage": stage,
+        "usage": usage,
+        "staleProposal": stale_proposal,
     }
     query = validated(schemas.FeatureQuery, given) | {"limit": UNLIMITED}
-    value = schemas.FeatureList().dump(service.search(actor, project, **query))
+    after = current_settings().stale_after
+    found = service.search(actor, project, stale_after=after, **query)
+    value = schemas.FeatureList().dump(found)
     rows = (
         (
             row["name"],
             row["type"],
+            row["lifecycle"]["stage"],
+            _day(row["lastSeenAt"]) or "never",
+            row["staleProposal"] or "",
             ", ".join(f"{tag['type']}:{tag['value']}" for tag in row["tags"]),
             ", ".join(parent["feature"] for parent in row["dependencies"]),
         )
         for row in value["features"]
     )
-    return Output(value, table(("name", "type", "tags", "depends on"), rows))
+    columns = ("name", "type", "stage", "last seen", "proposed as stale", "tags", "depends on")
+    return Output(value, table(columns, rows))
 
 
 @feature.command()
 @_project
 @click.argument("name")
-@click.option("--type", type=click.Choice([type.value for type in FeatureType]), help="The type.")
+@click.option("--type", type=_choice(FeatureType), help="The type.")
 @click.option("--description", help="A description.")
 @change_command
 def create(
@@ -207,10 +230,38 @@ def off(actor: Actor, project: str, names: tuple[str, ...], environment: str) ->
 @feature.command()
 @_project
 @click.argument("name")
+@click.option("--status", type=_choice(CompletedStatus), required=True, help="What became of it.")
+@click.option("--value", help="What exactly was kept, such as a variant.")
+@change_command
+def complete(actor: Actor, project: str, name: str, status: str, value: str | None) -> Output:
+    """Mark the feature NAME as completed. Applications get what they got before."""
+    asked = validated(schemas.Completion, {"status": status, "statusValue": value})
+    found = service.lock_for_change(actor, project, name)
+    changed = lifecycle.complete(actor, found, **asked)
+    text = f"Marked {name} as completed: {status}." if changed else "Nothing to change."
+    return Output(_stages(actor, project, name), text)
+
+
+@feature.command()
+@_project
+@click.argument("name")
+@change_command
+def uncomplete(actor: Actor, project: str, name: str) -> Output:
+    """Mark the feature NAME as not completed."""
+    found = service.lock_for_change(actor, project, name)
+    changed = lifecycle.uncomplete(actor, found)
+    text = f"Marked {name} as not completed." if changed else "Nothing to change."
+    return Output(_stages(actor, project, name), text)
+
+
+@feature.command()
+@_project
+@click.argument("name")
 @query_command
 def show(actor: Actor, project: str, name: str) -> Output:
     """Show the feature NAME: where it is on, and for whom."""
-    view = service.get(actor, project, name)
+    after = current_settings().stale_after
+    view = service.get_with_life(actor, project, name, stale_after=after)
     rows = [
         (state.name, "on" if state.enabled else "off", sentence)
         for state in view.environments
@@ -246,6 +297,16 @@ def _switched(
     act = f"Switched {len(changed)} {'on' if is_on else 'off'} in {environment}"
     named = f": {', '.join(changed)}" if changed else "."
     return Output(value, act + named)
+
+
+def _stages(actor: Actor, project: str, name: str) -> dict[str, Any]:
+    steps = service.steps(actor, project, name)
+    return {"lifecycle": schemas.StageRow(many=True).dump(steps)}
+
+
+def _day(time: str | None) -> str | None:
+    """The day of a time as the API writes it."""
+    return time and time[:10]
 
 
 def _names_in(given: tuple[str, ...]) -> list[str]:

@@ -97,6 +97,12 @@ class Settings:
         kinds.whole_number(1, 3_650),
         "180",
     )
+    stale_after_days: int = setting(
+        "A feature is proposed as stale if nothing asked for it for this many days, or if it has "
+        "been on for everyone in all environments for so long. 0: never.",
+        kinds.whole_number(0, 3_650),
+        "30",
+    )
     max_request_bytes: int = setting(
         "The largest body of a request, in bytes.",
         kinds.whole_number(1_024, 2**30),
@@ -127,6 +133,11 @@ class Settings:
     def inactivity(self) -> timedelta:
         """A person is inactive after so long without any sign of them."""
         return timedelta(days=self.inactivity_days)
+
+    @property
+    def stale_after(self) -> timedelta:
+        """A feature is proposed as stale after so long; zero: never."""
+        return timedelta(days=self.stale_after_days)
 
     @property
     def is_https(self) -> bool:

@@ -35,6 +35,7 @@ MOST_EVENTS = 200
 UNRELATED = (
     *("user-", "inactive-users-", "service-account-", "token-", "sdk-token-", "password-"),
     *("recovery-", "second-factor-", "setup-link-", "project-access-", "backup-created"),
+    *("feature-completed", "feature-uncompleted"),
 )
 """How the types of events begin that change nothing of what SDKs get. All others may."""
 

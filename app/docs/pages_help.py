@@ -30,6 +30,7 @@ bp = PageBlueprint("help_pages", __name__)
 TOPICS = {
     "roles": ("Roles and permissions", "Who can do what, and how to get access"),
     "connect": ("Connect an application", "Code for each language, and what to check"),
+    "lifecycle": ("Lifecycle of a feature", "Its stages, and when to remove it from code"),
     "keyboard": ("Keyboard", "How to do everything without a mouse"),
     "faq": ("Questions", "What people ask in their first weeks"),
     "api": ("The API", "Tokens, lists, dry runs and errors, for scripts"),
@@ -117,6 +118,7 @@ FACTS: dict[str, Callable[[], dict[str, Any]]] = {
         "kinds": security_words.WORDS,
         "keeps": current_settings().security_log_days,
     },
+    "lifecycle": lambda: {"days": current_settings().stale_after_days},
     "operating": _operating,
     "connect": _connect,
 }

@@ -75,6 +75,10 @@ WORDS = {
         "archived feature {feature}{in_project}",
         "archived {features}{in_project}",
     ),
+    EventType.FEATURE_COMPLETED: EventWords(
+        "A feature was marked as completed: it was kept or discarded.",
+        "marked feature {feature} as completed: {completion}",
+    ),
     EventType.FEATURE_CREATED: EventWords(
         "A feature was created.", "created feature {feature}{in_project}"
     ),
@@ -128,6 +132,10 @@ WORDS = {
         "Tags were added to a feature, or removed from it.",
         "changed the tags of feature {feature}: {tags}",
         "changed the tags of {features}{in_project}",
+    ),
+    EventType.FEATURE_UNCOMPLETED: EventWords(
+        "A feature is no longer marked as completed.",
+        "marked feature {feature} as not completed",
     ),
     EventType.FEATURE_UPDATED: EventWords(
         "The type, the description or another setting of a feature was changed.",
@@ -454,6 +462,11 @@ class _Facts:
     @property
     def context_field(self) -> list[Part]:
         return [Mention("context field", self._name, self._name)]
+
+    @property
+    def completion(self) -> list[Part]:
+        status, value = (str(self._data.get(key) or "") for key in ("status", "statusValue"))
+        return [status or "?", f" ({value})" if value else ""]
 
     @property
     def count(self) -> list[Part]:

@@ -5,12 +5,13 @@ from flask import Response, url_for
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.features import bulk, schemas, service
+from app.features import bulk, lifecycle, schemas, service
 from app.features.bulk import Edit, Settings
-from app.features.queries import FeatureView
+from app.features.queries import FeatureView, Step
 from app.web.caller import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
+from app.web.settings import current_settings
 
 bp = ApiBlueprint(
     "features",
@@ -25,7 +26,8 @@ bp = ApiBlueprint(
 @bp.response(200, schemas.FeatureList)
 def index(query: dict[str, Any], project_id: str) -> Page[FeatureView]:
     """List features"""
-    return service.search(current_actor, project_id, **query)
+    after = current_settings().stale_after
+    return service.search(current_actor, project_id, stale_after=after, **query)
 
 
 @bp.post("/features", needs=Permission.CREATE_FEATURE, refuses=(404,))
@@ -42,7 +44,8 @@ def create(data: dict[str, Any], project_id: str) -> tuple[FeatureView, dict[str
 @bp.response(200, schemas.FeatureRow, etag=True)
 def show(project_id: str, name: str) -> FeatureView:
     """Read a feature"""
-    return service.get(current_actor, project_id, name)
+    after = current_settings().stale_after
+    return service.get_with_life(current_actor, project_id, name, stale_after=after)
 
 
 @bp.put("/features/<key:name>", needs=Permission.UPDATE_FEATURE, refuses=(409, 412))
@@ -58,6 +61,40 @@ def update(data: dict[str, Any], project_id: str, name: str) -> Response:
     view = service.get_for_change(current_actor, project_id, name)
     check_if_match(schemas.FeatureRow, view)
     service.update(current_actor, view.feature, **data)
+    return no_body()
+
+
+@bp.get("/features/<key:name>/lifecycle", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.StageRow(many=True))
+def show_lifecycle(project_id: str, name: str) -> list[Step]:
+    """List the stages of a feature
+
+    Those that it entered, in order. The last one is the stage that it is in.
+    """
+    return service.steps(current_actor, project_id, name)
+
+
+@bp.post("/features/<key:name>/lifecycle/complete", needs=Permission.UPDATE_FEATURE, refuses=(409,))
+@bp.arguments(schemas.Completion, example={"status": "kept", "statusValue": "blue"})
+@bp.response(200)
+def complete(data: dict[str, Any], project_id: str, name: str) -> Response:
+    """Mark a feature as completed
+
+    Kept or discarded. Applications get what they got before.
+    """
+    feature = service.lock_for_change(current_actor, project_id, name)
+    lifecycle.complete(current_actor, feature, **data)
+    return no_body()
+
+
+@bp.post(
+    "/features/<key:name>/lifecycle/uncomplete", needs=Permission.UPDATE_FEATURE, refuses=(409,)
+)
+@bp.response(200)
+def uncomplete(project_id: str, name: str) -> Response:
+    """Mark a feature as not completed"""
+    feature = service.lock_for_change(current_actor, project_id, name)
+    lifecycle.uncomplete(current_actor, feature)
     return no_body()
 
 

@@ -6,6 +6,7 @@ from app.features import everywhere, schemas
 from app.features.queries import FeatureView
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint
+from app.web.settings import current_settings
 
 bp = ApiBlueprint(
     "all features",
@@ -20,4 +21,5 @@ bp = ApiBlueprint(
 @bp.response(200, schemas.FeatureList)
 def index(query: dict[str, Any]) -> Page[FeatureView]:
     """List features of all projects"""
-    return everywhere.search(current_actor, **query)
+    after = current_settings().stale_after
+    return everywhere.search(current_actor, stale_after=after, **query)

@@ -1,10 +1,11 @@
 """The features of all projects that an actor can see."""
 
+from datetime import timedelta
 from typing import Unpack
 
 from app.core.actor import Actor
-from app.core.paging import Page, page_of
-from app.features import queries
+from app.core.paging import Page
+from app.features import lifecycle
 from app.features.queries import FeatureView
 from app.features.service import Filters
 from app.projects.queries import visible_projects
@@ -15,10 +16,11 @@ def search(
     *,
     limit: int,
     offset: int,
+    stale_after: timedelta,
     project: str | None = None,
     **filters: Unpack[Filters],
 ) -> Page[FeatureView]:
     """Features that match every filter. A project that the actor cannot see has none."""
     within = visible_projects(actor, project)
-    page = page_of(queries.rows(within, **filters), limit=limit, offset=offset)
-    return page.of(queries.views(page.items))
+    query = lifecycle.matching(within, stale_after=stale_after, **filters)
+    return lifecycle.page(query, limit=limit, offset=offset, stale_after=stale_after)

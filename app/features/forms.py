@@ -1,11 +1,20 @@
 from typing import Any
 
-from wtforms import BooleanField, SelectChoice, SelectField, StringField, TextAreaField
+from wtforms import (
+    BooleanField,
+    RadioField,
+    SelectChoice,
+    SelectField,
+    StringField,
+    TextAreaField,
+)
 
+from app.core.words import counted
 from app.features import schemas
 from app.features.bulk import Settings
-from app.features.models import FeatureType
+from app.features.models import CompletedStatus, FeatureType, Stage, StaleReason
 from app.features.queries import FeatureView
+from app.features.stale import USUAL, StaleFilter, UsageFilter
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 
@@ -20,6 +29,25 @@ TYPES = {
 
 TYPE_NAMES = {type.value: words.partition(":")[0] for type, words in TYPES.items()}
 STATES = {"true": "Stale", "false": "Not stale"}
+STAGES = {
+    Stage.INITIAL.value: "Initial",
+    Stage.PRE_LIVE.value: "Pre-live",
+    Stage.LIVE.value: "Live",
+    Stage.COMPLETED.value: "Completed",
+    Stage.ARCHIVED.value: "Archived",
+}
+ENTERED = {
+    Stage.INITIAL.value: "Created",
+    Stage.PRE_LIVE.value: "First asked for",
+    Stage.LIVE.value: "First on in production",
+    Stage.COMPLETED.value: "Marked as completed",
+    Stage.ARCHIVED.value: "Archived",
+}
+"""How a feature enters each stage."""
+COMPLETIONS = {
+    CompletedStatus.KEPT.value: "Kept: its code stays, for everyone",
+    CompletedStatus.DISCARDED.value: "Discarded: its code is removed",
+}
 SHOWN_IN_BODY = 20
 
 
@@ -81,6 +109,21 @@ class FeatureForm(_FeatureForm):
         return self.payload()
 
 
+class CompletionForm(SchemaForm):
+    schema = schemas.Completion
+
+    status = RadioField(
+        "What became of it?",
+        choices=[SelectChoice(value, words) for value, words in COMPLETIONS.items()],
+    )
+    status_value = StringField("Variant", description="Which variant was kept, if it had several.")
+    reason = ReasonField()
+
+    @property
+    def api_body(self) -> dict[str, Any]:
+        return self.payload()
+
+
 class ParentForm(SchemaForm):
     schema = schemas.ChosenParent
 
@@ -89,6 +132,30 @@ class ParentForm(SchemaForm):
         description="The feature is off wherever this parent is off. Leave empty for none.",
     )
     reason = ReasonField()
+
+
+def proposals(days: int) -> dict[str, str]:
+    """Why features are proposed as stale, in words."""
+    span = f"for {counted(days, 'day')}"
+    return {
+        StaleReason.UNUSED.value: f"Unused {span}",
+        StaleReason.EVERYWHERE.value: f"On for everyone {span}",
+    }
+
+
+def filter_choices(days: int) -> dict[str, dict[str, str]]:
+    """What lists of features can be filtered by, in words. ``days``: FLAGSTAFF_STALE_AFTER_DAYS."""
+    return {
+        "type": TYPE_NAMES,
+        "stale": STATES,
+        "stage": STAGES,
+        "usage": {
+            UsageFilter.USED.value: "In use",
+            UsageFilter.UNUSED.value: f"Unused for {counted(days or USUAL.days, 'day')}",
+            UsageFilter.NEVER.value: "Never seen",
+        },
+        "staleProposal": {StaleFilter.ANY.value: "For any reason"} | proposals(days),
+    }
 
 
 def settings_of(view: FeatureView) -> Values:

@@ -7,12 +7,14 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.core.permissions import Access, Permission
-from app.features import schemas, selections, service, trail
+from app.features import lifecycle, schemas, selections, service, trail
 from app.features.forms import (
-    STATES,
+    STAGES,
     TYPE_NAMES,
     NewFeatureForm,
     PasteForm,
+    filter_choices,
+    proposals,
 )
 from app.features.queries import FeatureView
 from app.projects import service as projects
@@ -28,6 +30,7 @@ from app.web.listing import read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 from app.web.schemas import MAX_ITEMS
+from app.web.settings import current_settings
 
 bp = PageBlueprint("feature_pages", __name__, url_prefix="/projects/<key:project_id>")
 
@@ -35,6 +38,7 @@ SUGGESTIONS = 300
 DESTINATIONS = {
     "tags": "tagging_pages.choose",
     "settings": "bulk_pages.choose",
+    "stale": "bulk_pages.review",
     "archive": "archive_pages.preview",
     "on": "bulk_switching_pages.review",
     "off": "bulk_switching_pages.review",
@@ -47,6 +51,9 @@ FILTERS = {
     "tag": "Tag",
     "withoutTag": "Without tag",
     "stale": "State",
+    "stage": "Stage",
+    "usage": "Usage",
+    "staleProposal": "Proposed as stale",
 }
 
 
@@ -54,20 +61,23 @@ FILTERS = {
 def index(project_id: str) -> ResponseReturnValue:
     """The features of a project, to filter and select; or all of them as a file."""
     query = read_query(schemas.FeatureQuery)
+    settings = current_settings()
+    search = partial(service.search, current_actor, project_id, stale_after=settings.stale_after)
     if exports.wanted():
         projects.require(current_actor, project_id)
-        search = partial(service.search, current_actor, project_id)
         name = f"features-of-{project_id}"
         return exports.table(name, schemas.FeatureRow(), search, query.values)
-    page = service.search(current_actor, project_id, **query.values)
+    page = search(**query.values)
+    choices = filter_choices(settings.stale_after_days)
     selected, shown = _selected(project_id), {view.feature.name for view in page.items}
     return render_template(
         "features/index.html",
         overview=projects.overview(current_actor, project_id),
         page=page,
         query=query,
-        filters=query.in_use(FILTERS, {"type": TYPE_NAMES, "stale": STATES}),
-        states=STATES.items(),
+        filters=query.in_use(FILTERS, choices),
+        choices=choices,
+        proposals=proposals(settings.stale_after_days),
         selected=selected & shown,
         selected_elsewhere=len(selected - shown),
         everything="all" in request.args,
@@ -139,7 +149,9 @@ def select(project_id: str) -> Response:
     if sent.get("to") == "list":
         return _return_to_list(project_id, names)
     if "all" in sent:
-        names.update(service.names(current_actor, project_id, **list_filters()))
+        after = current_settings().stale_after
+        filters = list_filters()
+        names.update(service.names(current_actor, project_id, stale_after=after, **filters))
     if not names:
         flash("Select at least one feature first.", "warn")
         return redirect_to(".index", project_id=project_id)
@@ -150,12 +162,17 @@ def select(project_id: str) -> Response:
 
 def about(project_id: str, view: FeatureView) -> dict[str, Any]:
     """What all pages of a feature show above their tabs; see ``layouts/feature.html``."""
+    settings, feature = current_settings(), view.feature
+    lives = lifecycle.lives([feature], stale_after=settings.stale_after)
     return {
         "overview": projects.overview(current_actor, project_id),
         "view": view,
         "hues": tags.hues(),
         "type_names": TYPE_NAMES,
-        "trail": trail.of(current_actor, view.feature),
+        "trail": trail.of(current_actor, feature),
+        "life": lives[feature.id],
+        "stages": STAGES,
+        "stale_days": settings.stale_after_days,
     }
 
 
@@ -177,6 +194,8 @@ def _open_selection(project_id: str, names: Iterable[str]) -> Response:
     id = selections.save(current_actor, project_id, names)
     to = request.form.get("to")
     asked = {"to": to, "environment": request.form.get("environment")} if to in SWITCHES else {}
+    if to == "stale":
+        asked = {"stale": "true"}
     return redirect_to(_destination(), project_id=project_id, selection=id, **asked)
 
 

@@ -5,12 +5,13 @@ from flask.typing import ResponseReturnValue
 
 from app.core.permissions import Access
 from app.features import everywhere, schemas
-from app.features.models import FeatureType
+from app.features.forms import filter_choices, proposals
 from app.tags import service as tags
 from app.web import exports
 from app.web.caller import current_actor
 from app.web.listing import read_query
 from app.web.routes import PageBlueprint
+from app.web.settings import current_settings
 
 bp = PageBlueprint("all_feature_pages", __name__)
 
@@ -21,26 +22,29 @@ FILTERS = {
     "withoutTag": "Without tag",
     "type": "Type",
     "stale": "State",
+    "stage": "Stage",
+    "usage": "Usage",
+    "staleProposal": "Proposed as stale",
 }
-TYPES = {type.value: type.value.replace("-", " ").capitalize() for type in FeatureType}
-STATES = {"false": "Not stale", "true": "Stale"}
 
 
 @bp.get("/features", needs=Access.SIGNED_IN)
 def index() -> ResponseReturnValue:
     """List the features of all projects that the reader can see, or export those that match."""
     query = read_query(schemas.AllFeaturesQuery)
-    search = partial(everywhere.search, current_actor)
+    settings = current_settings()
+    search = partial(everywhere.search, current_actor, stale_after=settings.stale_after)
     if exports.wanted():
         return exports.table("features", schemas.FeatureRow(), search, query.values)
     other = {**query.values, "archived": not query.values["archived"], "limit": 1, "offset": 0}
+    choices = filter_choices(settings.stale_after_days)
     return render_template(
         "features/all.html",
         page=search(**query.values),
         elsewhere=search(**other).total,
         query=query,
-        filters=query.in_use(FILTERS, {"type": TYPES, "stale": STATES}),
-        types=TYPES,
-        states=STATES.items(),
+        filters=query.in_use(FILTERS, choices),
+        choices=choices,
+        proposals=proposals(settings.stale_after_days),
         hues=tags.hues(),
     )

@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 
 from app.core.permissions import Access, Permission
 from app.features import service
-from app.features.forms import FeatureForm, ParentForm, parent_of, settings_of
+from app.features.forms import ENTERED, FeatureForm, ParentForm, parent_of, settings_of
 from app.features.pages import SUGGESTIONS, about
 from app.features.queries import FeatureView
 from app.projects import service as projects
@@ -102,6 +102,7 @@ def _settings_page(
         "features/settings.html",
         form,
         seen=_settings_edit(view.feature.name).sign(seen or settings_of(view)),
+        step_words=ENTERED,
         **about(project_id, view),
     )
 

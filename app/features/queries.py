@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -10,13 +11,27 @@ from sqlalchemy.orm import aliased
 from app.core.db import chunks, contains, db, has_one_writer
 from app.core.lists import OnList
 from app.core.paging import sorted_by
-from app.features.models import Dependency, Feature, FeatureType
+from app.features.models import (
+    CompletedStatus,
+    Dependency,
+    Feature,
+    FeatureType,
+    Stage,
+    StaleReason,
+)
 from app.strategies import queries as strategies
 from app.strategies.queries import State
 from app.tags.models import FeatureTag, Tag, TagName
+from app.usage.models import FeatureSeen
 
 Parent = aliased(Feature, name="parent")
 Child = aliased(Feature, name="child")
+LAST_SEEN = (
+    sa.select(sa.func.max(FeatureSeen.last_seen_at))
+    .where(FeatureSeen.feature_id == Feature.id)
+    .correlate(Feature)
+    .scalar_subquery()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +43,29 @@ class FeatureView:
     dependencies: list["ParentLink"]
     children: list[str]
     environments: list[State]
+    life: "Life | None" = None
+    """Only where it is shown; see ``lifecycle.with_life``."""
+
+
+class Step(NamedTuple):
+    """A stage that a feature entered. ``status``, ``value``: how it was completed."""
+
+    stage: Stage
+    entered_at: datetime
+    status: CompletedStatus | None = None
+    value: str | None = None
+
+
+class Life(NamedTuple):
+    """The stages of a feature up to now, and why it is proposed as stale, if it is."""
+
+    steps: list[Step]
+    last_seen_at: datetime | None = None
+    proposal: StaleReason | None = None
+
+    @property
+    def now(self) -> Step:
+        return self.steps[-1]
 
 
 class ParentLink(NamedTuple):
@@ -126,6 +164,7 @@ def rows(
         "project": Feature.project_id,
         "type": Feature.type,
         "createdAt": Feature.created_at,
+        "lastSeenAt": LAST_SEEN,
     }
     return query.order_by(*sorted_by(sort, columns), Feature.name)
 

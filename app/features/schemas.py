@@ -1,9 +1,10 @@
 from typing import Any
 
-from marshmallow import fields, validate
+from marshmallow import fields, post_dump, post_load, validate
 
 from app.features import selections
-from app.features.models import FeatureType
+from app.features.models import CompletedStatus, FeatureType, Stage, StaleReason
+from app.features.stale import StaleFilter, UsageFilter
 from app.strategies.schemas import StateRow
 from app.strategies.schemas_variants import MAX_VARIANTS
 from app.tags.models import TagName
@@ -55,6 +56,9 @@ class FeatureChanges(_FeatureFields):
     dependencies = Ignored()
     children = Ignored()
     environments = Ignored()
+    lifecycle = Ignored()
+    stale_proposal = Ignored()
+    last_seen_at = Ignored()
 
 
 class FeatureTagRow(Schema):
@@ -68,8 +72,38 @@ class ParentRow(Schema):
     variants = fields.List(fields.String(), metadata={"description": "Empty: any variant."})
 
 
+class StageRow(Schema):
+    stage = fields.Enum(Stage, by_value=True)
+    status = fields.Enum(
+        CompletedStatus, by_value=True, metadata={"description": "Of a completed feature."}
+    )
+    status_value = fields.String(
+        attribute="value", metadata={"description": "What exactly was kept, such as a variant."}
+    )
+    entered_stage_at = Timestamp(attribute="entered_at")
+
+    @post_dump
+    def _leave_out_missing(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return {key: value for key, value in data.items() if value is not None}
+
+
+class Completion(Schema):
+    status = fields.Enum(CompletedStatus, by_value=True, required=True)
+    status_value = SingleLine(
+        low=0,
+        high=255,
+        allow_none=True,
+        metadata={"description": "What exactly was kept, such as a variant."},
+    )
+
+
 class FeatureRow(Schema):
-    volatile = frozenset({"environments.lastSeenAt", "environments.yes", "environments.no"})
+    volatile = frozenset(
+        {
+            *("environments.lastSeenAt", "environments.yes", "environments.no"),
+            *("lifecycle", "staleProposal", "lastSeenAt"),
+        }
+    )
 
     name = fields.String(attribute="feature.name")
     type = fields.Enum(FeatureType, by_value=True, attribute="feature.type")
@@ -90,6 +124,21 @@ class FeatureRow(Schema):
         fields.Nested(StateRow),
         metadata={"description": "Where it is on, and for whom, in each of the project’s places."},
     )
+    lifecycle = fields.Nested(
+        StageRow, attribute="life.now", metadata={"description": "The stage that it is in."}
+    )
+    stale_proposal = fields.Enum(
+        StaleReason,
+        by_value=True,
+        allow_none=True,
+        attribute="life.proposal",
+        metadata={"description": "Why it looks ready to be removed from code."},
+    )
+    last_seen_at = Timestamp(
+        allow_none=True,
+        attribute="life.last_seen_at",
+        metadata={"description": "When an application last asked for it, anywhere."},
+    )
 
 
 class FeatureList(Schema):
@@ -109,7 +158,7 @@ class TagFilter(SingleLine):
 
 
 class FeatureQuery(PageQuery):
-    sort = Sort("name", "type", "createdAt")
+    sort = Sort("name", "type", "createdAt", "lastSeenAt")
     text = SingleLine(high=100, metadata={"description": "Part of the name or description."})
     tag = TagFilter(high=101, metadata={"description": "Has this tag (type:value)."})
     without_tag = TagFilter(high=101, metadata={"description": "Lacks this tag (type:value)."})
@@ -118,6 +167,26 @@ class FeatureQuery(PageQuery):
     archived = QueryBoolean(
         load_default=False, metadata={"description": "Archived features instead of active ones."}
     )
+    stage = fields.Enum(
+        Stage, by_value=True, metadata={"description": "The stage that they are in now."}
+    )
+    stale_proposal = fields.Enum(
+        StaleFilter,
+        by_value=True,
+        metadata={"description": "Proposed as stale, for any reason or this one."},
+    )
+    usage = fields.Enum(
+        UsageFilter,
+        by_value=True,
+        metadata={
+            "description": "Asked for in the last FLAGSTAFF_STALE_AFTER_DAYS days, only before "
+            "that, or never."
+        },
+    )
+
+    @post_load
+    def _include_archived(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return data | {"archived": True} if data.get("stage") is Stage.ARCHIVED else data
 
 
 class PastedNames(fields.Field[list[str]]):
@@ -182,5 +251,5 @@ class Parent(Schema):
 
 
 class AllFeaturesQuery(FeatureQuery):
-    sort = Sort("name", "project", "type", "createdAt")
+    sort = Sort("name", "project", "type", "createdAt", "lastSeenAt")
     project = SingleLine(high=100, metadata={"description": "Only features of this project."})

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
@@ -10,9 +11,10 @@ from app.core.paging import Page, page_of
 from app.core.spelling import Spellings
 from app.events import service as events
 from app.events.models import EventType
-from app.features import queries
-from app.features.models import Dependency, Feature, FeatureType
-from app.features.queries import Edge, FeatureView
+from app.features import lifecycle, queries
+from app.features.models import Dependency, Feature, FeatureType, Stage
+from app.features.queries import Edge, FeatureView, Step
+from app.features.stale import StaleFilter, UsageFilter
 from app.projects import service as projects
 from app.projects.approvals import guard
 from app.strategies import queries as strategies
@@ -43,21 +45,33 @@ class Filters(TypedDict, total=False):
     stale: bool
     archived: bool
     sort: str
+    stage: Stage
+    stale_proposal: StaleFilter
+    usage: UsageFilter
 
 
 def search(
-    actor: Actor, project_id: str, *, limit: int, offset: int, **filters: Unpack[Filters]
+    actor: Actor,
+    project_id: str,
+    *,
+    limit: int,
+    offset: int,
+    stale_after: timedelta,
+    **filters: Unpack[Filters],
 ) -> Page[FeatureView]:
+    """A page of features with their lives."""
     projects.require(actor, project_id)
-    page = page_of(queries.rows(project_id, **filters), limit=limit, offset=offset)
-    return page.of(queries.views(page.items))
+    query = lifecycle.matching(project_id, stale_after=stale_after, **filters)
+    return lifecycle.page(query, limit=limit, offset=offset, stale_after=stale_after)
 
 
-def names(actor: Actor, project_id: str, **filters: Unpack[Filters]) -> list[str]:
+def names(
+    actor: Actor, project_id: str, *, stale_after: timedelta, **filters: Unpack[Filters]
+) -> list[str]:
     """The names of all features that match the filters."""
     projects.require(actor, project_id)
-    query = queries.rows(project_id, **filters).with_only_columns(Feature.name)
-    return list(db.session.scalars(query))
+    query = lifecycle.matching(project_id, stale_after=stale_after, **filters)
+    return list(db.session.scalars(query.with_only_columns(Feature.name)))
 
 
 def similar_names(project_id: str, names: Sequence[str]) -> dict[str, str]:
@@ -94,9 +108,22 @@ def used_tags(project_id: str, limit: int) -> list[TagName]:
 
 
 def get(actor: Actor, project_id: str, name: str) -> FeatureView:
-    """One feature, archived or not."""
+    """One feature, archived or not, without its life."""
     projects.require(actor, project_id)
     return queries.views([_find(project_id, name)])[0]
+
+
+def get_with_life(
+    actor: Actor, project_id: str, name: str, *, stale_after: timedelta
+) -> FeatureView:
+    return lifecycle.with_life([get(actor, project_id, name)], stale_after=stale_after)[0]
+
+
+def steps(actor: Actor, project_id: str, name: str) -> list[Step]:
+    """The stages that a feature entered, archived or not."""
+    projects.require(actor, project_id)
+    feature = _find(project_id, name)
+    return lifecycle.lives([feature], stale_after=timedelta())[feature.id].steps
 
 
 def create(
@@ -132,7 +159,8 @@ def create(
         data=feature.snapshot(),
     )
     uses = strategies.environments_of([project_id]).get(project_id, [])
-    return FeatureView(feature, [], [], [], [State(use, enabled=False) for use in uses])
+    states = [State(use, enabled=False) for use in uses]
+    return FeatureView(feature, [], [], [], states, lifecycle.new_life(feature))
 
 
 def update(actor: Actor, feature: Feature, **changes: Unpack[Changes]) -> bool:

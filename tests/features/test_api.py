@@ -36,6 +36,9 @@ ROW = [
     "dependencies",
     "children",
     "environments",
+    "lifecycle",
+    "staleProposal",
+    "lastSeenAt",
 ]
 
 
@@ -88,6 +91,9 @@ def test_a_new_feature_is_at_the_location(admin):
         "dependencies": [],
         "children": [],
         "environments": [OFF_IN_DEVELOPMENT, OFF_IN_PRODUCTION],
+        "lifecycle": {"stage": "initial", "enteredStageAt": answer.json["createdAt"]},
+        "staleProposal": None,
+        "lastSeenAt": None,
     }
     assert admin.ok("GET", answer.headers["Location"]) == answer.json
 

@@ -1,0 +1,176 @@
+"""The stages of a feature, from its creation to its end: they follow from what is known of it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.columns import UtcDateTime
+from app.core.lists import OnList
+from app.core.paging import Page, page_of
+from app.environments.models import Environment, EnvironmentType
+from app.events import service as events
+from app.events.models import EventType
+from app.features import queries, stale
+from app.features.models import CompletedStatus, Feature, Stage, StaleReason
+from app.features.queries import LAST_SEEN, FeatureView, Life, Step
+from app.features.stale import Condition, StaleFilter, UsageFilter
+from app.projects.models import ProjectEnvironment
+from app.usage.models import FeatureSeen
+
+_own = FeatureSeen.feature_id == Feature.id
+_first_seen = (
+    sa.select(sa.func.min(FeatureSeen.first_seen_at))
+    .where(_own)
+    .correlate(Feature)
+    .scalar_subquery()
+)
+_live_since = (
+    sa.select(sa.func.min(FeatureSeen.first_on_at))
+    .join(Environment, Environment.name == FeatureSeen.environment)
+    .join(ProjectEnvironment, ProjectEnvironment.environment == FeatureSeen.environment)
+    .where(
+        _own,
+        ProjectEnvironment.project_id == Feature.project_id,
+        Environment.type == EnvironmentType.PRODUCTION,
+    )
+    .correlate(Feature)
+    .scalar_subquery()
+)
+_facts = OnList(
+    lambda is_among: sa.select(
+        Feature.id,
+        _first_seen,
+        _live_since,
+        LAST_SEEN,
+        stale.proposal(sa.bindparam("before", type_=UtcDateTime)),
+    ).where(is_among(Feature.id))
+)
+
+
+def matching(
+    project_id: str | sa.Select[str],
+    *,
+    stale_after: timedelta,
+    stage: Stage | None = None,
+    stale_proposal: StaleFilter | None = None,
+    usage: UsageFilter | None = None,
+    **filters: Any,
+) -> sa.Select[Feature]:
+    """The features that match every filter; the others are those of ``queries.rows``."""
+    query = queries.rows(project_id, **filters)
+    if stage is not None:
+        query = query.where(_is_in(stage))
+    if stale_proposal is not None:
+        query = query.where(stale.is_proposed(stale_proposal, stale.before(stale_after)))
+    if usage is not None:
+        query = query.where(stale.is_used(usage, stale_after))
+    return query
+
+
+def page(
+    query: sa.Select[Feature], *, limit: int, offset: int, stale_after: timedelta
+) -> Page[FeatureView]:
+    """A page of features with all that belongs to them."""
+    found = page_of(query, limit=limit, offset=offset)
+    return found.of(with_life(queries.views(found.items), stale_after=stale_after))
+
+
+def with_life(views: Sequence[FeatureView], *, stale_after: timedelta) -> list[FeatureView]:
+    found = lives([view.feature for view in views], stale_after=stale_after)
+    return [replace(view, life=found[view.feature.id]) for view in views]
+
+
+def lives(features: Sequence[Feature], *, stale_after: timedelta) -> dict[int, Life]:
+    """The lives of features by their ids, in one statement for any number."""
+    rows = _facts.rows([feature.id for feature in features], before=stale.before(stale_after))
+    facts = {id: rest for id, *rest in rows}
+    return {feature.id: _life(feature, *facts[feature.id]) for feature in features}
+
+
+def new_life(feature: Feature) -> Life:
+    """The life of a feature that was just created."""
+    return Life([_step(feature, Stage.INITIAL, feature.created_at)])
+
+
+def complete(
+    actor: Actor,
+    feature: Feature,
+    *,
+    status: CompletedStatus,
+    status_value: str | None = None,
+) -> bool:
+    """Note what became of a feature from ``lock_for_change``; whether that is new.
+
+    Applications get what they got before.
+    """
+    before, after = feature.completion(), {"status": status, "statusValue": status_value or None}
+    if after == before:
+        return False
+    feature.completed_at = feature.completed_at or utcnow()
+    feature.completed_status, feature.completed_value = status, after["statusValue"]
+    _record(actor, EventType.FEATURE_COMPLETED, feature, pre_data=before, data=after)
+    return True
+
+
+def uncomplete(actor: Actor, feature: Feature) -> bool:
+    """Undo that; whether there was anything to undo."""
+    before = feature.completion()
+    if before is None:
+        return False
+    feature.completed_at = feature.completed_status = feature.completed_value = None
+    _record(actor, EventType.FEATURE_UNCOMPLETED, feature, pre_data=before)
+    return True
+
+
+def _is_in(stage: Stage) -> Condition:
+    """Whether a feature is in a stage now."""
+    is_active = Feature.archived_at.is_(None)
+    is_open = is_active & Feature.completed_at.is_(None)
+    match stage:
+        case Stage.ARCHIVED:
+            return ~is_active
+        case Stage.COMPLETED:
+            return is_active & Feature.completed_at.is_not(None)
+        case Stage.LIVE:
+            return is_open & _live_since.is_not(None)
+        case Stage.PRE_LIVE:
+            return is_open & _live_since.is_(None) & _first_seen.is_not(None)
+        case Stage.INITIAL:
+            return is_open & _first_seen.is_(None)
+
+
+def _life(
+    feature: Feature,
+    first_seen: datetime | None,
+    live_since: datetime | None,
+    last_seen: datetime | None,
+    proposal: str | None,
+) -> Life:
+    entered = {
+        Stage.PRE_LIVE: first_seen,
+        Stage.LIVE: live_since,
+        Stage.COMPLETED: feature.completed_at,
+        Stage.ARCHIVED: feature.archived_at,
+    }
+    steps: list[Step] = []
+    for stage, at in reversed(entered.items()):
+        # What is first asked for after its end has not gone back to an earlier stage.
+        if at is not None and (not steps or at <= steps[-1].entered_at):
+            steps.append(_step(feature, stage, max(at, feature.created_at)))
+    steps.append(_step(feature, Stage.INITIAL, feature.created_at))
+    return Life(steps[::-1], last_seen, StaleReason(proposal) if proposal else None)
+
+
+def _step(feature: Feature, stage: Stage, at: datetime) -> Step:
+    if stage is not Stage.COMPLETED:
+        return Step(stage, at)
+    return Step(stage, at, feature.completed_status, feature.completed_value)
+
+
+def _record(actor: Actor, type: EventType, feature: Feature, **data: Any) -> None:
+    events.record(actor, type, project=feature.project_id, feature_name=feature.name, **data)

@@ -1,0 +1,137 @@
+"""Which features look ready to be removed from code: the rule, as conditions of SQL.
+
+``before``: what happened since then is too recent to count.
+"""
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.clock import utcnow
+from app.features.models import Dependency, Feature, FeatureType, StaleReason
+from app.projects.models import ProjectEnvironment
+from app.strategies import types
+from app.strategies.models import FeatureState, Strategy, StrategySegment
+from app.usage.models import FeatureSeen
+
+USUAL = timedelta(days=30)
+TEMPORARY = (FeatureType.RELEASE, FeatureType.EXPERIMENT)
+"""The types that are meant to go. Others are on for everyone for good reasons."""
+
+Moment = datetime | sa.BindParameter[datetime]
+Condition = sa.ColumnElement[bool]
+
+
+class StaleFilter(StrEnum):
+    """Features that are proposed as stale, for any reason or one."""
+
+    ANY = "any"
+    UNUSED = StaleReason.UNUSED.value
+    EVERYWHERE = StaleReason.EVERYWHERE.value
+
+
+class UsageFilter(StrEnum):
+    """Features that were asked for lately, only longer ago, or never."""
+
+    USED = "used"
+    UNUSED = "unused"
+    NEVER = "never"
+
+
+def before(after: timedelta) -> datetime:
+    """What is older counts as long ago. With zero nothing does, so nothing is proposed."""
+    return utcnow() - after if after else datetime.min.replace(tzinfo=UTC)
+
+
+def proposal(before: Moment) -> sa.ColumnElement[str | None]:
+    """The reason for which a feature is proposed; NULL if it is not."""
+    return sa.case(
+        (_is_old(before) & _is_unused(before), StaleReason.UNUSED.value),
+        (_is_old(before) & _is_everywhere(before), StaleReason.EVERYWHERE.value),
+    )
+
+
+def is_proposed(asked: StaleFilter, before: Moment) -> Condition:
+    unused, everywhere = _is_unused(before), _is_everywhere(before)
+    reasons = {
+        StaleFilter.ANY: unused | everywhere,
+        StaleFilter.UNUSED: unused,
+        StaleFilter.EVERYWHERE: everywhere & ~unused,
+    }
+    return _is_old(before) & reasons[asked]
+
+
+def is_used(asked: UsageFilter, after: timedelta) -> Condition:
+    if asked is UsageFilter.NEVER:
+        return ~_seen()
+    lately = _seen(FeatureSeen.last_seen_at > utcnow() - (after or USUAL))
+    return lately if asked is UsageFilter.USED else _seen() & ~lately
+
+
+def _is_old(before: Moment) -> Condition:
+    return sa.and_(Feature.archived_at.is_(None), ~Feature.stale, Feature.created_at <= before)
+
+
+def _is_unused(before: Moment) -> Condition:
+    """No one asked for it, though applications have been asking for others all the time."""
+    lately = FeatureSeen.last_seen_at > before
+    is_asking = _exists(FeatureSeen, FeatureSeen.first_seen_at <= before)
+    return is_asking & _exists(FeatureSeen, lately) & ~_seen(lately)
+
+
+def _is_everywhere(before: Moment) -> Condition:
+    """It is on for everyone, everywhere, and that has long not changed."""
+    uses = ProjectEnvironment.project_id == Feature.project_id
+    settled = _exists(
+        FeatureState,
+        FeatureState.feature_id == Feature.id,
+        FeatureState.environment == ProjectEnvironment.environment,
+        FeatureState.enabled,
+        FeatureState.changed_at <= before,
+        _is_empty(FeatureState.variants),
+        _strategy(_reaches_everyone()),
+        ~_strategy(~_is_empty(Strategy.variants)),
+    )
+    return sa.and_(
+        Feature.type.in_(TEMPORARY),
+        ~_exists(Dependency, Dependency.child_id == Feature.id),
+        _exists(ProjectEnvironment, uses),
+        ~_exists(ProjectEnvironment, uses, ~settled),
+    )
+
+
+def _strategy(condition: Condition) -> Condition:
+    """Whether the feature has such a strategy in the environment, which is not disabled."""
+    return _exists(
+        Strategy,
+        Strategy.feature_id == FeatureState.feature_id,
+        Strategy.environment == FeatureState.environment,
+        ~Strategy.disabled,
+        condition,
+    )
+
+
+def _reaches_everyone() -> Condition:
+    everyone = sa.and_(
+        Strategy.name == types.ROLLOUT,
+        Strategy.parameters["rollout"].as_string() == str(types.ALL),
+    )
+    return sa.and_(
+        everyone | (Strategy.name == types.EVERYONE),
+        _is_empty(Strategy.constraints),
+        ~_exists(StrategySegment, StrategySegment.strategy_id == Strategy.id),
+    )
+
+
+def _seen(*conditions: Condition) -> Condition:
+    return _exists(FeatureSeen, FeatureSeen.feature_id == Feature.id, *conditions)
+
+
+def _exists(model: type[Any], *conditions: sa.ColumnExpressionArgument[bool]) -> Condition:
+    return sa.exists().where(*conditions).select_from(model).correlate_except(model)
+
+
+def _is_empty(column: sa.SQLColumnExpression[Any]) -> Condition:
+    return sa.func.json_array_length(column) == 0
