@@ -113,7 +113,7 @@ class CompletionForm(SchemaForm):
     schema = schemas.Completion
 
     status = RadioField(
-        "What became of it?",
+        "Outcome",
         choices=[SelectChoice(value, words) for value, words in COMPLETIONS.items()],
     )
     status_value = StringField("Variant", description="Which variant was kept, if it had several.")
@@ -154,7 +154,11 @@ def filter_choices(days: int) -> dict[str, dict[str, str]]:
             UsageFilter.UNUSED.value: f"Unused for {counted(days or USUAL.days, 'day')}",
             UsageFilter.NEVER.value: "Never seen",
         },
-        "staleProposal": {StaleFilter.ANY.value: "For any reason"} | proposals(days),
+        "staleProposal": {
+            StaleFilter.ANY.value: "Any reason",
+            StaleFilter.UNUSED.value: "Unused",
+            StaleFilter.EVERYWHERE.value: "On for everyone",
+        },
     }
 
 

@@ -329,6 +329,28 @@ def test_features_from_beginning_to_end(machine):
     assert machine.ok("feature", "revive", "default", "search") == "Revived 1: search"
 
 
+def test_a_feature_is_completed_and_listed_by_its_stage(machine):
+    for name in ("cart", "search"):
+        machine.ok("feature", "create", "default", name)
+    words = ("feature", "complete", "default", "cart", "--status", "kept", "--value", "blue")
+    dry = machine.ok(*words, "--dry-run")
+    assert dry == "Marked cart as completed: kept.\nDry run: nothing was changed."
+    done = value(machine, *words, "--reason", "The test is over")
+    assert [step["stage"] for step in done["lifecycle"]] == ["initial", "completed"]
+    assert (done["lifecycle"][1]["status"], done["lifecycle"][1]["statusValue"]) == ("kept", "blue")
+    assert machine.ok(*words) == "Nothing to change."
+    listed = ("feature", "list", "default", "--stage")
+    assert columns(machine.ok(*listed, "completed")) == [["cart", "release", "completed", "never"]]
+    assert columns(machine.ok(*listed, "initial", "--usage", "never"))[0][0] == "search"
+    assert columns(machine.ok("feature", "list", "default", "--stale-proposal", "any")) == []
+    undo = ("feature", "uncomplete", "default", "cart")
+    assert machine.ok(*undo) == "Marked cart as not completed."
+    assert machine.ok(*undo) == "Nothing to change."
+    [event, *_] = value(machine, "events", "list", "--type", "feature-completed")["events"]
+    assert (event["reason"], event["data"]["status"]) == ("The test is over", "kept")
+    assert "--status" in machine.refused("feature", "complete", "default", "cart")
+
+
 def test_features_are_switched_in_an_environment(machine):
     for name in ("cart", "search"):
         machine.ok("feature", "create", "default", name)

@@ -106,8 +106,8 @@ def test_the_next_step_leads_to_the_review_for_this_feature_alone(app, people, a
         ("usage=never", ["cart"], "Usage: Never seen"),
         ("stage=live", ["rolled.out", "search"], "Stage: Live"),
         ("stage=initial", ["cart"], "Stage: Initial"),
-        ("staleProposal=any", ["cart", "rolled.out"], "Proposed as stale: For any reason"),
-        ("staleProposal=unused", ["cart"], "Proposed as stale: Unused for 30 days"),
+        ("staleProposal=any", ["cart", "rolled.out"], "Proposed as stale: Any reason"),
+        ("staleProposal=unused", ["cart"], "Proposed as stale: Unused"),
         ("sort=-lastSeenAt", ["rolled.out", "search", "cart"], "Last seen"),
     ],
 )
@@ -156,7 +156,7 @@ def test_an_unused_feature_says_so_and_is_marked_as_stale_from_there(app, people
 
 def test_a_feature_that_is_on_for_everyone_says_so(app, people, proposals):
     page = signed_in(app, people, "looker", "Viewer").get(f"{FEATURES}/rolled.out")
-    assert page.has("It has been on for everyone in all environments for 30 days.")
+    assert page.has("It has been on for everyone in all environments for at least 30 days.")
     assert not page.has("Mark as stale…")
 
 
@@ -197,7 +197,7 @@ def test_completing_without_an_answer_is_refused_at_its_place(app, people):
     browser = signed_in(app, people)
     page = browser.submit(browser.get(f"{CART}/complete"))
     assert page.status == 400
-    assert page.errors == ["What became of it?: This field is required."]
+    assert page.errors == ["Outcome: This field is required."]
 
 
 def test_the_variants_of_the_feature_are_offered(app, people, admin):

@@ -106,6 +106,14 @@ class Instance:
         """Record that this user signed in just now."""
         self._seen(username, created=timedelta(days=400), signed_in=timedelta())
 
+    def age(self, project: str, days: int) -> None:
+        """Let the features of a project be so old, and as they are for so long."""
+        then = str(datetime.now(UTC).replace(tzinfo=None) - timedelta(days=days))
+        inside = "(SELECT id FROM features WHERE project_id = ?)"
+        self._execute("UPDATE features SET created_at = ? WHERE project_id = ?", then, project)
+        states = f"UPDATE feature_states SET changed_at = ? WHERE feature_id IN {inside}"
+        self._execute(states, then, project)
+
     def link(self, username: str) -> str:
         """The path of a link with which this user sets a new password."""
         return "/set-up/" + command(self.home, "user", "reset-password", username).split("/")[-1]

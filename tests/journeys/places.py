@@ -95,6 +95,8 @@ for name, path, heading in (
     ("connect", "/connect", "Connect an application"),
     ("connect-in-project", f"{CHECKOUT}/connect", "Connect an application"),
     ("help-connect", "/help/connect", "Connect an application"),
+    ("help-lifecycle", "/help/lifecycle", "Lifecycle of a feature"),
+    ("features-proposed", f"{CHECKOUT}?staleProposal=any", "Checkout"),
     ("environments", "/environments", "Environments"),
     ("environment-new", "/new-environment", "New environment"),
     ("environment", "/environments/production", "Environment production"),
@@ -326,6 +328,23 @@ def feature_tags_stale(page: Page, instance: Instance) -> None:
 @place("checkout.")
 def feature_settings(page: Page, instance: Instance) -> None:
     page.goto(f"{CHECKOUT}/features/{instance.child}/settings")
+
+
+@place("Complete checkout.")
+def feature_complete(page: Page, instance: Instance) -> None:
+    page.goto(f"{CHECKOUT}/features/{instance.child}/complete")
+
+
+@place("Complete checkout.")
+def feature_complete_refused(page: Page, instance: Instance) -> None:
+    feature_complete(page, instance)
+    press(page, "Complete feature")
+
+
+@place("checkout.")
+def feature_proposed(page: Page, _: Instance) -> None:
+    page.goto(f"{CHECKOUT}?staleProposal=any")
+    page.locator("tbody th a").first.click()
 
 
 @place("checkout.", VIEWER)
