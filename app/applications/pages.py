@@ -74,6 +74,7 @@ def show(name: str) -> ResponseReturnValue:
         chart=draw(moments),
         unknown={one.name: one for one in reversed(overview.unknown)},
         suggestions=service.suggestions(current_actor, names),
+        tokens=service.tokens_of(current_actor, overview.view.application),
         share=words.share,
         reach=reach,
         short=short,

@@ -12,8 +12,17 @@ from app.core.db import contains, db
 from app.core.paging import sorted_by
 from app.features.models import Feature
 from app.projects.queries import visible_projects
+from app.sdk_tokens.models import SdkToken
 from app.strategies.models import Strategy
-from app.usage.models import Application, FeatureSeen, Instance, Span, UnknownFeature, Usage
+from app.usage.models import (
+    Application,
+    FeatureSeen,
+    Instance,
+    Span,
+    TokenUse,
+    UnknownFeature,
+    Usage,
+)
 from app.usage.queries import ASKED_FOR, RECENT
 
 
@@ -44,6 +53,13 @@ class Unknown(NamedTuple):
     name: str
     environment: str
     application: str
+    last_seen_at: datetime
+
+
+class UsedToken(NamedTuple):
+    """An SDK token that an application uses."""
+
+    token: SdkToken
     last_seen_at: datetime
 
 
@@ -166,6 +182,17 @@ def unknown(application_id: int | None = None) -> list[Unknown]:
     if application_id is not None:
         query = query.where(UnknownFeature.application_id == application_id)
     return [Unknown(*row) for row in db.session.execute(query)]
+
+
+def tokens(application_id: int) -> list[UsedToken]:
+    """The tokens that an application used in the last 7 days and that aren't revoked."""
+    query = (
+        sa.select(SdkToken, TokenUse.last_seen_at)
+        .join(TokenUse, TokenUse.token_id == SdkToken.id)
+        .where(TokenUse.application_id == application_id, SdkToken.revoked_at.is_(None))
+        .order_by(TokenUse.last_seen_at.desc(), SdkToken.name)
+    )
+    return [UsedToken(*row) for row in db.session.execute(query)]
 
 
 def archived(actor: Actor, limit: int) -> list[ArchivedUse]:

@@ -7,7 +7,7 @@ from itertools import groupby
 import sqlalchemy as sa
 
 from app.applications import queries
-from app.applications.queries import ArchivedUse, AskedFor, Unknown
+from app.applications.queries import ArchivedUse, AskedFor, Unknown, UsedToken
 from app.applications.views import (
     ApplicationView,
     EnvironmentUse,
@@ -21,12 +21,20 @@ from app.core.clock import utcnow
 from app.core.db import db
 from app.core.errors import NotFound
 from app.core.paging import Page, page_of
+from app.core.permissions import Permission
 from app.core.spelling import Spellings
 from app.events import service as events
 from app.events.models import EventType
 from app.strategies import queries as strategies
 from app.usage import queries as usage
-from app.usage.models import Application, Instance, UnknownFeature, Usage, VariantUsage
+from app.usage.models import (
+    Application,
+    Instance,
+    TokenUse,
+    UnknownFeature,
+    Usage,
+    VariantUsage,
+)
 from app.usage.queries import RECENT
 from app.usage.sdks import Sdk
 
@@ -148,10 +156,20 @@ def suggestions(actor: Actor, names: Collection[str]) -> dict[str, Suggestion]:
     return {name: Suggestion(found[0], known[found[0]]) for name, found in similar.items() if found}
 
 
+def tokens_of(actor: Actor, application: Application) -> list[UsedToken]:
+    """The SDK tokens that an application uses, of those that the actor may list."""
+    return [
+        used
+        for used in queries.tokens(application.id)
+        if actor.may(Permission.READ_CLIENT_API_TOKEN)
+        or actor.may(Permission.READ_PROJECT_API_TOKEN, used.token.project)
+    ]
+
+
 def delete(actor: Actor, name: str) -> None:
     """Forget an application with all it reported. If it still runs, it appears again."""
     application = get(name, for_change=True)
-    for model in (Usage, VariantUsage, UnknownFeature, Instance):
+    for model in (Usage, VariantUsage, UnknownFeature, Instance, TokenUse):
         db.session.execute(sa.delete(model).where(model.application_id == application.id))
     before = {"name": application.name, "createdAt": application.created_at.isoformat()}
     db.session.delete(application)

@@ -6,10 +6,11 @@ import click
 from app.cli.commands import UNLIMITED, Output, change_command, query_command, table, validated
 from app.cli.tokens import day, days_option, expiry
 from app.core.actor import Actor
+from app.core.words import spoken
 from app.sdk_tokens import schemas, service
 from app.sdk_tokens.models import SdkToken, SdkTokenType
 
-HEADINGS = ("id", "type", "environment", "projects", "last used", "expires", "name")
+HEADINGS = ("id", "type", "environment", "projects", "last used", "expires", "name", "used by")
 _id = click.argument("id", type=click.IntRange(1))
 
 
@@ -19,7 +20,7 @@ def sdk_token() -> None:
 
 
 @sdk_token.command("list")
-@click.option("--text", help="Part of the name, or the end of the secret.")
+@click.option("--text", help="Part of the name or an application, or the end of the secret.")
 @query_command
 def list_tokens(_actor: Actor, text: str | None) -> Output:
     """List SDK tokens by name, without their secrets."""
@@ -80,4 +81,5 @@ def _issued(issued: service.IssuedSdkToken) -> Output:
 
 def _row(token: SdkToken) -> tuple[object, ...]:
     reads = (token.type, token.environment, ", ".join(token.projects))
-    return token.id, *reads, day(token.last_seen_at), day(token.expires_at), token.name
+    days = (day(token.last_seen_at), day(token.expires_at))
+    return token.id, *reads, *days, token.name, spoken(token.applications)

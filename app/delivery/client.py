@@ -92,7 +92,7 @@ class ClientApi:
             environ.get("HTTP_UNLEASH_CONNECTION_ID"),
             environ.get("HTTP_UNLEASH_SDK"),
         )
-        self._reports.note_caller(reader.environment, caller)
+        self._reports.note_caller(reader, caller)
         question = _question(environ, reader)
         answers = self._source.answers(reader.environment)
         payload = answers.one(name, question) if name else answers.all(question)
@@ -112,25 +112,25 @@ class ClientApi:
         answers = self._source.answers_at_hand(reader)
         if answers is None or answers.etag(question) != etag:
             return False
-        self._reports.note_caller(reader.environment, caller)
+        self._reports.note_caller(reader, caller)
         self._reports.note_use(reader.token_id)
         self._metrics.note(self.name, HTTPStatus.NOT_MODIFIED, time.perf_counter() - started)
         return True
 
     def _register(self, environ: WSGIEnvironment) -> Answer:
         reader = self._reader(environ)
-        self._reports.register(reader.environment, self._body(environ))
+        self._reports.register(reader, self._body(environ))
         return Answer(ACCEPTED, [("X-Unleash-Version", SPOKEN), NOTHING])
 
     def _count(self, environ: WSGIEnvironment) -> Answer:
         reader = self._reader(environ)
         sdk = environ.get("HTTP_UNLEASH_SDK")
-        self._reports.count(reader.environment, self._body(environ), sdk)
+        self._reports.count(reader, self._body(environ), sdk)
         return Answer(ACCEPTED, [NOTHING])
 
     def _count_many(self, environ: WSGIEnvironment) -> Answer:
         reader = self._reader(environ)
-        self._reports.count_many(reader.environment, self._body(environ))
+        self._reports.count_many(reader, self._body(environ))
         return Answer(ACCEPTED, [NOTHING])
 
     def _validate(self, environ: WSGIEnvironment) -> Answer:

@@ -14,6 +14,7 @@ from app.core.clock import utcnow
 from app.core.db import transact
 from app.core.logs import LOGGER
 from app.core.spelling import is_key
+from app.delivery.source import Reader
 from app.sdk_tokens import service as sdk_tokens
 from app.usage import service as usage
 from app.usage.models import MAX_NAME, Span
@@ -60,14 +61,16 @@ class Reports:
         self._used: dict[int, datetime] = {}
         self._noted: dict[object, float] = {}
 
-    def note_caller(self, environment: str, caller: Caller | None) -> None:
-        """Note that a process of an application is running."""
+    def note_caller(self, reader: Reader, caller: Caller | None) -> None:
+        """Note that a process of an application is running, and uses a token."""
         if caller is None:
             return
-        key = Running(environment, caller.application, caller.instance)
-        if self._is_worth_noting((key, caller.sdk)):
+        key = Running(reader.environment, caller.application, caller.instance)
+        if self._is_worth_noting((key, caller.sdk, reader.token_id)):
+            now = utcnow()
             with self._lock:
-                self._report.instances[key] = (utcnow(), caller.sdk)
+                self._report.instances[key] = (now, caller.sdk)
+                self._report.tokens[reader.token_id, caller.application] = now
 
     def note_use(self, token_id: int) -> None:
         """Note that a token was used."""
@@ -75,35 +78,36 @@ class Reports:
             with self._lock:
                 self._used[token_id] = utcnow()
 
-    def register(self, environment: str, body: JsonObject) -> None:
+    def register(self, reader: Reader, body: JsonObject) -> None:
         """Take what an application says when it starts."""
         sdk = body.get("sdkVersion")
         ids = body.get("instanceId"), body.get("connectionId")
         caller = Caller.of(body.get("appName"), *ids, sdk)
-        self.note_caller(environment, caller)
+        self.note_caller(reader, caller)
         strategies = body.get("strategies")
         if caller is not None and isinstance(strategies, list):
             names = sorted({name for each in strategies if (name := _text(each))})
             with self._lock:
                 self._report.strategies[caller.application] = names[:MAX_STRATEGIES]
 
-    def count(self, environment: str, body: JsonObject, sdk: str | None) -> None:
+    def count(self, reader: Reader, body: JsonObject, sdk: str | None) -> None:
         """Take how often each feature was asked for, since the last time."""
         ids = body.get("instanceId"), body.get("connectionId")
         caller = Caller.of(body.get("appName"), *ids, sdk)
-        self.note_caller(environment, caller)
+        self.note_caller(reader, caller)
         bucket = body.get("bucket")
         if caller is None or not isinstance(bucket, dict):
             return
         hour, features = _hour(bucket.get("stop")), bucket.get("toggles")
         if isinstance(features, dict):
             for name, counts in features.items():
-                self._add(Counted(hour, environment, name, caller.application), counts)
+                self._add(Counted(hour, reader.environment, name, caller.application), counts)
 
-    def count_many(self, environment: str, body: JsonObject) -> None:
+    def count_many(self, reader: Reader, body: JsonObject) -> None:
         """Take what a proxy collected: applications, and counts by hour."""
         for one in _objects(body.get("applications")):
-            self.register(environment, one | {"connectionId": one.get("connectionId")})
+            self.register(reader, one | {"connectionId": one.get("connectionId")})
+        environment = reader.environment
         for row in _objects(body.get("metrics")):
             application = _text(row.get("appName"))
             if application is None or row.get("environment", environment) != environment:
@@ -163,6 +167,7 @@ class Reports:
         for place, times in newer.variants.items():
             report.variants[place] = report.variants.get(place, 0) + times
         report.instances |= newer.instances
+        report.tokens |= newer.tokens
         report.strategies |= newer.strategies
         self._report, self._used = report, used | self._used
 

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
 from app.core.words import spoken
 from app.tokens.models import Secret
+from app.usage.models import Application, TokenUse
 
 ALL = "*"
 """Instead of the projects of a token: those of today and those to come."""
@@ -32,6 +33,12 @@ class SdkToken(Secret, Model):
 
     limited_to: Mapped[list["SdkTokenProject"]] = relationship(
         order_by="SdkTokenProject.project_id", lazy="selectin", cascade="all, delete-orphan"
+    )
+    used_by: Mapped[list[Application]] = relationship(
+        secondary=lambda: TokenUse.__table__,
+        order_by=lambda: Application.name,
+        lazy="selectin",
+        viewonly=True,
     )
 
     __table_args__ = (
@@ -63,6 +70,11 @@ class SdkToken(Secret, Model):
             return "all projects"
         noun = "project" if len(self.limited_to) == 1 else "projects"
         return f"{noun} {spoken(self.projects)}"
+
+    @property
+    def applications(self) -> list[str]:
+        """The names of those that used it in the last 7 days."""
+        return [application.name for application in self.used_by]
 
     @property
     def label(self) -> str:

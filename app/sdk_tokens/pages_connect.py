@@ -12,6 +12,7 @@ from app.sdk_tokens import service
 from app.sdk_tokens.forms import ConnectAnywhereForm, ConnectForm
 from app.sdk_tokens.pages_scope import Scope
 from app.sdk_tokens.service import IssuedSdkToken
+from app.usage import tokens
 from app.web.browsers import require_password
 from app.web.caller import current_actor
 from app.web.forms import attempt, show_form
@@ -103,4 +104,9 @@ def _create(scope: Scope, values: dict[str, Any]) -> IssuedSdkToken:
 
 
 def _contact(scope: Scope, token_id: int) -> ResponseReturnValue:
-    return render_template("sdk_tokens/contact.html", scope=scope, token=scope.token(token_id))
+    return render_template(
+        "sdk_tokens/contact.html",
+        scope=scope,
+        token=scope.token(token_id),
+        first=tokens.first_contact(token_id),
+    )

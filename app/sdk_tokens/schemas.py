@@ -87,7 +87,7 @@ class SdkTokenRotation(Schema):
 class SdkTokenRow(Schema):
     """A token without its secret, which is shown only once."""
 
-    volatile = frozenset({"seenAt"})
+    volatile = frozenset({"seenAt", "applications"})
 
     id = fields.Integer()
     token_name = fields.String(attribute="name")
@@ -99,6 +99,10 @@ class SdkTokenRow(Schema):
     created_at = Timestamp()
     expires_at = Timestamp(allow_none=True)
     seen_at = Timestamp(allow_none=True, attribute="last_seen_at")
+    applications = fields.List(
+        fields.String(),
+        metadata={"description": "Those that used it in the last 7 days, at most 100."},
+    )
 
 
 class SdkTokenList(Schema):
@@ -109,7 +113,11 @@ class SdkTokenList(Schema):
 
 class SdkTokenQuery(PageQuery):
     text = SingleLine(
-        high=255, metadata={"description": "A part of the name, or the end of the secret."}
+        high=255,
+        metadata={
+            "description": "Part of the name or of that of an application that uses it, or the end "
+            "of the secret."
+        },
     )
 
 

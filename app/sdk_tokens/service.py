@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import db, save
+from app.core.db import contains, db, save
 from app.core.errors import Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
 from app.core.secrets import digest
@@ -20,6 +20,7 @@ from app.sdk_tokens.models import ALL, SdkToken, SdkTokenProject, SdkTokenType
 from app.tokens import secrets
 from app.tokens.secrets import TokenKind
 from app.tokens.service import HINT_LENGTH
+from app.usage.models import Application, TokenUse
 
 KEPT_OF_NAME = 200
 CUTS = ".:"
@@ -70,12 +71,21 @@ def create(
 def search(
     *, limit: int, offset: int, project_id: str | None = None, text: str | None = None
 ) -> Page[SdkToken]:
-    """The tokens that aren't revoked, by name; with ``project_id`` those for it alone."""
+    """The tokens that aren't revoked, by name; with ``project_id`` those for it alone.
+
+    ``text``: part of the token's name or of that of an application that uses it, or how it ends.
+    """
     query = sa.select(SdkToken).where(SdkToken.revoked_at.is_(None))
     if project_id is not None:
         query = query.where(SdkToken.id.in_(_only_for(project_id)))
     if text:
-        query = query.where(sa.or_(SdkToken.name.contains(text), SdkToken.hint == text[-4:]))
+        users = (
+            sa.select(TokenUse.token_id)
+            .join(Application, Application.id == TokenUse.application_id)
+            .where(contains(text, Application.name))
+        )
+        is_named = contains(text, SdkToken.name) | SdkToken.id.in_(users)
+        query = query.where(is_named | (SdkToken.hint == text[-4:]))
     return page_of(query.order_by(SdkToken.name, SdkToken.id), limit=limit, offset=offset)
 
 

@@ -126,3 +126,20 @@ class UnknownFeature(Model):
     last_seen_at: Mapped[datetime] = mapped_column(index=True)
 
     __table_args__ = (at_most("name", 100), {"sqlite_with_rowid": False})
+
+
+class TokenUse(Model):
+    """An application that reads features with an SDK token."""
+
+    __tablename__ = "sdk_token_uses"
+
+    token_id: Mapped[int] = mapped_column(
+        ForeignKey("sdk_tokens.id"), primary_key=True, autoincrement=False
+    )
+    application_id: Mapped[int] = mapped_column(
+        ForeignKey("applications.id"), primary_key=True, autoincrement=False, index=True
+    )
+    first_seen_at: Mapped[datetime]
+    last_seen_at: Mapped[datetime] = mapped_column(index=True)
+
+    __table_args__ = ({"sqlite_with_rowid": False},)

@@ -11,11 +11,13 @@ from app.core.clock import utcnow
 from app.core.db import Model, db, insert_if_absent, upsert
 from app.core.lists import OnList
 from app.environments.models import Environment
+from app.usage import tokens
 from app.usage.models import (
     Application,
     FeatureSeen,
     Instance,
     Span,
+    TokenUse,
     UnknownFeature,
     Usage,
     VariantUsage,
@@ -65,16 +67,18 @@ class Report:
     """What applications reported in a few seconds.
 
     ``counts``: how often on and off. ``variants``: how often, by what is counted and the variant.
-    ``instances``: when each was last heard of, and its SDK. ``strategies``: by application.
+    ``instances``: when each was last heard of, and its SDK. ``tokens``: when an application last
+    used one, by the token's id and the application. ``strategies``: by application.
     """
 
     counts: dict[Counted, tuple[int, int]] = field(default_factory=dict)
     variants: dict[tuple[Counted, str], int] = field(default_factory=dict)
     instances: dict[Running, tuple[datetime, str | None]] = field(default_factory=dict)
+    tokens: dict[tuple[int, str], datetime] = field(default_factory=dict)
     strategies: dict[str, list[str]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.counts or self.instances or self.strategies)
+        return bool(self.counts or self.instances or self.tokens or self.strategies)
 
 
 _ids_of_features = OnList(
@@ -102,6 +106,7 @@ def write(report: Report) -> None:
     applications = _applications(
         {key.application for key in counts}
         | {key.application for key in running}
+        | {application for _, application in report.tokens}
         | report.strategies.keys()
     )
     ids = dict(_ids_of_features.rows({key.feature for key in counts}) if counts else ())
@@ -122,6 +127,7 @@ def write(report: Report) -> None:
         ),
         latest=("last_seen_at", "sdk"),
     )
+    _write(TokenUse, tokens.rows(report.tokens, applications), latest=("last_seen_at",))
     for name, strategies in sorted(report.strategies.items()):
         given = {"of_name": name, "strategies": strategies}
         db.session.connection().execute(_set_strategies, given)
@@ -137,7 +143,11 @@ def prune() -> None:
             if start is not None and start < now - kept:
                 gone = sa.delete(model).where(model.span == span, model.start == start)
                 db.session.execute(gone)
-    for stale, kept in ((Instance, INSTANCES_KEPT), (UnknownFeature, UNKNOWN_KEPT)):
+    for stale, kept in (
+        (Instance, INSTANCES_KEPT),
+        (UnknownFeature, UNKNOWN_KEPT),
+        (TokenUse, tokens.KEPT),
+    ):
         db.session.execute(sa.delete(stale).where(stale.last_seen_at < now - kept))
 
 

@@ -1,0 +1,68 @@
+"""Which applications read features with which SDK token."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from app.core.db import db
+from app.core.lists import OnList
+from app.usage.models import Application, TokenUse
+
+KEPT = timedelta(days=7)
+MOST_APPLICATIONS = 100
+"""Of one token: an application could make up any number of names for itself."""
+
+tokens = sa.table("sdk_tokens", sa.column("id", sa.Integer))
+"""The column that usage needs. The model is in app/sdk_tokens, which shows who uses a token."""
+
+_uses = OnList(
+    lambda is_among: (
+        sa.select(tokens.c.id, TokenUse.application_id)
+        .join_from(tokens, TokenUse, TokenUse.token_id == tokens.c.id, isouter=True)
+        .where(is_among(tokens.c.id))
+    )
+)
+
+
+class FirstContact(NamedTuple):
+    """The application that used a token before all others."""
+
+    application: str
+    at: datetime
+
+
+def rows(
+    uses: Mapping[tuple[int, str], datetime], applications: Mapping[str, int]
+) -> Iterator[dict[str, Any]]:
+    """What to write of uses, which are known by the id of a token and the name of an application.
+
+    Applications that are known for a token always count, new ones only up to MOST_APPLICATIONS.
+    """
+    known: dict[int, set[int]] = {}
+    for id, application_id in _uses.rows({id for id, _ in uses}) if uses else ():
+        of_token = known.setdefault(id, set())
+        if application_id is not None:
+            of_token.add(application_id)
+    for (id, name), at in sorted(uses.items()):
+        if id not in known:
+            continue  # from before the database was restored
+        of_token, application_id = known[id], applications[name]
+        if application_id in of_token or len(of_token) < MOST_APPLICATIONS:
+            of_token.add(application_id)
+            seen = {"first_seen_at": at, "last_seen_at": at}
+            yield {"token_id": id, "application_id": application_id, **seen}
+
+
+def first_contact(token_id: int) -> FirstContact | None:
+    """Which application used a token first, of those that are known; None if none did."""
+    query = (
+        sa.select(Application.name, TokenUse.first_seen_at)
+        .join(TokenUse, TokenUse.application_id == Application.id)
+        .where(TokenUse.token_id == token_id)
+        .order_by(TokenUse.first_seen_at, Application.name)
+        .limit(1)
+    )
+    found = db.session.execute(query).first()
+    return FirstContact(*found) if found else None
