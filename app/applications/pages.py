@@ -61,18 +61,20 @@ def show(name: str) -> ResponseReturnValue:
     overview = service.overview(current_actor, name)
     names = {one.name for one in overview.unknown}
     archived = {one.feature for one in overview.asked_for if one.is_archived}
+    unreadable = {one.feature: one for one in reversed(overview.unreadable)}
     busiest, moments = counts.busiest(overview.asked_for)
     return render_template(
         "applications/show.html",
         overview=overview,
         view=overview.view,
         features=service.features_of(overview),
-        problems=words.problems(len(names), len(archived)),
+        problems=words.problems(len(names), len(archived), len(unreadable)),
         features_shown=FEATURES_SHOWN,
         busiest=busiest,
         moments=moments,
         chart=draw(moments),
         unknown={one.name: one for one in reversed(overview.unknown)},
+        unreadable=unreadable,
         suggestions=service.suggestions(current_actor, names),
         tokens=service.tokens_of(current_actor, overview.view.application),
         share=words.share,

@@ -1,7 +1,7 @@
 """Reading applications with the features they ask for, in projects that an actor can see."""
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -56,6 +56,15 @@ class Unknown(NamedTuple):
     last_seen_at: datetime
 
 
+class Unreadable(NamedTuple):
+    """A feature that an application asks for in an environment, and that its token doesn't read."""
+
+    feature: str
+    project_id: str
+    environment: str
+    last_seen_at: datetime
+
+
 class UsedToken(NamedTuple):
     """An SDK token that an application uses."""
 
@@ -70,6 +79,9 @@ class ArchivedUse(NamedTuple):
     project_id: str
     last_seen_at: datetime
 
+
+JUST_CREATED = timedelta(minutes=2)
+"""So long a report of a feature's name may still be from before it was created."""
 
 _last_seen = (
     sa.select(sa.func.max(Instance.last_seen_at))
@@ -182,6 +194,34 @@ def unknown(application_id: int | None = None) -> list[Unknown]:
     if application_id is not None:
         query = query.where(UnknownFeature.application_id == application_id)
     return [Unknown(*row) for row in db.session.execute(query)]
+
+
+def unreadable(actor: Actor, application_id: int) -> list[Unreadable]:
+    """The features that an application asks for with tokens that don't read their project.
+
+    In projects that the actor can see, latest first.
+    """
+    query = (
+        sa.select(
+            Feature.name,
+            Feature.project_id,
+            UnknownFeature.environment,
+            UnknownFeature.last_seen_at,
+            Feature.created_at,
+        )
+        .join(UnknownFeature, UnknownFeature.name == Feature.name)
+        .where(
+            UnknownFeature.application_id == application_id,
+            UnknownFeature.last_seen_at > Feature.created_at,
+            Feature.project_id.in_(visible_projects(actor)),
+        )
+        .order_by(UnknownFeature.last_seen_at.desc(), Feature.name, UnknownFeature.environment)
+    )
+    return [
+        Unreadable(name, project_id, environment, last_seen_at)
+        for name, project_id, environment, last_seen_at, created_at in db.session.execute(query)
+        if last_seen_at > created_at + JUST_CREATED
+    ]
 
 
 def tokens(application_id: int) -> list[UsedToken]:

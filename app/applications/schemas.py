@@ -95,6 +95,9 @@ class EnvironmentIssues(Schema):
     missing_features = fields.List(
         fields.String(), metadata={"description": "Names that no feature has."}
     )
+    unreadable_features = fields.List(
+        fields.String(), metadata={"description": "Those of projects that its token doesn’t read."}
+    )
     outdated_sdks = _sdks()
 
 

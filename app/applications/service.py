@@ -76,21 +76,22 @@ def overview(actor: Actor, name: str) -> Overview:
     [view] = _views(actor, [application])
     asked = queries.asked_for(actor, application.id, utcnow() - RECENT)
     missing = queries.unknown(application.id)
+    unreadable = queries.unreadable(actor, application.id)
     names = {*view.environments, *(use.environment for use in asked)}
-    names |= {one.environment for one in missing}
+    names |= {one.environment for one in missing} | {one.environment for one in unreadable}
     uses = [
         EnvironmentUse(
             name,
             [one for one in view.instances if one.environment == name],
             sorted({one.name for one in missing if one.environment == name}),
+            sorted({one.feature for one in unreadable if one.environment == name}),
         )
         for name in sorted(names)
     ]
     needed = queries.strategy_types({one.feature_id for one in asked})
     known = application.strategies
-    return Overview(
-        view, uses, asked, missing, [type for type in needed if known and type not in known]
-    )
+    cannot = [type for type in needed if known and type not in known]
+    return Overview(view, uses, asked, missing, unreadable, cannot)
 
 
 def features_of(overview: Overview) -> list[FeatureUse]:

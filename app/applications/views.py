@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from app.applications.queries import AskedFor, Unknown
+from app.applications.queries import AskedFor, Unknown, Unreadable
 from app.core.clock import utcnow
 from app.strategies.queries import State
 from app.usage import sdks
@@ -65,11 +65,15 @@ class Suggestion(NamedTuple):
 
 @dataclass(frozen=True)
 class EnvironmentUse(_Instances):
-    """An application in one environment; ``missing``: names that no feature has."""
+    """An application in one environment.
+
+    ``missing``: names that no feature has. ``unreadable``: features that its token doesn't read.
+    """
 
     name: str
     instances: list[Instance]
     missing: list[str]
+    unreadable: list[str]
 
     @property
     def frontend_sdks(self) -> list[Sdk]:
@@ -81,7 +85,11 @@ class EnvironmentUse(_Instances):
 
     @property
     def issues(self) -> dict[str, Any]:
-        return {"missing_features": self.missing, "outdated_sdks": self.outdated_sdks}
+        return {
+            "missing_features": self.missing,
+            "unreadable_features": self.unreadable,
+            "outdated_sdks": self.outdated_sdks,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +104,7 @@ class Overview:
     environments: list[EnvironmentUse]
     asked_for: list[AskedFor]
     unknown: list[Unknown]
+    unreadable: list[Unreadable]
     missing_strategies: list[str]
 
     @property

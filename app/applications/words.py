@@ -37,11 +37,13 @@ def chart(moments: Sequence[Moment], unit: str) -> str:
     return f"{yes:,} yes and {no:,} no in {counted(len(moments), unit)}.{rest}"
 
 
-def problems(unknown: int, archived: int) -> str:
+def problems(unknown: int, archived: int, unreadable: int) -> str:
     """What is wrong with the features that an application asks for."""
     found = []
     if unknown:
         found.append(f"{unknown:,} {'doesn’t' if unknown == 1 else 'don’t'} exist")
     if archived:
         found.append(f"{archived:,} {'is' if archived == 1 else 'are'} archived")
+    if unreadable:
+        found.append(f"{unreadable:,} can’t be read with its token")
     return f"{spoken(found).capitalize()}." if found else ""

@@ -101,7 +101,8 @@ class Reports:
         hour, features = _hour(bucket.get("stop")), bucket.get("toggles")
         if isinstance(features, dict):
             for name, counts in features.items():
-                self._add(Counted(hour, reader.environment, name, caller.application), counts)
+                place = (hour, reader.environment, name, caller.application)
+                self._add(Counted(*place, reader.projects), counts)
 
     def count_many(self, reader: Reader, body: JsonObject) -> None:
         """Take what a proxy collected: applications, and counts by hour."""
@@ -113,7 +114,7 @@ class Reports:
             if application is None or row.get("environment", environment) != environment:
                 continue
             name, hour = row.get("featureName"), _hour(row.get("timestamp"))
-            self._add(Counted(hour, environment, str(name), application), row)
+            self._add(Counted(hour, environment, str(name), application, reader.projects), row)
 
     def write(self) -> None:
         """Write what waits, and keep it if that fails."""

@@ -114,7 +114,7 @@ class FeatureSeen(Model):
 
 
 class UnknownFeature(Model):
-    """A name that an application asks for, and that no feature has."""
+    """A name that an application asks for, and that no feature has which its token reads."""
 
     __tablename__ = "unknown_features"
 

@@ -29,17 +29,27 @@ UNKNOWN_KEPT = timedelta(days=7)
 MOST_UNKNOWN = 1_000
 """Names of features that don’t exist: an application could make up any number of them."""
 
-features = sa.table("features", sa.column("id"), sa.column("name"))
+features = sa.table(
+    "features",
+    sa.column("id", sa.Integer),
+    sa.column("name", sa.String),
+    sa.column("project_id", sa.String),
+)
 """The columns that usage needs. The model is in app/features, which shows usage."""
 
 
 class Counted(NamedTuple):
-    """What is counted together: an hour, an environment, a feature’s name, an application’s."""
+    """What is counted together: an hour, an environment, a feature’s name, an application’s.
+
+    ``projects``: those of the token that it was reported with, whose features alone are counted;
+    None for all.
+    """
 
     hour: datetime
     environment: str
     feature: str
     application: str
+    projects: tuple[str, ...] | None = None
 
 
 class _Seen(NamedTuple):
@@ -81,8 +91,10 @@ class Report:
         return bool(self.counts or self.instances or self.tokens or self.strategies)
 
 
-_ids_of_features = OnList(
-    lambda is_among: sa.select(features.c.name, features.c.id).where(is_among(features.c.name))
+_features = OnList(
+    lambda is_among: sa.select(features.c.name, features.c.id, features.c.project_id).where(
+        is_among(features.c.name)
+    )
 )
 _ids_of_applications = OnList(
     lambda is_among: sa.select(Application.name, Application.id).where(is_among(Application.name))
@@ -109,10 +121,10 @@ def write(report: Report) -> None:
         | {application for _, application in report.tokens}
         | report.strategies.keys()
     )
-    ids = dict(_ids_of_features.rows({key.feature for key in counts}) if counts else ())
+    ids = _readable(counts)
     _write_counts(counts, ids, applications)
     _write_variants(report.variants, ids, applications)
-    _write_unknown([key for key in counts if key.feature not in ids], applications)
+    _write_unknown(counts.keys() - ids.keys(), applications)
     _write(
         Instance,
         (
@@ -164,22 +176,34 @@ def _applications(names: Collection[str]) -> dict[str, int]:
     return known | dict(_ids_of_applications.rows(new))
 
 
+def _readable(keys: Collection[Counted]) -> dict[Counted, int]:
+    """The ids of the features that exist and that the tokens read."""
+    found = _features.rows({key.feature for key in keys}) if keys else ()
+    known = {name: (id, project_id) for name, id, project_id in found}
+    ids = {}
+    for key in keys:
+        id, project_id = known.get(key.feature, (None, None))
+        if id is not None and (key.projects is None or project_id in key.projects):
+            ids[key] = id
+    return ids
+
+
 def _write_counts(
     counts: Mapping[Counted, tuple[int, int]],
-    ids: Mapping[str, int],
+    ids: Mapping[Counted, int],
     applications: Mapping[str, int],
 ) -> None:
     found: dict[tuple[Any, ...], list[int]] = {}
     seen: dict[tuple[int, str], _Seen] = {}
     for key, (yes, no) in counts.items():
-        if key.feature not in ids:
+        if key not in ids:
             continue
         for place in _places(key, ids, applications):
             sums = found.setdefault(place, [0, 0])
             sums[0] += yes
             sums[1] += no
         at = min(key.hour + timedelta(hours=1), utcnow())
-        where = ids[key.feature], key.environment
+        where = ids[key], key.environment
         seen[where] = seen.get(where, _Seen(at, at)).and_at(at, on=yes > 0)
     rows = (_row(place, yes=yes, no=no) for place, (yes, no) in found.items())
     _write(Usage, rows, add=("yes", "no"))
@@ -202,12 +226,12 @@ def _write_counts(
 
 def _write_variants(
     variants: Mapping[tuple[Counted, str], int],
-    ids: Mapping[str, int],
+    ids: Mapping[Counted, int],
     applications: Mapping[str, int],
 ) -> None:
     found: dict[tuple[Any, ...], int] = {}
     for (key, variant), times in variants.items():
-        if key.feature in ids and key.application in applications:
+        if key in ids:
             for place in _places(key, ids, applications):
                 found[*place, variant] = found.get((*place, variant), 0) + times
     rows = (_row(place, variant=place[-1], times=times) for place, times in found.items())
@@ -227,11 +251,11 @@ def _write_unknown(keys: Iterable[Counted], applications: Mapping[str, int]) -> 
 
 
 def _places(
-    key: Counted, ids: Mapping[str, int], applications: Mapping[str, int]
+    key: Counted, ids: Mapping[Counted, int], applications: Mapping[str, int]
 ) -> list[tuple[Any, ...]]:
     """The keys of the two rows that count it: of the hour and of the day."""
     starts = {Span.HOUR: key.hour, Span.DAY: key.hour.replace(hour=0)}
-    id, application = ids[key.feature], applications[key.application]
+    id, application = ids[key], applications[key.application]
     return [(id, key.environment, span, start, application) for span, start in starts.items()]
 
 

@@ -172,6 +172,7 @@ def test_the_overview_names_what_is_wrong_in_each_environment(app, admin, sdk, n
                 "lastSeen": "2026-11-21T14:05:00.000Z",
                 "issues": {
                     "missingFeatures": ["crat"],
+                    "unreadableFeatures": [],
                     "outdatedSdks": ["unleash-js-sdk:2.0.0"],
                 },
             }

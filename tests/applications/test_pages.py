@@ -92,6 +92,17 @@ def test_an_application_says_what_it_asks_for_and_where_it_runs(app, admin, brow
     assert page.has("production 1 Node 6.12.1 just now")
 
 
+def test_an_application_says_which_features_its_token_does_not_read(app, admin, browser, new_sdk):
+    admin.ok("POST", "/projects", {"id": "vault", "name": "Vault"})
+    sdk = new_sdk(projects=["vault"])
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=1), tick=False):
+        ask(sdk, app, {"checkout.cart": (0, 1)})
+    page = browser.get("/applications/web-shop")
+    assert page.has("It asked for 0 features in the last 24 hours. 1 can’t be read with its token.")
+    assert page.has("checkout.cart Its token doesn’t read project default –")
+    assert not browser.get("/applications").has("unknown feature")
+
+
 def test_an_application_that_is_silent_says_so(app, browser, sdk):
     with time_machine.travel(NOW, tick=False):
         ask(sdk, app, {"checkout.cart": (3, 1)})

@@ -5,9 +5,11 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
+import time_machine
 
 from app.core.clock import utcnow
 from app.core.db import db
+from app.features.models import Feature
 from app.usage.models import Application, Instance, UnknownFeature, Usage, VariantUsage
 from tests.clients import error_of
 from tests.support.sdks import write_reports
@@ -180,3 +182,85 @@ def test_the_last_use_of_a_token_is_known(app, admin, sdk):
     write_reports(app)
     [token] = admin.ok("GET", "/api-tokens")["tokens"]
     assert token["seenAt"] is not None
+
+
+# What a token can't read
+
+
+@pytest.fixture
+def door(admin, cart):
+    """A feature of another project than that of the cart."""
+    admin.ok("POST", "/projects", {"id": "vault", "name": "Vault"})
+    admin.ok("POST", "/projects/vault/features", {"name": "door"})
+
+
+def of_features(app):
+    """The counts of the hour that are stored, by feature."""
+    write_reports(app)
+    with app.app_context():
+        query = sa.select(Feature.name, Usage.yes, Usage.no).join(
+            Usage, Usage.feature_id == Feature.id
+        )
+        found = db.session.execute(query.where(Usage.span == "hour")).all()
+    return {name: (yes, no) for name, yes, no in found}
+
+
+@pytest.mark.parametrize(
+    ("projects", "counted"),
+    [
+        (["default"], {"cart"}),
+        (["vault"], {"door"}),
+        (["default", "vault"], {"cart", "door"}),
+        (["*"], {"cart", "door"}),
+    ],
+)
+def test_a_token_counts_only_features_that_it_reads(app, new_sdk, door, projects, counted):
+    sdk = new_sdk(projects=projects)
+    given = {"yes": 2, "no": 1, "variants": {"blue": 2}}
+    sdk.post("metrics", metrics(None, cart=given, door=given))
+    assert of_features(app) == dict.fromkeys(counted, (2, 1))
+    at = {"timestamp": utcnow().isoformat(), "appName": "phone", "yes": 1, "no": 0}
+    sdk.post("metrics/bulk", {"metrics": [at | {"featureName": n} for n in ("cart", "door")]})
+    write_reports(app)
+    with app.app_context():
+        assert db.session.scalar(sa.select(sa.func.sum(Usage.yes))) == 2 * 3 * len(counted)
+        variants = sa.select(VariantUsage).where(VariantUsage.span == "hour")
+        assert len(db.session.scalars(variants).all()) == len(counted)
+
+
+def test_counts_of_tokens_with_different_projects_are_added_up(app, new_sdk, door):
+    for projects in (["*"], ["default"], ["vault"], ["default", "vault"]):
+        sdk = new_sdk(projects=projects)
+        sdk.post("metrics", metrics(None, cart={"yes": 1, "no": 0}))
+    assert of_features(app) == {"cart": (3, 0)}
+
+
+def test_more_names_than_fit_into_one_in_are_counted(app, admin, sdk):
+    """Both ways of passing a list to the database know the features."""
+    for number in range(120):
+        admin.ok("POST", "/projects/default/features", {"name": f"f{number}"})
+    sdk.reports(**{f"f{number}": (1, 0) for number in range(120)})
+    assert len(of_features(app)) == 120
+
+
+def test_what_a_token_does_not_read_is_said_of_the_application(app, admin, people, new_sdk, door):
+    with time_machine.travel(utcnow() + timedelta(minutes=10), tick=False):
+        sdk = new_sdk(projects=["default"])
+        sdk.post("metrics", metrics(None, cart={"yes": 1}, door={"no": 3}))
+        write_reports(app)
+        path = "/metrics/applications/shop/overview"
+        [use] = admin.ok("GET", path)["environments"]
+        assert use["issues"]["unreadableFeatures"] == ["door"]
+        assert use["issues"]["missingFeatures"] == []
+        assert admin.ok("GET", "/metrics/unknown-flags") == {"unknownFlags": []}
+        assert admin.ok("GET", "/client-metrics/features/door")["seenApplications"] == []
+        admin.ok("PUT", "/projects/vault", {"name": "Vault", "mode": "private"})
+        [use] = people.client("vera").ok("GET", path)["environments"]
+        assert use["issues"]["unreadableFeatures"] == []
+
+
+def test_a_feature_that_was_unknown_before_it_was_created_is_not_called_unreadable(app, admin, sdk):
+    sdk.reports(door=(0, 1))
+    admin.ok("POST", "/projects/default/features", {"name": "door"})
+    [use] = admin.ok("GET", "/metrics/applications/shop/overview")["environments"]
+    assert use["issues"]["unreadableFeatures"] == []
