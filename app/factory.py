@@ -30,6 +30,7 @@ from app.features import pages as features_pages
 from app.features import pages_all as all_features_pages
 from app.features import pages_bulk as features_pages_bulk
 from app.features import pages_lifecycle as lifecycle_pages
+from app.features import pages_new as new_feature_pages
 from app.features import pages_settings as features_pages_settings
 from app.health import api as health_api
 from app.me import api as me_api
@@ -102,6 +103,7 @@ PAGES = (
     member_pages.bp,
     features_pages.bp,
     all_features_pages.bp,
+    new_feature_pages.bp,
     features_pages_bulk.bp,
     features_pages_settings.bp,
     lifecycle_pages.bp,

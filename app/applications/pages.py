@@ -51,6 +51,7 @@ def index() -> ResponseReturnValue:
             for application in {use.application for use in uses}
         ),
         suggestions=service.suggestions(current_actor, unknown),
+        can_create=service.can_create_features(current_actor),
         archived=service.still_asked_for(current_actor),
     )
 
@@ -76,6 +77,7 @@ def show(name: str) -> ResponseReturnValue:
         unknown={one.name: one for one in reversed(overview.unknown)},
         unreadable=unreadable,
         suggestions=service.suggestions(current_actor, names),
+        can_create=service.can_create_features(current_actor),
         tokens=service.tokens_of(current_actor, overview.view.application),
         share=words.share,
         reach=reach,
@@ -101,6 +103,8 @@ def show_usage(project_id: str, name: str) -> ResponseReturnValue:
     period, application = query.values["period"], query.values.get("application")
     use = counts.of_feature(view.feature.id, environment, period, application)
     chart = draw(use.moments)
+    plan = words.plan(view.environments, environment)
+    given = use.variants | {name: use.variants.get(name, 0) for name in plan or ()}
     return render_template(
         "applications/usage.html",
         **about(project_id, view),
@@ -115,7 +119,9 @@ def show_usage(project_id: str, name: str) -> ResponseReturnValue:
         chart=chart,
         sentence=words.chart(use.moments, chart.unit),
         verdict=words.verdict(use.yes, use.checks, environment, period),
-        variants=shares(use.variants),
+        given=given,
+        variants=shares(given) if use.variants else [],
+        planned=words.planned(plan, given),
     )
 
 

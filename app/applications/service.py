@@ -25,6 +25,7 @@ from app.core.permissions import Permission
 from app.core.spelling import Spellings
 from app.events import service as events
 from app.events.models import EventType
+from app.projects import service as projects
 from app.strategies import queries as strategies
 from app.usage import queries as usage
 from app.usage.models import (
@@ -141,6 +142,11 @@ def unknown() -> dict[str, list[Unknown]]:
     for one in queries.unknown():
         found.setdefault(one.name, []).append(one)
     return found
+
+
+def can_create_features(actor: Actor) -> bool:
+    """Whether there is a project in which the actor may create a feature."""
+    return bool(projects.names(actor, 1, Permission.CREATE_FEATURE))
 
 
 def still_asked_for(actor: Actor) -> list[ArchivedUse]:

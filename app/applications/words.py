@@ -1,9 +1,10 @@
 """What the pages about usage say in sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from app.applications.counts import Moment, Period
 from app.core.words import counted, spoken
+from app.strategies.queries import State
 
 PERIODS = {Period.DAY: "24 hours", Period.TWO_DAYS: "48 hours", Period.QUARTER: "90 days"}
 
@@ -35,6 +36,29 @@ def chart(moments: Sequence[Moment], unit: str) -> str:
     silent = len(moments) - len(asked)
     rest = f" No checks in {counted(silent, unit)}." if silent else ""
     return f"{yes:,} yes and {no:,} no in {counted(len(moments), unit)}.{rest}"
+
+
+def plan(states: Iterable[State], environment: str) -> dict[str, int] | None:
+    """The weights of a feature's variants in an environment; None if its strategies differ."""
+    plans = [
+        {variant["name"]: variant["weight"] for variant in strategy.variants or state.variants}
+        for state in states
+        if state.name == environment
+        for strategy in state.strategies
+        if not strategy.disabled
+    ]
+    first = plans[0] if plans else {}
+    return first if all(one == first for one in plans) else None
+
+
+def planned(plan: Mapping[str, int] | None, names: Iterable[str]) -> str:
+    """``Planned 50 / 30 / 20``, in the order of the names."""
+    if plan is None:
+        return "Strategies plan different shares"
+    if not plan:
+        return ""
+    shares = (f"{plan.get(name, 0) / 10:.1f}".removesuffix(".0") for name in names)
+    return f"Planned {' / '.join(shares)}"
 
 
 def problems(unknown: int, archived: int, unreadable: int) -> str:

@@ -16,6 +16,7 @@ from app.features.forms import (
     filter_choices,
     proposals,
 )
+from app.features.pages_new import asked_name
 from app.features.queries import FeatureView
 from app.projects import service as projects
 from app.strategies import queries as strategies
@@ -94,7 +95,7 @@ def index(project_id: str) -> ResponseReturnValue:
 @bp.form("/new-feature", needs=Permission.CREATE_FEATURE)
 def new(project_id: str) -> ResponseReturnValue:
     """Create a feature, and optionally the next one after it."""
-    form = NewFeatureForm(data={"type": "release"})
+    form = NewFeatureForm(data={"type": "release", "name": asked_name()})
     if view := attempt(form, lambda: service.create(current_actor, project_id, **form.values)):
         flash(f"Feature {view.feature.name} created.", "ok")
         if "another" in request.form:

@@ -11,7 +11,7 @@ from app.core.columns import UtcDateTime
 from app.core.db import db, flush, rows, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
-from app.core.permissions import DEFAULT_PROJECT, Role
+from app.core.permissions import DEFAULT_PROJECT, Permission, Role
 from app.environments import service as known_environments
 from app.events import service as events
 from app.events.models import Event, EventType
@@ -77,11 +77,17 @@ def search(
     return page_of(queries.rows(actor, archived=archived, **filters), limit=limit, offset=offset)
 
 
-def names(actor: Actor, limit: int) -> list[tuple[str, str]]:
-    """The ids and names of active projects that the actor can see, by name."""
+def names(actor: Actor, limit: int, permission: Permission | None = None) -> list[tuple[str, str]]:
+    """The ids and names of active projects that the actor can see, by name.
+
+    ``permission``: only those in which the actor holds it.
+    """
     query = sa.select(Project.id, Project.name).where(
         queries.visible_to(actor), Project.archived_at.is_(None)
     )
+    if permission is not None and not actor.may(permission):
+        known = {DEFAULT_PROJECT, *actor.project_roles}
+        query = query.where(Project.id.in_([id for id in known if actor.may(permission, id)]))
     found = db.session.execute(query.order_by(Project.name, Project.id).limit(limit))
     return [(id, name) for id, name in found]
 

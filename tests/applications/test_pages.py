@@ -68,6 +68,41 @@ def test_unknown_names_come_with_what_they_may_have_meant(app, admin, people, br
     assert not viewer.get("/applications").has("checkout.cart")
 
 
+def test_an_unknown_name_leads_to_the_form_of_a_new_feature_with_the_name(app, browser, sdk):
+    ask(sdk, app, {"checkout.crat": (0, 1)})
+    for path in ("/applications", "/applications/web-shop"):
+        page = browser.get(path)
+        form = browser.follow(browser.get(page.links["Create feature… checkout.crat"]))
+        assert form.h1 == "New feature"
+    done = browser.follow(browser.submit(form))
+    assert "Feature checkout.crat created." in done.messages
+    assert not browser.get("/applications").has("unknown feature")
+
+
+def test_where_a_feature_can_be_created_in_several_projects_one_is_chosen(app, people, admin):
+    for id in ("shop", "blog", "old"):
+        admin.ok("POST", "/projects", {"id": id, "name": id.capitalize()})
+    admin.ok("DELETE", "/projects/old")
+    people.member("mia", "shop")
+    people.person("boss", role="Admin")
+    member = Browser(app).sign_in("mia")
+    page = Browser(app).sign_in("boss").get("/new-feature?name=cart.v2")
+    assert page.h1 == "New feature cart.v2"
+    assert {"Blog", "Default", "Shop"} <= page.links.keys()
+    assert "Old" not in page.links
+    assert page.links["Shop"] == "/projects/shop/new-feature?name=cart.v2"
+    assert member.follow(member.get("/new-feature?name=cart.v2")).has("cart.v2")
+
+
+def test_those_who_may_create_no_feature_get_no_link(app, people, sdk):
+    ask(sdk, app, {"checkout.crat": (0, 1)})
+    people.person("vera")
+    viewer = Browser(app).sign_in("vera")
+    assert not viewer.get("/applications").has("Create feature")
+    assert not viewer.get("/applications/web-shop").has("Create feature")
+    assert viewer.get("/new-feature").has("No project to create it in")
+
+
 def test_archived_features_that_are_asked_for_since_are_listed(app, admin, browser, sdk):
     ask(sdk, app, {"checkout.cart": (3, 1)})
     admin.ok("POST", "/projects/default/archive", {"features": ["checkout.cart"]})
@@ -88,7 +123,7 @@ def test_an_application_says_what_it_asks_for_and_where_it_runs(app, admin, brow
     assert page.has("It asked for 1 feature in the last 24 hours. 1 doesn’t exist.")
     assert page.has("Checks per hour in production")
     assert page.has("checkout.cart On in production 4 75%")
-    assert page.has("checkout.crat Doesn’t exist Did you mean checkout.cart? – just now")
+    assert page.has("checkout.crat Doesn’t exist Did you mean checkout.cart? Create feature…")
     assert page.has("production 1 Node 6.12.1 just now")
 
 
@@ -134,6 +169,33 @@ def test_a_feature_says_how_often_it_was_on_and_for_whom(app, browser, sdk):
     page = browser.get(f"{USAGE}?application=api&period=24h")
     assert page.has("0% of checks said yes in production in the last 24 hours: 0 of 4.")
     assert not page.has("blue")
+
+
+SPLIT = {"one-step": 500, "wallet": 300, "control": 200}
+
+
+def split(admin, weights, **strategy):
+    variants = [
+        {"name": name, "weight": weight, "weightType": "fix", "stickiness": "default"}
+        for name, weight in weights.items()
+    ]
+    variants[-1]["weightType"] = "variable"
+    path = f"{FEATURES}/checkout.cart/environments/production/strategies"
+    admin.ok("POST", path, {"name": "flexibleRollout", "variants": variants, **strategy})
+
+
+def test_variants_that_were_given_are_next_to_what_was_planned(app, admin, browser, sdk):
+    ask(sdk, app, {"checkout.cart": (9, 0, {"control": 2, "one-step": 6, "old": 1})})
+    assert not browser.get(USAGE).has("Planned")
+    split(admin, SPLIT)
+    page = browser.get(USAGE)
+    assert page.has("Variants given Planned 50 / 20 / 0 / 30")
+    assert page.has("one-step 66.7% control 22.2% old 11.1% wallet 0%")
+    split(admin, SPLIT, disabled=True)
+    split(admin, {"new": 1_000}, disabled=True)
+    assert browser.get(USAGE).has("Planned 50 / 20 / 0 / 30")
+    split(admin, {"new": 1_000})
+    assert browser.get(USAGE).has("Strategies plan different shares")
 
 
 def test_usage_of_90_days_comes_by_day(app, browser, sdk):

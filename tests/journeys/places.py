@@ -93,6 +93,7 @@ for name, path, heading in (
     ("sdk-tokens-none", "/projects/empty/sdk-tokens", "SDK tokens"),
     ("sdk-tokens-none-match", "/sdk-tokens?text=nothing-like-it", "SDK tokens"),
     ("connect", "/connect", "Connect an application"),
+    ("feature-new-anywhere", "/new-feature?name=checkout.expres", "New feature checkout.expres"),
     ("connect-in-project", f"{CHECKOUT}/connect", "Connect an application"),
     ("help-connect", "/help/connect", "Connect an application"),
     ("help-lifecycle", "/help/lifecycle", "Lifecycle of a feature"),

@@ -96,6 +96,7 @@ PATHS = (
     f"{PROJECT}/settings",
     f"{PROJECT}/history",
     "/features",
+    f"/new-feature?name={KEY}",
     "/tags",
     f"/tags/types/{TAG}",
     f"/tags/types/{TAG}/delete",

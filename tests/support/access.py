@@ -191,6 +191,7 @@ PAGES_NEED = {
     ("POST", "/first-admin/<secret>"): PUBLIC,
     ("GET", "/projects"): SESSION,
     ("GET", "/features"): SESSION,
+    ("GET", "/new-feature"): SESSION,
     ("GET", "/new-project"): "CREATE_PROJECT",
     ("POST", "/new-project"): "CREATE_PROJECT",
     ("GET", PAGES): SESSION,
