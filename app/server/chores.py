@@ -35,9 +35,12 @@ class Chores:
     They never take long. One that fails is no reason to stop; the log says so.
     """
 
-    def __init__(self, app: Flask, chores: dict[str, Chore]) -> None:
-        """``chores``: by what the log calls them."""
-        self._app, self._chores = app, chores
+    def __init__(self, app: Flask, chores: dict[str, Chore], at_end: dict[str, Chore]) -> None:
+        """``chores``: by what the log calls them.
+
+        ``at_end``: what is done then, however short ago a chore did it or failed.
+        """
+        self._app, self._chores, self._at_end = app, chores, at_end
         self._not_before = dict.fromkeys(chores, 0.0)
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="chores", daemon=True)
@@ -54,6 +57,8 @@ class Chores:
         self._end.set()
         self._thread.join(PAUSE_SECONDS)
         self._do_all()
+        for name, chore in self._at_end.items():
+            self._do(name, chore)
 
     def _run(self) -> None:
         while not self._end.wait(SECONDS):
@@ -61,11 +66,13 @@ class Chores:
 
     def _do_all(self) -> None:
         for name, chore in self._chores.items():
-            if time.monotonic() < self._not_before[name]:
-                continue
-            try:
-                with self._app.app_context():
-                    chore()
-            except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
-                self._not_before[name] = time.monotonic() + PAUSE_SECONDS
-                LOGGER.warning("%s failed: %s", name, error)
+            if time.monotonic() >= self._not_before[name]:
+                self._do(name, chore)
+
+    def _do(self, name: str, chore: Chore) -> None:
+        try:
+            with self._app.app_context():
+                chore()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
+            self._not_before[name] = time.monotonic() + PAUSE_SECONDS
+            LOGGER.warning("%s failed: %s", name, error)

@@ -110,6 +110,7 @@ class Worker:
                     PRUNING_SECONDS, lambda: transact(usage.prune, writes=True)
                 ),
             },
+            at_end={"writing what SDKs reported": reports.write},
         )
 
     def run(self) -> None:
