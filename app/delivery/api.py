@@ -6,7 +6,9 @@ The strict rules of the admin API do not hold here. SDKs send what they send, an
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from http import HTTPStatus
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask
@@ -19,6 +21,7 @@ from app.delivery.client import CLIENT, VALIDATE, ClientApi
 from app.delivery.http import Answer, Face
 from app.delivery.reports import Reports
 from app.delivery.source import Source
+from app.web.http import AGAIN, AgainWhile
 from app.web.metrics import Metrics
 
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
@@ -33,7 +36,7 @@ def init_app(app: Flask) -> None:
     app.extensions["flagstaff.reports"] = reports
     metrics: Metrics = app.extensions["flagstaff.metrics"]
     max_bytes = app.config["MAX_CONTENT_LENGTH"]
-    client = ClientApi(source, Callers(source, reports), reports, metrics, max_bytes=max_bytes)
+    client = ClientApi(source, Callers(source, reports), reports, max_bytes=max_bytes)
     app.wsgi_app = SdkApi(  # type: ignore[method-assign] # Flask's way
         app.wsgi_app, {CLIENT: client, VALIDATE: client}, source, metrics
     )
@@ -86,8 +89,19 @@ class SdkApi:
         headers.append(NOSNIFF)
         if (age := self._source.age) is not None:
             headers.append(("Age", str(age)))
+        again: AgainWhile | None = environ.get(AGAIN)
+        if again is not None and answer.still_holds is not None:
+            again(partial(self._holds_again, face.name, answer.still_holds))
         start_response(answer.status, headers)
         return [answer.body] if environ["REQUEST_METHOD"] != "HEAD" else []
+
+    def _holds_again(self, face: str, still_holds: Callable[[], bool]) -> bool:
+        """Whether an answer that nothing has changed is sent again; then it is counted."""
+        started = time.perf_counter()
+        if not still_holds():
+            return False
+        self._metrics.note(face, HTTPStatus.NOT_MODIFIED, time.perf_counter() - started)
+        return True
 
 
 def _log(environ: WSGIEnvironment, answer: Answer, refusal: DomainError, seconds: float) -> None:

@@ -1,10 +1,8 @@
 """The client API, for SDKs on servers, which evaluate features themselves; and Edge's question."""
 
 import re
-import time
 from collections.abc import Callable
 from functools import partial
-from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs
 from wsgiref.types import WSGIEnvironment
@@ -28,8 +26,6 @@ from app.delivery.payloads import Question
 from app.delivery.reports import Caller, Reports
 from app.delivery.source import Reader, Source
 from app.sdk_tokens.models import SdkTokenType
-from app.web.http import AGAIN, AgainWhile
-from app.web.metrics import Metrics
 
 CLIENT = "/api/client"
 VALIDATE = "/edge/validate"
@@ -48,16 +44,10 @@ class ClientApi:
     name = "sdk"
 
     def __init__(
-        self,
-        source: Source,
-        callers: Callers,
-        reports: Reports,
-        metrics: Metrics,
-        *,
-        max_bytes: int,
+        self, source: Source, callers: Callers, reports: Reports, *, max_bytes: int
     ) -> None:
         self._source, self._callers, self._reports = source, callers, reports
-        self._metrics, self._max_bytes = metrics, max_bytes
+        self._max_bytes = max_bytes
         self._posts: dict[str, Callable[[WSGIEnvironment], Answer]] = {
             f"{CLIENT}/register": self._register,
             f"{CLIENT}/metrics": self._count,
@@ -99,22 +89,20 @@ class ClientApi:
         if payload is None:
             raise NotFound(f"There is no feature {name!r} that this token can read.")
         answer = delivered(environ, payload, FRESH, VARY)
-        again: AgainWhile | None = environ.get(AGAIN)
-        if again is not None and answer.status == NOT_MODIFIED and not name:
-            again(partial(self._still_holds, reader, caller, question, payload.etag))
+        if answer.status == NOT_MODIFIED and not name:
+            holds = partial(self._still_holds, reader, caller, question, payload.etag)
+            return answer._replace(still_holds=holds)
         return answer
 
     def _still_holds(
         self, reader: Reader, caller: Caller | None, question: Question, etag: str
     ) -> bool:
-        """Whether a poll that found nothing new would find nothing new again; then counts it."""
-        started = time.perf_counter()
+        """Whether a poll that found nothing new would find nothing new again."""
         answers = self._source.answers_at_hand(reader)
         if answers is None or answers.etag(question) != etag:
             return False
         self._reports.note_caller(reader, caller)
         self._reports.note_use(reader.token_id)
-        self._metrics.note(self.name, HTTPStatus.NOT_MODIFIED, time.perf_counter() - started)
         return True
 
     def _register(self, environ: WSGIEnvironment) -> Answer:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
@@ -23,9 +23,12 @@ _no_gzip = re.compile(r"gzip\s*;\s*q=0(?:\.0*)?(?:,|$)").search
 
 
 class Answer(NamedTuple):
+    """``still_holds``: whether the same request would get this again; waits for nothing."""
+
     status: str
     headers: list[Header]
     body: bytes = b""
+    still_holds: Callable[[], bool] | None = None
 
 
 class Content(Protocol):
