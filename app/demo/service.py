@@ -21,15 +21,18 @@ from app.demo import data
 from app.demo.diary import Diary
 from app.demo.people import BEGAN, record_sign_ins, schedule_people, schedule_service_accounts
 from app.demo.projects import ProjectHistory
+from app.demo.usage import Applications
 from app.environments import service as environments
 from app.environments.models import EnvironmentType
 from app.features.models import Dependency, Feature
 from app.operations.progress import Progress
 from app.projects.models import Project
+from app.sdk_tokens.models import SdkToken
 from app.segments import service as segments
 from app.strategies import custom as strategy_types
 from app.tags import service as tags
 from app.tags.models import Tag
+from app.usage.models import Application
 from app.users import inactive
 
 STAGING = "staging"
@@ -48,7 +51,10 @@ def fill(inactivity: timedelta, progress: Progress) -> str:
     diary.add(BEGAN - 2, partial(_first_steps, diary))
     for number, plan in enumerate(data.PLANS):
         ProjectHistory(diary, plan, number, service_accounts).schedule()
+    applications = Applications(diary)
+    applications.schedule()
     diary.perform(progress)
+    applications.report()
     record_sign_ins(diary)
     return _report(diary.people[0].username, inactivity)
 
@@ -97,6 +103,7 @@ def _report(admin: str, inactivity: timedelta) -> str:
         f"{_count(Account, Account.kind == AccountKind.PERSON)} people, of whom "
         f"{inactive.search(after=inactivity, limit=1, offset=0).total} are inactive, and "
         f"{_count(Account, Account.kind == AccountKind.SERVICE)} service accounts.\n"
+        f"{_count(Application)} applications ask for features with {_count(SdkToken)} SDK tokens.\n"
         "Next, create a token for an Admin and start the server:\n"
         f'  flagstaff token create {admin} --description "first look"\n'
         "  flagstaff serve"

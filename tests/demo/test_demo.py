@@ -41,6 +41,7 @@ NEEDS = {
     EventType.PROJECT_CREATED: Permission.CREATE_PROJECT,
     EventType.PROJECT_ENVIRONMENTS_UPDATED: Permission.UPDATE_PROJECT,
     EventType.PROJECT_UPDATED: Permission.UPDATE_PROJECT,
+    EventType.SDK_TOKEN_CREATED: Permission.CREATE_CLIENT_API_TOKEN,
     EventType.SEGMENT_CREATED: Permission.CREATE_SEGMENT,
     EventType.SERVICE_ACCOUNT_CREATED: Permission.ADMIN,
     EventType.STRATEGY_TYPE_CREATED: Permission.CREATE_STRATEGY,
@@ -117,7 +118,7 @@ def test_the_counts_are_as_promised(shop):
 
 
 def test_it_says_what_it_created_and_what_to_do_next(shop):
-    assert re.findall(r"\d+", shop.printed) == ["6", "250", "40", "60", "45", "12", "8"]
+    assert re.findall(r"\d+", shop.printed) == ["6", "250", "40", "60", "45", "12", "8", "6", "8"]
     assert f"flagstaff token create {ADMIN}" in shop.printed
     assert "flagstaff serve" in shop.printed
 
@@ -362,6 +363,62 @@ def test_a_demo_that_fails_leaves_nothing_behind(app, on_app):
     assert everything(app) == before
 
 
+def test_applications_run_with_several_sdks_of_which_one_is_outdated(visitor):
+    found = visitor.ok("GET", "/metrics/applications")["applications"]
+    assert len(found) == 6
+    assert len({sdk for row in found for sdk in row["sdks"]}) > 5
+    outdated = [row["appName"] for row in found if row["outdatedSdks"]]
+    assert outdated == ["checkout-api"]
+    silent = [row["appName"] for row in found if not row["instanceCount"]]
+    assert silent == ["newsletter"]
+    assert len(visitor.ok("GET", "/metrics/unknown-flags")["unknownFlags"]) == 3
+
+
+def test_features_that_are_on_are_asked_for_by_hour_and_by_day(shop, visitor):
+    on = ask(
+        shop.app,
+        "SELECT f.name, f.created_at FROM features f JOIN feature_states s ON s.feature_id = f.id"
+        " WHERE s.enabled AND s.environment = 'production' AND f.archived_at IS NULL"
+        " AND f.project_id IN ('checkout', 'catalogue', 'mobile-app', 'warehouse')",
+    )
+    assert len(on) > 40
+    old = next(name for name, at in sorted(on) if at < str(datetime.now(UTC) - timedelta(days=91)))
+    path = f"/client-metrics/features/{old}/raw?hoursBack="
+    rows = {hours: visitor.ok("GET", f"{path}{hours}")["data"] for hours in (48, 90 * 24)}
+    for hours, of_one in rows.items():
+        silent = [row for row in of_one if not row["yes"] + row["no"]]
+        programs = {(row["appName"], row["environment"]) for row in of_one}
+        assert len(silent) <= 4 * len(programs), (hours, len(silent))
+    for name, _ in on:
+        assert visitor.ok("GET", f"/client-metrics/features/{name}")["lastHourUsage"], name
+
+
+def test_days_have_what_their_hours_have_and_nothing_is_later_than_now(shop):
+    sums = ask(
+        shop.app,
+        "SELECT d.feature_id FROM feature_usage d WHERE d.span = 'day'"
+        " AND d.start > datetime('now', '-1 day') AND d.yes <> (SELECT sum(h.yes)"
+        " FROM feature_usage h WHERE h.span = 'hour' AND h.feature_id = d.feature_id"
+        " AND h.environment = d.environment AND h.application_id = d.application_id"
+        " AND h.start >= d.start)",
+    )
+    assert sums == []
+    assert count(shop.app, "SELECT count(*) FROM feature_usage WHERE start > datetime('now')") == 0
+    old = "span = 'hour' AND start < datetime('now', '-49 hours')"
+    assert count(shop.app, f"SELECT count(*) FROM feature_usage WHERE {old}") == 0
+    assert count(shop.app, f"SELECT count(*) FROM variant_usage WHERE {old}") == 0
+    assert count(shop.app, "SELECT count(*) FROM variant_usage WHERE span = 'hour'") > 48
+
+
+def test_sdk_tokens_are_used_by_applications_and_one_by_none(visitor):
+    tokens = visitor.ok("GET", "/api-tokens")["tokens"]
+    assert len(tokens) == 8
+    unused = [token["tokenName"] for token in tokens if not token["applications"]]
+    assert unused == ["old intranet"]
+    assert [t["tokenName"] for t in tokens if t["seenAt"] is None] == unused
+    assert sum(token["expiresAt"] is not None for token in tokens) == 1
+
+
 def test_usernames_are_plain(shop):
     names = [
         name for (name,) in ask(shop.app, "SELECT username FROM accounts WHERE kind = 'person'")
@@ -454,6 +511,20 @@ def comparable(app: Flask) -> dict[str, list[tuple[Any, ...]]]:
         "members": (
             "SELECT m.project_id, a.username, m.role FROM project_members m"
             " JOIN accounts a ON a.id = m.account_id"
+        ),
+        "applications": (
+            "SELECT a.name, i.environment, i.id, i.sdk FROM applications a"
+            " JOIN application_instances i ON i.application_id = a.id"
+        ),
+        "SDK tokens": (
+            "SELECT t.name, a.name FROM sdk_tokens t LEFT JOIN sdk_token_uses u"
+            " ON u.token_id = t.id LEFT JOIN applications a ON a.id = u.application_id"
+        ),
+        "unknown features": "SELECT name FROM unknown_features",
+        "features asked for": (
+            "SELECT DISTINCT f.name, u.environment, a.name FROM feature_usage u"
+            " JOIN features f ON f.id = u.feature_id"
+            " JOIN applications a ON a.id = u.application_id WHERE u.span = 'day'"
         ),
         "tokens": (
             "SELECT a.username, t.description, t.last_seen_at IS NULL FROM tokens t"

@@ -74,7 +74,7 @@ def _report(instance: Instance) -> None:
     ]
     program = {"appName": APPLICATION, "instanceId": "1", "sdkVersion": f"{'s' * 245}:1.2.3"}
     send(instance, new_token(instance, KEY), {"applications": [program], "metrics": metrics})
-    await_applications(instance, 1)
+    await_applications(instance, APPLICATION)
 
 
 PATHS = (
