@@ -72,14 +72,14 @@ APPS = (
         "checkout-api",
         (
             Fleet(PRODUCTION, {"unleash-java-sdk:9.2.0": 4}, 700),
-            Fleet(STAGING, {"unleash-java-sdk:11.1.0": 1}, 35),
+            Fleet(STAGING, {"unleash-java-sdk:12.3.0": 1}, 35),
         ),
         ("checkout", "payments"),
         since=390,
     ),
     App(
         "app-gateway",
-        (Fleet(PRODUCTION, {"unleash-go-sdk:5.0.3": 3}, 950),),
+        (Fleet(PRODUCTION, {"unleash-go-sdk:6.5.1": 3}, 950),),
         ("mobile-app",),
         since=233,
     ),

@@ -13,8 +13,8 @@ class _Known(NamedTuple):
 
 _KNOWN = {
     "unleash-dotnet-sdk": _Known(".NET", 5),
-    "unleash-go-sdk": _Known("Go", 5),
-    "unleash-java-sdk": _Known("Java", 11),
+    "unleash-go-sdk": _Known("Go", 6),
+    "unleash-java-sdk": _Known("Java", 12),
     "unleash-nextjs-sdk": _Known("Next.js", 1),
     "unleash-node-sdk": _Known("Node", 6),
     "unleash-php-sdk": _Known("PHP", 2),

@@ -217,11 +217,11 @@ def test_unknown_names_are_listed_until_a_feature_has_them(admin, sdk, now):
 
 def test_outdated_sdks_are_listed_with_their_applications(app, admin, sdk):
     ask(sdk, app, "shop", "unleash-java-sdk:9.2.0")
-    ask(sdk, app, "api", "unleash-java-sdk:11.0.0")
+    ask(sdk, app, "api", "unleash-java-sdk:12.0.0")
     ask(sdk, app, "own", "made-at-home:0.1")
     found = {
         "sdkVersion": "unleash-java-sdk:9.2.0",
-        "newestMajor": 11,
+        "newestMajor": 12,
         "applications": ["shop"],
     }
     assert admin.ok("GET", "/metrics/sdks/outdated") == {"sdks": [found]}

@@ -40,7 +40,7 @@ def test_the_list_tells_what_applications_run_with(app, browser, sdk):
     page = browser.get("/applications")
     assert page.has("2 applications")
     assert page.has("web-shop production 1 Node 6.12.1 just now")
-    assert page.has("Java 9.2.0 just now Outdated SDK, update to 11 1 unknown feature")
+    assert page.has("Java 9.2.0 just now Outdated SDK, update to 12 1 unknown feature")
     assert browser.get("/applications?sdk=outdated").has("1 application matches")
     assert browser.get("/applications?query=nope").has("No application matches")
 

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
 from app.sdk_tokens.models import SdkToken
+from app.usage import sdks
 from tests.browser import Browser
 from tests.support.sdks import NEW, Sdk
 
@@ -198,3 +199,11 @@ def test_a_leaked_sdk_token_is_recognized_and_leads_to_its_revocation(app, brows
     assert page.has("Applications read all projects in production with it.")
     assert browser.get(page.links["Revoke…"]).h1 == "Revoke web-shop"
     assert browser.get("/security-log").has("SDK token 1 for production")
+
+
+# Code
+
+
+def test_the_go_code_is_for_the_newest_major_version_that_is_known(browser):
+    newest = sdks.Sdk("unleash-go-sdk:1.0.0").newest
+    assert browser.get("/help/connect").has(f"go get github.com/Unleash/unleash-go-sdk/v{newest} ")
