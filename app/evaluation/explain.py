@@ -1,0 +1,222 @@
+"""Why a context gets a feature, or doesn't: asked of the engine part by part.
+
+Nothing is evaluated here. Each strategy, segment, constraint and rollout becomes a feature of its
+own in a made-up state, and the engine is asked for each of them.
+"""
+
+import json
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from app.evaluation.context import Context
+from app.evaluation.engine import Verdict
+from app.evaluation.facts import (
+    BUILT_IN,
+    Answer,
+    ConstraintReason,
+    Explanation,
+    Facts,
+    FeatureFacts,
+    ParentReason,
+    SegmentFacts,
+    SegmentReason,
+    StrategyReason,
+)
+from app.evaluation.made_up import (
+    SHARES,
+    MadeUp,
+    child,
+    child_name,
+    delivered,
+    engine,
+    is_by_chance,
+    reaching,
+    segments_of,
+    settled,
+)
+
+NO_VARIANT = "disabled"
+MOST = 100
+"""Percent."""
+_SURE = ("0", "100")
+"""Shares with which it does not matter where someone falls."""
+_OFF = Verdict(is_on=False, variant=NO_VARIANT, payload=None)
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Answers:
+    """Answers for the features of one environment, with the parents of those asked for."""
+
+    def __init__(
+        self, features: Iterable[FeatureFacts], segments: Mapping[int, SegmentFacts]
+    ) -> None:
+        self._features = {each.name: each for each in features}
+        state = [delivered(each) for each in self._features.values()]
+        state += [child(each) for each in self._features.values() if each.parents]
+        used = {
+            id for each in self._features.values() for one in each.active for id in segments_of(one)
+        }
+        self._engine = engine(state, [segments[id] for id in used])
+
+    def is_on(self, name: str, context: Context) -> bool:
+        """The same as in ``answer``, in a third of the time."""
+        return self._engine.variant_if_on(name.encode(), context.as_json) is not None
+
+    def answer(self, name: str, context: Context) -> Answer:
+        feature = self._features[name]
+        found = self._ask(name, context)
+        return Answer(
+            is_on=found.is_on,
+            is_enabled=feature.is_enabled,
+            variant=found.variant,
+            payload=found.payload,
+            parent=self._parent(feature, context) if feature.parents else None,
+            problem=self._engine.problems.get(name),
+        )
+
+    def _parent(self, feature: FeatureFacts, context: Context) -> ParentReason:
+        [rule] = feature.parents
+        parent = self._ask(rule["feature"], context)
+        return ParentReason(
+            feature=rule["feature"],
+            needs_on=rule["enabled"],
+            variants=rule.get("variants") or (),
+            is_on=parent.is_on,
+            variant=parent.variant,
+            is_met=self._ask(child_name(feature), context).is_on,
+        )
+
+    def _ask(self, name: str, context: Context) -> Verdict:
+        return self._engine.verdict(name, context.as_json) or _OFF
+
+
+class Reasons(Generic[Key]):
+    """The reasons of features, by what the caller knows them by.
+
+    What several have in common, such as a constraint or a segment, is asked for once.
+    """
+
+    def __init__(
+        self, features: Mapping[Key, FeatureFacts], segments: Mapping[int, SegmentFacts]
+    ) -> None:
+        self._features, self._segments = features, segments
+        self._made = MadeUp()
+        self._parts = {
+            key: [self._split(feature, each) for each in feature.strategies]
+            for key, feature in features.items()
+        }
+        self._engine = engine(self._made.state, segments.values())
+
+    def explain(self, answers: Sequence[tuple[Key, Answer, Context]]) -> list[Explanation]:
+        """The explanation of each answer, in their order."""
+        rollouts = {
+            (parts.rollout, context): None
+            for key, _, context in answers
+            for parts in self._parts[key]
+            if parts.rollout
+        }
+        falls = _falls(list(rollouts))
+        return [
+            Explanation(
+                answer,
+                [
+                    self._strategy(one, parts, context, falls.get((parts.rollout or "", context)))
+                    for one, parts in zip(
+                        self._features[key].strategies, self._parts[key], strict=True
+                    )
+                ],
+            )
+            for key, answer, context in answers
+        ]
+
+    def _split(self, feature: FeatureFacts, strategy: Facts) -> "_Parts":
+        whole = settled(feature.name, strategy)
+        is_known = strategy["name"] in BUILT_IN
+        if not is_known:
+            whole |= {"name": "default"}
+        chooses = {key: whole[key] for key in ("name", "parameters")}
+        is_split = whole["parameters"].get(SHARES.get(whole["name"], "")) not in {None, *_SURE}
+        return _Parts(
+            whole=self._made.feature(whole),
+            chooses=self._made.feature(chooses) if is_known else None,
+            rollout=json.dumps(chooses) if is_split else None,
+            constraints=[self._made.conditions([each]) for each in strategy["constraints"]],
+            segments={id: self._segment(id) for id in segments_of(strategy)},
+        )
+
+    def _segment(self, id: int) -> tuple[str, list[str]]:
+        constraints = self._segments[id].constraints
+        every = [self._made.conditions([each]) for each in constraints]
+        return self._made.conditions(constraints), every
+
+    def _strategy(
+        self, strategy: Facts, parts: "_Parts", context: Context, falls_at: int | None
+    ) -> StrategyReason:
+        whole = self._ask(parts.whole, context)
+        is_open = parts.chooses is None and whole.is_on
+        return StrategyReason(
+            strategy=strategy,
+            result=None if is_open or strategy.get("disabled") else whole.is_on,
+            constraints=self._constraints(strategy["constraints"], parts.constraints, context),
+            segments=[
+                SegmentReason(
+                    self._segments[id],
+                    self._ask(name, context).is_on,
+                    self._constraints(self._segments[id].constraints, every, context),
+                )
+                for id, (name, every) in parts.segments.items()
+            ],
+            chooses=None if parts.chooses is None else self._ask(parts.chooses, context).is_on,
+            falls_at=falls_at,
+            is_by_chance=is_by_chance(strategy, context),
+            variant=NO_VARIANT if is_open else whole.variant,
+            payload=None if is_open else whole.payload,
+        )
+
+    def _constraints(
+        self, constraints: Sequence[Facts], names: Sequence[str], context: Context
+    ) -> list[ConstraintReason]:
+        return [
+            ConstraintReason(
+                constraint,
+                self._ask(name, context).is_on,
+                context.values.get(constraint["contextName"]),
+            )
+            for constraint, name in zip(constraints, names, strict=True)
+        ]
+
+    def _ask(self, name: str, context: Context) -> Verdict:
+        return self._engine.verdict(name, context.as_json) or _OFF
+
+
+def _falls(rollouts: Sequence[tuple[str, Context]]) -> dict[tuple[str, Context], int]:
+    """The least percentage with which each rollout, as JSON, reaches the context.
+
+    Without those that never do. All are halved at once: seven states, however many there are.
+    """
+    low = dict.fromkeys(rollouts, 1)
+    high = dict.fromkeys(rollouts, MOST + 1)
+    while undecided := [each for each in rollouts if low[each] < high[each]]:
+        made = MadeUp()
+        middles = {each: (low[each] + high[each]) // 2 for each in undecided}
+        names = {each: made.feature(reaching(each[0], middles[each])) for each in undecided}
+        asked = engine(made.state, ())
+        for each, middle in middles.items():
+            found = asked.verdict(names[each], each[1].as_json)
+            if found and found.is_on:
+                high[each] = middle
+            else:
+                low[each] = middle + 1
+    return {each: percent for each, percent in low.items() if percent <= MOST}
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The names of the made-up features by which a strategy is asked for."""
+
+    whole: str
+    chooses: str | None
+    rollout: str | None
+    constraints: Sequence[str]
+    segments: Mapping[int, tuple[str, Sequence[str]]]

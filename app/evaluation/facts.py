@@ -1,0 +1,154 @@
+"""What is asked about: features, strategies and segments as SDKs read them. And the answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Facts = Mapping[str, Any]
+"""A constraint, strategy, variant or dependency as SDKs read it."""
+
+BUILT_IN = frozenset(
+    {
+        "default",
+        "flexibleRollout",
+        "userWithId",
+        "remoteAddress",
+        "applicationHostname",
+        "gradualRolloutUserId",
+        "gradualRolloutSessionId",
+        "gradualRolloutRandom",
+    }
+)
+"""The types of strategies that the engine knows. Of others only applications know who gets it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentFacts:
+    id: int
+    name: str
+    constraints: Sequence[Facts]
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureFacts:
+    """A feature in an environment.
+
+    ``strategies``: also those that are ``disabled``, in their order, with the ids of their
+    ``segments``. ``parents``: what it depends on.
+    """
+
+    name: str
+    enabled: bool
+    strategies: Sequence[Facts]
+    variants: Sequence[Facts] = ()
+    parents: Sequence[Facts] = ()
+
+    @property
+    def active(self) -> list[Facts]:
+        """The strategies that SDKs get."""
+        return [each for each in self.strategies if not each.get("disabled")]
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether it reaches SDKs as one that is on: without a strategy it never does."""
+        return bool(self.enabled and self.active)
+
+    @property
+    def sticky_by(self) -> set[str]:
+        """The fields that its variants go by."""
+        lists = [self.variants, *(each.get("variants", ()) for each in self.strategies)]
+        return {variant["stickiness"] for variants in lists for variant in variants}
+
+
+@dataclass(frozen=True, slots=True)
+class ParentReason:
+    """A parent as it is for the context; ``is_met``: whether it is as the child needs it."""
+
+    feature: str
+    needs_on: bool
+    variants: Sequence[str]
+    is_on: bool
+    variant: str
+    is_met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a feature is for a context.
+
+    ``parent``: None if it depends on none. ``problem``: why the engine can't read the feature,
+    which is off for everyone then.
+    """
+
+    is_on: bool
+    is_enabled: bool
+    variant: str
+    payload: Mapping[str, str] | None
+    parent: ParentReason | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintReason:
+    """``value``: what the context has, and the constraint was compared with; None for nothing."""
+
+    constraint: Facts
+    is_met: bool
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentReason:
+    segment: SegmentFacts
+    is_met: bool
+    constraints: Sequence[ConstraintReason]
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyReason:
+    """A strategy, and what became of each of its parts.
+
+    ``result``: None where only applications know it, or the strategy is paused. ``chooses``: what
+    its type says alone, as the share of a rollout; None for a type that the engine does not know.
+    ``falls_at``: the least percentage with which a rollout reaches the context; None without a
+    rollout, and if none does. ``is_by_chance``: the next check may have another answer.
+    """
+
+    strategy: Facts
+    result: bool | None
+    constraints: Sequence[ConstraintReason]
+    segments: Sequence[SegmentReason]
+    chooses: bool | None
+    falls_at: int | None
+    is_by_chance: bool
+    variant: str
+    payload: Mapping[str, str] | None
+
+    @property
+    def is_paused(self) -> bool:
+        return bool(self.strategy.get("disabled"))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the engine knows this type of strategy."""
+        return self.strategy["name"] in BUILT_IN
+
+    @property
+    def are_conditions_met(self) -> bool:
+        return all(each.is_met for each in self.constraints) and all(
+            each.is_met for each in self.segments
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    answer: Answer
+    strategies: Sequence[StrategyReason]
+
+    @property
+    def result(self) -> bool | None:
+        """What the strategies say together; None if only applications know it."""
+        results = [each.result for each in self.strategies if not each.is_paused]
+        if True in results:
+            return True
+        return None if None in results else False

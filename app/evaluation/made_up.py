@@ -1,0 +1,111 @@
+"""Made-up features, by which the engine is asked for parts of real ones."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.evaluation.context import Context, sticky, sticky_variant
+from app.evaluation.engine import Engine
+from app.evaluation.facts import Facts, FeatureFacts, SegmentFacts
+
+SHARES = {
+    "flexibleRollout": "rollout",
+    "gradualRolloutUserId": "percentage",
+    "gradualRolloutSessionId": "percentage",
+}
+"""The parameter of each rollout that has its share."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeUp:
+    """Made-up features, each once."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    state: list[Facts] = field(default_factory=list)
+
+    def feature(self, *strategies: Facts) -> str:
+        """The name of the feature that is on by these strategies."""
+        key = json.dumps(strategies)
+        if key not in self.names:
+            self.names[key] = name = str(len(self.names))
+            self.state.append({"name": name, "enabled": True, "strategies": strategies})
+        return self.names[key]
+
+    def conditions(self, constraints: Sequence[Facts]) -> str:
+        """The name of the feature that is on where the constraints are met."""
+        return self.feature({"name": "default", "parameters": {}, "constraints": constraints})
+
+
+def engine(features: Sequence[Facts], segments: Iterable[SegmentFacts]) -> Engine:
+    found = [{"id": s.id, "name": s.name, "constraints": s.constraints} for s in segments]
+    return Engine(json.dumps({"version": 2, "features": features, "segments": found}).encode())
+
+
+def delivered(feature: FeatureFacts) -> dict[str, Any]:
+    """The feature as SDKs get it, but for what goes by chance."""
+    return {
+        "name": feature.name,
+        "enabled": feature.is_enabled,
+        "strategies": [settled(feature.name, each) for each in feature.active],
+        "variants": _settled_variants(feature.variants),
+        "dependencies": feature.parents,
+    }
+
+
+def child_name(feature: FeatureFacts) -> str:
+    return f"/{feature.name}"
+
+
+def child(feature: FeatureFacts) -> dict[str, Any]:
+    """A made-up feature that is on where the parent is as the feature needs it."""
+    everyone = {"name": "default", "parameters": {}}
+    return {
+        "name": child_name(feature),
+        "enabled": True,
+        "strategies": [everyone],
+        "dependencies": feature.parents,
+    }
+
+
+def settled(feature: str, strategy: Facts) -> dict[str, Any]:
+    """The strategy as SDKs get it, but for what goes by chance and which group it has.
+
+    Without a group, the engine takes the name of the feature for one.
+    """
+    name, parameters = strategy["name"], {"groupId": feature} | strategy["parameters"]
+    if name == "gradualRolloutRandom":
+        name = "flexibleRollout"
+        parameters |= {"rollout": parameters["percentage"], "stickiness": "random"}
+    if name == "flexibleRollout":
+        parameters |= {"stickiness": sticky(parameters.get("stickiness", "default"))}
+    return {
+        "name": name,
+        "parameters": parameters,
+        "constraints": strategy["constraints"],
+        "segments": segments_of(strategy),
+        "variants": _settled_variants(strategy.get("variants", ())),
+    }
+
+
+def _settled_variants(variants: Sequence[Facts]) -> list[Facts]:
+    return [
+        {**variant, "stickiness": sticky_variant(variant["stickiness"])} for variant in variants
+    ]
+
+
+def reaching(rollout: str, percent: int) -> Facts:
+    """The rollout with another share."""
+    found: dict[str, Any] = json.loads(rollout)
+    return found | {"parameters": found["parameters"] | {SHARES[found["name"]]: str(percent)}}
+
+
+def is_by_chance(strategy: Facts, context: Context) -> bool:
+    if strategy["name"] == "flexibleRollout":
+        return context.goes_by_chance(strategy["parameters"].get("stickiness", "default"))
+    return bool(strategy["name"] == "gradualRolloutRandom")
+
+
+def segments_of(strategy: Facts) -> Sequence[int]:
+    found: Sequence[int] = strategy.get("segments", ())
+    return found
