@@ -36,6 +36,7 @@ from app.health import api as health_api
 from app.me import api as me_api
 from app.me import pages as me_pages
 from app.me import pages_authenticator as me_pages_authenticator
+from app.playground import api as playground_api
 from app.projects import api as projects_api
 from app.projects import pages as projects_pages
 from app.projects import pages_members as member_pages
@@ -83,6 +84,7 @@ APIS = (
     strategies_api.bp,
     segments_api.bp,
     segments_of_strategies_api.bp,
+    playground_api.bp,
     tagging_api.bp,
     changing_tags_api.bp,
     archive_api.bp,

@@ -1,0 +1,107 @@
+"""Answers as JSON. Written by hand: through schemas, thousands of them would take seconds."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import url_for
+
+from app.evaluation.context import PREDEFINED
+from app.evaluation.explain import NO_VARIANT
+from app.evaluation.facts import ConstraintReason, Explanation, StrategyReason
+from app.playground.queries import Place
+from app.playground.schemas import ALL, GivenContext
+from app.playground.service import Asked, Playground
+
+UNKNOWN = "unknown"
+
+
+def result(
+    given: GivenContext, asked: Mapping[str, Any], features: Sequence[Any]
+) -> dict[str, Any]:
+    return {
+        "input": dict(asked) | {"context": given.sent},
+        "features": features,
+        "warnings": {"invalidContextProperties": given.invalid},
+    }
+
+
+def projects(asked: Sequence[str] | None) -> Sequence[str]:
+    return ALL if asked is None else asked
+
+
+def context(values: Mapping[str, str]) -> dict[str, Any]:
+    """As SDKs have it: what is not predefined is among the properties."""
+    found: dict[str, Any] = {name: values[name] for name in PREDEFINED if name in values}
+    own = {name: value for name, value in values.items() if name not in PREDEFINED}
+    return found | {"properties": own} if own else found
+
+
+def answer(playground: Playground, asked: Asked, explanation: Explanation) -> dict[str, Any]:
+    found, facts = explanation.answer, playground.features[asked.place]
+    project_id = playground.projects[asked.place.feature]
+    matching = next((each for each in explanation.strategies if each.result), None)
+    return {
+        "name": asked.place.feature,
+        "projectId": project_id,
+        "isEnabled": found.is_on,
+        "isEnabledInCurrentEnvironment": found.is_enabled,
+        "hasUnsatisfiedDependency": found.parent is not None and not found.parent.is_met,
+        "variant": _variant(found.variant, found.payload),
+        "variants": (matching and matching.strategy["variants"]) or facts.variants,
+        "strategies": {
+            "result": UNKNOWN if explanation.result is None else explanation.result,
+            "data": [_strategy(each, asked.place, project_id) for each in explanation.strategies],
+        },
+    }
+
+
+def _strategy(reason: StrategyReason, place: Place, project_id: str) -> dict[str, Any]:
+    strategy = reason.strategy
+    edit = url_for(
+        "strategy_pages.show",
+        project_id=project_id,
+        name=place.feature,
+        environment=place.environment,
+        strategy=strategy["id"],
+    )
+    found: dict[str, Any] = {
+        "enabled": UNKNOWN if reason.result is None else reason.result,
+        "evaluationStatus": _status(reason),
+        "variant": _variant(reason.variant, reason.payload) if reason.result else None,
+        "fallsAt": reason.falls_at,
+        "byChance": reason.is_by_chance,
+    }
+    return {
+        "name": strategy["name"],
+        "id": strategy["id"],
+        "title": strategy["title"],
+        "disabled": strategy["disabled"],
+        "parameters": strategy["parameters"],
+        "result": found,
+        "constraints": [_constraint(each) for each in reason.constraints],
+        "segments": [
+            {
+                "id": each.segment.id,
+                "name": each.segment.name,
+                "result": each.is_met,
+                "constraints": [_constraint(one) for one in each.constraints],
+            }
+            for each in reason.segments
+        ],
+        "links": {"edit": edit},
+    }
+
+
+def _status(reason: StrategyReason) -> str:
+    if reason.is_paused:
+        return "unevaluated"
+    return "complete" if reason.is_known else "incomplete"
+
+
+def _constraint(reason: ConstraintReason) -> dict[str, Any]:
+    return dict(reason.constraint) | {"result": reason.is_met, "contextValue": reason.value}
+
+
+def _variant(name: str, payload: Mapping[str, str] | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": name, "enabled": name != NO_VARIANT}
+    return found if payload is None else found | {"payload": payload}

@@ -1,0 +1,121 @@
+"""Who would get which feature, and why. Nothing is changed or counted."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.core.actor import Actor
+from app.core.db import db
+from app.core.errors import Detail, Invalid
+from app.core.words import counted
+from app.environments import service as environments
+from app.evaluation.context import Context
+from app.evaluation.explain import Answers, Reasons
+from app.evaluation.facts import Answer, Explanation
+from app.playground import queries
+from app.playground.queries import Place, Snapshot
+from app.projects.models import Project
+from app.projects.queries import visible_projects
+
+MOST_EXPLAINED, MOST_ANSWERS = 5_000, 20_000
+"""Answers of one request: with their reasons, and without. Each number takes some 3 seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One answer that is wanted."""
+
+    place: Place
+    person: Context
+
+
+class Playground:
+    """Features in environments, and people who ask for them.
+
+    ``people``: values by the name of the context field, for each of them.
+    """
+
+    def __init__(
+        self,
+        environments: Sequence[str],
+        snapshot: Snapshot,
+        people: Sequence[Mapping[str, str]],
+    ) -> None:
+        self.environments = environments
+        self.projects = snapshot.projects
+        self.features = snapshot.features
+        self._segments = snapshot.segments
+        self._answers = {each: self._answers_in(each) for each in environments}
+        names = {name for each in self.features.values() for name in each.sticky_by}
+        self.people = [Context(each, frozenset(names)) for each in people]
+
+    def where(self, feature: str) -> list[Place]:
+        """The feature in each of the environments that its project uses."""
+        places = [Place(each, feature) for each in self.environments]
+        return [place for place in places if place in self.features]
+
+    def is_on(self, place: Place, person: Context) -> bool:
+        return self._answers[place.environment].is_on(place.feature, person)
+
+    def answer(self, place: Place, person: Context) -> Answer:
+        return self._answers[place.environment].answer(place.feature, person)
+
+    def explain(self, asked: Sequence[Asked]) -> list[Explanation]:
+        """The explanation of each, in their order."""
+        features = {each.place: self.features[each.place] for each in asked}
+        reasons = Reasons(features, self._segments)
+        return reasons.explain(
+            [(each.place, self.answer(each.place, each.person), each.person) for each in asked]
+        )
+
+    def _answers_in(self, environment: str) -> Answers:
+        found = [each for place, each in self.features.items() if place.environment == environment]
+        return Answers(found, self._segments)
+
+
+def ask(
+    actor: Actor,
+    *,
+    environments: Sequence[str],
+    projects: Collection[str] | None,
+    people: Sequence[Mapping[str, str]],
+    most: int = MOST_ANSWERS,
+) -> Playground:
+    """Ask for the features of the projects, or of all that the actor can see.
+
+    Raises:
+        Invalid: for an unknown project or environment, and for more than ``most`` answers.
+
+    """
+    _refuse_unknown(actor, environments, projects)
+    snapshot = queries.read(actor, environments, projects)
+    number = len(snapshot.features) * len(people)
+    if number > most:
+        features = counted(len(snapshot.projects), "feature")
+        raise Invalid.at(
+            "",
+            f"{features} in {counted(len(environments), 'environment')} for "
+            f"{counted(len(people), 'combination')} of values make {number:,} answers. At most "
+            f"{most:,} are possible: name fewer projects, environments or values.",
+        )
+    return Playground(environments, snapshot, people)
+
+
+def _refuse_unknown(
+    actor: Actor, names: Iterable[str], project_ids: Collection[str] | None
+) -> None:
+    known = set(environments.all_names())
+    problems: list[Detail] = [
+        {"path": f"/environments/{place}", "message": f"There is no environment named {name!r}."}
+        for place, name in enumerate(names)
+        if name not in known
+    ]
+    if project_ids is not None:
+        seen = visible_projects(actor).where(Project.id.in_(project_ids))
+        found = set(db.session.scalars(seen))
+        problems += [
+            {"path": f"/projects/{place}", "message": f"There is no project with the id {id!r}."}
+            for place, id in enumerate(project_ids)
+            if id not in found
+        ]
+    if problems:
+        raise Invalid.because(problems)

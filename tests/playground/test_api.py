@@ -1,0 +1,220 @@
+import json
+
+import pytest
+
+from app.core.actor import COMMAND_LINE
+from app.core.db import transact
+from app.delivery import state
+from app.playground import queries
+from tests.clients import error_of, problems_of
+from tests.statements import statements
+
+NORDIC = {"contextName": "country", "operator": "IN", "values": ["NO", "SE"]}
+ADVANCED = "/playground/advanced"
+
+
+@pytest.fixture
+def shop(admin):
+    """A parent and a child in two environments, with all that a strategy can have."""
+    admin.ok("POST", "/context", {"name": "country", "stickiness": True})
+    admin.ok("POST", "/segments", {"name": "Beta", "constraints": [{**NORDIC}]})
+    admin.ok("POST", "/strategies", {"name": "our-own", "parameters": []})
+    for name in ("parent", "child", "off"):
+        admin.ok("POST", "/projects/default/features", {"name": name})
+    for environment in ("development", "production"):
+        admin.ok("POST", f"{place('parent', environment)}/on")
+    admin.ok("POST", f"{place('child')}/strategies", {"name": "default", "disabled": True})
+    admin.ok("POST", f"{place('child')}/strategies", rollout(40))
+    admin.ok("POST", f"{place('child')}/strategies", {"name": "our-own", "constraints": [NORDIC]})
+    admin.ok("POST", f"{place('child')}/on")
+    admin.ok("POST", "/projects/default/features/child/dependencies", {"feature": "parent"})
+    return admin
+
+
+def place(name, environment="development"):
+    return f"/projects/default/features/{name}/environments/{environment}"
+
+
+def rollout(share):
+    return {
+        "name": "flexibleRollout",
+        "title": "Nordic",
+        "parameters": {"rollout": str(share), "stickiness": "userId"},
+        "constraints": [NORDIC],
+        "segments": [1],
+        "variants": [{"name": "blue", "payload": {"type": "string", "value": "x"}}],
+    }
+
+
+def question(**context):
+    return {"environments": ["development", "production"], "projects": "*", "context": context}
+
+
+def ask(client, **context):
+    """The answers by feature, environment and number."""
+    found = client.ok("POST", ADVANCED, question(**context))
+    return {each["name"]: each["environments"] for each in found["features"]}
+
+
+def test_each_feature_is_answered_in_each_environment_with_reasons(shop):
+    found = ask(shop, userId="1", properties={"country": "NO"})
+    assert sorted(found) == ["child", "off", "parent"]
+    [child] = found["child"]["development"]
+    assert child["isEnabledInCurrentEnvironment"]
+    assert not child["hasUnsatisfiedDependency"]
+    assert child["context"] == {"userId": "1", "properties": {"country": "NO"}}
+    paused, nordic, own = child["strategies"]["data"]
+    assert paused["result"]["evaluationStatus"] == "unevaluated"
+    assert (paused["disabled"], paused["result"]["enabled"]) == (True, "unknown")
+    at = nordic["result"]["fallsAt"]
+    assert nordic["result"]["enabled"] is (at <= 40) is child["isEnabled"]
+    assert nordic["constraints"][0]["result"] is True
+    assert nordic["constraints"][0]["contextValue"] == "NO"
+    assert (nordic["segments"][0]["name"], nordic["segments"][0]["result"]) == ("Beta", True)
+    assert nordic["links"]["edit"].endswith(f"/strategies/{nordic['id']}")
+    assert own["result"] | {"variant": None} == {
+        "enabled": "unknown",
+        "evaluationStatus": "incomplete",
+        "variant": None,
+        "fallsAt": None,
+        "byChance": False,
+    }
+    [off] = found["off"]["production"]
+    assert not off["isEnabled"]
+    assert not off["isEnabledInCurrentEnvironment"]
+    assert off["strategies"] == {"result": False, "data": []}
+
+
+def test_values_with_commas_are_multiplied_out(shop):
+    found = ask(shop, userId="1, 2,,1", properties={"country": "NO,DK", "plan": ""})
+    contexts = [each["context"] for each in found["child"]["development"]]
+    assert contexts == [
+        {"userId": user, "properties": {"country": country}}
+        for user in ("1", "2")
+        for country in ("NO", "DK")
+    ]
+
+
+def test_the_variant_is_that_of_the_strategy_that_matches(shop):
+    found = ask(shop, userId=",".join(map(str, range(30))), country="SE")
+    on = [each for each in found["child"]["development"] if each["isEnabled"]]
+    assert on
+    for each in on:
+        assert each["variant"]["name"] == "blue"
+        assert each["variant"]["payload"] == {"type": "string", "value": "x"}
+        assert each["variants"][0]["name"] == "blue"
+
+
+def test_a_parent_that_is_off_is_an_unmet_dependency(shop):
+    shop.ok("POST", f"{place('parent')}/off")
+    [child] = ask(shop, userId="1", country="NO")["child"]["development"]
+    assert (child["isEnabled"], child["hasUnsatisfiedDependency"]) == (False, True)
+
+
+def test_the_older_question_is_about_one_environment(shop):
+    asked = {"environment": "development", "projects": ["default"], "context": {"userId": "1,2"}}
+    found = shop.ok("POST", "/playground", asked)
+    assert found["input"] == asked
+    assert [each["name"] for each in found["features"]] == ["child", "off", "parent"]
+    assert found["features"][2]["isEnabled"]
+
+
+def test_what_is_no_plain_value_is_left_out_with_a_warning(shop):
+    asked = question(
+        userId="1", country={"is": "NO"}, properties={"plan": ["a"], "n": 5, "y": True}
+    )
+    found = shop.ok("POST", ADVANCED, asked)
+    assert found["warnings"] == {"invalidContextProperties": ["country", "plan"]}
+    context = found["features"][0]["environments"]["development"][0]["context"]
+    assert context == {"userId": "1", "properties": {"n": "5", "y": "true"}}
+
+
+def test_asking_reads_exactly_what_sdks_get(app, shop):
+    for environment in ("development", "production"):
+        with app.app_context():
+            sent = transact(lambda: state.read(environment), writes=False)  # noqa: B023
+            actor_sees = everything(environment)
+        assert {place.feature for place in actor_sees} == set(sent.features)
+        for place_, facts in actor_sees.items():
+            delivered = json.loads(sent.features[place_.feature].by_reference)
+            kept = ("name", "parameters", "constraints", "segments", "variants")
+            assert delivered["strategies"] == [
+                {key: each[key] for key in kept if key != "segments" or each[key]}
+                for each in facts.active
+            ]
+            assert delivered["enabled"] is facts.is_enabled
+            assert delivered["variants"] == list(facts.variants)
+            assert delivered.get("dependencies", []) == list(facts.parents)
+
+
+def everything(environment):
+    return transact(
+        lambda: queries.read(COMMAND_LINE, [environment]).features,
+        writes=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"environments": []}, "/environments"),
+        ({"environments": ["nowhere"]}, "/environments/0"),
+        ({"environments": "development"}, "/environments"),
+        ({"projects": ["nothing"]}, "/projects/0"),
+        ({"projects": "default"}, "/projects"),
+        ({"projects": [1]}, "/projects/0"),
+        ({"context": []}, "/context"),
+        ({"context": {"properties": "a"}}, "/context/properties"),
+        ({"context": {"currentTime": "now"}}, "/context/currentTime"),
+        ({"context": {"properties": {"currentTime": "now"}}}, "/context/properties/currentTime"),
+        ({"context": {"userId": "x" * 10_001}}, "/context/userId"),
+        ({"context": {f"p{n}": "1" for n in range(501)}}, "/context"),
+        ({"context": {"userId": ",".join(map(str, range(101)))}}, "/context"),
+        ({"unknown": 1}, "/unknown"),
+    ],
+)
+def test_a_wrong_question_is_refused_with_its_place(admin, change, path):
+    problems = problems_of(admin.post(ADVANCED, json=question(userId="1") | change))
+    assert list(problems) == [path]
+
+
+def test_too_many_answers_are_refused_with_what_to_do(admin, monkeypatch):
+    admin.ok("POST", "/projects/default/features", {"name": "a"})
+    monkeypatch.setattr("app.playground.api.MOST_EXPLAINED", 3)
+    problems = problems_of(admin.post(ADVANCED, json=question(userId="1,2")))
+    assert "1 feature in 2 environments" in problems[""]
+    assert "name fewer projects, environments or values" in problems[""]
+
+
+def test_only_projects_that_the_caller_can_see_are_answered(people, admin, viewer):
+    admin.ok("POST", "/projects", {"id": "secret", "name": "Secret", "mode": "private"})
+    admin.ok("POST", "/projects/secret/features", {"name": "hidden"})
+    assert "hidden" in ask(admin, userId="1")
+    assert ask(viewer, userId="1") == {}
+    asked = question(userId="1") | {"projects": ["secret"]}
+    refusal = viewer.post(ADVANCED, json=asked)
+    unknown = viewer.post(ADVANCED, json=asked | {"projects": ["nothing"]})
+    assert problems_of(refusal).keys() == problems_of(unknown).keys() == {"/projects/0"}
+
+
+def test_archived_features_are_not_answered(admin):
+    for name in ("a", "b"):
+        admin.ok("POST", "/projects/default/features", {"name": name})
+    admin.ok("POST", "/projects/default/archive", {"features": ["a"]})
+    assert list(ask(admin, userId="1")) == ["b"]
+
+
+def test_asking_takes_no_token_less(stranger):
+    assert error_of(stranger.post(ADVANCED, json=question()))[0] == 401
+
+
+def test_the_number_of_statements_does_not_depend_on_the_number_of_features(app, admin):
+    admin.ok("POST", "/projects/default/features", {"name": "a"})
+    with statements(app) as few:
+        ask(admin, userId="1")
+    for n in range(20):
+        admin.ok("POST", "/projects/default/features", {"name": f"b{n}"})
+        admin.ok("POST", f"{place(f'b{n}')}/on")
+    with statements(app) as many:
+        ask(admin, userId="1")
+    assert len(many) == len(few)
