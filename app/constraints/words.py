@@ -84,7 +84,7 @@ def told(constraint: Constraint) -> Sentence:
     elif "values" in constraint:
         sentence += any_of(constraint["values"])
     elif operator in {Operator.DATE_AFTER, Operator.DATE_BEFORE}:
-        sentence.append(Phrase(_date(constraint["value"]), "strong"))
+        sentence.append(Phrase(moment(constraint["value"]), "strong"))
     else:
         sentence.append(Phrase(constraint["value"], "strong"))
     ending = ENDINGS.get(operator, "") + (
@@ -127,6 +127,7 @@ def _joined(values: Sequence[str], last: str) -> Sentence:
     return sentence
 
 
-def _date(value: str) -> str:
+def moment(value: str) -> str:
+    """``24 Nov 2026, 07:00 UTC``, of a time in UTC."""
     at = datetime.fromisoformat(value)
     return f"{at.day} {at:%b %Y, %H:%M} UTC"

@@ -6,7 +6,6 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate
 
 from app.constraints.schemas import ConstraintRow
-from app.evaluation.context import PREDEFINED
 from app.strategies.schemas_variants import FeatureVariantRow, PayloadRow
 from app.web.schemas import Key, Multiline, Schema, StrictList, Timestamp
 
@@ -39,13 +38,11 @@ class ContextValues(fields.Field[GivenContext]):
     }
 
     def __init__(self, **kwargs: Any) -> None:
-        text = {"type": ["string", "number", "boolean", "null"]}
-        known = {name: {"type": "string"} for name in PREDEFINED}
         metadata = {
             "type": "object",
-            "properties": known | {"properties": {"type": "object", "additionalProperties": text}},
-            "description": "What an application says about the one who asks. Without currentTime "
-            "it is now.",
+            "additionalProperties": True,
+            "description": "What an application says about the one who asks: userId, sessionId, "
+            "remoteAddress, appName, environment, currentTime (without it, now), and properties.",
         }
         super().__init__(metadata=metadata | kwargs.pop("metadata", {}), **kwargs)
 

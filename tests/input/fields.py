@@ -361,6 +361,17 @@ SLOTS = [
         for name in ("id", "createdAt", "usedInStrategies", "usedInFeatures", "usedInProjects")
     ),
     Slot("POST", "/segments/validate", "name", LINE, 204),
+    Slot("POST", "/playground", "environment", NOTHING),
+    Slot("POST", "/playground/advanced", "environments", NOTHING),
+    Slot("POST", "/playground/advanced", "environments/0", NOTHING),
+    *(
+        Slot("POST", path, pointer, takes)
+        for path in ("/playground", "/playground/advanced")
+        for pointer, takes in (
+            ("projects", {"[]"}),
+            ("context", {"{}", "an object"}),
+        )
+    ),
     Slot("POST", "/segments/strategies", "projectId", KEY, 404),
     Slot("POST", "/segments/strategies", "environmentId", KEY, 404),
     Slot("POST", "/segments/strategies", "strategyId", NOTHING),

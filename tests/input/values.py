@@ -38,6 +38,7 @@ STRATEGY = {
     "variants": [VARIANT],
 }
 SEGMENT = {"name": "New", "constraints": [CONSTRAINT]}
+ASKED = {"projects": ["shop"], "context": {"userId": "1"}}
 TYPE = {"name": "new", "parameters": [{"name": "regions"}]}
 
 
@@ -48,6 +49,8 @@ BODIES: dict[tuple[str, str], Any] = {
     **{("POST", f"{SEVERAL}/{way}/plan"): {"features": ["a"]} for way in ("on", "off")},
     ("POST", "/constraints/validate"): CONSTRAINT,
     ("POST", "/segments/validate"): {"name": "New"},
+    ("POST", "/playground"): {"environment": "production"} | ASKED,
+    ("POST", "/playground/advanced"): {"environments": ["production"]} | ASKED,
 }
 
 

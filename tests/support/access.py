@@ -160,6 +160,8 @@ NEEDS = {
     ("POST", "/api/admin/context/<key:name>/legal-values"): "UPDATE_CONTEXT_FIELD",
     ("DELETE", "/api/admin/context/<key:name>/legal-values/<path:value>"): "UPDATE_CONTEXT_FIELD",
     ("POST", "/api/admin/constraints/validate"): TOKEN,
+    ("POST", "/api/admin/playground"): TOKEN,
+    ("POST", "/api/admin/playground/advanced"): TOKEN,
     ("GET", "/api/admin/environments"): TOKEN,
     ("POST", "/api/admin/environments"): "ADMIN",
     ("GET", "/api/admin/environments/<key:name>"): TOKEN,

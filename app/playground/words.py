@@ -1,0 +1,94 @@
+"""Answers and their reasons, as people read them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from app.constraints.words import Phrase, Sentence, any_of
+from app.evaluation.explain import NO_VARIANT
+from app.evaluation.facts import Explanation, FeatureFacts, ParentReason
+from app.strategies.reasons import Line, Mark, obstacles, of_strategy
+
+LONGEST_VALUE = 40
+
+
+def lines(
+    explanation: Explanation, facts: FeatureFacts, environment: str, given: Mapping[str, str]
+) -> list[Line]:
+    """The reasons in the order in which SDKs look at them."""
+    answer = explanation.answer
+    found = [_state(facts, environment)]
+    if answer.problem:
+        found.append(Line(Mark.NO, [Phrase("SDKs can’t read it, so it’s off for everyone")]))
+    if answer.parent:
+        found.append(_parent(answer.parent))
+    is_hindered = any(line.mark is Mark.NO for line in found)
+    for number, reason in enumerate(explanation.strategies, 1):
+        line = of_strategy(reason, number, given)
+        found.append(replace(line, mark=Mark.SKIP) if is_hindered else line)
+    return found
+
+
+def short(explanation: Explanation, given: Mapping[str, str]) -> str:
+    """The answer’s variant, or what keeps this person from getting the feature, in a few words."""
+    answer = explanation.answer
+    if answer.is_on:
+        return answer.variant if answer.variant != NO_VARIANT else ""
+    if answer.parent and not answer.parent.is_met:
+        return f"{answer.parent.feature} is {'on' if answer.parent.is_on else 'off'}"
+    if not answer.is_enabled:
+        return ""
+    if answer.problem:
+        return "SDKs can’t read it"
+    found = [obstacles(each, given) for each in explanation.strategies if not each.is_paused]
+    nearest = min((each for each in found if each), key=len, default=[""])
+    return nearest[0]
+
+
+def falls(explanation: Explanation) -> str:
+    """Where someone falls, if the feature is on for them by a rollout."""
+    reason = next((each for each in explanation.strategies if each.result), None)
+    if not explanation.answer.is_on or reason is None or reason.falls_at is None:
+        return ""
+    return "by chance" if reason.is_by_chance else f"falls at {reason.falls_at} of 100"
+
+
+def called(person: Mapping[str, str]) -> str:
+    """What a person is called: ``user 311``, or by what else is known of them."""
+    if "userId" in person:
+        return f"user {_cut(person['userId'])}"
+    if "sessionId" in person:
+        return f"session {_cut(person['sessionId'])}"
+    first = next(iter(person.items()), None)
+    return f"someone with {first[0]} {_cut(first[1])}" if first else "someone unknown"
+
+
+def described(person: Mapping[str, str], people: Sequence[Mapping[str, str]]) -> str:
+    """The values by which this person differs from the others: ``userId 1, country NO``."""
+    differing = [
+        name for name in person if any(other.get(name) != person[name] for other in people)
+    ]
+    return ", ".join(f"{name} {_cut(person[name])}" for name in differing or person) or "someone"
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…"
+
+
+def _state(facts: FeatureFacts, environment: str) -> Line:
+    if facts.is_enabled:
+        return Line(Mark.YES, [Phrase(f"It’s on in {environment}")])
+    if facts.enabled:
+        return Line(Mark.NO, [Phrase(f"It has no strategy that counts in {environment}")])
+    return Line(Mark.NO, [Phrase(f"It’s off in {environment}")])
+
+
+def _parent(parent: ParentReason) -> Line:
+    rule: Sentence = [Phrase(", which it depends on")]
+    value = "it must be off" if not parent.needs_on else ""
+    if parent.variants:
+        rule += [Phrase(" in the variant "), *any_of(parent.variants)]
+        if parent.is_on:
+            value = f"theirs is {'none' if parent.variant == NO_VARIANT else parent.variant}"
+    rule += [Phrase(f", is {'on' if parent.is_on else 'off'} for them")]
+    mark = Mark.YES if parent.is_met else Mark.NO
+    return Line(mark, rule, value, feature=parent.feature)
