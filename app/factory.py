@@ -37,6 +37,7 @@ from app.me import api as me_api
 from app.me import pages as me_pages
 from app.me import pages_authenticator as me_pages_authenticator
 from app.playground import api as playground_api
+from app.playground import pages as playground_pages
 from app.projects import api as projects_api
 from app.projects import pages as projects_pages
 from app.projects import pages_members as member_pages
@@ -116,6 +117,7 @@ PAGES = (
     tagging_pages.bp,
     one_tag_pages.bp,
     archive_pages.bp,
+    playground_pages.bp,
     applications_pages.bp,
     me_pages.bp,
     me_pages_authenticator.bp,

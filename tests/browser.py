@@ -207,7 +207,7 @@ class Browser:
         if "name" in buttons[0].attrs and button is not None:
             sent.add(str(buttons[0]["name"]), str(buttons[0].get("value", "")))
         action = urljoin(page.path, str(buttons[0].get("formaction", action)))
-        if element.get("method") == "post":
+        if buttons[0].get("formmethod", element.get("method")) == "post":
             return self.post(action, sent)
         return self.get(action, query_string=sent)
 

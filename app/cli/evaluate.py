@@ -71,7 +71,11 @@ def evaluate(
         if project is None:
             raise NotFound(f"There is no active feature named {name}.")
         playground = service.ask(
-            COMMAND_LINE, environments=[environment], projects=[project], people=[person]
+            COMMAND_LINE,
+            environments=[environment],
+            projects=[project],
+            people=[person],
+            only=name,
         )
     place = Place(environment, name)
     if place not in playground.features:

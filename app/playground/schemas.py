@@ -6,8 +6,9 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate
 
 from app.constraints.schemas import ConstraintRow
+from app.playground.matrix import Only
 from app.strategies.schemas_variants import FeatureVariantRow, PayloadRow
-from app.web.schemas import Key, Multiline, Schema, StrictList, Timestamp
+from app.web.schemas import Key, Multiline, QueryNumber, Schema, StrictList, Timestamp
 
 ALL = "*"
 MOST_FIELDS, LONGEST_VALUE = 500, 10_000
@@ -127,6 +128,15 @@ class AdvancedQuestion(_Question):
         ),
         metadata={"maxItems": MOST_ENVIRONMENTS},
     )
+
+
+class PageQuestion(Schema):
+    """What the page asks besides who is asked about."""
+
+    project = Key()
+    feature = Key()
+    shown = fields.Enum(Only, by_value=True, data_key="only")
+    offset = QueryNumber(load_default=0)
 
 
 _RESULT = {

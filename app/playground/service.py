@@ -31,7 +31,8 @@ class Asked:
 class Playground:
     """Features in environments, and people who ask for them.
 
-    ``people``: values by the name of the context field, for each of them.
+    ``people``: values by the name of the context field, for each of them. ``only``: the one
+    feature that is asked for; its parent is known too.
     """
 
     def __init__(
@@ -39,9 +40,14 @@ class Playground:
         environments: Sequence[str],
         snapshot: Snapshot,
         people: Sequence[Mapping[str, str]],
+        only: str | None = None,
     ) -> None:
         self.environments = environments
-        self.projects = snapshot.projects
+        self.projects = {
+            name: project_id
+            for name, project_id in snapshot.projects.items()
+            if only in {None, name}
+        }
         self.features = snapshot.features
         self._segments = snapshot.segments
         self._answers = {each: self._answers_in(each) for each in environments}
@@ -78,9 +84,10 @@ def ask(
     environments: Sequence[str],
     projects: Collection[str] | None,
     people: Sequence[Mapping[str, str]],
+    only: str | None = None,
     most: int = MOST_ANSWERS,
 ) -> Playground:
-    """Ask for the features of the projects, or of all that the actor can see.
+    """Ask for the features of the projects, or of all that the actor can see; or ``only`` for one.
 
     Raises:
         Invalid: for an unknown project or environment, and for more than ``most`` answers.
@@ -97,7 +104,7 @@ def ask(
             f"{counted(len(people), 'combination')} of values make {number:,} answers. At most "
             f"{most:,} are possible: name fewer projects, environments or values.",
         )
-    return Playground(environments, snapshot, people)
+    return Playground(environments, snapshot, people, only)
 
 
 def _refuse_unknown(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.constraints.words import Phrase, Sentence, any_of
+from app.core.words import counted
 from app.evaluation.explain import NO_VARIANT
 from app.evaluation.facts import Explanation, FeatureFacts, ParentReason
 from app.strategies.reasons import Line, Mark, obstacles, of_strategy
@@ -44,12 +45,12 @@ def short(explanation: Explanation, given: Mapping[str, str]) -> str:
     return nearest[0]
 
 
-def falls(explanation: Explanation) -> str:
-    """Where someone falls, if the feature is on for them by a rollout."""
-    reason = next((each for each in explanation.strategies if each.result), None)
-    if not explanation.answer.is_on or reason is None or reason.falls_at is None:
-        return ""
-    return "by chance" if reason.is_by_chance else f"falls at {reason.falls_at} of 100"
+def is_for_everyone(explanation: Explanation) -> bool:
+    """Whether the feature is on without any condition, so that there is no reason to tell."""
+    if not explanation.answer.is_on or explanation.answer.parent:
+        return False
+    found = [of_strategy(each, 1, {}) for each in explanation.strategies if each.result]
+    return any(not line.inner and not line.value for line in found)
 
 
 def called(person: Mapping[str, str]) -> str:
@@ -92,3 +93,30 @@ def _parent(parent: ParentReason) -> Line:
     rule += [Phrase(f", is {'on' if parent.is_on else 'off'} for them")]
     mark = Mark.YES if parent.is_met else Mark.NO
     return Line(mark, rule, value, feature=parent.feature)
+
+
+def verdict(person: Mapping[str, str], number: int, of: int, where: str) -> tuple[str, str]:
+    """``User 311 gets 23 of 41 features``, and the rest of the sentence."""
+    name = called(person)
+    return f"{name[:1].upper()}{name[1:]} gets {number:,} of {counted(of, 'feature')}", where
+
+
+def verdict_on_one(
+    person: Mapping[str, str], feature: str, where: str, *, is_on: bool
+) -> tuple[str, str]:
+    name = called(person)
+    return f"{name[:1].upper()}{name[1:]} {'gets' if is_on else 'doesn’t get'} {feature}", where
+
+
+def verdict_on_many(people: int, number: int, of: int, where: str) -> tuple[str, str]:
+    is_or_are = "is" if number == 1 else "are"
+    found = f"{number:,} of {counted(of, 'feature')} {is_or_are} on"
+    return found, f"for at least one of {people} people {where}"
+
+
+def difference(
+    one: Mapping[str, str], other: Mapping[str, str], number: int, of: int, where: str
+) -> tuple[str, str]:
+    verb = "differs" if number == 1 else "differ"
+    found = f"{number:,} of {counted(of, 'feature')} {verb}"
+    return found, f"between {called(one)} and {called(other)} {where}"

@@ -29,6 +29,7 @@ GROUPS = (
         (
             Entry("Projects", "project_pages.index", also="/new-project"),
             Entry("Features", "all_feature_pages.index"),
+            Entry("Playground", "playground_pages.index"),
         ),
     ),
     (

@@ -26,6 +26,7 @@ class Place:
     who: str | None = ADMIN
 
 
+KIM = "context.userId=1042&context.plan=plus"
 SOON = (datetime.now(UTC) + timedelta(days=9)).isoformat()
 PLACES: dict[str, Place] = {}
 
@@ -50,6 +51,13 @@ for name, path, heading in (
     ("projects-wrong-filter", "/projects?mode=secret&limit=0", "Projects"),
     ("projects-archived", "/projects?archived=true", "Archived projects"),
     ("project-new", "/new-project", "New project"),
+    ("playground-empty", "/playground", "Playground"),
+    ("playground", f"/playground?{KIM}&project=checkout", "Playground"),
+    ("playground-page-2", f"/playground?{KIM}&offset=25", "Playground"),
+    ("playground-several", "/playground?context.userId=1,2,3,4", "Playground"),
+    ("playground-wrong", "/playground?context.currentTime=soon&only=none", "Playground"),
+    ("playground-compare-empty", "/playground/compare", "Playground"),
+    ("playground-compare", f"/playground/compare?{KIM}&other.userId=2", "Playground"),
     ("features", CHECKOUT, "Checkout"),
     ("features-all-chosen", f"{CHECKOUT}?limit=20&all=1", "Checkout"),
     ("features-page-2", f"{CHECKOUT}?limit=20&offset=20", "Checkout"),

@@ -1,0 +1,136 @@
+"""What the form of the playground asks for: one person or two, read from an address."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from marshmallow import ValidationError
+from werkzeug.datastructures import MultiDict
+
+from app.context.models import ContextField
+from app.core.errors import problems
+from app.playground.schemas import ContextValues
+
+Sent = MultiDict[str, str]
+
+SHOWN = 4
+"""Of the fields that people created; more are folded."""
+MINUTES = len("2026-11-24T07:00")
+TIME = "currentTime"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One field of the context; ``choices``: its legal values, if it has any."""
+
+    field: str
+    name: str
+    value: str
+    choices: Sequence[tuple[str, str]] = ()
+
+    @property
+    def is_time(self) -> bool:
+        return self.field == TIME
+
+
+@dataclass(frozen=True, slots=True)
+class PersonForm:
+    """The inputs for one person, all named with a prefix, and the values that they have.
+
+    ``faults``: what is wrong, by the field. ``more``: lines for fields that have no input.
+    """
+
+    prefix: str
+    shown: Sequence[Input]
+    folded: Sequence[Input]
+    more: str
+    values: Mapping[str, str]
+    unknown: Sequence[str] = ()
+    illegal: Sequence[tuple[str, str]] = ()
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_unfolded(self) -> bool:
+        return bool(self.more or any(each.value for each in self.folded))
+
+    @property
+    def summary(self) -> str:
+        others = len(self.folded) - 1  # currentTime is the time; a box for more fields comes on top
+        return f"sessionId, time and {others} more fields"
+
+
+def person(sent: Sent, prefix: str, fields: Sequence[ContextField]) -> PersonForm:
+    """The person of whom the address or the form tells with names like ``context.userId``."""
+    given = {
+        name.removeprefix(f"{prefix}."): value.strip()
+        for name, value in sent.items()
+        if name.startswith(f"{prefix}.") and value.strip()
+    } | dict(_lines(sent.get(f"{prefix}-more", "")))
+    known = {each.name: each for each in fields}
+    own = [name for name in known if not known[name].is_built_in]
+    built_in = ["sessionId", TIME, "remoteAddress", "appName", "environment"]
+    inputs = {
+        name: Input(name, f"{prefix}.{name}", _as_shown(name, given.get(name, "")), choices)
+        for name in ("userId", *own, *built_in)
+        for choices in [_choices(known.get(name), given.get(name))]
+    }
+    rest = {name: value for name, value in given.items() if name not in inputs}
+    values, faults = _loaded(given)
+    return PersonForm(
+        prefix,
+        [inputs[name] for name in ("userId", *own[:SHOWN])],
+        [inputs[name] for name in (*built_in, *own[SHOWN:])],
+        "\n".join(f"{name}={value}" for name, value in rest.items()),
+        values,
+        unknown=list(rest),
+        illegal=list(_illegal(values, known)),
+        faults=faults,
+    )
+
+
+def _loaded(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The values that can be used, and what is wrong with the others."""
+    faults: dict[str, str] = {}
+    sent = {name: _as_sent(name, value) for name, value in given.items()}
+    try:
+        return ContextValues().deserialize(sent).values, faults
+    except ValidationError as error:
+        faults = {path.lstrip("/"): message for path, message in problems(error.messages)}
+    return {name: value for name, value in sent.items() if name not in faults}, faults
+
+
+def _lines(text: str) -> Iterable[tuple[str, str]]:
+    """``plan=plus``: a field and its value in each line."""
+    for line in text.splitlines():
+        name, _, value = line.partition("=")
+        if name.strip():
+            yield name.strip(), value.strip()
+
+
+def _as_sent(name: str, value: str) -> str:
+    """Browsers send times without seconds and zone; they are in UTC."""
+    if name == TIME and len(value) == MINUTES:
+        return f"{value}:00Z"
+    return value
+
+
+def _as_shown(name: str, value: str) -> str:
+    return value[:MINUTES] if name == TIME else value
+
+
+def _choices(known: ContextField | None, value: str | None) -> list[tuple[str, str]]:
+    """The legal values, and one that is chosen although it is none of them."""
+    if known is None or not known.legal_values:
+        return []
+    legal = known.values
+    return [(each, each) for each in chain(legal, [value] if value and value not in legal else [])]
+
+
+def _illegal(
+    values: Mapping[str, str], known: Mapping[str, ContextField]
+) -> Iterable[tuple[str, str]]:
+    for name, value in values.items():
+        legal = known[name].values if name in known else []
+        for part in value.split(","):
+            if legal and part.strip() not in legal:
+                yield name, part.strip()

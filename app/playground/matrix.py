@@ -1,0 +1,170 @@
+"""Features down, environments or people across: what the pages of the playground show."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.core.paging import Page
+from app.evaluation.context import Context
+from app.evaluation.explain import NO_VARIANT
+from app.evaluation.facts import Explanation
+from app.playground import words
+from app.playground.queries import Place
+from app.playground.service import Asked, Playground
+from app.strategies.reasons import Line
+
+ROWS, TOLD = 25, 10
+"""Features on a page, and people of whom a row tells."""
+
+
+class Only(StrEnum):
+    """The rows to show."""
+
+    ALL = "all"
+    ON = "on"
+    DIFFERENT = "different"
+    SAME = "same"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """``on`` of ``of`` people get the feature; ``note``: the variant, or why not."""
+
+    on: int
+    of: int
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        if self.of == 1:
+            return "On" if self.on else "Off"
+        return f"{self.on} of {self.of}"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The reasons of one answer; ``note``: the variant, or why not, in a few words."""
+
+    person: Context
+    is_on: bool
+    variant: str
+    lines: Sequence[Line]
+    note: str
+    is_for_everyone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A feature; ``cells`` and ``told`` by the title of their column.
+
+    Without a cell where its project does not use the environment.
+    """
+
+    feature: str
+    project_id: str
+    cells: Mapping[str, Cell]
+    told: Mapping[str, Sequence[Told]]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """``people``: numbers of those whose answers it has."""
+
+    title: str
+    environment: str
+    people: Sequence[int]
+
+
+Outcomes = dict[str, list[tuple[bool, str]]]
+"""By the title of a column: for each person whether it is on, and in which variant."""
+
+
+class Matrix:
+    """All features with their outcomes; and rows of some of them, with reasons."""
+
+    def __init__(self, playground: Playground, columns: Sequence[Column], main: str) -> None:
+        self.playground, self.columns, self.main = playground, columns, main
+        self.outcomes: dict[str, Outcomes] = {
+            feature: found
+            for feature in playground.projects
+            if (found := self._outcomes_of(feature))
+        }
+
+    def features(self, only: Only) -> list[str]:
+        return [name for name, found in self.outcomes.items() if _rules[only](found, self.main)]
+
+    def rows(self, only: Only, offset: int = 0, limit: int = ROWS, told: int = TOLD) -> Page[Row]:
+        """``told``: of how many people at most each row has the reasons."""
+        names = self.features(only)
+        shown = names[offset : offset + limit]
+        asked = {
+            (name, column.title): [
+                Asked(Place(column.environment, name), self.playground.people[number])
+                for number in column.people[:told]
+            ]
+            for name in shown
+            for column in self.columns
+            if column.title in self.outcomes[name]
+        }
+        flat = [one for each in asked.values() for one in each]
+        found = iter(self.playground.explain(flat))
+        reasons = {
+            place: [self._told(one, next(found)) for one in each] for place, each in asked.items()
+        }
+        return Page([self._row(name, reasons) for name in shown], len(names), limit, offset)
+
+    def _outcomes_of(self, feature: str) -> Outcomes:
+        places = {place.environment: place for place in self.playground.where(feature)}
+        return {
+            column.title: [
+                (answer.is_on, answer.variant)
+                for number in column.people
+                for answer in [
+                    self.playground.answer(
+                        places[column.environment], self.playground.people[number]
+                    )
+                ]
+            ]
+            for column in self.columns
+            if column.environment in places
+        }
+
+    def _row(self, feature: str, told: dict[tuple[str, str], list[Told]]) -> Row:
+        here = {title: told[feature, title] for title in self.outcomes[feature]}
+        cells = {
+            title: Cell(
+                sum(is_on for is_on, _ in found),
+                len(found),
+                here[title][0].note if len(found) == 1 else "",
+            )
+            for title, found in self.outcomes[feature].items()
+        }
+        return Row(feature, self.playground.projects[feature], cells, here)
+
+    def _told(self, asked: Asked, explanation: Explanation) -> Told:
+        facts = self.playground.features[asked.place]
+        given = asked.person.values
+        return Told(
+            asked.person,
+            explanation.answer.is_on,
+            "" if explanation.answer.variant == NO_VARIANT else explanation.answer.variant,
+            words.lines(explanation, facts, asked.place.environment, given),
+            words.short(explanation, given),
+            words.is_for_everyone(explanation),
+        )
+
+
+def _is_on(found: Outcomes, main: str) -> bool:
+    return any(is_on for is_on, _ in found.get(main, ()))
+
+
+def _differs(found: Outcomes, _main: str) -> bool:
+    return len({tuple(each) for each in found.values()}) > 1
+
+
+_rules: dict[Only, Callable[[Outcomes, str], bool]] = {
+    Only.ALL: lambda _found, _main: True,
+    Only.ON: _is_on,
+    Only.DIFFERENT: _differs,
+    Only.SAME: lambda found, main: not _differs(found, main),
+}
