@@ -19,6 +19,7 @@ from app.strategies import service as contents
 from app.strategies.models import Strategy
 from app.switching import defaults, strategies
 from app.switching.forms import PAYLOADS, StrategyForm, in_words, settings_of
+from app.switching.samples import Sample, samples
 from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
 from app.web.forms import attempt, show_form
@@ -61,7 +62,15 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
             return _back(project_id, name, environment)
     about = _about(project_id, name, environment)
     draft = empty if form.is_rollout and not form.sent else form.draft()
-    return show_form("switching/strategy_new.html", form, types=_types(), draft=draft, **about)
+    return show_form(
+        "switching/strategy_new.html",
+        form,
+        types=_types(),
+        draft=draft,
+        group=name,
+        samples=_samples(draft, name),
+        **about,
+    )
 
 
 @bp.get(f"{PLACE}/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
@@ -141,15 +150,17 @@ def reset_default(project_id: str, environment: str) -> Response:
 
 @bp.post("/strategy-sentence", needs=Access.SIGNED_IN, writes=False)
 def say(project_id: str) -> ResponseReturnValue:
-    """What the strategy in a form would do, in a sentence: a part of its page, for its script."""
+    """What the strategy in a form would do, and for whom: parts of its page, for its script."""
     project = projects.get(current_actor, project_id)
     empty = _empty(project.id, "", request.form.get("type", types.ROLLOUT))
     form = _form(project_id, empty)
     form.validate()
+    draft, group = form.draft(), request.args.get("group", "")
     part = render_template(
-        "switching/_says.html", draft=form.draft(), form=form, told=words.told, shares=words.shares
+        "switching/_says.html", draft=draft, form=form, told=words.told, shares=words.shares
     )
-    return jsonify(html=part)
+    people = render_template("switching/_samples.html", samples=_samples(draft, group))
+    return jsonify(html=part, samples=people)
 
 
 def _back(project_id: str, name: str, environment: str) -> Response:
@@ -210,13 +221,17 @@ def _edit_page(
     before: Values | None = None,
 ) -> ResponseReturnValue:
     """``before``: the settings this form was opened with, if someone changed them since."""
+    draft = form.draft() if form.sent else strategy
+    group = strategy.parameters.get("groupId", name)
     return _stale_edit(strategy).show(
         "switching/strategy_edit.html",
         form,
         _settings(strategy),
         before,
         strategy=strategy,
-        draft=form.draft() if form.sent else strategy,
+        draft=draft,
+        group=group,
+        samples=_samples(draft, group),
         **_about(project_id, name, strategy.environment),
     )
 
@@ -233,6 +248,11 @@ def _default_page(
         draft=form.draft() if form.sent else strategy,
         **_about(project_id, None, strategy.environment),
     )
+
+
+def _samples(draft: Strategy | None, group: str) -> list[Sample] | None:
+    """People who would get it or wouldn’t; None if the form has to be corrected first."""
+    return None if draft is None else samples(draft, group, context.by_name())
 
 
 def _about(project_id: str, name: str | None, environment: str) -> dict[str, object]:

@@ -1,5 +1,6 @@
-// The sentence beside the form follows what people type and choose.
+// The sentence and the people beside the form follow what is typed and chosen.
 const says = document.querySelector("[data-says]");
+const samples = document.querySelector("[data-samples]");
 const form = document.getElementById("strategy");
 const PAUSE = 300; // milliseconds after the last key
 let timer = 0;
@@ -9,9 +10,12 @@ const ask = async () => {
   const mine = ++asked;
   try {
     const answer = await fetch(says.dataset.says, { method: "POST", body: new FormData(form) });
-    if (answer.ok && mine === asked) says.innerHTML = (await answer.json()).html;
+    if (!answer.ok || mine !== asked) return;
+    const parts = await answer.json();
+    says.innerHTML = parts.html;
+    if (samples) samples.innerHTML = parts.samples;
   } catch {
-    // The sentence stays as it is; saving tells what is wrong.
+    // Both stay as they are; saving tells what is wrong.
   }
 };
 

@@ -1,0 +1,197 @@
+"""Made-up people who show what a strategy would do before it is saved.
+
+They are made from its own values. Whether they get the feature, the engine says.
+"""
+
+import ipaddress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from app.constraints.models import Constraint, values_of
+from app.constraints.operators import Operator
+from app.constraints.words import Phrase, Sentence
+from app.context.models import ContextField
+from app.evaluation.context import Context
+from app.evaluation.explain import NO_VARIANT, Answers, Reasons
+from app.evaluation.facts import FeatureFacts, SegmentFacts, StrategyReason
+from app.strategies import reasons, types
+from app.strategies.models import Strategy
+
+SHOWN, LEGAL = 3, 8
+"""How many people, and how many of the legal values of a field are tried."""
+PEOPLE = ("1042", "88", *map(str, range(1, 60)))
+LAST = "311"
+OTHERS = ("other", "203.0.113.7", "0", "1000000", "0.0.1", "999.0.0")
+"""Values that most constraints do not ask for."""
+NAME = "sample"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """``is_on``: None where only applications know."""
+
+    described: str
+    is_on: bool | None
+    why: Sentence
+
+
+def samples(strategy: Strategy, group: str, fields: Mapping[str, ContextField]) -> list[Sample]:
+    """At most SHOWN people with different outcomes. ``group``: whom the rollout is for."""
+    ask = _Asker(strategy, group)
+    inside, outside = _values(ask, _candidates(strategy, fields))
+    sticky = _goes_by(strategy)
+    people = [{sticky: one} | inside for one in PEOPLE]
+    people += [{sticky: LAST} | inside | {field: value} for field, value in outside.items()]
+    outcomes: dict[object, Sample] = {}
+    for person, reason in ask.explain(people):
+        outcomes.setdefault(_outcome(reason), _sample(person, reason))
+    by_answer = sorted(outcomes.values(), key=lambda sample: sample.is_on is not True)
+    return _varied(by_answer)
+
+
+class _Asker:
+    """A strategy as the only one of a feature that is on."""
+
+    def __init__(self, strategy: Strategy, group: str) -> None:
+        facts = {
+            "name": strategy.name,
+            "parameters": {"groupId": group} | strategy.parameters,
+            "constraints": strategy.constraints,
+            "segments": [segment.id for segment in strategy.segments],
+            "variants": strategy.variants,
+        }
+        self._feature = FeatureFacts(NAME, enabled=True, strategies=[facts])
+        self._sticky_by = frozenset(self._feature.sticky_by)
+        segments = {
+            each.id: SegmentFacts(each.id, each.name, each.constraints)
+            for each in strategy.segments
+        }
+        self._answers = Answers([self._feature], segments)
+        self._reasons = Reasons({NAME: self._feature}, segments)
+
+    def explain(
+        self, people: Iterable[Mapping[str, str]]
+    ) -> Iterator[tuple[Mapping[str, str], StrategyReason]]:
+        asked = [Context(person, self._sticky_by) for person in people]
+        answers = [(NAME, self._answers.answer(NAME, each), each) for each in asked]
+        for context, explanation in zip(asked, self._reasons.explain(answers), strict=True):
+            yield context.given, explanation.strategies[0]
+
+
+def _values(
+    ask: _Asker, candidates: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """For each field a value that meets every constraint on it, and one that doesn’t, if found."""
+    pairs = [(field, value) for field, values in candidates.items() for value in values]
+    inside: dict[str, str] = {}
+    outside: dict[str, str] = {}
+    found = ask.explain([{field: value} for field, value in pairs])
+    for (field, value), (_, reason) in zip(pairs, found, strict=True):
+        (inside if _meets(reason, field) else outside).setdefault(field, value)
+    return {field: values[0] for field, values in candidates.items()} | inside, outside
+
+
+def _meets(reason: StrategyReason, field: str) -> bool:
+    of_segments = [one for each in reason.segments for one in each.constraints]
+    every = [*reason.constraints, *of_segments]
+    return all(one.is_met for one in every if one.constraint["contextName"] == field)
+
+
+def _candidates(strategy: Strategy, fields: Mapping[str, ContextField]) -> dict[str, list[str]]:
+    """Values that may or may not meet the constraints, by the field."""
+    of_segments = [one for each in strategy.segments for one in each.constraints]
+    found: dict[str, list[str]] = {}
+    for constraint in [*strategy.constraints, *of_segments]:
+        found.setdefault(constraint["contextName"], []).extend(_around(constraint))
+    for name, values in found.items():
+        legal = fields[name].values[:LEGAL] if name in fields else []
+        others = () if name == "currentTime" else legal or OTHERS
+        found[name] = list(dict.fromkeys([*values, *others]))
+    return found
+
+
+def _around(constraint: Constraint) -> list[str]:
+    """Values at the border of what the constraint asks for."""
+    operator, value = Operator(constraint["operator"]), values_of(constraint)[0]
+    if operator is Operator.IN_CIDR:
+        with suppress(ValueError):
+            return [str(ipaddress.ip_network(value, strict=False)[0])]
+    if operator.startswith("NUM_"):
+        number = float(value)
+        return [value, f"{number + 1:g}", f"{number - 1:g}"]
+    if operator.startswith("SEMVER_"):
+        return [value, f"{int(value.partition('.')[0]) + 1}.0.0"]
+    if operator.startswith("DATE_"):
+        return [value, *_days_beside(datetime.fromisoformat(value))]
+    return [value.strip("^$")] if operator is Operator.REGEX else [value]
+
+
+def _days_beside(at: datetime) -> Iterator[str]:
+    for day in (timedelta(days=1), timedelta(days=-1)):
+        with suppress(OverflowError):  # beyond the first and the last year
+            yield f"{(at + day).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+
+
+def _goes_by(strategy: Strategy) -> str:
+    name = reasons.OF_OLD.get(strategy.name) or strategy.parameters.get("stickiness", "default")
+    return "userId" if name in {"default", "random"} else str(name)
+
+
+def _outcome(reason: StrategyReason) -> object:
+    """What tells apart people whose answers have different reasons."""
+    if reason.result:
+        return reason.variant
+    unmet = [place for place, each in enumerate(reason.constraints) if not each.is_met]
+    out_of = [each.segment.id for each in reason.segments if not each.is_met]
+    return (reason.result, tuple(unmet), tuple(out_of), reason.chooses)
+
+
+def _sample(person: Mapping[str, str], reason: StrategyReason) -> Sample:
+    described = ", ".join(f"{name} {value}" for name, value in person.items())
+    return Sample(described, reason.result, _why(person, reason))
+
+
+def _why(person: Mapping[str, str], reason: StrategyReason) -> Sentence:
+    unmet = _unmet(reason)
+    if unmet:
+        return unmet
+    found = _by_type(person, reason)
+    if reason.variant != NO_VARIANT:
+        found += [Phrase(". Gets "), Phrase(reason.variant, "strong")]
+    return found
+
+
+def _unmet(reason: StrategyReason) -> Sentence:
+    """The first constraint or segment that isn’t met, if there is one."""
+    for constraint in reason.constraints:
+        if not constraint.is_met:
+            line = reasons.of_constraint(constraint)
+            return [*line.rule, Phrase(f" · {line.value}")]
+    missing = [each.segment.name for each in reason.segments if not each.is_met]
+    return [Phrase("Not in segment "), Phrase(missing[0], "strong")] if missing else []
+
+
+def _by_type(person: Mapping[str, str], reason: StrategyReason) -> Sentence:
+    """What the type says, where all conditions are met."""
+    share = types.percent(reason.strategy["name"], reason.strategy["parameters"])
+    if reason.chooses is None:
+        return [Phrase("Only applications know what this type does")]
+    if reason.is_by_chance:
+        return [Phrase("By chance: the next check may differ")]
+    if reason.falls_at is not None:
+        end = "within" if reason.result else "the rollout stops at"
+        return [Phrase(f"Falls at {reason.falls_at} of 100; {end} {share}%")]
+    if reason.chooses:
+        return [Phrase("Meets all of it")]
+    text = reasons.obstacles(reason, person)[0]
+    return [Phrase(text[:1].upper() + text[1:])]
+
+
+def _varied(found: list[Sample]) -> list[Sample]:
+    """SHOWN of them: of those who get it at most two, if others don’t."""
+    on = [each for each in found if each.is_on]
+    rest = [each for each in found if not each.is_on]
+    kept = max(1, SHOWN - len(rest)) if on else 0
+    return [*on[:kept], *rest][:SHOWN]
