@@ -38,6 +38,7 @@ from app.me import pages as me_pages
 from app.me import pages_authenticator as me_pages_authenticator
 from app.playground import api as playground_api
 from app.playground import pages as playground_pages
+from app.playground import pages_compare as comparing_pages
 from app.projects import api as projects_api
 from app.projects import pages as projects_pages
 from app.projects import pages_members as member_pages
@@ -118,6 +119,7 @@ PAGES = (
     one_tag_pages.bp,
     archive_pages.bp,
     playground_pages.bp,
+    comparing_pages.bp,
     applications_pages.bp,
     me_pages.bp,
     me_pages_authenticator.bp,

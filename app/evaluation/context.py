@@ -12,9 +12,9 @@ from app.core.clock import utcnow
 PREDEFINED = ("userId", "sessionId", "remoteAddress", "environment", "appName", "currentTime")
 """The fields that are no properties."""
 ANYHOW = "/default"
-BY_CHANCE = "/random"
-OR_BY_CHANCE = "/or-random "
-"""Names that no context field can have: what goes by chance goes by them; see ``sticky``."""
+RANDOM = "/random"
+OR_RANDOM = "/or-random "
+"""Names that no context field can have: what is random goes by them; see ``sticky``."""
 
 
 def sticky(stickiness: str) -> str:
@@ -22,12 +22,12 @@ def sticky(stickiness: str) -> str:
 
     They are thrown once for a context, so that an answer and its reasons agree.
     """
-    return {"default": ANYHOW, "random": BY_CHANCE}.get(stickiness, stickiness)
+    return {"default": ANYHOW, "random": RANDOM}.get(stickiness, stickiness)
 
 
 def sticky_variant(stickiness: str) -> str:
-    """The same for a variant, which goes by chance also if the context lacks the field."""
-    return {"default": ANYHOW, "random": BY_CHANCE}.get(stickiness, OR_BY_CHANCE + stickiness)
+    """The same for a variant, which is random also if the context lacks the field."""
+    return {"default": ANYHOW, "random": RANDOM}.get(stickiness, OR_RANDOM + stickiness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +48,12 @@ class Context:
         return {"currentTime": now} | dict(self.given)
 
     @property
-    def is_nobody(self) -> bool:
-        """Whether rollouts without another stickiness go by chance."""
+    def is_anonymous(self) -> bool:
+        """Whether rollouts without another stickiness are random."""
         return "userId" not in self.given and "sessionId" not in self.given
 
-    def goes_by_chance(self, stickiness: str) -> bool:
-        return stickiness == "random" or (stickiness == "default" and self.is_nobody)
+    def is_random(self, stickiness: str) -> bool:
+        return stickiness == "random" or (stickiness == "default" and self.is_anonymous)
 
     @cached_property
     def as_json(self) -> bytes:
@@ -61,7 +61,7 @@ class Context:
         own = {name: value for name, value in values.items() if name not in PREDEFINED}
         made = {
             ANYHOW: values.get("userId") or values.get("sessionId") or self.chance,
-            BY_CHANCE: self.chance,
-        } | {OR_BY_CHANCE + name: values.get(name, self.chance) for name in self.sticky_by}
+            RANDOM: self.chance,
+        } | {OR_RANDOM + name: values.get(name, self.chance) for name in self.sticky_by}
         found: dict[str, Any] = {name: values[name] for name in PREDEFINED if name in values}
         return json.dumps(found | {"properties": own | made}).encode()

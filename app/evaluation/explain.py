@@ -30,7 +30,7 @@ from app.evaluation.made_up import (
     child_name,
     delivered,
     engine,
-    is_by_chance,
+    is_random,
     reaching,
     segments_of,
     settled,
@@ -169,7 +169,7 @@ class Reasons(Generic[Key]):
             ],
             chooses=None if parts.chooses is None else self._ask(parts.chooses, context).is_on,
             falls_at=falls_at,
-            is_by_chance=is_by_chance(strategy, context),
+            is_random=is_random(strategy, context),
             variant=NO_VARIANT if is_open else whole.variant,
             payload=None if is_open else whole.payload,
         )

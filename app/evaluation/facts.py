@@ -111,7 +111,7 @@ class StrategyReason:
     ``result``: None where only applications know it, or the strategy is paused. ``chooses``: what
     its type says alone, as the share of a rollout; None for a type that the engine does not know.
     ``falls_at``: the least percentage with which a rollout reaches the context; None without a
-    rollout, and if none does. ``is_by_chance``: the next check may have another answer.
+    rollout, and if none does. ``is_random``: the next check may have another answer.
     """
 
     strategy: Facts
@@ -120,7 +120,7 @@ class StrategyReason:
     segments: Sequence[SegmentReason]
     chooses: bool | None
     falls_at: int | None
-    is_by_chance: bool
+    is_random: bool
     variant: str
     payload: Mapping[str, str] | None
 

@@ -43,7 +43,7 @@ def engine(features: Sequence[Facts], segments: Iterable[SegmentFacts]) -> Engin
 
 
 def delivered(feature: FeatureFacts) -> dict[str, Any]:
-    """The feature as SDKs get it, but for what goes by chance."""
+    """The feature as SDKs get it, but for what is random."""
     return {
         "name": feature.name,
         "enabled": feature.is_enabled,
@@ -69,7 +69,7 @@ def child(feature: FeatureFacts) -> dict[str, Any]:
 
 
 def settled(feature: str, strategy: Facts) -> dict[str, Any]:
-    """The strategy as SDKs get it, but for what goes by chance and which group it has.
+    """The strategy as SDKs get it, but for what is random and which group it has.
 
     Without a group, the engine takes the name of the feature for one.
     """
@@ -100,9 +100,9 @@ def reaching(rollout: str, percent: int) -> Facts:
     return found | {"parameters": found["parameters"] | {SHARES[found["name"]]: str(percent)}}
 
 
-def is_by_chance(strategy: Facts, context: Context) -> bool:
+def is_random(strategy: Facts, context: Context) -> bool:
     if strategy["name"] == "flexibleRollout":
-        return context.goes_by_chance(strategy["parameters"].get("stickiness", "default"))
+        return context.is_random(strategy["parameters"].get("stickiness", "default"))
     return bool(strategy["name"] == "gradualRolloutRandom")
 
 

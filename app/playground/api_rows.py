@@ -69,7 +69,7 @@ def _strategy(reason: StrategyReason, place: Place, project_id: str) -> dict[str
         "evaluationStatus": _status(reason),
         "variant": _variant(reason.variant, reason.payload) if reason.result else None,
         "fallsAt": reason.falls_at,
-        "byChance": reason.is_by_chance,
+        "random": reason.is_random,
     }
     return {
         "name": strategy["name"],

@@ -13,6 +13,8 @@ from app.playground.schemas import ContextValues
 
 Sent = MultiDict[str, str]
 
+PERSON = "context"
+"""What names in the address begin with."""
 SHOWN = 4
 """Of the fields that people created; more are folded."""
 MINUTES = len("2026-11-24T07:00")

@@ -173,7 +173,7 @@ class Outcome(Schema):
         allow_none=True,
         metadata={"description": "The least rollout, in percent, that reaches this context."},
     )
-    by_chance = fields.Boolean(
+    random = fields.Boolean(
         metadata={"description": "Whether the next check may have another answer."}
     )
 

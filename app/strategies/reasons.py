@@ -118,9 +118,9 @@ def _place(reason: StrategyReason, share: int | None, given: Mapping[str, str]) 
         field = COMPARED.get(name)
         return _theirs(given.get(field)) if field else "compared with the host of this server"
     if share == 0:
-        return "reaches nobody"
-    if reason.is_by_chance:
-        return "by chance: the next check may differ"
+        return "reaches no one"
+    if reason.is_random:
+        return "at random: the next check may differ"
     if reason.falls_at is None:
         return f"{_goes_by(reason)} isn’t set"
     falls = "falls" if reason.are_conditions_met else "would fall"
@@ -133,7 +133,7 @@ def _why_not_chosen(reason: StrategyReason, given: Mapping[str, str]) -> str:
     if share == 0:
         return "rollout is 0%"
     if share is not None:
-        return "by chance" if reason.is_by_chance else _place(reason, share, given)
+        return "at random" if reason.is_random else _place(reason, share, given)
     field = COMPARED.get(strategy["name"], "the host")
     return _is(field, given.get(field))
 

@@ -178,8 +178,8 @@ def _by_type(person: Mapping[str, str], reason: StrategyReason) -> Sentence:
     share = types.percent(reason.strategy["name"], reason.strategy["parameters"])
     if reason.chooses is None:
         return [Phrase("Only applications know what this type does")]
-    if reason.is_by_chance:
-        return [Phrase("By chance: the next check may differ")]
+    if reason.is_random:
+        return [Phrase("At random: the next check may differ")]
     if reason.falls_at is not None:
         end = "within" if reason.result else "the rollout stops at"
         return [Phrase(f"Falls at {reason.falls_at} of 100; {end} {share}%")]

@@ -62,15 +62,15 @@ def test_a_rollout_tells_where_a_context_falls():
 
 def test_a_rollout_that_nothing_goes_by_never_reaches_the_context():
     [reason] = explained(rollout(99, "country"), userId="1").strategies
-    assert (reason.chooses, reason.falls_at, reason.is_by_chance) == (False, None, False)
+    assert (reason.chooses, reason.falls_at, reason.is_random) == (False, None, False)
 
 
 @pytest.mark.parametrize("stickiness", ["random", "default"])
-def test_what_goes_by_chance_says_so_and_its_reasons_still_agree_with_the_answer(stickiness):
+def test_what_is_random_says_so_and_its_reasons_still_agree_with_the_answer(stickiness):
     seen = set()
     for _ in range(60):
         found = explained(rollout(50, stickiness), rollout(50, stickiness, segments=[4]))
-        assert found.strategies[0].is_by_chance
+        assert found.strategies[0].is_random
         seen.add(found.answer.is_on)
     assert seen == {True, False}
 

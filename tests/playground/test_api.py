@@ -44,7 +44,7 @@ def test_each_feature_is_answered_in_each_environment_with_reasons(shop):
         "evaluationStatus": "incomplete",
         "variant": None,
         "fallsAt": None,
-        "byChance": False,
+        "random": False,
     }
     [off] = found["off"]["production"]
     assert not off["isEnabled"]

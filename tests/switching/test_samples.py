@@ -72,9 +72,9 @@ def test_the_people_of_a_segment_are_found_too(browser):
     assert found[1][2] == "Not in segment Staff"
 
 
-def test_what_goes_by_chance_says_so(browser):
+def test_a_random_share_says_so(browser):
     found = people(checked(browser, rollout="50", stickiness="random"))
-    assert {why for _, _, why in found} == {"By chance: the next check may differ"}
+    assert {why for _, _, why in found} == {"At random: the next check may differ"}
 
 
 @pytest.mark.parametrize(
