@@ -140,7 +140,7 @@ class Reasons(Generic[Key]):
         return _Parts(
             whole=self._made.feature(whole),
             chooses=self._made.feature(chooses) if is_known else None,
-            rollout=json.dumps(chooses) if is_split else None,
+            rollout=json.dumps(reaching(chooses, 0)) if is_split else None,
             constraints=[self._made.conditions([each]) for each in strategy["constraints"]],
             segments={id: self._segment(id) for id in segments_of(strategy)},
         )
@@ -200,7 +200,9 @@ def _falls(rollouts: Sequence[tuple[str, Context]]) -> dict[tuple[str, Context],
     while undecided := [each for each in rollouts if low[each] < high[each]]:
         made = MadeUp()
         middles = {each: (low[each] + high[each]) // 2 for each in undecided}
-        names = {each: made.feature(reaching(each[0], middles[each])) for each in undecided}
+        names = {
+            each: made.feature(reaching(json.loads(each[0]), middles[each])) for each in undecided
+        }
         asked = engine(made.state, ())
         for each, middle in middles.items():
             found = asked.verdict(names[each], each[1].as_json)

@@ -94,10 +94,10 @@ def _settled_variants(variants: Sequence[Facts]) -> list[Facts]:
     ]
 
 
-def reaching(rollout: str, percent: int) -> Facts:
+def reaching(rollout: Facts, percent: int) -> Facts:
     """The rollout with another share."""
-    found: dict[str, Any] = json.loads(rollout)
-    return found | {"parameters": found["parameters"] | {SHARES[found["name"]]: str(percent)}}
+    share = {SHARES[rollout["name"]]: str(percent)}
+    return {**rollout, "parameters": rollout["parameters"] | share}
 
 
 def is_random(strategy: Facts, context: Context) -> bool:
