@@ -1,5 +1,6 @@
 """What the form of the playground asks for: one person or two, read from an address."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -117,7 +118,10 @@ def _as_sent(name: str, value: str) -> str:
 
 
 def _as_shown(name: str, value: str) -> str:
-    return value[:MINUTES] if name == TIME else value
+    """Browsers refuse to show a time that is none."""
+    if name != TIME:
+        return value
+    return value[:MINUTES] if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", value) else ""
 
 
 def _choices(known: ContextField | None, value: str | None) -> list[tuple[str, str]]:
