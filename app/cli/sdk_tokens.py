@@ -8,7 +8,7 @@ from app.cli.tokens import day, days_option, expiry
 from app.core.actor import Actor
 from app.core.words import spoken
 from app.sdk_tokens import schemas, service
-from app.sdk_tokens.models import SdkToken, SdkTokenType
+from app.sdk_tokens.models import SdkToken, SdkTokenState, SdkTokenType
 
 HEADINGS = ("id", "type", "environment", "projects", "last used", "expires", "name", "used by")
 _id = click.argument("id", type=click.IntRange(1))
@@ -21,10 +21,17 @@ def sdk_token() -> None:
 
 @sdk_token.command("list")
 @click.option("--text", help="Part of the name or an application, or the end of the secret.")
+@click.option("--environment", help="What they read.")
+@click.option("--type", type=click.Choice([type.value for type in SdkTokenType]))
+@click.option(
+    "--state",
+    type=click.Choice([state.value for state in SdkTokenState]),
+    help="expiring: within 30 days; unused: for 90 days.",
+)
 @query_command
-def list_tokens(_actor: Actor, text: str | None) -> Output:
+def list_tokens(_actor: Actor, **given: Any) -> Output:
     """List SDK tokens by name, without their secrets."""
-    query = validated(schemas.SdkTokenQuery, {"text": text}) | {"limit": UNLIMITED}
+    query = validated(schemas.SdkTokenQuery, given) | {"limit": UNLIMITED}
     page = service.search(**query)
     return Output(schemas.SdkTokenList().dump(page), table(HEADINGS, map(_row, page.items)))
 

@@ -21,6 +21,13 @@ class SdkTokenType(StrEnum):
     FRONTEND = "frontend"
 
 
+class SdkTokenState(StrEnum):
+    """Tokens that are worth a look."""
+
+    EXPIRING = "expiring"
+    UNUSED = "unused"
+
+
 class SdkToken(Secret, Model):
     """What an application reads its features with, in one environment. It is valid nowhere else."""
 

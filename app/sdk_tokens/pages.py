@@ -8,7 +8,9 @@ from flask.typing import ResponseReturnValue
 from werkzeug.utils import redirect
 
 from app.core.permissions import Permission
+from app.environments import service as environments
 from app.sdk_tokens import schemas, service
+from app.sdk_tokens.models import SdkTokenState, SdkTokenType
 from app.sdk_tokens.pages_connect import secret_page
 from app.sdk_tokens.pages_scope import Scope
 from app.sdk_tokens.service import IssuedSdkToken
@@ -22,6 +24,12 @@ from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("sdk_token_pages", __name__)
 
+FILTERS = {"text": "Text", "environment": "Environment", "type": "Kind", "state": "State"}
+TYPES = {SdkTokenType.CLIENT.value: "Server", SdkTokenType.FRONTEND.value: "Browser"}
+STATES = {
+    SdkTokenState.EXPIRING.value: f"Expires within {service.SOON.days} days",
+    SdkTokenState.UNUSED.value: f"Unused for {service.LONG.days} days",
+}
 IN_PROJECT = "/projects/<key:project_id>/sdk-tokens"
 
 
@@ -67,7 +75,14 @@ def _list(scope: Scope) -> ResponseReturnValue:
     if exports.wanted():
         return exports.table("sdk-tokens", schemas.SdkTokenRow(), search, query.values)
     return render_template(
-        "sdk_tokens/index.html", scope=scope, query=query, page=search(**query.values)
+        "sdk_tokens/index.html",
+        scope=scope,
+        query=query,
+        filters=query.in_use(FILTERS, {"type": TYPES, "state": STATES}),
+        environments=[(name, name) for name in environments.all_names()],
+        types=TYPES.items(),
+        states=STATES.items(),
+        page=search(**query.values),
     )
 
 

@@ -2,7 +2,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, pre_load, validate
 
-from app.sdk_tokens.models import ALL, SdkTokenType
+from app.sdk_tokens.models import ALL, SdkTokenState, SdkTokenType
 from app.web.listing import PageQuery
 from app.web.schemas import Key, Schema, SingleLine, StrictList, Timestamp, WholeNumber
 
@@ -118,6 +118,13 @@ class SdkTokenQuery(PageQuery):
             "description": "Part of the name or of that of an application that uses it, or the end "
             "of the secret."
         },
+    )
+    environment = Key(metadata={"description": "Reads this environment."})
+    type = fields.Enum(SdkTokenType, by_value=True)
+    state = fields.Enum(
+        SdkTokenState,
+        by_value=True,
+        metadata={"description": "Expires within 30 days, or was not used for 90."},
     )
 
 

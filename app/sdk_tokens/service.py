@@ -16,13 +16,17 @@ from app.environments.models import Environment
 from app.events import service as events
 from app.events.models import EventType
 from app.projects.models import Project
-from app.sdk_tokens.models import ALL, SdkToken, SdkTokenProject, SdkTokenType
+from app.sdk_tokens.models import ALL, SdkToken, SdkTokenProject, SdkTokenState, SdkTokenType
 from app.tokens import secrets
 from app.tokens.secrets import TokenKind
 from app.tokens.service import HINT_LENGTH
 from app.usage.models import Application, TokenUse
 
 KEPT_OF_NAME = 200
+SOON = timedelta(days=30)
+"""A token that expires within this time is about to."""
+LONG = timedelta(days=90)
+"""One that was not used for so long is probably not needed."""
 CUTS = ".:"
 """SDKs read the environment out of the token, up to the first of these."""
 
@@ -69,9 +73,16 @@ def create(
 
 
 def search(
-    *, limit: int, offset: int, project_id: str | None = None, text: str | None = None
+    *,
+    limit: int,
+    offset: int,
+    project_id: str | None = None,
+    text: str | None = None,
+    environment: str | None = None,
+    type: SdkTokenType | None = None,
+    state: SdkTokenState | None = None,
 ) -> Page[SdkToken]:
-    """The tokens that aren't revoked, by name; with ``project_id`` those for it alone.
+    """The tokens that aren't revoked and match, by name; with ``project_id`` those for it alone.
 
     ``text``: part of the token's name or of that of an application that uses it, or how it ends.
     """
@@ -86,7 +97,21 @@ def search(
         )
         is_named = contains(text, SdkToken.name) | SdkToken.id.in_(users)
         query = query.where(is_named | (SdkToken.hint == text[-4:]))
+    if environment is not None:
+        query = query.where(SdkToken.environment == environment)
+    if type is not None:
+        query = query.where(SdkToken.type == type)
+    if state is not None:
+        query = query.where(_is_in(state))
     return page_of(query.order_by(SdkToken.name, SdkToken.id), limit=limit, offset=offset)
+
+
+def _is_in(state: SdkTokenState) -> sa.ColumnElement[bool]:
+    now = utcnow()
+    if state is SdkTokenState.EXPIRING:
+        return SdkToken.expires_at.between(now, now + SOON)
+    last = sa.func.coalesce(SdkToken.last_seen_at, SdkToken.created_at)
+    return last < now - LONG
 
 
 def get(ref: str, *, project_id: str | None = None, for_change: bool = False) -> SdkToken:

@@ -128,6 +128,29 @@ def test_the_secret_is_shown_once_and_is_in_no_list_or_event(admin, shop):
     assert row["hint"] == secret[-4:]
 
 
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("environment=production", ["expiring", "new", "site"]),
+        ("environment=development", ["old"]),
+        ("type=frontend", ["site"]),
+        ("state=expiring", ["expiring"]),
+        ("state=unused", ["old"]),
+        ("state=unused&type=frontend", []),
+    ],
+)
+def test_a_list_is_filtered_by_what_is_read_where_it_runs_and_what_needs_a_look(
+    admin, asked, found
+):
+    with time_machine.travel(utcnow() - timedelta(days=91), tick=False):
+        make(admin, tokenName="old", environment="development")
+    make(admin, tokenName="expiring", expiresAt=(utcnow() + timedelta(days=9)).isoformat())
+    make(admin, tokenName="new", expiresAt=(utcnow() + timedelta(days=40)).isoformat())
+    make(admin, tokenName="site", type="frontend")
+    tokens = admin.ok("GET", f"{PATH}?{asked}")["tokens"]
+    assert [token["tokenName"] for token in tokens] == found
+
+
 def test_a_list_has_what_each_token_reads_and_when_it_was_used(admin, shop):
     make(admin, projects=["shop", "blog"], tokenName="both")
     make(admin, projects=["shop"], tokenName="alone")

@@ -122,6 +122,16 @@ def test_the_list_has_what_each_token_reads_and_its_end(browser, admin, shop):
     assert not browser.get(f"{LIST}?text=nothing").has("shop:production")
 
 
+def test_the_list_is_filtered_and_says_by_what(browser, admin):
+    for name, type in (("web", "client"), ("site", "frontend")):
+        admin.ok("POST", "/api-tokens", NEW | {"tokenName": name, "type": type})
+    page = browser.get("/sdk-tokens?type=frontend&environment=production")
+    assert page.has("1 token matches")
+    assert page.has("Kind: Browser")
+    assert page.has("Environment: production")
+    assert browser.get("/sdk-tokens?state=expiring").has("No SDK token matches")
+
+
 def test_an_empty_list_leads_to_connecting(browser):
     page = browser.get(LIST)
     assert page.has("No SDK tokens yet")
