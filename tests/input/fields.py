@@ -89,6 +89,7 @@ OF_ACCOUNT = ("id", "isAPI", "imageUrl", "loginAttempts", "emailSent", "seenAt",
 OF_PROJECT = ("environments", "changeRequestEnvironments", "featureCount", "memberCount")
 OF_FEATURE = (
     *("project", "createdAt", "archivedAt", "tags", "dependencies", "children", "environments"),
+    *("lifecycle", "staleProposal", "lastSeenAt"),
 )
 PLACE = f"{PIECE}/environments/production"
 STRATEGIES = f"{PLACE}/strategies"
@@ -267,6 +268,8 @@ SLOTS = [
     Slot("PUT", PIECE, "stale", TRUTH),
     Slot("PUT", PIECE, "impressionData", TRUTH),
     *(Slot("PUT", PIECE, name, ANYTHING) for name in OF_FEATURE),
+    Slot("POST", f"{PIECE}/lifecycle/complete", "status", NOTHING),
+    Slot("POST", f"{PIECE}/lifecycle/complete", "statusValue", LINE | NULL | {"empty", "blank"}),
     Slot("POST", PIECE + "/dependencies", "feature", KEY, 404),
     Slot("POST", PIECE + "/dependencies", "enabled", {"true"}),
     Slot("POST", PIECE + "/dependencies", "variants", {"[]"}),

@@ -67,6 +67,8 @@ WRITES: list[tuple[str, str, Any]] = [
     ("DELETE", "/projects/shop/access/{person}", None),
     ("POST", FEATURES, {"name": "new"}),
     ("PUT", f"{FEATURES}/a", {"stale": True}),
+    ("POST", f"{FEATURES}/a/lifecycle/complete", {"status": "kept"}),
+    ("POST", f"{FEATURES}/b/lifecycle/uncomplete", None),
     ("POST", f"{FEATURES}/a/dependencies", {"feature": "b"}),
     ("DELETE", f"{FEATURES}/child/dependencies", None),
     ("DELETE", f"{FEATURES}/child/dependencies/parent", None),
@@ -151,6 +153,7 @@ def world(root: ApiClient, people: People) -> World:
     root.ok("POST", f"{FEATURES}/child/dependencies", {"feature": "parent"})
     first, second = (root.ok("POST", f"{PLACE}/strategies", ROLLOUT)["id"] for _ in range(2))
     root.ok("POST", f"{FEATURES}/b/environments/production/on")
+    root.ok("POST", f"{FEATURES}/b/lifecycle/complete", {"status": "kept"})
     root.ok("POST", "/projects/shop/archive", {"features": ["resting"]})
     for added, removed in ((["old", "older", "unused", "first"], []), ([], ["unused"])):
         tags = {
