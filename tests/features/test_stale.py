@@ -1,11 +1,13 @@
 """Features are proposed as stale if no one asks for them, or if they are on for everyone."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
 
 from tests.browser import Browser
+from tests.statements import statements
 
 PROJECT = "/projects/default"
 FEATURES = f"{PROJECT}/features"
@@ -294,3 +296,41 @@ def test_a_switch_that_changes_nothing_does_not(admin, clock):
     switch(admin)
     admin.ok("POST", f"{PROJECT}/bulk_features/environments/production/on", {"features": ["cart"]})
     assert reason(admin) == "everywhere"
+
+
+# The setting
+
+
+def test_the_number_of_days_can_be_chosen(app, admin, clock, monkeypatch):
+    monkeypatch.setitem(app.config, "SETTINGS", replace(app.config["SETTINGS"], stale_after_days=7))
+    switch(admin)
+    clock.move_to(CREATED + 8 * DAY)
+    assert reason(admin) == "everywhere"
+
+
+def test_with_0_days_nothing_is_proposed(app, admin, clock, asked, monkeypatch):
+    """What is in use then goes by the 30 days."""
+    monkeypatch.setitem(app.config, "SETTINGS", replace(app.config["SETTINGS"], stale_after_days=0))
+    switch(admin)
+    clock.move_to(LONG + DAY)
+    assert reason(admin) is None
+    [used] = admin.ok("GET", f"{FEATURES}?usage=used")["features"]
+    assert used["name"] == "other"
+
+
+def test_a_filtered_list_takes_the_same_statements_for_any_number_of_features(
+    app, admin, clock, asked
+):
+    path = f"{FEATURES}?staleProposal=any&stage=initial&usage=never&sort=lastSeenAt"
+    counts = []
+    for number in range(0, 20, 10):
+        clock.move_to(LONG)
+        for _ in range(2):  # the first notes the use of the token, and the second who its owner is
+            admin.ok("GET", "/user")
+        with statements(app) as run:
+            assert len(admin.ok("GET", path)["features"]) == number + 1
+        counts.append(len(run))
+        clock.move_to(CREATED)
+        for each in range(10):
+            admin.ok("POST", FEATURES, {"name": f"f{number + each}"})
+    assert counts[0] == counts[1]
