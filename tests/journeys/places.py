@@ -106,6 +106,7 @@ for name, path, heading in (
     ("help-connect", "/help/connect", "Connect an application"),
     ("help-lifecycle", "/help/lifecycle", "Lifecycle of a feature"),
     ("features-proposed", f"{CHECKOUT}?staleProposal=any", "Checkout"),
+    ("features-of-all-proposed", "/features?staleProposal=any", "Features"),
     ("environments", "/environments", "Environments"),
     ("environment-new", "/new-environment", "New environment"),
     ("environment", "/environments/production", "Environment production"),
