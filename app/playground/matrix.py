@@ -154,6 +154,14 @@ class Matrix:
         )
 
 
+def alike(people: Sequence[Told]) -> list[tuple[Told, int]]:
+    """The first of those with the same answer and the same reason, and how many more there are."""
+    found: dict[tuple[bool, str], list[Told]] = {}
+    for each in people:
+        found.setdefault((each.is_on, each.note), []).append(each)
+    return [(group[0], len(group) - 1) for group in found.values()]
+
+
 def _is_on(found: Outcomes, main: str) -> bool:
     return any(is_on for is_on, _ in found.get(main, ()))
 

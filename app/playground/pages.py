@@ -1,6 +1,6 @@
 """The playground: who would get which feature, and why. The address is the result."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flask import render_template, request
@@ -10,7 +10,7 @@ from app.context import service as context
 from app.core.permissions import Access
 from app.playground import api_rows, forms, schemas, words
 from app.playground.forms import PERSON, Sent
-from app.playground.matrix import ROWS, Column, Matrix, Only, Row
+from app.playground.matrix import ROWS, Column, Matrix, Only, Row, alike
 from app.playground.pages_question import Choices, choices_in, people_asked
 from app.playground.service import Playground
 from app.web import exports
@@ -73,11 +73,11 @@ def _result(playground: Playground, choices: Choices) -> dict[str, Any]:
         is_on = bool(counts[Only.ON])
         verdict = words.verdict_on_one(given[0], choices.feature, where, is_on=is_on)
     elif len(given) == 1:
-        where = choices.where + where
+        where = choices.of_project + where
         verdict = words.verdict(given[0], counts[Only.ON], counts[Only.ALL], where)
     else:
-        where = choices.where + where
-        verdict = words.verdict_on_many(len(given), counts[Only.ON], counts[Only.ALL], where)
+        numbers = (len(given), counts[Only.ON], counts[Only.ALL])
+        verdict = words.verdict_on_many(*numbers, choices.of_project, where)
     return {
         "page": matrix.rows(only, offset, limit),
         "columns": columns,
@@ -89,7 +89,8 @@ def _result(playground: Playground, choices: Choices) -> dict[str, Any]:
         "described": lambda person: words.described(person, given),
         "api": _api(choices, given[0] if len(given) == 1 else None),
         "own_address": _own_address,
-        "is_for_everyone": _is_for_everyone,
+        "for_everyone": lambda row: _for_everyone(row, columns, main),
+        "alike": alike,
     }
 
 
@@ -128,5 +129,12 @@ def _own_address(row: Row, column: Column, person: Mapping[str, str]) -> dict[st
     return given | place | {"project": row.project_id}
 
 
-def _is_for_everyone(row: Row, column: Column) -> bool:
-    return column.title in row.told and row.told[column.title][0].is_for_everyone
+def _for_everyone(row: Row, columns: Sequence[Column], main: str) -> list[str]:
+    """The columns, other than the main one, of which there is nothing more to tell."""
+    return [
+        column.title
+        for column in columns
+        if column.title != main
+        and column.title in row.told
+        and row.told[column.title][0].is_for_everyone
+    ]

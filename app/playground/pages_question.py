@@ -35,7 +35,7 @@ class Choices:
     faults: dict[str, str]
 
     @property
-    def where(self) -> str:
+    def of_project(self) -> str:
         """The project in a sentence."""
         name = dict(self.projects).get(self.project or "")
         return f"of {name} " if name else ""

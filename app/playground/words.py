@@ -108,10 +108,10 @@ def verdict_on_one(
     return f"{name[:1].upper()}{name[1:]} {'gets' if is_on else 'doesn’t get'} {feature}", where
 
 
-def verdict_on_many(people: int, number: int, of: int, where: str) -> tuple[str, str]:
-    is_or_are = "is" if number == 1 else "are"
-    found = f"{number:,} of {counted(of, 'feature')} {is_or_are} on"
-    return found, f"for at least one of {people} people {where}"
+def verdict_on_many(people: int, number: int, of: int, project: str, where: str) -> tuple[str, str]:
+    verb = "is" if number == 1 else "are"
+    rest = f"{project}{verb} on for at least one of {people} people {where}"
+    return f"{number:,} of {counted(of, 'feature')}", rest
 
 
 def difference(

@@ -46,7 +46,7 @@ class Line:
 
 def of_strategy(reason: StrategyReason, number: int, given: Mapping[str, str]) -> Line:
     """``number``: of the strategy, from 1. ``given``: the values of the context."""
-    sentence = words.told(as_model(reason.strategy, reason.segments))[1:]
+    sentence = _calm(words.told(as_model(reason.strategy, reason.segments))[1:])
     name = Phrase(f"Strategy {number}", "strong")
     inner = [*_conditions(reason), *_own(reason, given)]
     if reason.is_paused:
@@ -82,8 +82,13 @@ def as_model(strategy: Mapping[str, Any], segments: Sequence[SegmentReason]) -> 
 
 
 def of_constraint(reason: ConstraintReason) -> Line:
-    rule = told(cast(Constraint, reason.constraint))
+    rule = _calm(told(cast(Constraint, reason.constraint)))
     return Line(_mark(reason.is_met), rule, _compared(reason))
+
+
+def _calm(sentence: Sentence) -> Sentence:
+    """Without strong parts: among many lines, only names of strategies stand out."""
+    return [Phrase(each.text) if each.kind == "strong" else each for each in sentence]
 
 
 def _conditions(reason: StrategyReason) -> list[Line]:
@@ -106,7 +111,7 @@ def _own(reason: StrategyReason, given: Mapping[str, str]) -> list[Line]:
         return []
     rule = [Phrase(f"{share}% rollout")]
     if share is None:
-        rule = words.told(as_model({**strategy, "constraints": []}, []))[1:]
+        rule = _calm(words.told(as_model({**strategy, "constraints": []}, []))[1:])
     mark = _mark(reason.chooses) if reason.are_conditions_met else Mark.SKIP
     return [Line(mark, rule, _place(reason, share, given))]
 

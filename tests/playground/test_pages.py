@@ -85,9 +85,11 @@ def test_several_people_are_counted_and_each_leads_to_their_reasons(browser, sho
     )
     assert page.has("for at least one of 4 people in development.")
     assert cells(page.soup.select(".matrix__row")[2]) == ["parent", "development 4 of 4"]
-    one = follow(browser, page, "userId 2, country DK")
+    assert lines(page, "parent") == ["On: userId 1, country NO and 3 more"]
+    assert "Off: userId 1, country DK and 1 more · country is DK" in lines(page, "child")
+    one = follow(browser, page, "userId 1, country NO")
     assert [cells(each)[0] for each in one.soup.select(".matrix__row[open]")] == ["parent"]
-    assert one.has("User 2 gets parent in development.")
+    assert one.has("User 1 gets parent in development.")
 
 
 def test_the_rows_are_limited_to_those_that_are_on_or_differ(browser, shop):
