@@ -133,6 +133,7 @@ def test_a_list_takes_as_many_for_50_rows_as_for_5(app, admin, path, make):
     [
         ("/projects", make_project),
         ("/projects/default", make_feature),
+        ("/playground?context.userId=1", make_feature),
         ("/projects/default/settings", make_environment),
         ("/tags", make_feature),
         ("/applications", make_application),

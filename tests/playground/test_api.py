@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from app.core.actor import COMMAND_LINE
 from app.core.db import transact
@@ -50,6 +51,20 @@ def test_each_feature_is_answered_in_each_environment_with_reasons(shop):
     assert not off["isEnabled"]
     assert not off["isEnabledInCurrentEnvironment"]
     assert off["strategies"] == {"result": False, "data": []}
+
+
+@pytest.mark.parametrize("path", ["/playground", ADVANCED])
+def test_answers_are_as_the_description_says(shop, path):
+    document = shop.ok("GET", "/api/openapi.json")
+    asked = question(userId="1,2", properties={"country": "NO"})
+    if path != ADVANCED:
+        asked["environment"] = asked.pop("environments")[0]
+    operation = document["paths"][f"/api/admin{path}"]["post"]
+    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    answer = shop.ok("POST", path, asked)
+    faults = Draft202012Validator(schema | {"components": document["components"]})
+    assert [error.message for error in faults.iter_errors(answer)] == []
+    assert answer["features"]
 
 
 def test_values_with_commas_are_multiplied_out(shop):
