@@ -2,6 +2,7 @@ from typing import Any
 
 from flask import Response, jsonify
 
+from app.core.errors import Invalid
 from app.core.permissions import Access
 from app.playground import api_rows as rows
 from app.playground import schemas, service
@@ -75,13 +76,16 @@ def ask(data: dict[str, Any]) -> Response:
     For one person: commas in values mean nothing here.
     """
     given, environment = data["context"], data["environment"]
-    playground = service.ask(
-        current_actor,
-        environments=[environment],
-        projects=data["projects"],
-        people=[{name: value for name, value in given.values.items() if value}],
-        most=MOST_EXPLAINED,
-    )
+    try:
+        playground = service.ask(
+            current_actor,
+            environments=[environment],
+            projects=data["projects"],
+            people=[{name: value for name, value in given.values.items() if value}],
+            most=MOST_EXPLAINED,
+        )
+    except Invalid as error:
+        raise error.moved("/environments/0", "/environment") from None
     [person] = playground.people
     asked = [
         Asked(place, person)

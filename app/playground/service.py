@@ -16,8 +16,11 @@ from app.playground.queries import Place, Snapshot
 from app.projects.models import Project
 from app.projects.queries import visible_projects
 
-MOST_EXPLAINED, MOST_ANSWERS = 5_000, 20_000
-"""Answers of one request: with their reasons, and without. Each number takes some 3 seconds."""
+MOST_EXPLAINED, MOST_ANSWERS, MOST_PLACES = 2_500, 20_000, 6_000
+"""Of one request: answers with their reasons, answers without, and features in environments.
+
+Each number takes 2 to 3 seconds of a processor.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +98,16 @@ def ask(
     """
     _refuse_unknown(actor, environments, projects)
     snapshot = queries.read(actor, environments, projects)
-    number = len(snapshot.features) * len(people)
-    if number > most:
+    places = len(snapshot.features)
+    number = places * len(people)
+    if number > most or places > MOST_PLACES:
         features = counted(len(snapshot.projects), "feature")
         raise Invalid.at(
             "",
             f"{features} in {counted(len(environments), 'environment')} for "
-            f"{counted(len(people), 'combination')} of values make {number:,} answers. At most "
-            f"{most:,} are possible: name fewer projects, environments or values.",
+            f"{counted(len(people), 'combination')} of values are too many: {number:,} answers. "
+            f"Name fewer projects, environments or values, to have at most {most:,} of them, and "
+            f"{MOST_PLACES:,} for one combination.",
         )
     return Playground(environments, snapshot, people, only)
 

@@ -165,7 +165,12 @@ def test_too_many_answers_are_refused_with_what_to_do(admin, monkeypatch):
     monkeypatch.setattr("app.playground.api.MOST_EXPLAINED", 3)
     problems = problems_of(admin.post(ADVANCED, json=question(userId="1,2")))
     assert "1 feature in 2 environments" in problems[""]
-    assert "name fewer projects, environments or values" in problems[""]
+    assert "Name fewer projects, environments or values" in problems[""]
+
+
+def test_the_older_question_names_its_own_field(admin):
+    asked = {"environment": "nowhere", "context": {}}
+    assert list(problems_of(admin.post("/playground", json=asked))) == ["/environment"]
 
 
 def test_only_projects_that_the_caller_can_see_are_answered(people, admin, viewer):
