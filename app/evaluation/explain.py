@@ -9,7 +9,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from app.evaluation.context import Context
 from app.evaluation.engine import Verdict
 from app.evaluation.facts import (
     BUILT_IN,
@@ -35,6 +34,7 @@ from app.evaluation.made_up import (
     segments_of,
     settled,
 )
+from app.evaluation.person import Person
 
 NO_VARIANT = "disabled"
 MOST = 100
@@ -59,11 +59,11 @@ class Answers:
         }
         self._engine = engine(state, [segments[id] for id in used])
 
-    def is_on(self, name: str, context: Context) -> bool:
+    def is_on(self, name: str, context: Person) -> bool:
         """The same as in ``answer``, in a third of the time."""
         return self._engine.variant_if_on(name.encode(), context.as_json) is not None
 
-    def answer(self, name: str, context: Context) -> Answer:
+    def answer(self, name: str, context: Person) -> Answer:
         feature = self._features[name]
         found = self._ask(name, context)
         return Answer(
@@ -75,7 +75,7 @@ class Answers:
             problem=self._engine.problems.get(name),
         )
 
-    def _parent(self, feature: FeatureFacts, context: Context) -> ParentReason:
+    def _parent(self, feature: FeatureFacts, context: Person) -> ParentReason:
         [rule] = feature.parents
         parent = self._ask(rule["feature"], context)
         return ParentReason(
@@ -87,7 +87,7 @@ class Answers:
             is_met=self._ask(child_name(feature), context).is_on,
         )
 
-    def _ask(self, name: str, context: Context) -> Verdict:
+    def _ask(self, name: str, context: Person) -> Verdict:
         return self._engine.verdict(name, context.as_json) or _OFF
 
 
@@ -108,7 +108,7 @@ class Reasons(Generic[Key]):
         }
         self._engine = engine(self._made.state, segments.values())
 
-    def explain(self, answers: Sequence[tuple[Key, Answer, Context]]) -> list[Explanation]:
+    def explain(self, answers: Sequence[tuple[Key, Answer, Person]]) -> list[Explanation]:
         """The explanation of each answer, in their order."""
         rollouts = {
             (parts.rollout, context): None
@@ -151,7 +151,7 @@ class Reasons(Generic[Key]):
         return self._made.conditions(constraints), every
 
     def _strategy(
-        self, strategy: Facts, parts: "_Parts", context: Context, falls_at: int | None
+        self, strategy: Facts, parts: "_Parts", context: Person, falls_at: int | None
     ) -> StrategyReason:
         whole = self._ask(parts.whole, context)
         is_open = parts.chooses is None and whole.is_on
@@ -175,7 +175,7 @@ class Reasons(Generic[Key]):
         )
 
     def _constraints(
-        self, constraints: Sequence[Facts], names: Sequence[str], context: Context
+        self, constraints: Sequence[Facts], names: Sequence[str], context: Person
     ) -> list[ConstraintReason]:
         return [
             ConstraintReason(
@@ -186,11 +186,11 @@ class Reasons(Generic[Key]):
             for constraint, name in zip(constraints, names, strict=True)
         ]
 
-    def _ask(self, name: str, context: Context) -> Verdict:
+    def _ask(self, name: str, context: Person) -> Verdict:
         return self._engine.verdict(name, context.as_json) or _OFF
 
 
-def _falls(rollouts: Sequence[tuple[str, Context]]) -> dict[tuple[str, Context], int]:
+def _falls(rollouts: Sequence[tuple[str, Person]]) -> dict[tuple[str, Person], int]:
     """The least percentage with which each rollout, as JSON, reaches the context.
 
     Without those that never do. All are halved at once: seven states, however many there are.

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.evaluation.context import Context, sticky, sticky_variant
 from app.evaluation.engine import Engine
 from app.evaluation.facts import Facts, FeatureFacts, SegmentFacts
+from app.evaluation.person import Person, sticky, sticky_variant
 
 SHARES = {
     "flexibleRollout": "rollout",
@@ -100,7 +100,7 @@ def reaching(rollout: Facts, percent: int) -> Facts:
     return {**rollout, "parameters": rollout["parameters"] | share}
 
 
-def is_random(strategy: Facts, context: Context) -> bool:
+def is_random(strategy: Facts, context: Person) -> bool:
     if strategy["name"] == "flexibleRollout":
         return context.is_random(strategy["parameters"].get("stickiness", "default"))
     return bool(strategy["name"] == "gradualRolloutRandom")

@@ -5,9 +5,9 @@ from typing import Any
 
 from flask import url_for
 
-from app.evaluation.context import PREDEFINED
 from app.evaluation.explain import NO_VARIANT
 from app.evaluation.facts import ConstraintReason, Explanation, StrategyReason
+from app.evaluation.person import PREDEFINED
 from app.playground.queries import Place
 from app.playground.schemas import ALL, GivenContext
 from app.playground.service import Asked, Playground

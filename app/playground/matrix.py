@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.core.paging import Page
-from app.evaluation.context import Context
 from app.evaluation.explain import NO_VARIANT
 from app.evaluation.facts import Explanation
+from app.evaluation.person import Person
 from app.playground import words
 from app.playground.queries import Place
 from app.playground.service import Asked, Playground
@@ -45,7 +45,7 @@ class Cell:
 class Told:
     """The reasons of one answer; ``note``: the variant, or why not, in a few words."""
 
-    person: Context
+    person: Person
     is_on: bool
     variant: str
     lines: Sequence[Line]

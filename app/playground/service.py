@@ -8,9 +8,9 @@ from app.core.db import db
 from app.core.errors import Detail, Invalid
 from app.core.words import counted
 from app.environments import service as environments
-from app.evaluation.context import Context
 from app.evaluation.explain import Answers, Reasons
 from app.evaluation.facts import Answer, Explanation
+from app.evaluation.person import Person
 from app.playground import queries
 from app.playground.queries import Place, Snapshot
 from app.projects.models import Project
@@ -28,7 +28,7 @@ class Asked:
     """One answer that is wanted."""
 
     place: Place
-    person: Context
+    person: Person
 
 
 class Playground:
@@ -55,17 +55,17 @@ class Playground:
         self._segments = snapshot.segments
         self._answers = {each: self._answers_in(each) for each in environments}
         names = {name for each in self.features.values() for name in each.sticky_by}
-        self.people = [Context(each, frozenset(names)) for each in people]
+        self.people = [Person(each, frozenset(names)) for each in people]
 
     def where(self, feature: str) -> list[Place]:
         """The feature in each of the environments that its project uses."""
         places = [Place(each, feature) for each in self.environments]
         return [place for place in places if place in self.features]
 
-    def is_on(self, place: Place, person: Context) -> bool:
+    def is_on(self, place: Place, person: Person) -> bool:
         return self._answers[place.environment].is_on(place.feature, person)
 
-    def answer(self, place: Place, person: Context) -> Answer:
+    def answer(self, place: Place, person: Person) -> Answer:
         return self._answers[place.environment].answer(place.feature, person)
 
     def explain(self, asked: Sequence[Asked]) -> list[Explanation]:

@@ -13,9 +13,9 @@ from app.constraints.models import Constraint, values_of
 from app.constraints.operators import Operator
 from app.constraints.words import Phrase, Sentence
 from app.context.models import ContextField
-from app.evaluation.context import Context
 from app.evaluation.explain import NO_VARIANT, Answers, Reasons
 from app.evaluation.facts import FeatureFacts, SegmentFacts, StrategyReason
+from app.evaluation.person import Person
 from app.strategies import reasons, types
 from app.strategies.models import Strategy
 
@@ -74,7 +74,7 @@ class _Asker:
     def explain(
         self, people: Iterable[Mapping[str, str]]
     ) -> Iterator[tuple[Mapping[str, str], StrategyReason]]:
-        asked = [Context(person, self._sticky_by) for person in people]
+        asked = [Person(person, self._sticky_by) for person in people]
         answers = [(NAME, self._answers.answer(NAME, each), each) for each in asked]
         for context, explanation in zip(asked, self._reasons.explain(answers), strict=True):
             yield context.given, explanation.strategies[0]

@@ -1,8 +1,8 @@
 import pytest
 
-from app.evaluation.context import Context
 from app.evaluation.explain import Answers, Reasons
 from app.evaluation.facts import Explanation, FeatureFacts, SegmentFacts
+from app.evaluation.person import Person
 from tests.support.explanations import agrees_with_itself, check
 
 NORDIC = {
@@ -27,7 +27,7 @@ def rollout(share: int, stickiness: str = "userId", **facts: object) -> dict[str
 
 def explained(*strategies: dict[str, object], **given: str) -> Explanation:
     feature = FeatureFacts("f", enabled=True, strategies=strategies)
-    context = Context(given, frozenset(feature.sticky_by))
+    context = Person(given, frozenset(feature.sticky_by))
     segments = {BETA.id: BETA}
     answer = Answers([feature], segments).answer("f", context)
     [found] = Reasons({"f": feature}, segments).explain([("f", answer, context)])
@@ -99,7 +99,7 @@ def test_the_parent_is_a_reason():
     parent = FeatureFacts("parent", enabled=True, strategies=[strategy(variants=variants)])
     child = FeatureFacts("child", enabled=True, strategies=[strategy()], parents=[rule])
     answers = Answers([parent, child], {})
-    answer = answers.answer("child", Context({"userId": "1"}))
+    answer = answers.answer("child", Person({"userId": "1"}))
     assert answer.parent is not None
     assert not answer.is_on
     assert (answer.parent.is_on, answer.parent.variant, answer.parent.is_met) == (

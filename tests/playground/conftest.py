@@ -1,10 +1,14 @@
+from typing import Any
+
 import pytest
+
+from tests.clients import ApiClient
 
 NORDIC = {"contextName": "country", "operator": "IN", "values": ["NO", "SE"]}
 
 
 @pytest.fixture
-def shop(admin):
+def shop(admin: ApiClient) -> ApiClient:
     """A parent and a child in two environments, with all that a strategy can have."""
     admin.ok("POST", "/context", {"name": "country", "stickiness": True})
     admin.ok("POST", "/segments", {"name": "Beta", "constraints": [{**NORDIC}]})
@@ -21,11 +25,11 @@ def shop(admin):
     return admin
 
 
-def place(name, environment="development"):
+def place(name: str, environment: str = "development") -> str:
     return f"/projects/default/features/{name}/environments/{environment}"
 
 
-def rollout(share):
+def rollout(share: int) -> dict[str, Any]:
     return {
         "name": "flexibleRollout",
         "title": "Nordic",

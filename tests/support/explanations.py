@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.evaluation.context import PREDEFINED, Context
 from app.evaluation.engine import Engine
 from app.evaluation.explain import Answers, Reasons
 from app.evaluation.facts import Explanation, Facts, FeatureFacts, SegmentFacts, StrategyReason
+from app.evaluation.person import PREDEFINED, Person
 
 CONTEXTS = 4
 """For each random state."""
@@ -147,7 +147,7 @@ def check(*, examples: int) -> None:
         assert sdk.problems == {}
         for given_ in people:
             person = {name: value for name, value in given_.items() if value}
-            context = Context(person, frozenset().union(*(each.sticky_by for each in found)))
+            context = Person(person, frozenset().union(*(each.sticky_by for each in found)))
             asked = [(one.name, answers.answer(one.name, context), context) for one in found]
             for one, explanation in zip(found, reasons.explain(asked), strict=True):
                 verdict = sdk.verdict(one.name, as_json(person))

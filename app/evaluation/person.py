@@ -1,4 +1,4 @@
-"""What an application says about the one who asks, as the engine reads it."""
+"""Someone who is asked about, as the engine reads it. Their dice are thrown once."""
 
 import json
 import random
@@ -31,7 +31,7 @@ def sticky_variant(stickiness: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Context:
+class Person:
     """``given``: values by the name of the field; without ``currentTime`` it is now.
 
     ``sticky_by``: the fields that variants of the features in question go by.
