@@ -15,6 +15,8 @@ from app.constraints import api as constraints_api
 from app.context import api as context_api
 from app.context import pages as context_pages
 from app.core import db, files
+from app.cors import api as cors_api
+from app.cors import pages as cors_pages
 from app.delivery import api as delivery_api
 from app.docs import api as docs_api
 from app.docs import pages as docs_pages
@@ -95,6 +97,7 @@ APIS = (
     context_api.bp,
     constraints_api.bp,
     environments_api.bp,
+    cors_api.bp,
     event_log_api.bp,
     security_log_api.bp,
     health_api.bp,
@@ -135,6 +138,7 @@ PAGES = (
     strategy_type_pages.bp,
     environments_pages.bp,
     sdk_token_pages.bp,
+    cors_pages.bp,
     connect_pages.bp,
     docs_pages.bp,
     docs_pages_help.bp,

@@ -10,6 +10,7 @@ from flask.helpers import get_debug_flag
 
 from app.cli import (
     backup,
+    browser_origins,
     completion,
     context_fields,
     database,
@@ -51,6 +52,7 @@ for command in (
     service_accounts.service_account,
     tokens.token,
     sdk_tokens.sdk_token,
+    browser_origins.browser_origins,
     projects.project,
     features.feature,
     features.tag_group,

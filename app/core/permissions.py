@@ -32,6 +32,7 @@ class Permission(StrEnum):
     READ_FRONTEND_API_TOKEN = "READ_FRONTEND_API_TOKEN"
     UPDATE_FRONTEND_API_TOKEN = "UPDATE_FRONTEND_API_TOKEN"
     DELETE_FRONTEND_API_TOKEN = "DELETE_FRONTEND_API_TOKEN"
+    UPDATE_CORS = "UPDATE_CORS"
     UPDATE_PROJECT = "UPDATE_PROJECT"
     DELETE_PROJECT = "DELETE_PROJECT"
     PROJECT_USER_ACCESS_WRITE = "PROJECT_USER_ACCESS_WRITE"
@@ -172,6 +173,7 @@ PERMISSION_WORDS = {
     Permission.UPDATE_FRONTEND_API_TOKEN: "Change when tokens for browsers and phones expire; "
     "rotate them",
     Permission.DELETE_FRONTEND_API_TOKEN: "Revoke tokens for browsers and phones",
+    Permission.UPDATE_CORS: "Choose the sites that may read features in browsers",
     Permission.UPDATE_PROJECT: "Change settings, environments and approvals",
     Permission.DELETE_PROJECT: "Archive and revive the project",
     Permission.PROJECT_USER_ACCESS_WRITE: "Add and remove members",

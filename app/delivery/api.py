@@ -18,7 +18,9 @@ from app.core.errors import DomainError, Failure, Unavailable
 from app.core.logs import ACCESS, LOGGER
 from app.delivery.callers import Callers
 from app.delivery.client import CLIENT, VALIDATE, ClientApi
+from app.delivery.frontend import FRONTEND, FrontendApi
 from app.delivery.http import Answer, Face
+from app.delivery.ofrep import OFREP, OfrepApi
 from app.delivery.reports import Reports
 from app.delivery.source import Source
 from app.web.http import AGAIN, AgainWhile
@@ -26,20 +28,25 @@ from app.web.metrics import Metrics
 
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
 
-_place = re.compile(rf"({CLIENT})/|({VALIDATE})\Z").match
+_place = re.compile(rf"({CLIENT}|{OFREP})/|({FRONTEND})(?:/|\Z)|({VALIDATE})\Z").match
 
 
 def init_app(app: Flask) -> None:
     """Answer SDKs before the application, which gets everything else."""
-    reports = Reports()
-    source = Source(app.app_context)
-    app.extensions["flagstaff.reports"] = reports
     metrics: Metrics = app.extensions["flagstaff.metrics"]
-    max_bytes = app.config["MAX_CONTENT_LENGTH"]
-    client = ClientApi(source, Callers(source, reports), reports, max_bytes=max_bytes)
-    app.wsgi_app = SdkApi(  # type: ignore[method-assign] # Flask's way
-        app.wsgi_app, {CLIENT: client, VALIDATE: client}, source, metrics
-    )
+    reports = Reports()
+    source = Source(app.app_context, metrics.note_not_evaluated)
+    callers, max_bytes = Callers(source, reports), app.config["MAX_CONTENT_LENGTH"]
+    client = ClientApi(source, callers, reports, max_bytes=max_bytes)
+    faces: dict[str, Face] = {
+        CLIENT: client,
+        VALIDATE: client,
+        FRONTEND: FrontendApi(source, callers, reports, max_bytes=max_bytes),
+        OFREP: OfrepApi(source, callers, max_bytes=max_bytes),
+    }
+    app.extensions["flagstaff.reports"] = reports
+    app.extensions["flagstaff.source"] = source
+    app.wsgi_app = SdkApi(app.wsgi_app, faces, source, metrics)  # type: ignore[method-assign] # Flask's way
 
 
 def is_for_sdks(path: str) -> bool:

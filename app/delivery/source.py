@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,8 +17,11 @@ from app.core.commits import Version, Watch
 from app.core.db import Begin, beginning, db, rows, transact
 from app.core.errors import DomainError, Unavailable
 from app.core.logs import LOGGER
+from app.cors import service as cors
 from app.delivery import state
+from app.delivery.engines import Engines
 from app.delivery.payloads import Answers
+from app.evaluation.evaluator import Evaluator
 from app.events.models import Event, EventHead, EventType
 from app.features.models import Feature
 from app.sdk_tokens.models import SdkToken, SdkTokenProject, SdkTokenType
@@ -35,7 +38,7 @@ MOST_EVENTS = 200
 UNRELATED = (
     *("user-", "inactive-users-", "service-account-", "token-", "sdk-token-", "password-"),
     *("recovery-", "second-factor-", "setup-link-", "project-access-", "backup-created"),
-    *("feature-completed", "feature-uncompleted"),
+    *("feature-completed", "feature-uncompleted", "browser-origins-"),
 )
 """How the types of events begin that change nothing of what SDKs get. All others may."""
 
@@ -88,11 +91,17 @@ class _Head(NamedTuple):
 class Source:
     """What SDKs may read, and what they get. ``context``: where the database can be used.
 
+    ``note``: takes how many features can't be evaluated, whenever that is found out.
+
     Everything that changes delivery records an event. So what is in memory holds for as long as
     the event log has no new event that may have changed it.
     """
 
-    def __init__(self, context: Callable[[], AbstractContextManager[object]]) -> None:
+    def __init__(
+        self,
+        context: Callable[[], AbstractContextManager[object]],
+        note: Callable[[int], object] = lambda _: None,
+    ) -> None:
         self._context = context
         self._lock = threading.RLock()
         self._engine: sa.Engine | None = None
@@ -103,8 +112,10 @@ class Source:
         self._warned_at = float("-inf")
         self._head: _Head | None = None
         self._readers: dict[bytes, Reader] | None = None
+        self._origins: frozenset[str] = frozenset()
         self._states: dict[str, tuple[int, Answers]] = {}
         self._generation = 0
+        self._engines = Engines(note)
 
     @property
     def age(self) -> int | None:
@@ -126,6 +137,36 @@ class Source:
         if reader is None and self._away_since is not None:
             raise Unavailable
         return reader
+
+    def origins(self) -> frozenset[str]:
+        """The origins whose pages may read features; ``*`` for all.
+
+        Raises:
+            Unavailable: if the database is away and they are not known.
+
+        """
+        self._known_readers()
+        return self._origins
+
+    def evaluator(self, environment: str) -> Evaluator:
+        """What evaluates the features of an environment, as they are in ``answers``.
+
+        Raises:
+            Unavailable: if they can't be read, or not evaluated.
+
+        """
+        return self._engines.of(self.answers(environment))
+
+    def problems(self) -> dict[str, Mapping[str, str]]:
+        """Why features can't be evaluated, by environment and name. Looks where tokens read.
+
+        Raises:
+            Unavailable: if the database is away.
+
+        """
+        environments = {reader.environment for reader in self._known_readers().values()}
+        found = {name: self._engines.problems(self.answers(name)) for name in sorted(environments)}
+        return {name: problems for name, problems in found.items() if problems}
 
     def answers(self, environment: str) -> Answers:
         """The answers for an environment, no older than the reader that was asked for before.
@@ -216,6 +257,7 @@ class Source:
         if self._head is None or self._has_changed_since(self._head):
             self._generation += 1
         self._readers = self._read_readers()
+        self._origins = frozenset(self._ask(cors.origins))
         self._head = head
 
     def _has_changed_since(self, head: _Head) -> bool:

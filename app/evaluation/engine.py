@@ -54,7 +54,8 @@ class Engine:
     """The features of one environment. They never change; after a change, make another engine.
 
     ``problems``: why features are off that the engine could not compile, by their names. Safe to
-    use from several threads.
+    use from several threads. A context without ``currentTime`` is evaluated as of when the state
+    was read, so callers name the time wherever a feature looks at it.
 
     Raises:
         StateRefused: when the engine can't read ``state``, the JSON that SDKs get.

@@ -14,6 +14,7 @@ class EventType(StrEnum):
     APPLICATION_DELETED = "application-deleted"
     BACKUP_CREATED = "backup-created"
     BACKUP_RESTORED = "backup-restored"
+    BROWSER_ORIGINS_UPDATED = "browser-origins-updated"
     CHANGE_REQUEST_BYPASSED = "change-request-bypassed"
     CONTEXT_FIELD_CREATED = "context-field-created"
     CONTEXT_FIELD_DELETED = "context-field-deleted"

@@ -37,6 +37,10 @@ WORDS = {
         "This database was restored from a backup. The event says when the backup was created.",
         "restored the backup of {backup_time}",
     ),
+    EventType.BROWSER_ORIGINS_UPDATED: EventWords(
+        "The sites whose pages can read features in browsers were changed.",
+        "let pages of {origins} read features",
+    ),
     EventType.CHANGE_REQUEST_BYPASSED: EventWords(
         "An Admin changed something without the approvals that it needs, and gave a reason.",
         "changed project {project} in {environment} without approval",
@@ -467,6 +471,11 @@ class _Facts:
     def completion(self) -> list[Part]:
         status, value = (str(self._data.get(key) or "") for key in ("status", "statusValue"))
         return [status or "?", f" ({value})" if value else ""]
+
+    @property
+    def origins(self) -> list[Part]:
+        found = self._data.get("frontendApiOrigins") or ["no site"]
+        return ["all sites" if "*" in found else spoken(found, SHOWN)]
 
     @property
     def count(self) -> list[Part]:

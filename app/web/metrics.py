@@ -53,6 +53,10 @@ class Metrics:
         """Count what the security log records."""
         self._security(kind).inc(times)
 
+    def note_not_evaluated(self, features: int) -> None:
+        """Say how many features the engine could not evaluate when it last read them."""
+        self._not_evaluated.set(features)
+
     def note_process(self, *, waiting: int, busy: int, memory: int) -> None:
         """What this process is doing now; ``memory`` in bytes."""
         self._workers.set(1)
@@ -97,6 +101,11 @@ class Metrics:
         def gauge(name: str, what: str, mode: str = "livesum") -> Gauge:
             return Gauge(f"flagstaff_{name}", what, registry=registry, multiprocess_mode=mode)  # type: ignore[arg-type] # one of the library's words
 
+        self._not_evaluated = gauge(
+            "features_not_evaluated",
+            "Features that are off for browsers and OFREP because the engine can't read them.",
+            "livemax",
+        )
         self._workers = gauge("workers", "Processes that serve.")
         self._waiting = gauge("requests_waiting", "Requests that wait for a thread.")
         self._busy = gauge("threads_busy", "Threads that are handling a request.")

@@ -50,6 +50,7 @@ GROUPS = (
                 Permission.READ_CLIENT_API_TOKEN,
                 also="/connect",
             ),
+            Entry("Browser origins", "browser_origin_pages.show", Permission.UPDATE_CORS),
             Entry("Applications", "application_pages.index"),
             Entry("Environments", "environment_pages.index", also="/new-environment"),
         ),

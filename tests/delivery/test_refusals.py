@@ -142,9 +142,10 @@ def test_while_the_database_is_away_the_last_state_goes_on_being_served(app, adm
 
 
 def test_an_environment_that_was_never_asked_for_is_503_while_the_database_is_away(
-    sdk, new_sdk, away
+    admin, sdk, new_sdk, away
 ):
-    other = new_sdk(environment="development")
+    admin.ok("POST", "/environments", {"name": "far", "type": "test"})
+    other = new_sdk(environment="far")
     assert sdk.get().status_code == 200
     away(is_away=True)
     assert error_of(other.get()) == (503, "UnavailableError")

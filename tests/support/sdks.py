@@ -75,3 +75,51 @@ def new_sdk(app: Flask, admin: ApiClient) -> Callable[..., Sdk]:
 def sdk(new_sdk: Callable[..., Sdk]) -> Sdk:
     """An SDK in ``production``, for all projects."""
     return new_sdk()
+
+
+class Front:
+    """A client with a token for browsers."""
+
+    def __init__(self, app: Flask, token: str) -> None:
+        self.app, self.token = app, token
+
+    def ask(self, path: str = "", method: str = "GET", **sent: Any) -> TestResponse:
+        headers = {"Authorization": self.token} | sent.pop("headers", {})
+        headers = {name: value for name, value in headers.items() if value}
+        client = self.app.test_client()
+        return client.open(f"/api/frontend{path}", method=method, headers=headers, **sent)
+
+    def post(self, body: Any, path: str = "", **sent: Any) -> TestResponse:
+        return self.ask(path, "POST", data=json.dumps(body).encode(), **sent)
+
+    def read(self, **context: Any) -> Any:
+        """What is on for a context."""
+        answer = self.post({"context": context})
+        assert answer.status_code == 200, answer.text
+        return answer.json
+
+    def on(self, **context: Any) -> set[str]:
+        """The names of the features that are on for a context."""
+        return {toggle["name"] for toggle in self.read(**context)["toggles"]}
+
+    def flag(self, key: str, **context: Any) -> TestResponse:
+        """What OFREP says about one feature."""
+        return self.flags(f"/{key}", {"context": context})
+
+    def flags(self, path: str = "", body: Any = None, **headers: str) -> TestResponse:
+        sent = {"Authorization": self.token} | headers
+        sent = {name.replace("_", "-"): value for name, value in sent.items() if value}
+        data = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
+        address = f"/ofrep/v1/evaluate/flags{path}"
+        return self.app.test_client().post(address, data=data, headers=sent)
+
+
+@pytest.fixture
+def new_front(new_sdk: Callable[..., Sdk]) -> Callable[..., Front]:
+    """Makes clients with a token for browsers in ``production``, or as told."""
+
+    def make(**asked: Any) -> Front:
+        sdk = new_sdk(**({"type": "frontend"} | asked))
+        return Front(sdk.app, sdk.token)
+
+    return make

@@ -1,0 +1,84 @@
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from marshmallow import fields
+
+from app.cors.service import ANY, MAX_ORIGIN, MAX_ORIGINS
+from app.web.schemas import Schema, SingleLine, StrictList
+
+PATTERN = (
+    r"^(\*|[A-Za-z][A-Za-z0-9+.-]*://([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])"
+    r"(:[0-9]{1,5})?)$"
+)
+USUAL_PORTS = {"http": 80, "https": 443}
+MAX_PORT = 65_535
+
+_is_origin = re.compile(PATTERN).fullmatch
+
+
+class Origin(SingleLine):
+    """An origin as browsers send it: in small letters, and without the usual port."""
+
+    default_error_messages = {  # noqa: RUF012 - marshmallow's own way to set it
+        "origin": (
+            "Use * for all sites, or a scheme and a host such as https://shop.example.com, with a "
+            "port if it has one, and without a path."
+        ),
+        "port": f"The port must be a number from 1 to {MAX_PORT}.",
+    }
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(high=MAX_ORIGIN, metadata={"pattern": PATTERN}, **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, *args, **kwargs)
+        if not _is_origin(text):
+            raise self.make_error("origin")
+        if text == ANY:
+            return text
+        scheme, _, host = text.lower().partition("://")
+        try:
+            port = urlsplit(f"//{host}").port
+        except ValueError:
+            raise self.make_error("port") from None
+        if port is None:
+            return f"{scheme}://{host}"
+        if port == 0:
+            raise self.make_error("port")
+        name = host.rpartition(":")[0]
+        usual = USUAL_PORTS.get(scheme)
+        return f"{scheme}://{name}" if port == usual else f"{scheme}://{name}:{port}"
+
+
+class Origins(StrictList):
+    default_error_messages = {  # noqa: RUF012
+        "many": f"Must have at most {MAX_ORIGINS} origins. Use * for all."
+    }
+
+    def __init__(self, **kwargs: Any) -> None:
+        metadata = {
+            "maxItems": MAX_ORIGINS,
+            "description": "The sites whose pages may read features; `*` for all, empty for none.",
+        }
+        super().__init__(Origin(), metadata=metadata, **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> list[Any]:
+        found = super()._deserialize(value, *args, **kwargs)
+        if len(found) > MAX_ORIGINS:
+            raise self.make_error("many")
+        return found
+
+
+class CorsSettings(Schema):
+    frontend_api_origins = Origins(required=True)
+
+
+class UiConfig(Schema):
+    """What clients of Unleash read about a server before anything else."""
+
+    name = fields.String()
+    version = fields.String()
+    unleash_url = fields.String(metadata={"description": "The address that people use."})
+    base_uri_path = fields.String(metadata={"description": "The path before all others, if any."})
+    frontend_api_origins = fields.List(fields.String())

@@ -1,0 +1,35 @@
+"""The sites whose pages may read features in a browser, which keeps that from all others."""
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from app.core.actor import Actor
+from app.core.db import db
+from app.cors.models import BrowserAccess
+from app.events import service as events
+from app.events.models import EventType
+
+ANY = "*"
+"""Instead of an origin: all of them."""
+MAX_ORIGINS = 100
+MAX_ORIGIN = 300
+
+_origins = sa.select(BrowserAccess.origins)
+
+
+def origins() -> list[str]:
+    """The origins in their order; ``*`` stands for all."""
+    found = db.session.scalar(_origins)
+    return list(found or ())
+
+
+def set_origins(actor: Actor, wanted: Sequence[str]) -> bool:
+    """Allow these origins and no others; whether that changed anything."""
+    access = db.session.scalars(sa.select(BrowserAccess).with_for_update()).one()
+    before = access.snapshot()
+    access.origins = list(dict.fromkeys(wanted))
+    after = access.snapshot()
+    if after != before:
+        events.record(actor, EventType.BROWSER_ORIGINS_UPDATED, pre_data=before, data=after)
+    return after != before

@@ -1,0 +1,43 @@
+"""Lets pages of other origins read features: answers to browsers that ask before they send."""
+
+import re
+from wsgiref.types import WSGIEnvironment
+
+from app.core.errors import Unavailable
+from app.cors.service import ANY
+from app.delivery.http import NOTHING, Answer, Header
+from app.delivery.source import Source
+
+MAX_AGE = ("Access-Control-Max-Age", "86400")
+METHODS = ("Access-Control-Allow-Methods", "GET, HEAD, POST")
+EXPOSED = ("Access-Control-Expose-Headers", "ETag")
+VARY = ("Vary", "Origin, Accept-Encoding, Authorization")
+MOST_ECHOED = 100
+
+_name = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+
+
+def preflight(environ: WSGIEnvironment) -> Answer:
+    """What a page may send. No one has to be known for that: browsers send no token with it."""
+    names = _name.findall(environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", ""))
+    headers = [METHODS, MAX_AGE, NOTHING]
+    if names:
+        headers.append(("Access-Control-Allow-Headers", ", ".join(names[:MOST_ECHOED])))
+    return Answer("204 No Content", headers)
+
+
+def headers(source: Source, environ: WSGIEnvironment) -> list[Header]:
+    """Which pages may read the answer, a refusal too."""
+    found = [VARY]
+    origin = environ.get("HTTP_ORIGIN")
+    if origin is None:
+        return found
+    try:
+        allowed = source.origins()
+    except Unavailable:  # the answer is 503 as well
+        return found
+    if ANY in allowed:
+        return [*found, ("Access-Control-Allow-Origin", ANY), EXPOSED]
+    if origin in allowed:
+        return [*found, ("Access-Control-Allow-Origin", origin), EXPOSED]
+    return found

@@ -1,0 +1,95 @@
+"""One evaluator for each environment, made when it is first asked for after a change."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.core.errors import Unavailable
+from app.core.logs import LOGGER
+from app.core.words import listed
+from app.delivery.payloads import Answers, Question
+from app.evaluation.engine import StateRefused
+from app.evaluation.evaluator import Evaluator, unreadable
+
+WHOLE = Question(None, is_inlined=False)
+
+
+class NotEvaluable(Unavailable):
+    """The engine refuses the state of an environment, and there was no earlier one."""
+
+    def __init__(self, environment: str) -> None:
+        super().__init__()
+        self.message = (
+            f"Features can't be evaluated in environment {environment}. The server's log and "
+            "flagstaff doctor name those that are the cause."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """``evaluator``: None if the engine refused the state and no earlier one."""
+
+    answers: Answers
+    etag: str
+    evaluator: Evaluator | None
+    problems: Mapping[str, str]
+
+
+class Engines:
+    """Makes evaluators aside from those that answer; ``note`` takes how many features failed."""
+
+    def __init__(self, note: Callable[[int], Any] = lambda _: None) -> None:
+        self._lock = threading.Lock()
+        self._made: dict[str, _Made] = {}
+        self._note = note
+
+    def of(self, answers: Answers) -> Evaluator:
+        """The evaluator of a state. If the engine refuses the state, the last one goes on.
+
+        Raises:
+            NotEvaluable: if there is no last one.
+
+        """
+        evaluator = self._up_to_date(answers).evaluator
+        if evaluator is None:
+            raise NotEvaluable(answers.state.environment)
+        return evaluator
+
+    def problems(self, answers: Answers) -> Mapping[str, str]:
+        """Why features of a state can't be evaluated, by their names."""
+        return self._up_to_date(answers).problems
+
+    def _up_to_date(self, answers: Answers) -> _Made:
+        environment = answers.state.environment
+        made = self._made.get(environment)
+        if made is not None and made.answers is answers:
+            return made
+        with self._lock:
+            made = self._made.get(environment)
+            if made is not None and made.answers is answers:
+                return made  # another thread was faster
+            made = self._made[environment] = _make(answers, made)
+            self._note(sum(len(one.problems) for one in self._made.values()))
+            return made
+
+
+def _make(answers: Answers, last: _Made | None) -> _Made:
+    state = answers.all(WHOLE)
+    if last is not None and last.etag == state.etag:
+        return _Made(answers, state.etag, last.evaluator, last.problems)
+    environment = answers.state.environment
+    try:
+        evaluator = Evaluator(state.body)
+    except StateRefused as refused:
+        problems = unreadable(state.body) or {"*": str(refused)}
+        _tell(environment, "the engine refuses all features because of", problems)
+        evaluator_before = None if last is None else last.evaluator
+        return _Made(answers, state.etag, evaluator_before, problems)
+    if evaluator.problems:
+        _tell(environment, "the engine can't evaluate", evaluator.problems)
+    return _Made(answers, state.etag, evaluator, evaluator.problems)
+
+
+def _tell(environment: str, what: str, problems: Mapping[str, str]) -> None:
+    LOGGER.error("environment %s: %s %s", environment, what, listed(problems))
