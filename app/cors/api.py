@@ -44,4 +44,4 @@ def update(data: dict[str, Any]) -> Response:
     `/ofrep` answer; applications that are no browsers are not affected.
     """
     service.set_origins(current_actor, data["frontend_api_origins"])
-    return no_body()
+    return no_body(204)

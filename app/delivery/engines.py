@@ -74,22 +74,25 @@ class Engines:
             return made
 
 
-def _make(answers: Answers, last: _Made | None) -> _Made:
+def evaluated(answers: Answers) -> tuple[Evaluator | None, Mapping[str, str]]:
+    """The evaluator, None if the engine refuses the state; and the problems of features."""
     state = answers.all(WHOLE)
-    if last is not None and last.etag == state.etag:
-        return _Made(answers, state.etag, last.evaluator, last.problems)
-    environment = answers.state.environment
     try:
         evaluator = Evaluator(state.body)
     except StateRefused as refused:
-        problems = unreadable(state.body) or {"*": str(refused)}
-        _tell(environment, "the engine refuses all features because of", problems)
-        evaluator_before = None if last is None else last.evaluator
-        return _Made(answers, state.etag, evaluator_before, problems)
-    if evaluator.problems:
-        _tell(environment, "the engine can't evaluate", evaluator.problems)
-    return _Made(answers, state.etag, evaluator, evaluator.problems)
+        return None, unreadable(state.body) or {"*": str(refused)}
+    return evaluator, evaluator.problems
 
 
-def _tell(environment: str, what: str, problems: Mapping[str, str]) -> None:
-    LOGGER.error("environment %s: %s %s", environment, what, listed(problems))
+def _make(answers: Answers, last: _Made | None) -> _Made:
+    etag = answers.all(WHOLE).etag
+    if last is not None and last.etag == etag:
+        return _Made(answers, etag, last.evaluator, last.problems)
+    evaluator, problems = evaluated(answers)
+    environment, names = answers.state.environment, listed(problems)
+    if evaluator is None:
+        LOGGER.error("environment %s: the engine refuses all because of %s", environment, names)
+        evaluator = None if last is None else last.evaluator
+    elif problems:
+        LOGGER.error("environment %s: the engine can't evaluate %s", environment, names)
+    return _Made(answers, etag, evaluator, problems)

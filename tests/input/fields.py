@@ -395,6 +395,8 @@ SLOTS = [
         for way, status in (("on", 404), ("off", 404), ("on/plan", 200), ("off/plan", 200))
         for pointer, takes in (("features", NOTHING), ("features/0", KEY))
     ),
+    Slot("POST", "/ui-config/cors", "frontendApiOrigins", {"[]"}, 204),
+    Slot("POST", "/ui-config/cors", "frontendApiOrigins/0", NOTHING),
     Slot("POST", "/context", "name", KEY, 201),
     Slot("POST", "/context", "description", (PROSE | NULL) - {"a line break"}, 201),
     Slot("POST", "/context", "stickiness", TRUTH, 201),

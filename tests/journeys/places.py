@@ -98,6 +98,7 @@ for name, path, heading in (
         f"{CHECKOUT}/environments/production/default-strategy",
         "Default strategy in production",
     ),
+    ("browser-origins", "/browser-origins", "Browser origins"),
     ("sdk-tokens-none", "/projects/empty/sdk-tokens", "SDK tokens"),
     ("sdk-tokens-none-match", "/sdk-tokens?text=nothing-like-it", "SDK tokens"),
     ("connect", "/connect", "Connect an application"),

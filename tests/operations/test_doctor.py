@@ -332,3 +332,26 @@ def test_it_finds_that_nothing_answers(machine):
     found = through(machine, "http://127.0.0.1:9")
     assert "does not lead to Flagstaff" in found[-1]["says"]
     assert "Check that proxy and server are running" in found[-1]["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"groupId": 'a"b', "rollout": "50"}, "the engine can't evaluate checkout"),
+        ({"groupId": "a", "rollout": 50}, "refuses all features of development because of"),
+    ],
+)
+def test_it_finds_features_that_the_engine_cannot_evaluate(healthy, parameters, said):
+    sql(
+        healthy,
+        "INSERT INTO features (id, name, project_id, type, stale, impression_data, created_at)"
+        " VALUES (1, 'checkout', 'default', 'release', 0, 0, '2026-01-01')",
+        "INSERT INTO feature_states (feature_id, environment, enabled, variants, changed_at)"
+        " VALUES (1, 'development', 1, '[]', '2026-01-01')",
+        "INSERT INTO strategies (id, feature_id, environment, name, parameters, constraints,"
+        " variants, disabled, sort_order, created_at) VALUES ('x', 1, 'development', 'flexibleRollout',"
+        f" '{json.dumps(parameters)}', '[]', '[]', 0, 0, '2026-01-01')",
+    )
+    found = healthy.run("doctor")
+    assert said in found.stdout
+    assert "checkout" in found.stdout

@@ -177,6 +177,8 @@ NEEDS = {
     ("POST", PROJECT + "/api-tokens"): "CREATE_PROJECT_API_TOKEN",
     ("DELETE", PROJECT + "/api-tokens/<ref:ref>"): "DELETE_PROJECT_API_TOKEN",
     ("POST", PROJECT + "/api-tokens/<ref:ref>/rotate"): "CREATE_PROJECT_API_TOKEN",
+    ("GET", "/api/admin/ui-config"): TOKEN,
+    ("POST", "/api/admin/ui-config/cors"): "UPDATE_CORS",
     ("GET", "/api/admin/events"): "READ_LOGS",
     ("GET", "/api/admin/security-log"): "ADMIN",
 }
@@ -299,6 +301,8 @@ PAGES_NEED = {
     ("POST", SDK + "/rotate"): "UPDATE_CLIENT_API_TOKEN",
     ("GET", SDK + "/revoke"): "DELETE_CLIENT_API_TOKEN",
     ("POST", SDK + "/revoke"): "DELETE_CLIENT_API_TOKEN",
+    ("GET", "/browser-origins"): "UPDATE_CORS",
+    ("POST", "/browser-origins"): "UPDATE_CORS",
     ("GET", "/connect"): "CREATE_CLIENT_API_TOKEN",
     ("POST", "/connect"): "CREATE_CLIENT_API_TOKEN",
     ("GET", PAGES + "/sdk-tokens"): "READ_PROJECT_API_TOKEN",

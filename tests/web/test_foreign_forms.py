@@ -100,6 +100,7 @@ FILLED_IN = {
     ),
     "/strategy-types/<key:name>/delete": ("/strategy-types/by-region", "Delete by-region", {}),
     "/sdk-tokens/<id:token_id>/revoke": ("/sdk-tokens/1/revoke", 0, {}),
+    "/browser-origins": ("/browser-origins", 0, {"frontend_api_origins": "https://a.example"}),
     "/new-environment": ("/new-environment", 0, {"name": "moon", "type": "test"}),
     "/environments/<key:name>": ("/environments/production", 0, {"sort_order": "77"}),
     "/environments/<key:name>/deprecate": ("/environments/production", "Deprecate production", {}),

@@ -28,6 +28,7 @@ PAGES = (
     "/users/inactive",
     "/service-accounts",
     "/sdk-tokens",
+    "/browser-origins",
     "/connect",
     "/service-accounts/2",
     "/events",

@@ -14,6 +14,7 @@ from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
 from app.events import service as events
 from app.operations import backup, heads
+from app.operations.doctor.evaluation import check_evaluation
 from app.operations.doctor.findings import Finding, fine, warning, wrong
 from app.operations.heads import HEADS, UnreadableHeads, has_served
 from app.tokens import service as tokens
@@ -210,5 +211,6 @@ def _contents(settings: Settings) -> Iterator[Finding]:
         with unit_of_work(writes=False):
             for check in (check_clock, check_event_log, check_people, check_tokens):
                 yield from check(settings)
+        yield from check_evaluation()
     except DBAPIError as error:
         yield wrong("database", f"The database can't be read: {_first_line(error)}.", RESTORE)
