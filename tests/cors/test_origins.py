@@ -44,9 +44,7 @@ def test_at_first_all_sites_may_read(admin):
 def test_a_browser_may_ask_before_it_sends_and_needs_no_token(app, admin, place):
     answer = preflight(app, place)
     assert (answer.status_code, answer.data) == (204, b"")
-    found = {
-        name: value for name, value in answer.headers if name.startswith(("Access-", "Vary"))
-    }
+    found = {name: value for name, value in answer.headers if name.startswith(("Access-", "Vary"))}
     assert found == {
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Allow-Methods": "GET, HEAD, POST",

@@ -1,4 +1,4 @@
-"""The official SDKs answer as the client specification says, on what Flagstaff delivers.
+"""SDKs and the faces that evaluate here answer as the client specification says.
 
 Of 279 cases, an API that refuses nonsense can be given 248. Eight of these differ because the
 weights of variants here always add up to 1,000, and what they add up to decides who gets which.
@@ -42,20 +42,30 @@ OTHER_WEIGHTS = {
     ),
 }
 
+COMPLETED = {
+    "Feature.A4 should be disabled when no user on context",
+    "Feature.remoteAddress.A should not be enabled for missing remoteAddress on context",
+}
+"""Who names no session or address gets one here, as in Unleash."""
+
 
 @pytest.fixture
 def server(start) -> Server:
     return start()
 
 
-@pytest.fixture
-def token(server):
-    body = {"tokenName": "web", "type": "client", "environment": ENVIRONMENT}
+def new_token(server, type):
+    body = {"tokenName": type, "type": type, "environment": ENVIRONMENT}
     return server.call("POST", "/api/admin/api-tokens", body).json["secret"]
 
 
+@pytest.fixture
+def token(server):
+    return new_token(server, "client")
+
+
 @pytest.mark.parametrize("name", names())
-def test_sdks_answer_as_specified(server, token, sdks, name):
+def test_sdks_and_faces_answer_as_specified(server, token, sdks, name):
     specification = Specification(name)
     refused = specification.give(lambda *sent: server.call(*sent).status)
     cases = [case for case in specification.cases if case.feature not in refused]
@@ -66,13 +76,74 @@ def test_sdks_answer_as_specified(server, token, sdks, name):
         "questions": [case.question for case in cases],
     }
     engine = engine_on(server, token)
+    expected = [
+        asked(engine, case) if case.description in OTHER_WEIGHTS else case.expected
+        for case in cases
+    ]
     for language in sdks:
-        for case, answer in zip(cases, run(sdks, language, "answers", job), strict=True):
-            wanted = case.expected
-            if case.description in OTHER_WEIGHTS:
-                wanted = asked(engine, case)
+        answers = run(sdks, language, "answers", job)
+        for case, answer, wanted in zip(cases, answers, expected, strict=True):
             found = answer if isinstance(answer, bool) else without_new_spelling(answer)
             assert found == wanted, (language, case.description)
+    browser = new_token(server, "frontend")
+    for case, wanted in zip(cases, expected, strict=True):
+        told = case.description
+        if told in COMPLETED:
+            continue
+        assert in_a_browser(server, browser, case) == wanted, told
+        assert by_ofrep(server, token, case) == in_ofrep(wanted), told
+        assert in_all_flags(server, token, case) == in_ofrep(wanted), told
+
+
+def in_a_browser(server, token, case):
+    """What the frontend API says, as the specification writes it."""
+    sent = {"context": case.context}
+    toggles = server.call("POST", "/api/frontend", sent, token=token).json["toggles"]
+    found = [toggle for toggle in toggles if toggle["name"] == case.feature]
+    if not case.is_about_variant:
+        return bool(found)
+    off = {"name": "disabled", "enabled": False, "feature_enabled": False}
+    return without_new_spelling(found[0]["variant"]) if found else off
+
+
+def by_ofrep(server, token, case):
+    """Whether OFREP calls the feature on, the name of its variant, and its value."""
+    path = f"/ofrep/v1/evaluate/flags/{case.feature}"
+    answer = server.call("POST", path, {"context": flat(case.context)}, token=token)
+    return read(answer.json, case)
+
+
+def in_all_flags(server, token, case):
+    sent = {"context": flat(case.context)}
+    flags = server.call("POST", "/ofrep/v1/evaluate/flags", sent, token=token).json["flags"]
+    found = [flag for flag in flags if flag["key"] == case.feature]
+    return read(found[0] if found else {"errorCode": "FLAG_NOT_FOUND"}, case)
+
+
+def read(answer, case):
+    if "errorCode" in answer:
+        assert answer["errorCode"] == "FLAG_NOT_FOUND"
+        return (False, "disabled", None) if case.is_about_variant else (False,)
+    facts = answer["metadata"]
+    if not case.is_about_variant:
+        return (facts["enabled"],)
+    value = answer.get("value")
+    return facts["enabled"], facts["variant"], None if isinstance(value, bool) else value
+
+
+def in_ofrep(wanted):
+    """The answer that the specification wants, as ``read`` gives it."""
+    if isinstance(wanted, bool):
+        return (wanted,)
+    payload = wanted.get("payload")
+    value = payload and payload["value"]
+    is_text = payload is None or payload["type"] in {"string", "csv"}
+    return wanted["feature_enabled"], wanted["name"], value if is_text else json.loads(value)
+
+
+def flat(context):
+    """The context as OpenFeature has it, where properties are like all others."""
+    return {**context.get("properties", {}), **context, "properties": None}
 
 
 def engine_on(server, token):

@@ -76,6 +76,7 @@ FULLER: dict[tuple[str, str], Any] = {
     ("PUT", "/segments/{segment}"): SEGMENT,
     ("POST", "/strategies"): TYPE,
     ("PUT", "/strategies/by-region"): {"parameters": [{"name": "regions"}]},
+    ("POST", "/ui-config/cors"): {"frontendApiOrigins": ["https://a.example"]},
     ("PUT", "/context/plan"): {"legalValues": [{"value": "free"}]},
 }
 

@@ -349,8 +349,8 @@ def test_it_finds_features_that_the_engine_cannot_evaluate(healthy, parameters, 
         "INSERT INTO feature_states (feature_id, environment, enabled, variants, changed_at)"
         " VALUES (1, 'development', 1, '[]', '2026-01-01')",
         "INSERT INTO strategies (id, feature_id, environment, name, parameters, constraints,"
-        " variants, disabled, sort_order, created_at) VALUES ('x', 1, 'development', 'flexibleRollout',"
-        f" '{json.dumps(parameters)}', '[]', '[]', 0, 0, '2026-01-01')",
+        " variants, disabled, sort_order, created_at) VALUES ('x', 1, 'development',"
+        f" 'flexibleRollout', '{json.dumps(parameters)}', '[]', '[]', 0, 0, '2026-01-01')",
     )
     found = healthy.run("doctor")
     assert said in found.stdout
