@@ -19,6 +19,7 @@ from app.core.permissions import (
 from app.docs import commands
 from app.docs.examples import EXAMPLES
 from app.events.words import WORDS
+from app.sdk_tokens.forms import Place
 from app.sdk_tokens.pages_connect import snippets
 from app.security_log import words as security_words
 from app.web.browsers import identify_if_signed_in
@@ -90,8 +91,8 @@ def _operating() -> dict[str, Any]:
 
 
 def _connect() -> dict[str, Any]:
-    code = snippets()
-    return {"snippets": code, "address": current_settings().address("/api/")}
+    code = [(place, snippets(place)) for place in Place]
+    return {"code": code, "address": current_settings().address("/api/")}
 
 
 def _permission_row(permission: Permission) -> tuple[Permission, str, dict[Role, str]]:

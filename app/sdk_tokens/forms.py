@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any
 
 from wtforms import RadioField, SelectChoice, SelectField, SelectMultipleField, StringField
@@ -11,7 +12,49 @@ from app.web.forms import ReasonField, SchemaForm
 from app.web.schemas import Timestamp
 
 LASTS = (("", "Never"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In 1 year"))
-USUAL = {"lasts": "365"}
+
+
+class Place(StrEnum):
+    """Where an application runs, and so which token and code it needs."""
+
+    SERVER = "server"
+    BROWSER = "browser"
+    OPEN_FEATURE = "openfeature"
+
+    @property
+    def token_type(self) -> SdkTokenType:
+        return SdkTokenType.FRONTEND if self is Place.BROWSER else SdkTokenType.CLIENT
+
+    @property
+    def heading(self) -> str:
+        return PLACE_WORDS[self][0]
+
+    @property
+    def words(self) -> str:
+        return PLACE_WORDS[self][1]
+
+
+PLACE_WORDS = {
+    Place.SERVER: (
+        "On a server",
+        (
+            "Node, Python, Java, Go, .NET or Ruby. Reads the rules and decides itself, so it works "
+            "when Flagstaff is down. Keep the token secret."
+        ),
+    ),
+    Place.BROWSER: (
+        "In a browser or on a phone",
+        (
+            "Flagstaff decides. The application gets only what is on for its user. The token can "
+            "be public."
+        ),
+    ),
+    Place.OPEN_FEATURE: (
+        "On a server, with OpenFeature",
+        "Any language with an OFREP provider. Flagstaff decides. Keep the token secret.",
+    ),
+}
+USUAL = {"lasts": "365", "place": Place.SERVER.value}
 
 
 class ConnectForm(SchemaForm):
@@ -22,12 +65,14 @@ class ConnectForm(SchemaForm):
     token_name = StringField(
         "Application name", description="For example “web-shop”. Must differ from other SDK tokens."
     )
+    place = RadioField("Where it runs", choices=[place.value for place in Place])
     environment = RadioField("Environment")
     lasts = SelectField("Expires", choices=[SelectChoice(*choice) for choice in LASTS])
     reason = ReasonField()
 
     def __init__(self, environments: Sequence[str]) -> None:
         super().__init__(data=USUAL)
+        self.place.validate_choice = False
         self.environment.choices = environments
         self.environment.validate_choice = False
 
@@ -37,11 +82,17 @@ class ConnectForm(SchemaForm):
             self.environment.errors = ["Choose an environment"]
         return not self.problems
 
+    @property
+    def where(self) -> Place:
+        """Where the application runs; on a server if that was not said."""
+        known = {place.value: place for place in Place}
+        return known.get(self.place.data, Place.SERVER)
+
     def payload(self) -> dict[str, Any]:
         days = self.lasts.data or ""
         at = utcnow() + timedelta(days=int(days)) if days in dict(LASTS) and days else None
         return super().payload() | {
-            "type": SdkTokenType.CLIENT.value,
+            "type": self.where.token_type.value,
             "expiresAt": Timestamp().serialize("at", {"at": at}),
         }
 

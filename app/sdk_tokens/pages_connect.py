@@ -9,12 +9,13 @@ from flask.typing import ResponseReturnValue
 from app.core.permissions import Permission
 from app.projects import service as projects
 from app.sdk_tokens import service
-from app.sdk_tokens.forms import ConnectAnywhereForm, ConnectForm
+from app.sdk_tokens.forms import ConnectAnywhereForm, ConnectForm, Place
+from app.sdk_tokens.models import SdkTokenType
 from app.sdk_tokens.pages_scope import Scope
 from app.sdk_tokens.service import IssuedSdkToken
 from app.usage import tokens
 from app.web.browsers import require_password
-from app.web.caller import current_actor
+from app.web.caller import current_actor, require
 from app.web.forms import attempt, show_form
 from app.web.routes import PageBlueprint
 from app.web.settings import current_settings
@@ -23,15 +24,20 @@ bp = PageBlueprint("connect_pages", __name__)
 
 IN_PROJECT = "/projects/<key:project_id>"
 LANGUAGES = {
-    "node": "Node.js",
-    "python": "Python",
-    "java": "Java",
-    "go": "Go",
-    "dotnet": ".NET",
-    "ruby": "Ruby",
-    "curl": "curl",
+    Place.SERVER: {
+        "node": "Node.js",
+        "python": "Python",
+        "java": "Java",
+        "go": "Go",
+        "dotnet": ".NET",
+        "ruby": "Ruby",
+        "curl": "curl",
+    },
+    Place.BROWSER: {"browser": "JavaScript", "ofrep_web": "OpenFeature"},
+    Place.OPEN_FEATURE: {"ofrep_node": "Node.js", "ofrep_python": "Python", "ofrep_curl": "curl"},
 }
 UNKNOWN_NAME = "my-application"
+UNKNOWN_TOKEN = "YOUR_BROWSER_TOKEN"  # noqa: S105 - what readers replace
 PROJECTS_OFFERED = 100
 
 
@@ -40,13 +46,19 @@ class Snippet(NamedTuple):
     code: str
 
 
-def snippets(name: str = UNKNOWN_NAME) -> list[Snippet]:
-    """Code that reads features from this server. ``name``: of the application, in any spelling."""
-    url = current_settings().address("/api/")
+def snippets(
+    place: Place = Place.SERVER, name: str = UNKNOWN_NAME, token: str = UNKNOWN_TOKEN
+) -> list[Snippet]:
+    """Code that reads features from this server. ``name``: of the application, in any spelling.
+
+    ``token``: only code of browsers has it, where everyone can read it anyway.
+    """
+    base = current_settings().address("")
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") or UNKNOWN_NAME
+    facts = {"base": base, "url": f"{base}/api/", "name": plain, "token": token}
     return [
-        Snippet(language, render_template(f"sdk_tokens/snippets/{file}.txt", url=url, name=plain))
-        for file, language in LANGUAGES.items()
+        Snippet(language, render_template(f"sdk_tokens/snippets/{file}.txt", **facts))
+        for file, language in LANGUAGES[place].items()
     ]
 
 
@@ -76,30 +88,36 @@ def contact_in_project(project_id: str, token_id: int) -> ResponseReturnValue:
     return _contact(Scope.of(project_id), token_id)
 
 
-def secret_page(scope: Scope, issued: IssuedSdkToken) -> str:
+def secret_page(scope: Scope, issued: IssuedSdkToken, place: Place | None = None) -> str:
     """The only page that shows a new token, with code that uses it."""
     token = issued.token
+    if place is None:
+        place = Place.BROWSER if token.type is SdkTokenType.FRONTEND else Place.SERVER
     return render_template(
         "sdk_tokens/secret.html",
         scope=scope,
         token=token,
         secret=issued.secret,
-        snippets=snippets(token.name),
+        snippets=snippets(place, token.name, issued.secret),
     )
 
 
 def _connect(scope: Scope, form: ConnectForm) -> ResponseReturnValue:
     require_password("connect an application")
     if issued := attempt(form, lambda: _create(scope, form.values)):
-        return secret_page(scope, issued)
+        return secret_page(scope, issued, form.where)
     offered = projects.names(current_actor, PROJECTS_OFFERED)
-    return show_form("sdk_tokens/connect.html", form, scope=scope, projects=offered)
+    return show_form(
+        "sdk_tokens/connect.html", form, scope=scope, projects=offered, places=list(Place)
+    )
 
 
 def _create(scope: Scope, values: dict[str, Any]) -> IssuedSdkToken:
     if scope.project_id is not None:
         projects.require_for_content(current_actor, scope.project_id)
         values = {**values, "projects": [scope.project_id]}
+    elif values["type"] is SdkTokenType.FRONTEND:
+        require(current_actor, Permission.CREATE_FRONTEND_API_TOKEN)
     return service.create(current_actor, **values)
 
 

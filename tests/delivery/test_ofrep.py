@@ -34,7 +34,7 @@ def facts(answer):
     return answer.json
 
 
-def test_a_feature_is_told_with_its_value_and_why(server, make):
+def test_a_feature_has_its_value_and_the_reason(server, make):
     make("cart", variants=[COLOR])
     assert facts(server.flag("cart", targetingKey="1")) == {
         "key": "cart",

@@ -217,3 +217,23 @@ def test_a_leaked_sdk_token_is_recognized_and_leads_to_its_revocation(app, brows
 def test_the_go_code_is_for_the_newest_major_version_that_is_known(browser):
     newest = sdks.Sdk("unleash-go-sdk:1.0.0").newest
     assert browser.get("/help/connect").has(f"go get github.com/Unleash/unleash-go-sdk/v{newest} ")
+
+
+@pytest.mark.parametrize(
+    ("place", "type", "codes"),
+    [
+        ("server", "client", ["unleash-client", "UnleashClient"]),
+        ("browser", "frontend", ["unleash-proxy-client", "@openfeature/ofrep-web-provider"]),
+        ("openfeature", "client", ["@openfeature/ofrep-provider", "openfeature-provider-ofrep"]),
+    ],
+)
+def test_an_application_gets_the_token_and_the_code_for_where_it_runs(
+    browser, admin, place, type, codes
+):
+    page = connect(browser, place=place)
+    [token] = admin.ok("GET", "/api-tokens")["tokens"]
+    assert token["type"] == type
+    assert all(page.has(code) for code in codes)
+    [secret] = {code.text for code in page.soup.select(".secret code")}
+    in_code = any(secret in code.text for code in page.soup.select("figure.code"))
+    assert in_code is (place == "browser")

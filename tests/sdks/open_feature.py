@@ -3,6 +3,8 @@
 import json
 import logging
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from openfeature import api
 from openfeature.contrib.provider.ofrep import OFREPProvider
@@ -13,7 +15,7 @@ job = json.load(sys.stdin)
 headers = {"Authorization": f"Bearer {job['token']}"}
 api.set_provider(OFREPProvider(job["url"], headers_factory=lambda: headers))
 client = api.get_client()
-ASKS = {
+ASKS: dict[type, Callable[..., Any]] = {
     bool: client.get_boolean_details,
     str: client.get_string_details,
     int: client.get_integer_details,
