@@ -37,7 +37,7 @@ def ask_advanced(data: dict[str, Any]) -> Response:
     playground = service.ask(
         current_actor,
         environments=names,
-        projects=data["projects"],
+        projects=data.get("projects"),
         people=people(given.values),
         most=MOST_EXPLAINED,
     )
@@ -56,7 +56,7 @@ def ask_advanced(data: dict[str, Any]) -> Response:
         {"name": name, "projectId": playground.projects[name], "environments": found}
         for name, found in by_feature.items()
     ]
-    asked_for = {"environments": names, "projects": rows.projects(data["projects"])}
+    asked_for = {"environments": names, "projects": rows.projects(data.get("projects"))}
     return jsonify(rows.result(given, asked_for, features))
 
 
@@ -80,7 +80,7 @@ def ask(data: dict[str, Any]) -> Response:
         playground = service.ask(
             current_actor,
             environments=[environment],
-            projects=data["projects"],
+            projects=data.get("projects"),
             people=[{name: value for name, value in given.values.items() if value}],
             most=MOST_EXPLAINED,
         )
@@ -96,5 +96,5 @@ def ask(data: dict[str, Any]) -> Response:
         rows.answer(playground, one, explanation)
         for one, explanation in zip(asked, playground.explain(asked), strict=True)
     ]
-    asked_for = {"environment": environment, "projects": rows.projects(data["projects"])}
+    asked_for = {"environment": environment, "projects": rows.projects(data.get("projects"))}
     return jsonify(rows.result(given, asked_for, features))

@@ -111,7 +111,7 @@ class Projects(fields.Field[list[str] | None]):
 
 
 class _Question(Schema):
-    projects = Projects(load_default=None)
+    projects = Projects()
     context = ContextValues(required=True)
 
 

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow
 
 LOOKING = {
     *("archive.validate", "archive.plan", "constraints.validate", "segments.validate"),
+    *("playground.ask", "playground.ask_advanced"),
     *("switching.plan_on", "switching.plan_off"),
 }
 """POST for the sake of its body; these change nothing anyway."""
