@@ -45,7 +45,9 @@ class Reading:
             reading._add_constraints(strategy.get("constraints") or ())
             for id in strategy.get("segments") or ():
                 reading._add_constraints(segments.get(id, {}).get("constraints") or ())
-        reading._add_variants(feature.get("variants") or (), DEFAULT)
+        variants = list(feature.get("variants") or ())
+        own = variants[0].get("stickiness") if variants else None
+        reading._add_variants(variants, own or DEFAULT)
         return reading
 
     def include(self, parent: "Reading") -> None:
@@ -86,6 +88,7 @@ class Reading:
                 self.has_targets = True
         if len(found) > 1:
             self._stick_to(found[0].get("stickiness") or otherwise)
+            self._stick_to(otherwise)  # the engine takes that of the strategy in any case
             self.has_shares = True
 
     def _add_constraints(self, constraints: Iterable[Json]) -> None:
