@@ -25,6 +25,7 @@ from tests.support.processes import FLAGSTAFF, running
 
 ROUNDS = 3
 MOST = 3_000
+MS = {"us": 0.001, "ms": 1.0, "s": 1_000.0}
 TICK = os.sysconf("SC_CLK_TCK")
 LINE = "{:26} {:>10} {:>8} {:>10} {:>8} {:>6}  {}"
 LUA = """\
@@ -49,36 +50,45 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """``value``: requests per second, or ms for a bulk request; ``cpu``: ms for each request."""
+    """``value``: requests per second, or ms for a bulk request; ``cpu``: ms for each request.
+
+    ``p50``: half of the answers take at most so many ms, with eight connections.
+    """
 
     value: float
     cpu: float
+    p50: float = 0.0
 
 
 def main() -> None:
-    options = _options()
-    if shutil.which("wrk") is None:
-        raise SystemExit("Install wrk; on Debian: apt-get install wrk")
+    asked = options(__doc__)
+    require_wrk()
     token = secrets.token_urlsafe(40)
     with (
-        postgresql.chosen(options.postgresql) as url,
+        postgresql.chosen(asked.postgresql) as url,
         TemporaryDirectory(prefix="flagstaff-beside-") as home,
         running(FLAGSTAFF, "/ready", HOME=home, BOOTSTRAP_TOKEN=token, DATABASE_URL=url) as server,
     ):
         ours = Subject((server.address,), token)
         ours.make_project()
-        theirs = stranger(options.url, options.token)
+        theirs = stranger(asked.url, asked.token)
         wanted = goals.RATIOS["postgresql" if url else "sqlite"]
         found = _measure(
-            Side(ours, [server.process.pid, *options.own_pid]),
-            Side(theirs, options.pid),
-            options.seconds,
+            Side(ours, [server.process.pid, *asked.own_pid]),
+            Side(theirs, asked.pid),
+            asked.seconds,
         )
         _write(found, wanted)
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.beside", description=__doc__)
+def require_wrk() -> None:
+    if shutil.which("wrk") is None:
+        raise SystemExit("Install wrk; on Debian: apt-get install wrk")
+
+
+def options(words: str | None) -> argparse.Namespace:
+    """What a comparison is told; ``words``: what it does."""
+    parser = argparse.ArgumentParser(description=words)
     parser.add_argument("url", help="of the other server")
     parser.add_argument("token", help="of an Admin there")
     parser.add_argument("--pid", type=int, action="append", default=[], help="of its processes")
@@ -96,23 +106,27 @@ def _measure(ours: Side, theirs: Side, seconds: float) -> Iterator[tuple[str, Fo
     for name in ("GET user", "validate 3", "tags 3 (+1 -1)"):
         rates = [
             (
-                _wrk(ours, ours.subject.kinds()[name], seconds),
-                _wrk(theirs, theirs.subject.kinds()[name], seconds),
+                through_wrk(ours, ours.subject.kinds()[name], seconds),
+                through_wrk(theirs, theirs.subject.kinds()[name], seconds),
             )
             for _ in range(ROUNDS)
         ]
-        yield name, _median(own for own, _ in rates), _median(other for _, other in rates)
+        yield name, median_of(own for own, _ in rates), median_of(other for _, other in rates)
     jobs = ours.subject.reading(), theirs.subject.reading()
     for name in jobs[0]:
         rates = [
-            (_wrk(ours, jobs[0][name], seconds), _wrk(theirs, jobs[1][name], seconds))
+            (through_wrk(ours, jobs[0][name], seconds), through_wrk(theirs, jobs[1][name], seconds))
             for _ in range(ROUNDS)
         ]
-        yield name, _median(own for own, _ in rates), _median(other for _, other in rates)
+        yield name, median_of(own for own, _ in rates), median_of(other for _, other in rates)
     names = [name for name in ours.subject.bulk() if f" {MOST:,} x 5" in name]
     bulk = [(_in_order(ours, names), _in_order(theirs, names)) for _ in range(ROUNDS)]
     for name in names:
-        yield name, _median(own[name] for own, _ in bulk), _median(other[name] for _, other in bulk)
+        yield (
+            name,
+            median_of(own[name] for own, _ in bulk),
+            median_of(other[name] for _, other in bulk),
+        )
 
 
 def _filling(side: Side) -> Found:
@@ -132,13 +146,21 @@ def _in_order(side: Side, names: Iterable[str]) -> dict[str, Found]:
     return found
 
 
-def _wrk(side: Side, job: Job, seconds: float) -> Found:
+def through_wrk(side: Side, job: Job, seconds: float) -> Found:
     """Requests per second with eight connections."""
     with TemporaryDirectory() as folder:
         script = Path(folder, "request.lua")
         bodies = ", ".join(json.dumps(body) for body in job.bodies)
         script.write_text(LUA.format(bodies=bodies, method=job.method))
-        command = ["wrk", "-t1", f"-c{job.connections}", f"-d{seconds:.0f}s", "-s", str(script)]
+        command = [
+            "wrk",
+            "-t1",
+            f"-c{job.connections}",
+            f"-d{seconds:.0f}s",
+            "--latency",
+            "-s",
+            str(script),
+        ]
         address = job.servers[0] + job.path
         named = {"Authorization": job.token, **dict(job.headers)}
         headers = [part for name, value in named.items() for part in ("-H", f"{name}: {value}")]
@@ -154,10 +176,11 @@ def _wrk(side: Side, job: Job, seconds: float) -> Found:
         raise SystemExit(f"{job.path}: {refused[0]}")
     [requests] = re.findall(r"(\d+) requests in", done.stdout)
     [rate] = re.findall(r"Requests/sec:\s+([\d.]+)", done.stdout)
-    return Found(float(rate), cpu / int(requests))
+    [(p50, unit)] = re.findall(r"50%\s+([\d.]+)(us|ms|s)", done.stdout)
+    return Found(float(rate), cpu / int(requests), float(p50) * MS[unit])
 
 
-def _median(found: Iterable[Found]) -> Found:
+def median_of(found: Iterable[Found]) -> Found:
     return Found(*map(median, zip(*map(astuple, found), strict=True)))
 
 

@@ -20,6 +20,8 @@ FILLING = 1_800.0
 """Seconds at most."""
 
 SELDOM = "bench-seldom"
+ENVIRONMENT = "development"
+FRONTEND = "/api/frontend"
 FEATURES, METRICS = "/api/client/features", "/api/client/metrics"
 SDK = (
     ("Unleash-Client-Spec", "5.2.0"),
@@ -75,8 +77,7 @@ class Subject:
 
     def reading(self) -> dict[str, Job]:
         """What SDKs ask for and report, with a token that is made for them."""
-        new = {"tokenName": secrets.token_hex(8), "type": "client", "environment": "development"}
-        token = json.load(self._call("POST", f"{API}/api-tokens", self.token, new))["secret"]
+        token = self.new_token("client")
         etag = self._call("GET", FEATURES, token).headers["ETag"]
         reports = json.dumps({"appName": "bench", "bucket": self._bucket()})
         asks = Job(self.servers, "GET", FEATURES, token, headers=SDK)
@@ -85,6 +86,38 @@ class Subject:
             "features, gzip": replace(asks, headers=(*SDK, ("Accept-Encoding", "gzip"))),
             "metrics": Job(self.servers, "POST", METRICS, token, (reports,), headers=SDK),
         }
+
+    def switch_on(self, features: int) -> None:
+        """Let so many features be on for half of all users."""
+        half = {"name": "flexibleRollout", "parameters": {"rollout": "50", "stickiness": "userId"}}
+        path = f"{API}/projects/{self.project}/environments/{ENVIRONMENT}/default-strategy"
+        self._call("POST", path, self.token, half)
+        names = [self.feature(number) for number in range(1, features + 1)]
+        path = f"{API}/projects/{self.project}/bulk_features/environments/{ENVIRONMENT}/on"
+        self._call("POST", path, self.token, {"features": names})
+
+    def new_token(self, type: str) -> str:
+        """An SDK token for all projects."""
+        new = {"tokenName": secrets.token_hex(8), "type": type, "environment": ENVIRONMENT}
+        token: str = json.load(self._call("POST", f"{API}/api-tokens", self.token, new))["secret"]
+        return token
+
+    def evaluating(self, token: str) -> dict[str, Job]:
+        """What SDKs in browsers ask for, each time about other people."""
+        someone = secrets.token_hex(4)
+        new = json.dumps({"context": {"userId": f"{someone}-@N@"}})
+        return {
+            "frontend, new context": Job(self.servers, "POST", FRONTEND, token, (new,)),
+            "frontend, known context": Job(
+                self.servers, "GET", f"{FRONTEND}?userId={someone}", token
+            ),
+        }
+
+    def one_flag(self, token: str) -> Job:
+        """What an OpenFeature SDK asks for; only Flagstaff speaks that."""
+        body = json.dumps({"context": {"targetingKey": f"{secrets.token_hex(4)}-@N@"}})
+        path = f"/ofrep/v1/evaluate/flags/{self.feature(1)}"
+        return Job(self.servers, "POST", path, token, (body,))
 
     def _bucket(self) -> dict[str, object]:
         counts = {"yes": 3, "no": 1, "variants": {}}
