@@ -18,6 +18,7 @@ from tests.support.processes import ALWAYS
 pytest_plugins = [
     "tests.input.paths",
     "tests.support.access",
+    "tests.support.chromium",
     "tests.support.instances",
     "tests.support.machines",
     "tests.support.postgresql",

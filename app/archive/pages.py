@@ -20,6 +20,7 @@ from app.web.caller import current_actor, require
 from app.web.forms import ReasonForm, attempt, show_review
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
+from app.web.settings import current_settings
 
 bp = PageBlueprint("archive_pages", __name__, url_prefix="/projects/<key:project_id>")
 
@@ -72,7 +73,8 @@ def revive(project_id: str) -> Response:
     else:
         names = request.form.getlist("feature")
         if "all" in request.form:
-            names += features.names(current_actor, project_id, **list_filters())
+            after = current_settings().stale_after
+            names += features.names(current_actor, project_id, stale_after=after, **list_filters())
     if are_too_many(names):
         return redirect_to("feature_pages.index", project_id=project_id, archived="true")
     revived = service.revive(current_actor, project_id, names)

@@ -1,6 +1,5 @@
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 from marshmallow import fields
 
@@ -9,10 +8,9 @@ from app.web.schemas import Schema, SingleLine, StrictList
 
 PATTERN = (
     r"^(\*|[A-Za-z][A-Za-z0-9+.-]*://([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])"
-    r"(:[0-9]{1,5})?)$"
+    r"(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?)$"
 )
-USUAL_PORTS = {"http": 80, "https": 443}
-MAX_PORT = 65_535
+USUAL_PORTS = {"http": "80", "https": "443"}
 
 _is_origin = re.compile(PATTERN).fullmatch
 
@@ -25,7 +23,6 @@ class Origin(SingleLine):
             "Use * for all sites, or a scheme and a host such as https://shop.example.com, with a "
             "port if it has one, and without a path."
         ),
-        "port": f"The port must be a number from 1 to {MAX_PORT}.",
     }
 
     def __init__(self, **kwargs: Any) -> None:
@@ -38,17 +35,9 @@ class Origin(SingleLine):
         if text == ANY:
             return text
         scheme, _, host = text.lower().partition("://")
-        try:
-            port = urlsplit(f"//{host}").port
-        except ValueError:
-            raise self.make_error("port") from None
-        if port is None:
-            return f"{scheme}://{host}"
-        if port == 0:
-            raise self.make_error("port")
-        name = host.rpartition(":")[0]
-        usual = USUAL_PORTS.get(scheme)
-        return f"{scheme}://{name}" if port == usual else f"{scheme}://{name}:{port}"
+        name, _, port = host.rpartition(":")
+        is_usual = port == USUAL_PORTS.get(scheme)
+        return f"{scheme}://{name if is_usual else host}"
 
 
 class Origins(StrictList):

@@ -112,7 +112,7 @@ class Source:
         self._warned_at = float("-inf")
         self._head: _Head | None = None
         self._readers: dict[bytes, Reader] | None = None
-        self._origins: frozenset[str] = frozenset()
+        self._origins: tuple[_Head | None, frozenset[str]] = None, frozenset()
         self._states: dict[str, tuple[int, Answers]] = {}
         self._generation = 0
         self._engines = Engines(note)
@@ -146,7 +146,18 @@ class Source:
 
         """
         self._known_readers()
-        return self._origins
+        head, known = self._origins
+        if head == self._head:
+            return known
+        try:
+            with self._noticing_absence():
+                now = self._head, frozenset(self._ask(cors.origins))
+        except Unavailable:
+            if head is None:
+                raise
+            return known
+        self._origins = now
+        return now[1]
 
     def evaluator(self, environment: str) -> Evaluator:
         """What evaluates the features of an environment, as they are in ``answers``.
@@ -257,7 +268,6 @@ class Source:
         if self._head is None or self._has_changed_since(self._head):
             self._generation += 1
         self._readers = self._read_readers()
-        self._origins = frozenset(self._ask(cors.origins))
         self._head = head
 
     def _has_changed_since(self, head: _Head) -> bool:

@@ -87,7 +87,7 @@ def require_wrk() -> None:
 
 
 def options(words: str | None) -> argparse.Namespace:
-    """What a comparison is told; ``words``: what it does."""
+    """The options of a comparison; ``words``: what it does."""
     parser = argparse.ArgumentParser(description=words)
     parser.add_argument("url", help="of the other server")
     parser.add_argument("token", help="of an Admin there")

@@ -532,7 +532,7 @@ def test_every_change_can_be_rehearsed_and_everything_has_json():
         if path not in without:
             assert "--json" in options, path
             reads = path.split()[-1] in {
-                "list", "show", "inactive", "members", "plan", "whose", "verify"
+                "list", "show", "inactive", "members", "plan", "whose", "verify", "evaluate"
             }  # fmt: skip
             assert ("--dry-run" in options) is not reads, path
 

@@ -8,7 +8,6 @@ import time
 
 import pytest
 
-from tests.support.chromium import open_browser
 from tests.support.programs import SDKS
 
 FEATURES = "/api/admin/projects/default/features"
@@ -68,9 +67,9 @@ def token(server):
 
 
 @pytest.fixture
-def page(site):
-    with open_browser() as browser:
-        page = browser.new_page()
+def page(chromium_browser, site):
+    with chromium_browser.new_context() as context:
+        page = context.new_page()
         page.goto(site)
         yield page
 

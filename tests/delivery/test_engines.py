@@ -123,6 +123,8 @@ def test_one_engine_is_made_for_all_who_ask_and_only_after_a_change(
     app, admin, make, new_front, monkeypatch
 ):
     make("cart")
+    fresh = engines.Engines()  # earlier tests asked this server
+    monkeypatch.setattr(app.extensions["flagstaff.source"], "_engines", fresh)
     made, front, evaluator = [], new_front(), engines.Evaluator
     monkeypatch.setattr(engines, "Evaluator", lambda state: made.append(1) or evaluator(state))
     threads = [threading.Thread(target=front.on) for _ in range(8)]

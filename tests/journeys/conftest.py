@@ -1,6 +1,5 @@
 """A real browser, and a real server for it."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,17 +8,11 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.journeys.instance import THROUGH_NGINX, Instance, furnished
 from tests.nginx import PREFIX
-from tests.support.chromium import chromium, open_browser
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    if chromium() is None and "CI" not in os.environ:
-        pytest.skip(
-            "the browser journeys need Chromium; on Debian: apt-get install chromium-headless-shell"
-        )
-    with open_browser() as browser:
-        yield browser
+def browser(chromium_browser: Browser) -> Browser:
+    return chromium_browser
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -114,6 +114,15 @@ class Instance:
         states = f"UPDATE feature_states SET changed_at = ? WHERE feature_id IN {inside}"
         self._execute(states, then, project)
 
+    def use(self, project: str, environment: str) -> None:
+        """Let an application have asked for the features of a project a while ago."""
+        then = str(datetime.now(UTC).replace(tzinfo=None) - timedelta(days=1))
+        self._execute(
+            "INSERT INTO feature_seen (feature_id, environment, first_seen_at, last_seen_at) "
+            "SELECT id, ?, ?, ? FROM features WHERE project_id = ?",
+            *(environment, then, then, project),
+        )
+
     def link(self, username: str) -> str:
         """The path of a link with which this user sets a new password."""
         return "/set-up/" + command(self.home, "user", "reset-password", username).split("/")[-1]

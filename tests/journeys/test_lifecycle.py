@@ -12,6 +12,7 @@ def test_a_feature_comes_to_its_end(browser: Browser, instance: Instance, script
     place = f"/projects/{project}/features"
     instance.api("POST", f"{place}/{name}/environments/development/on")
     instance.age(project, days=60)
+    instance.use(project, "development")
     with instance.context(browser, java_script_enabled=scripts) as context:
         page = context.new_page()
         page.goto(f"/projects/{project}?staleProposal=any")
@@ -36,4 +37,4 @@ def test_a_feature_comes_to_its_end(browser: Browser, instance: Instance, script
         press(page, "Archive…")
         press(page, "Archive 1 feature")
     stages = [row["stage"] for row in instance.api("GET", f"{place}/{name}/lifecycle")]
-    assert stages == ["initial", "completed", "archived"]
+    assert stages == ["initial", "pre-live", "completed", "archived"]

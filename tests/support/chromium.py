@@ -1,9 +1,11 @@
 """A real browser without a window."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 QUIET = [
@@ -27,3 +29,12 @@ def open_browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def chromium_browser() -> Iterator[Browser]:
+    """One for all tests of a process: Playwright can't be started twice in it."""
+    if chromium() is None and "CI" not in os.environ:
+        pytest.skip("this needs Chromium; on Debian: apt-get install chromium-headless-shell")
+    with open_browser() as browser:
+        yield browser

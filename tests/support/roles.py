@@ -38,6 +38,7 @@ OF_EDITOR = {
 }
 OF_ADMIN = {
     "ADMIN",
+    "UPDATE_CORS",
     *(
         f"{act}_{kind}_API_TOKEN"
         for act in ("CREATE", "READ", "UPDATE", "DELETE")

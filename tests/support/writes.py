@@ -42,6 +42,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("PUT", "/api-tokens/{sdk}", {"expiresAt": "2099-01-01T00:00:00Z"}),
     ("POST", "/api-tokens/{sdk}/rotate", {"overlapHours": 1}),
     ("DELETE", "/api-tokens/{sdk}", None),
+    ("POST", "/ui-config/cors", {"frontendApiOrigins": ["https://shop.example"]}),
     ("POST", "/projects/shop/api-tokens", SDK),
     ("POST", "/projects/shop/api-tokens/{own_sdk}/rotate", {"overlapHours": 1}),
     ("DELETE", "/projects/shop/api-tokens/{own_sdk}", None),
