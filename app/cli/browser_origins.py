@@ -13,7 +13,7 @@ def browser_origins() -> None:
 @browser_origins.command("list")
 @query_command
 def list_origins(_actor: Actor) -> Output:
-    """List the sites. * stands for all."""
+    """List the sites. * means all."""
     return _output(service.origins())
 
 

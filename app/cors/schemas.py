@@ -41,7 +41,7 @@ class Origin(SingleLine):
 
 
 class Origins(StrictList):
-    default_error_messages = {  # noqa: RUF012
+    default_error_messages = {  # noqa: RUF012 - as above
         "many": f"Must have at most {MAX_ORIGINS} origins. Use * for all."
     }
 

@@ -19,7 +19,7 @@ _origins = sa.select(BrowserAccess.origins)
 
 
 def origins() -> list[str]:
-    """The origins in their order; ``*`` stands for all."""
+    """The origins in their order; ``*`` means all."""
     found = db.session.scalar(_origins)
     return list(found or ())
 

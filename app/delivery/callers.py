@@ -20,7 +20,7 @@ WRONG_TYPE = {
 
 
 class Callers:
-    """Finds the readers that tokens stand for, and notes that they were used."""
+    """Finds what a token lets its bearer read, and notes that the token was used."""
 
     def __init__(self, source: Source, reports: Reports) -> None:
         self._source, self._reports = source, reports

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from app.core.db import db, has_one_writer, rows
 from app.features.models import Dependency, Feature
+from app.features.queries import rule_for_sdks
 from app.projects.models import Project, ProjectEnvironment
 from app.segments.models import Segment
 from app.strategies.models import FeatureState, Strategy, StrategySegment
@@ -166,13 +167,8 @@ def _feature(feature: Any, found: _Found, strategies: list[dict[str, Any]]) -> b
         "impressionData": feature.impression_data,
     }
     if parents := found.parents.get(feature.id):
-        facts["dependencies"] = [_dependency(parent) for parent in parents]
+        facts["dependencies"] = [rule_for_sdks(parent) for parent in parents]
     return _as_json(facts).encode()
-
-
-def _dependency(parent: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {"feature": parent.name, "enabled": parent.enabled}
-    return found | {"variants": parent.variants or []} if parent.enabled else found
 
 
 def _strategy(strategy: Any, constraints: list[Any]) -> dict[str, Any]:

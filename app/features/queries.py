@@ -76,6 +76,12 @@ class ParentLink(NamedTuple):
     variants: list[str]
 
 
+def rule_for_sdks(parent: Any) -> dict[str, Any]:
+    """A dependency as SDKs read it; ``parent``: a row with ``name``, ``enabled``, ``variants``."""
+    found: dict[str, Any] = {"feature": parent.name, "enabled": parent.enabled}
+    return found | {"variants": parent.variants or []} if parent.enabled else found
+
+
 class Found(NamedTuple):
     """What is known about a name that a project has."""
 

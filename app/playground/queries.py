@@ -11,6 +11,7 @@ from app.core.actor import Actor
 from app.core.db import rows
 from app.evaluation.facts import FeatureFacts, SegmentFacts
 from app.features.models import Dependency, Feature
+from app.features.queries import rule_for_sdks
 from app.projects.models import Project, ProjectEnvironment
 from app.projects.queries import visible_to
 from app.segments.models import Segment
@@ -58,7 +59,7 @@ def read(
                     for each in strategies[row.id, row.environment]
                 ],
                 row.variants or (),
-                [_parent_of(parents[row.id])] if row.id in parents else (),
+                [rule_for_sdks(parents[row.id])] if row.id in parents else (),
             )
             for row in found
         },
@@ -164,9 +165,3 @@ def _strategy(row: Any, segments: list[int]) -> dict[str, Any]:
         "segments": segments,
         "variants": row.variants,
     }
-
-
-def _parent_of(row: Any) -> dict[str, Any]:
-    """As ``app/delivery/state.py`` sends it."""
-    found: dict[str, Any] = {"feature": row.name, "enabled": row.enabled}
-    return found | {"variants": row.variants or []} if row.enabled else found

@@ -77,7 +77,7 @@ class Ignored(fields.Raw):
 class WholeNumber(fields.Integer):
     """5 and 5.0; never "5", true or 5.5, and nothing that a JavaScript client would round."""
 
-    default_error_messages = {  # noqa: RUF012
+    default_error_messages = {  # noqa: RUF012 - as above
         "invalid": "Must be a whole number.",
         "range": "Must lie between {low} and {high}.",
     }
@@ -98,7 +98,7 @@ class WholeNumber(fields.Integer):
 class RoleId(WholeNumber):
     """The id of one of ``roles``."""
 
-    default_error_messages = {"unknown": "Must be the id of a {kind} role: {known}."}  # noqa: RUF012
+    default_error_messages = {"unknown": "Must be the id of a {kind} role: {known}."}  # noqa: RUF012 - as above
 
     def __init__(self, roles: Sequence[Role], *, kind: str, **kwargs: Any) -> None:
         metadata = {"enum": [role.value for role in roles], "description": f"{kind} role id."}
@@ -128,7 +128,7 @@ class QueryNumber(WholeNumber):
 class StrictBoolean(fields.Boolean):
     """true or false; never "yes" or 1."""
 
-    default_error_messages = {"invalid": "Must be true or false."}  # noqa: RUF012
+    default_error_messages = {"invalid": "Must be true or false."}  # noqa: RUF012 - as above
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> bool:
         if not isinstance(value, bool):
@@ -139,13 +139,13 @@ class StrictBoolean(fields.Boolean):
 class QueryBoolean(fields.Boolean):
     """true or false in an address."""
 
-    default_error_messages = {"invalid": "Must be true or false."}  # noqa: RUF012
-    truthy = {"true"}  # noqa: RUF012
-    falsy = {"false"}  # noqa: RUF012
+    default_error_messages = {"invalid": "Must be true or false."}  # noqa: RUF012 - as above
+    truthy = {"true"}  # noqa: RUF012 - as above
+    falsy = {"false"}  # noqa: RUF012 - as above
 
 
 class _Text(fields.String):
-    default_error_messages = {"invalid": "Must be a string."}  # noqa: RUF012
+    default_error_messages = {"invalid": "Must be a string."}  # noqa: RUF012 - as above
     allowed = _IN_LINE
 
     def __init__(self, *, low: int = 1, high: int, **kwargs: Any) -> None:
@@ -166,7 +166,7 @@ class _Text(fields.String):
 class SingleLine(_Text):
     """One line of text, trimmed and in NFC; ``low`` to ``high`` characters."""
 
-    default_error_messages = {  # noqa: RUF012
+    default_error_messages = {  # noqa: RUF012 - as above
         "controls": "Must be one line without control characters."
     }
 
@@ -180,7 +180,7 @@ class SingleLine(_Text):
 class Multiline(_Text):
     """Text that may have line breaks and tabs, trimmed and in NFC."""
 
-    default_error_messages = {  # noqa: RUF012
+    default_error_messages = {  # noqa: RUF012 - as above
         "controls": "Must not have control characters other than line breaks and tabs."
     }
     allowed = _IN_PROSE
@@ -195,7 +195,7 @@ class Multiline(_Text):
 class Key(fields.String):
     """The id of a project or the name of a feature: taken as sent, or refused."""
 
-    default_error_messages = {  # noqa: RUF012
+    default_error_messages = {  # noqa: RUF012 - as above
         "invalid": "Must be a string.",
         "pattern": f"Use 1 to {MAX_KEY} of A-Z a-z 0-9 _ ~ . - (and not only . or ..).",
     }
@@ -218,7 +218,7 @@ class Key(fields.String):
 class StrictList(fields.List[Any]):
     """A list of at most MAX_ITEMS; checking stops at the number of problems that is reported."""
 
-    default_error_messages = {  # noqa: RUF012
+    default_error_messages = {  # noqa: RUF012 - as above
         "items": f"Must have at most {MAX_ITEMS:,} items; split the request into several."
     }
 
@@ -262,7 +262,7 @@ class KeySet(StrictList):
 class Timestamp(fields.AwareDateTime):
     """``2026-11-21T09:30:00.000Z`` out; any RFC 3339 time with its zone in."""
 
-    default_error_messages = {  # noqa: RUF012
+    default_error_messages = {  # noqa: RUF012 - as above
         "invalid": "Must be a time with its zone, like 2026-11-21T09:30:00Z."
     }
 
