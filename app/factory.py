@@ -10,6 +10,7 @@ from app.archive import api as archive_api
 from app.archive import pages as archive_pages
 from app.auth import identity
 from app.auth import pages as auth_pages
+from app.change_requests import api as change_requests_api
 from app.config import Settings
 from app.constraints import api as constraints_api
 from app.context import api as context_api
@@ -98,6 +99,7 @@ APIS = (
     constraints_api.bp,
     environments_api.bp,
     cors_api.bp,
+    change_requests_api.bp,
     event_log_api.bp,
     security_log_api.bp,
     health_api.bp,

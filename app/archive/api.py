@@ -3,7 +3,7 @@ from flask import Response
 from app.archive import schemas, service
 from app.archive.service import Plan
 from app.core.permissions import Permission
-from app.web.caller import current_actor, require
+from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(
@@ -56,7 +56,7 @@ def archive(data: dict[str, list[str]], project_id: str) -> Response:
     """
     detach = data["remove_dependencies_on"]
     if detach:
-        require(current_actor, Permission.UPDATE_FEATURE_DEPENDENCY, project_id)
+        current_actor.require(Permission.UPDATE_FEATURE_DEPENDENCY, project_id)
     service.archive(current_actor, project_id, data["features"], detach=detach)
     return no_body(202)
 

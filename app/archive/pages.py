@@ -16,7 +16,7 @@ from app.features.pages import are_too_many, list_filters
 from app.features.selections import ResolvedSelection
 from app.projects import service as projects
 from app.web import signing
-from app.web.caller import current_actor, require
+from app.web.caller import current_actor
 from app.web.forms import ReasonForm, attempt, show_review
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -40,7 +40,7 @@ def archive(project_id: str) -> ResponseReturnValue:
     selection, form = _selection(project_id), ReasonForm()
     detach = request.args.getlist("detach")
     if detach:
-        require(current_actor, Permission.UPDATE_FEATURE_DEPENDENCY, project_id)
+        current_actor.require(Permission.UPDATE_FEATURE_DEPENDENCY, project_id)
     shown = signing.read("review", _subject(project_id), request.form.get("plan", ""))
     batch_id = attempt(
         form,

@@ -1,9 +1,11 @@
 """Who acts in a request, and what they may do."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import NamedTuple, Self
 
+from app.core.errors import NoAccess
 from app.core.permissions import (
     DEFAULT_PROJECT,
     EDITOR_ON_DEFAULT,
@@ -11,8 +13,17 @@ from app.core.permissions import (
     ON_PROJECTS,
     Permission,
     Role,
+    who_can_grant,
 )
 from app.core.system_user import system_user
+
+
+class Approved(NamedTuple):
+    """Where an approved change request is being applied, and the batch of what it records."""
+
+    project: str
+    environment: str
+    batch_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +33,7 @@ class Actor:
     ``project_roles`` maps project ids to the role held there. ``default_is_open`` says whether
     the project ``default`` is in mode open, where Editors work without being members. ``name`` is
     the person's full name. ``proved_at``: when they last entered their password in this browser.
+    ``approved``: what others approved, so that it needs no approval again.
     """
 
     id: int | None
@@ -35,6 +47,7 @@ class Actor:
     name: str | None = None
     ip: str | None = None
     reason: str | None = None
+    approved: Approved | None = None
 
     @property
     def account_id(self) -> int:
@@ -57,6 +70,18 @@ class Actor:
         if held is not None and permission in GRANTS[held]:
             return True
         return permission in EDITOR_ON_DEFAULT and self._edits_default(project)
+
+    def require(self, permission: Permission, project: str | None = None) -> None:
+        """Refuse an actor who lacks the permission: everywhere, or in ``project``."""
+        if not self.may(permission, project):
+            # The same words whether the project exists or not: a 403 tells nothing about that.
+            where = f" in project {project}" if project is not None else ""
+            who = who_can_grant(permission, project)
+            raise NoAccess(f"You need the permission {permission}{where}. Ask {who}.")
+
+    def applying(self, approved: Approved) -> Self:
+        """The same actor, for whom these approvals count."""
+        return replace(self, approved=approved)
 
     def may_read_events(self, project: str | None) -> bool:
         """Whether the actor may read the event log, or with ``project`` that of the project."""

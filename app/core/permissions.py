@@ -49,6 +49,9 @@ class Permission(StrEnum):
     DELETE_FEATURE_STRATEGY = "DELETE_FEATURE_STRATEGY"
     UPDATE_FEATURE_ENVIRONMENT_VARIANTS = "UPDATE_FEATURE_ENVIRONMENT_VARIANTS"
     UPDATE_PROJECT_SEGMENT = "UPDATE_PROJECT_SEGMENT"
+    APPROVE_CHANGE_REQUEST = "APPROVE_CHANGE_REQUEST"
+    APPLY_CHANGE_REQUEST = "APPLY_CHANGE_REQUEST"
+    SKIP_CHANGE_REQUEST = "SKIP_CHANGE_REQUEST"
 
 
 class Access(Enum):
@@ -110,14 +113,21 @@ ON_FEATURES = frozenset(
         Permission.UPDATE_PROJECT_SEGMENT,
     }
 )
-ON_PROJECTS = ON_FEATURES | {
-    Permission.UPDATE_PROJECT,
-    Permission.DELETE_PROJECT,
-    Permission.PROJECT_USER_ACCESS_WRITE,
-    Permission.CREATE_PROJECT_API_TOKEN,
-    Permission.READ_PROJECT_API_TOKEN,
-    Permission.DELETE_PROJECT_API_TOKEN,
-}
+ON_CHANGE_REQUESTS = frozenset({Permission.APPROVE_CHANGE_REQUEST, Permission.APPLY_CHANGE_REQUEST})
+"""What members may do with the proposals of others; only they, in open projects too."""
+
+ON_PROJECTS = (
+    ON_FEATURES
+    | ON_CHANGE_REQUESTS
+    | {
+        Permission.UPDATE_PROJECT,
+        Permission.DELETE_PROJECT,
+        Permission.PROJECT_USER_ACCESS_WRITE,
+        Permission.CREATE_PROJECT_API_TOKEN,
+        Permission.READ_PROJECT_API_TOKEN,
+        Permission.DELETE_PROJECT_API_TOKEN,
+    }
+)
 
 EDITOR_ON_DEFAULT = ON_FEATURES | {Permission.UPDATE_PROJECT}
 """What an Editor may do in the project ``default`` without being a member, while it is open."""
@@ -144,7 +154,7 @@ GRANTS: dict[Role, frozenset[Permission]] = {
     ),
     Role.VIEWER: frozenset(),
     Role.OWNER: ON_PROJECTS,
-    Role.MEMBER: ON_FEATURES,
+    Role.MEMBER: ON_FEATURES | ON_CHANGE_REQUESTS,
 }
 
 
@@ -190,6 +200,9 @@ PERMISSION_WORDS = {
     Permission.DELETE_FEATURE_STRATEGY: "Delete strategies",
     Permission.UPDATE_FEATURE_ENVIRONMENT_VARIANTS: "Change variants of features",
     Permission.UPDATE_PROJECT_SEGMENT: "Create, change and delete segments of the project",
+    Permission.APPROVE_CHANGE_REQUEST: "Approve and reject change requests of others",
+    Permission.APPLY_CHANGE_REQUEST: "Apply and schedule approved change requests",
+    Permission.SKIP_CHANGE_REQUEST: "Change guarded environments without approval, with a reason",
 }
 
 

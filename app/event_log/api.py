@@ -2,7 +2,7 @@ from typing import Any
 
 from app.core.permissions import Access, Permission
 from app.event_log import schemas, service
-from app.web.caller import current_actor, require
+from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint
 
 bp = ApiBlueprint(
@@ -23,7 +23,7 @@ def index(query: dict[str, Any]) -> dict[str, Any]:
     `ip` and `tokenId` are null. Events of private projects are for their members and Admins.
     """
     if not current_actor.may_read_events(query.get("project")):
-        require(current_actor, Permission.READ_LOGS)
+        current_actor.require(Permission.READ_LOGS)
     events, total = service.search(current_actor, **query)
     more = len(events) == query["limit"]
     return {"events": events, "total": total, "next_before": events[-1].id if more else None}

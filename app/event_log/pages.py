@@ -16,7 +16,7 @@ from app.events.models import Event, EventType
 from app.events.words import Difference, Mention, Part
 from app.projects import service as projects
 from app.web import exports
-from app.web.caller import current_actor, require
+from app.web.caller import current_actor
 from app.web.listing import Query, as_time, days_of, read_query
 from app.web.routes import PageBlueprint
 from app.web.templating import breakable
@@ -66,7 +66,7 @@ def index() -> ResponseReturnValue:
 def history(project_id: str) -> ResponseReturnValue:
     """The events of one project."""
     if not current_actor.may_read_events(project_id):
-        require(current_actor, Permission.READ_LOGS)
+        current_actor.require(Permission.READ_LOGS)
     overview = projects.overview(current_actor, project_id)
     query = _read_query(project=project_id)
     if exports.wanted():

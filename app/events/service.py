@@ -87,7 +87,7 @@ def record_all(
         "token_id": actor.token_id,
         "ip": actor.ip,
         "reason": actor.reason,
-        "batch_id": batch_id,
+        "batch_id": actor.approved.batch_id if actor.approved else batch_id,
     }
     connection = connection or db.session.connection()
     [head] = connection.execute(_head_for_change).all()

@@ -29,6 +29,10 @@ WORDS = {
         "What an application had reported was deleted. If it still runs, it appears again.",
         "deleted application {application}",
     ),
+    EventType.APPROVALS_LOWERED: EventWords(
+        "Changes in an environment of a project need fewer approvals than before, or none.",
+        "lowered the approvals that project {project} needs in {environment}",
+    ),
     EventType.BACKUP_CREATED: EventWords(
         "A backup was created on the command line. The event has its file, size and digest.",
         "created a backup with {rows}",
@@ -41,9 +45,57 @@ WORDS = {
         "The sites whose pages can read features in browsers were changed.",
         "let pages of {origins} read features",
     ),
+    EventType.CHANGE_REQUEST_APPLIED: EventWords(
+        "A change request was applied. All that it changed is in the same batch.",
+        "applied {change_request}",
+    ),
+    EventType.CHANGE_REQUEST_APPROVAL_WITHDRAWN: EventWords(
+        "Someone took their approval of a change request back.",
+        "took back their approval of {change_request}",
+    ),
+    EventType.CHANGE_REQUEST_APPROVED: EventWords(
+        "Someone approved a change request.",
+        "approved {change_request}",
+    ),
     EventType.CHANGE_REQUEST_BYPASSED: EventWords(
         "An Admin changed something without the approvals that it needs, and gave a reason.",
         "changed project {project} in {environment} without approval",
+    ),
+    EventType.CHANGE_REQUEST_CANCELLED: EventWords(
+        "A change request was closed without applying it.",
+        "cancelled {change_request}",
+    ),
+    EventType.CHANGE_REQUEST_COMMENTED: EventWords(
+        "Someone commented on a change request.",
+        "commented on {change_request}",
+    ),
+    EventType.CHANGE_REQUEST_EDITED: EventWords(
+        "A change request was edited. Edited changes need all approvals again.",
+        "edited {change_request}",
+    ),
+    EventType.CHANGE_REQUEST_FAILED: EventWords(
+        "A change request could not be applied at its time. The event says why.",
+        "scheduled {change_request}, which could not be applied",
+    ),
+    EventType.CHANGE_REQUEST_OPENED: EventWords(
+        "A change request was sent for review.",
+        "sent {change_request} for review",
+    ),
+    EventType.CHANGE_REQUEST_REJECTED: EventWords(
+        "A change request was rejected. The event says why.",
+        "rejected {change_request}",
+    ),
+    EventType.CHANGE_REQUEST_SCHEDULED: EventWords(
+        "A change request was scheduled.",
+        "scheduled {change_request}",
+    ),
+    EventType.CHANGE_REQUEST_UNSCHEDULED: EventWords(
+        "A change request is no longer scheduled. Its approvals stay.",
+        "ended the schedule of {change_request}",
+    ),
+    EventType.CHANGE_REQUEST_WITHDRAWN: EventWords(
+        "The author made a change request a draft again.",
+        "took {change_request} back to edit it",
     ),
     EventType.CONTEXT_FIELD_CREATED: EventWords(
         "A context field was created.", "created context field {context_field}"
@@ -480,6 +532,14 @@ class _Facts:
     @property
     def count(self) -> list[Part]:
         return [f"{self._data.get('count', 0):,}"]
+
+    @property
+    def change_request(self) -> list[Part]:
+        id, project = self._data.get("id"), self._event.project
+        words = f"change request {id}"
+        title = self._data.get("title")
+        name = f"{words} ({title})" if title else words
+        return [Mention("change request", (project, id), name)]
 
     @property
     def environment(self) -> list[Part]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import sqlalchemy as sa
 
-from app.core.actor import Actor
+from app.core.actor import Actor, Approved
 from app.core.db import db
 from app.core.errors import NoAccess
 from app.core.words import counted, spoken
@@ -28,23 +28,20 @@ def guard(
 ) -> None:
     """Refuse a change that reaches applications in one of these environments, if it is guarded.
 
-    An Admin who gives a reason may make it. The event log says so. ``is_visible``: whether the
-    refusal may name the project.
+    Approvals of others let it pass, and so does the reason of an Admin, which the event log keeps.
+    ``is_visible``: whether the refusal may name the project.
 
     Raises:
-        NoAccess: with the number of approvals that the change would need.
+        NoAccess: with the number of approvals that the change would need, and how to propose it.
 
     """
     found = _required(project_id, environments)
+    if actor.approved:
+        found = [row for row in found if (project_id, row.environment) != actor.approved[:2]]
     if not found:
         return
-    if not (actor.is_admin and actor.reason):
-        needs = spoken([f"{counted(most, 'approval')} in {name}" for name, most in found])
-        where = f"{needs} of project {project_id}" if is_visible else "approvals"
-        raise NoAccess(
-            f"Changes that reach applications need {where}. An Admin can make this change without "
-            "approval, and must give a reason."
-        )
+    if actor.approved or not (actor.is_admin and actor.reason):
+        raise _needs_approvals(project_id, found, actor.approved, is_visible=is_visible)
     for name, required in found:
         events.record(
             actor,
@@ -53,6 +50,27 @@ def guard(
             feature_name=feature,
             data={"environment": name, "requiredApprovals": required},
         )
+
+
+def _needs_approvals(
+    project_id: str,
+    found: Sequence[sa.Row[str, int]],
+    approved: Approved | None,
+    *,
+    is_visible: bool,
+) -> NoAccess:
+    needs = spoken([f"{counted(most, 'approval')} in {name}" for name, most in found])
+    where = f"{needs} of project {project_id}" if is_visible else "approvals in other projects"
+    by_admin = "An Admin can make this change without approval, and must give a reason."
+    if approved:
+        return NoAccess(
+            f"This change also needs {where}. A change request covers one environment, so it "
+            f"cannot be part of one in {approved.environment} of project {approved.project}. "
+            f"{by_admin}"
+        )
+    propose = f"/api/admin/projects/{project_id}/environments/{found[0].environment}"
+    how = f"Propose it in a change request (POST {propose}/change-requests). " if is_visible else ""
+    return NoAccess(f"Changes that reach applications need {where}. {how}{by_admin}")
 
 
 def _required(project_id: str, environments: Iterable[str]) -> Sequence[sa.Row[str, int]]:

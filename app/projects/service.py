@@ -251,6 +251,7 @@ def set_environments(
         for row, rule in zip(project.approvals, change_request_environments, strict=True):
             row.required_approvals = rule["required_approvals"]
     flush()
+    _record_lowered_approvals(actor, project, before["changeRequestEnvironments"])
     return _record_change(actor, EventType.PROJECT_ENVIRONMENTS_UPDATED, project, before)
 
 
@@ -323,6 +324,20 @@ def _refuse_unknown(names: list[str], path: str) -> None:
     ]
     if unknown:
         raise Invalid.because(unknown)
+
+
+def _record_lowered_approvals(actor: Actor, project: Project, before: dict[str, int]) -> None:
+    """Let the log show where less protects an environment than before."""
+    now = {row.environment: row.required_approvals for row in project.approvals}
+    for name in sorted(before):
+        if now.get(name, 0) < before[name]:
+            events.record(
+                actor,
+                EventType.APPROVALS_LOWERED,
+                project=project.id,
+                pre_data={"environment": name, "requiredApprovals": before[name]},
+                data={"environment": name, "requiredApprovals": now.get(name, 0)},
+            )
 
 
 def _record_change(

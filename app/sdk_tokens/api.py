@@ -11,7 +11,7 @@ from app.projects import service as projects
 from app.sdk_tokens import schemas, service
 from app.sdk_tokens.models import SdkToken, SdkTokenType
 from app.sdk_tokens.service import IssuedSdkToken
-from app.web.caller import current_actor, require
+from app.web.caller import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 
@@ -50,7 +50,7 @@ def create(data: dict[str, Any]) -> IssuedSdkToken:
     servers; one of type `frontend` is for browsers and phones.
     """
     if data["type"] is SdkTokenType.FRONTEND:
-        require(current_actor, Permission.CREATE_FRONTEND_API_TOKEN)
+        current_actor.require(Permission.CREATE_FRONTEND_API_TOKEN)
     return service.create(current_actor, **data)
 
 

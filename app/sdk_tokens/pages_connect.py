@@ -15,7 +15,7 @@ from app.sdk_tokens.pages_scope import Scope
 from app.sdk_tokens.service import IssuedSdkToken
 from app.usage import tokens
 from app.web.browsers import require_password
-from app.web.caller import current_actor, require
+from app.web.caller import current_actor
 from app.web.forms import attempt, show_form
 from app.web.routes import PageBlueprint
 from app.web.settings import current_settings
@@ -117,7 +117,7 @@ def _create(scope: Scope, values: dict[str, Any]) -> IssuedSdkToken:
         projects.require_for_content(current_actor, scope.project_id)
         values = {**values, "projects": [scope.project_id]}
     elif values["type"] is SdkTokenType.FRONTEND:
-        require(current_actor, Permission.CREATE_FRONTEND_API_TOKEN)
+        current_actor.require(Permission.CREATE_FRONTEND_API_TOKEN)
     return service.create(current_actor, **values)
 
 

@@ -7,7 +7,7 @@ from app.core.permissions import Access, Permission
 from app.segments import schemas, service
 from app.segments.models import Segment
 from app.segments.queries import SegmentView, Use
-from app.web.caller import current_actor, require
+from app.web.caller import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 
@@ -43,7 +43,7 @@ def create(data: dict[str, Any]) -> tuple[SegmentView, dict[str, str]]:
 
     Needs CREATE_SEGMENT, or UPDATE_PROJECT_SEGMENT in its project.
     """
-    require(current_actor, *service.permission(Permission.CREATE_SEGMENT, data.get("project")))
+    current_actor.require(*service.permission(Permission.CREATE_SEGMENT, data.get("project")))
     segment = service.create(current_actor, **data)
     return service.view(segment), {"Location": url_for(".show", id=segment.id)}
 
@@ -75,7 +75,7 @@ def update(data: dict[str, Any], id: int) -> Response:
     """
     segment = _get_for_change(Permission.UPDATE_SEGMENT, id)
     if "project" in data:
-        require(current_actor, *service.permission(Permission.UPDATE_SEGMENT, data["project"]))
+        current_actor.require(*service.permission(Permission.UPDATE_SEGMENT, data["project"]))
     service.update(current_actor, segment, **data)
     return no_body(204)
 
@@ -104,6 +104,6 @@ def index_strategies(id: int) -> dict[str, list[Use]]:
 def _get_for_change(general: Permission, id: int) -> Segment:
     """The segment, if the caller may change it and knows its present state."""
     segment = service.get(current_actor, id, for_change=True)
-    require(current_actor, *service.permission(general, segment.project_id))
+    current_actor.require(*service.permission(general, segment.project_id))
     check_if_match(schemas.SegmentRow, service.view(segment))
     return segment

@@ -13,7 +13,7 @@ from app.segments import schemas, service
 from app.segments.forms import EMPTY, NewSegmentForm, SegmentForm, in_words, settings_of
 from app.segments.models import Segment
 from app.web import exports, signing
-from app.web.caller import current_actor, require
+from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
 from app.web.forms import attempt, show_form
 from app.web.listing import MAX_LIMIT, read_query
@@ -103,7 +103,7 @@ def remove(id: int) -> Response:
 
 def _create(form: NewSegmentForm) -> Segment:
     project = form.values.get("project")
-    require(current_actor, *service.permission(Permission.CREATE_SEGMENT, project))
+    current_actor.require(*service.permission(Permission.CREATE_SEGMENT, project))
     return service.create(current_actor, **form.values)
 
 
@@ -111,7 +111,7 @@ def _save(segment: Segment, form: SegmentForm) -> bool:
     """Whether that changed anything."""
     project = form.values.get("project")
     if project != segment.project_id:
-        require(current_actor, *service.permission(Permission.UPDATE_SEGMENT, project))
+        current_actor.require(*service.permission(Permission.UPDATE_SEGMENT, project))
     return service.update(current_actor, segment, **form.values)
 
 
@@ -182,7 +182,7 @@ def _stale_edit(id: int) -> StaleEdit:
 
 
 def _require(general: Permission, segment: Segment) -> None:
-    require(current_actor, *service.permission(general, segment.project_id))
+    current_actor.require(*service.permission(general, segment.project_id))
 
 
 def _may(general: Permission, segment: Segment) -> bool:

@@ -5,7 +5,7 @@ from flask import Response
 from app.core.errors import Invalid
 from app.core.permissions import Access, Permission
 from app.switching import schemas, strategies
-from app.web.caller import current_actor, require
+from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(
@@ -32,7 +32,7 @@ def choose(data: dict[str, Any]) -> Response:
 
     They replace those it has. Needs UPDATE_FEATURE_STRATEGY in the project.
     """
-    require(current_actor, Permission.UPDATE_FEATURE_STRATEGY, data["project_id"])
+    current_actor.require(Permission.UPDATE_FEATURE_STRATEGY, data["project_id"])
     strategy = strategies.find_for_change(
         current_actor, data["project_id"], data["environment_id"], str(data["strategy_id"])
     )

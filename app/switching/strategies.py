@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
+from uuid import uuid4
 
 import sqlalchemy as sa
 
@@ -33,9 +34,15 @@ def get(actor: Actor, project_id: str, feature: str, environment: str, id: str) 
 
 
 def add(
-    actor: Actor, project_id: str, feature: str, environment: str, **fields: Unpack[Fields]
+    actor: Actor,
+    project_id: str,
+    feature: str,
+    environment: str,
+    *,
+    id: str | None = None,
+    **fields: Unpack[Fields],
 ) -> Strategy:
-    """Add a strategy, by default after the others."""
+    """Add a strategy, by default after the others; with ``id``, one that was reserved for it."""
     found, present = _for_change(actor, project_id, feature, environment)
     if len(present) >= MAX_STRATEGIES:
         raise Conflict(
@@ -43,7 +50,12 @@ def add(
             "can be."
         )
     strategy = Strategy(
-        feature_id=found.id, environment=environment, name="", disabled=False, parameters={}
+        id=id or str(uuid4()),
+        feature_id=found.id,
+        environment=environment,
+        name="",
+        disabled=False,
+        parameters={},
     )
     defaults = _defaults(actor, project_id, found)
     compose(strategy, blank() | fields, project_id=project_id, defaults=defaults)

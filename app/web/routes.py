@@ -124,7 +124,8 @@ class _Parser(FlaskParser):
         if req.mimetype != "application/json":
             raise UnsupportedContentType
         try:
-            return strict_json.loads(req.get_data(), many=schema.many)
+            many = None if getattr(schema, "one_or_many", False) else schema.many
+            return strict_json.loads(req.get_data(), many=many)
         except strict_json.NotStrictJson as error:
             raise Invalid.at("", str(error)) from None
 

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 MAX_DEPTH = 20
 MAX_DIGITS = 19  # 2**63 has nineteen
 
+_KINDS: dict[bool | None, tuple[type, ...]] = {True: (list,), False: (dict,), None: (list, dict)}
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
@@ -16,8 +17,8 @@ class NotStrictJson(ValueError):
     """What is wrong with the text, for the one who sent it."""
 
 
-def loads(data: bytes, *, many: bool = False) -> Any:
-    """Read one JSON object, or with ``many`` an array.
+def loads(data: bytes, *, many: bool | None = False) -> Any:
+    """Read one JSON object, or with ``many`` an array; None: one or the other.
 
     Raises:
         NotStrictJson: for anything else, for duplicate keys, NaN and infinities, NUL characters,
@@ -36,8 +37,9 @@ def loads(data: bytes, *, many: bool = False) -> Any:
         ) from None
     except RecursionError:
         raise _too_deep() from None
-    if not isinstance(document, list if many else dict):
-        raise NotStrictJson(f"The body must be a JSON {'array' if many else 'object'}.")
+    if not isinstance(document, _KINDS[many]):
+        kind = {True: "array", False: "object", None: "object or array"}[many]
+        raise NotStrictJson(f"The body must be a JSON {kind}.")
     _check_depth(document)
     if "\\u" in text:  # only an escape can smuggle these in
         _check_text(text, document)

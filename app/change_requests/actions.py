@@ -1,0 +1,173 @@
+"""The changes that a change request can hold: what each one needs, and how it is made.
+
+Each is made by the same service that makes it directly, so all rules of that hold.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from typing import Any
+from uuid import uuid4
+
+from app.archive import service as archive
+from app.change_requests import portraits
+from app.change_requests.models import Action, Change
+from app.core.actor import Actor, Approved
+from app.core.db import db
+from app.core.errors import DomainError, Invalid
+from app.core.permissions import Permission
+from app.features import service as features
+from app.segments import service as segments
+from app.segments.models import Segment
+from app.strategies.models import Strategy
+from app.switching import service as switching
+from app.switching import strategies, variants
+
+PERMISSIONS = {
+    Action.UPDATE_ENABLED: Permission.UPDATE_FEATURE_ENVIRONMENT,
+    Action.ADD_STRATEGY: Permission.CREATE_FEATURE_STRATEGY,
+    Action.UPDATE_STRATEGY: Permission.UPDATE_FEATURE_STRATEGY,
+    Action.DELETE_STRATEGY: Permission.DELETE_FEATURE_STRATEGY,
+    Action.REORDER_STRATEGY: Permission.UPDATE_FEATURE_STRATEGY,
+    Action.PATCH_VARIANT: Permission.UPDATE_FEATURE_ENVIRONMENT_VARIANTS,
+    Action.ARCHIVE_FEATURE: Permission.DELETE_FEATURE,
+    Action.ADD_DEPENDENCY: Permission.UPDATE_FEATURE_DEPENDENCY,
+    Action.DELETE_DEPENDENCY: Permission.UPDATE_FEATURE_DEPENDENCY,
+    Action.UPDATE_SEGMENT: Permission.UPDATE_SEGMENT,
+    Action.DELETE_SEGMENT: Permission.DELETE_SEGMENT,
+}
+"""What it takes to make a change where it needs no approval, and so to propose it."""
+
+REPEATABLE = {Action.ADD_STRATEGY}
+"""Of others, a change takes the place of one that did the same to the same thing."""
+
+
+def completed(action: Action, payload: Any) -> Any:
+    """The payload with the id that a strategy will have, so that later changes can refer to it."""
+    return {"id": str(uuid4()), **payload} if action is Action.ADD_STRATEGY else payload
+
+
+def carry_out(
+    actor: Actor, approved: Approved, changes: Sequence[Change]
+) -> Iterator[tuple[Change, portraits.Portrait, portraits.Portrait]]:
+    """Make the changes in their order; each with the portraits before and after it.
+
+    Raises:
+        DomainError: what the service of a change refuses, with the number of the change.
+
+    """
+    acting, place = actor.applying(approved), (approved.project, approved.environment)
+    number = 0
+    for group in _groups(changes):
+        before = portraits.of_changes(*place, group)
+        with _telling_which(number, group[0], is_one_of_many=len(changes) > 1):
+            _carry_out(acting, approved, group)
+        db.session.flush()
+        after = portraits.of_changes(*place, group)
+        for change in group:
+            key = portraits.key(change)
+            yield change, before.get(key), after.get(key)
+        number += len(group)
+
+
+def _groups(changes: Sequence[Change]) -> Iterator[list[Change]]:
+    """Changes that can be made in one go: features that are switched alike, one after another."""
+
+    def kind(change: Change) -> object:
+        return change.payload["enabled"] if change.action is Action.UPDATE_ENABLED else change
+
+    return (list(group) for _, group in groupby(changes, kind))
+
+
+@contextmanager
+def _telling_which(number: int, change: Change, *, is_one_of_many: bool) -> Iterator[None]:
+    try:
+        yield
+    except Invalid as error:
+        raise error.moved("/", f"/{number}/payload/") from None
+    except DomainError as error:
+        if is_one_of_many:
+            error.message = f"Change {number + 1} ({change.subject}): {error.message}"
+        raise
+
+
+def _carry_out(actor: Actor, approved: Approved, group: list[Change]) -> None:
+    change = group[0]
+    if change.action is Action.UPDATE_ENABLED:
+        names = [each.subject for each in group]
+        on = change.payload["enabled"]
+        switching.switch(actor, approved.project, approved.environment, names, on=on)
+    else:
+        _WAYS[change.action](actor, approved, change)
+
+
+def _add_strategy(actor: Actor, approved: Approved, change: Change) -> None:
+    place = (approved.project, change.subject, approved.environment)
+    strategies.add(actor, *place, **change.payload)
+
+
+def _update_strategy(actor: Actor, approved: Approved, change: Change) -> None:
+    fields = {name: value for name, value in change.payload.items() if name != "id"}
+    strategies.update(actor, approved.project, _strategy(actor, approved, change), **fields)
+
+
+def _delete_strategy(actor: Actor, approved: Approved, change: Change) -> None:
+    strategies.remove(actor, _strategy(actor, approved, change))
+
+
+def _strategy(actor: Actor, approved: Approved, change: Change) -> Strategy:
+    place = (approved.project, change.subject, approved.environment)
+    return strategies.get_for_change(actor, *place, change.payload["id"])
+
+
+def _reorder_strategies(actor: Actor, approved: Approved, change: Change) -> None:
+    orders = {each["id"]: each["sort_order"] for each in change.payload}
+    strategies.sort(actor, approved.project, change.subject, approved.environment, orders)
+
+
+def _patch_variants(actor: Actor, approved: Approved, change: Change) -> None:
+    place = (approved.project, change.subject, approved.environment)
+    feature, state = variants.lock(actor, *place)
+    variants.replace(actor, feature, state, change.payload["variants"])
+
+
+def _archive(actor: Actor, approved: Approved, change: Change) -> None:
+    archive.archive(actor, approved.project, [change.subject])
+
+
+def _add_dependency(actor: Actor, approved: Approved, change: Change) -> None:
+    rule = dict(change.payload)
+    parent = rule.pop("feature")
+    features.add_dependency(actor, approved.project, change.subject, parent, **rule)
+
+
+def _delete_dependency(actor: Actor, approved: Approved, change: Change) -> None:
+    parent = change.payload.get("feature")
+    features.remove_dependencies(actor, approved.project, change.subject, parent)
+
+
+def _update_segment(actor: Actor, approved: Approved, change: Change) -> None:  # noqa: ARG001 - as the others
+    fields = {name: value for name, value in change.payload.items() if name != "id"}
+    segments.update(actor, _segment(actor, change), **fields)
+
+
+def _delete_segment(actor: Actor, approved: Approved, change: Change) -> None:  # noqa: ARG001 - as the others
+    segments.remove(actor, _segment(actor, change))
+
+
+def _segment(actor: Actor, change: Change) -> Segment:
+    return segments.get(actor, change.segment_id or 0, for_change=True)
+
+
+_WAYS: dict[Action, Callable[[Actor, Approved, Change], None]] = {
+    Action.ADD_STRATEGY: _add_strategy,
+    Action.UPDATE_STRATEGY: _update_strategy,
+    Action.DELETE_STRATEGY: _delete_strategy,
+    Action.REORDER_STRATEGY: _reorder_strategies,
+    Action.PATCH_VARIANT: _patch_variants,
+    Action.ARCHIVE_FEATURE: _archive,
+    Action.ADD_DEPENDENCY: _add_dependency,
+    Action.DELETE_DEPENDENCY: _delete_dependency,
+    Action.UPDATE_SEGMENT: _update_segment,
+    Action.DELETE_SEGMENT: _delete_segment,
+}

@@ -1,0 +1,175 @@
+"""Applying an approved change request: now, at its time, or as a plan."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import sqlalchemy as sa
+from sqlalchemy.orm import selectinload
+
+from app.accounts.models import Account
+from app.change_requests import review, service
+from app.change_requests.actions import carry_out
+from app.change_requests.models import Change, ChangeRequest, State, StepKind
+from app.change_requests.portraits import Portrait
+from app.core.actor import Actor, Approved
+from app.core.clock import utcnow
+from app.core.db import db, transact
+from app.core.errors import Conflict, DomainError
+from app.core.permissions import Role
+from app.events import service as events
+from app.events.models import EventType
+from app.projects.models import Project
+
+AT_ONCE = 20
+"""How many that are due a process applies in one go, so that other chores get their turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A change with the portraits before and after it, if it were applied now."""
+
+    change: Change
+    before: Portrait
+    after: Portrait
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What applying would do now. ``obstacles``: why it can’t be applied yet, in words."""
+
+    changes: list[Effect]
+    obstacles: list[str]
+
+    @property
+    def can_be_applied(self) -> bool:
+        return not self.obstacles
+
+
+def apply(actor: Actor, request: ChangeRequest) -> None:
+    """Make all changes of a request from ``get_for_change``, or none.
+
+    Raises:
+        Conflict: when approvals are missing, or something that it builds on has changed.
+
+    """
+    review.require_applier(actor, request)
+    _apply(actor, request)
+
+
+def plan(actor: Actor, request: ChangeRequest) -> Plan:
+    """What ``apply`` would do now; changes nothing."""
+    stuck, obstacles = service.conflicts(request), []
+    if request.state is State.DRAFT:
+        obstacles.append("It’s still a draft.")
+    else:
+        try:
+            review.require_approved(request)
+        except Conflict as error:
+            obstacles.append(error.message)
+    fitting = [change for change in request.changes if change.id not in stuck]
+    if stuck:
+        obstacles.append(review.DOES_NOT_FIT)
+    attempt = db.session.begin_nested()
+    effects: list[Effect] = []
+    try:
+        made = carry_out(_with_all_rights(actor), _approved(request), fitting)
+        effects.extend(Effect(*found) for found in made)
+    except DomainError as error:
+        obstacles.append(error.message)
+    finally:
+        attempt.rollback()
+    return Plan(effects, obstacles)
+
+
+def apply_due() -> int:
+    """Apply what is scheduled for now or before, each in a transaction of its own; how many.
+
+    What can’t be applied stays scheduled, with the reason, and is not tried again.
+    """
+    due = (
+        sa.select(ChangeRequest.id)
+        .where(
+            ChangeRequest.state == State.SCHEDULED,
+            ChangeRequest.scheduled_at <= utcnow(),
+            ChangeRequest.failure.is_(None),
+        )
+        .order_by(ChangeRequest.scheduled_at, ChangeRequest.id)
+        .limit(AT_ONCE)
+    )
+    ids = transact(lambda: list(db.session.scalars(due)), writes=False)
+    for id in ids:
+        try:
+            transact(partial(_apply_if_due, id), writes=True)
+        except DomainError as error:
+            transact(partial(_fail, id, error.message), writes=True)
+    return len(ids)
+
+
+def _apply(actor: Actor, request: ChangeRequest) -> None:
+    _keep_approvals(request)
+    review.require_approved(request)
+    if service.conflicts(request):
+        raise Conflict(review.DOES_NOT_FIT)
+    approved = _approved(request)
+    effects = list(carry_out(_with_all_rights(actor), approved, request.changes))
+    for change, before, after in effects:
+        change.before, change.after = before, after
+    review.close(request, State.APPLIED)
+    request.batch_id, request.failure = approved.batch_id, None
+    approvers = [given.created_by.label for given in review.view(request).approvals]
+    kind = EventType.CHANGE_REQUEST_APPLIED
+    service.note(actor.applying(approved), request, StepKind.APPLIED, kind, approvedBy=approvers)
+
+
+def _with_all_rights(actor: Actor) -> Actor:
+    """The approvals carry the changes, whatever the one who applies them may do alone."""
+    return replace(actor, role=Role.ADMIN)
+
+
+def _approved(request: ChangeRequest) -> Approved:
+    return Approved(request.project_id, request.environment, events.new_batch())
+
+
+def _keep_approvals(request: ChangeRequest) -> None:
+    """Let no one leave, or the rules change, between counting the approvals and the end."""
+    project = sa.select(Project.id).where(Project.id == request.project_id)
+    db.session.execute(project.with_for_update(read=True))
+    givers = [given.created_by.id for given in review.view(request).approvals]
+    people = sa.select(Account.id).where(Account.id.in_(givers)).order_by(Account.id)
+    db.session.execute(people.with_for_update(read=True))
+
+
+def _apply_if_due(id: int) -> None:
+    request = _locked(id)
+    if request is not None:
+        _apply(_scheduler(request), request)
+
+
+def _fail(id: int, why: str) -> None:
+    request = _locked(id)
+    if request is None:
+        return
+    request.failure = why
+    kind = EventType.CHANGE_REQUEST_FAILED
+    service.note(_scheduler(request), request, StepKind.FAILED, kind, text=why)
+
+
+def _locked(id: int) -> ChangeRequest | None:
+    """The request, if no one else has dealt with it since."""
+    query = (
+        sa.select(ChangeRequest)
+        .where(
+            ChangeRequest.id == id,
+            ChangeRequest.state == State.SCHEDULED,
+            ChangeRequest.scheduled_at <= utcnow(),
+            ChangeRequest.failure.is_(None),
+        )
+        .options(selectinload(ChangeRequest.changes))
+        .with_for_update(of=ChangeRequest)
+    )
+    return db.session.scalar(query.execution_options(populate_existing=True))
+
+
+def _scheduler(request: ChangeRequest) -> Actor:
+    """Who scheduled it: in their name it is applied."""
+    return Actor(id=request.scheduled_by_id, username=request.scheduled_by or "", role=Role.ADMIN)

@@ -1,0 +1,51 @@
+"""Which environments of a project need approvals, one at a time."""
+
+from app.accounts.models import Account
+from app.change_requests import queries
+from app.core.actor import Actor
+from app.core.errors import Invalid
+from app.projects import service as projects
+from app.projects.service import ApprovalRule
+from app.strategies.queries import ProjectUse, environments_of
+from app.strategies.service import use_of
+
+
+def environments(actor: Actor, project_id: str) -> list[ProjectUse]:
+    """The environments of a project, with the approvals that changes there need."""
+    projects.require(actor, project_id)
+    return environments_of([project_id]).get(project_id, [])
+
+
+def approvers(actor: Actor, project_id: str, environment: str) -> list[Account]:
+    """The people who can approve changes there, but for what they propose themselves."""
+    projects.require(actor, project_id)
+    use_of(project_id, environment)
+    return queries.approvers(project_id)
+
+
+def set_required(
+    actor: Actor, project_id: str, environment: str, *, enabled: bool, required: int | None
+) -> bool:
+    """Ask for this many approvals in an environment, or for none; whether that changed anything.
+
+    Without a number the present one stays, or it is 1.
+    """
+    project = projects.get_for_change(actor, project_id)
+    use_of(project_id, environment)
+    rules = {
+        rule.environment: rule.required_approvals for rule in project.change_request_environments
+    }
+    if not enabled:
+        if required is not None:
+            raise Invalid.at("/requiredApprovals", "Leave it out to turn approvals off.")
+        rules.pop(environment, None)
+    else:
+        rules[environment] = required or rules.get(environment, 1)
+    return projects.set_environments(
+        actor,
+        project,
+        environments=project.environments,
+        change_request_environments=[
+            ApprovalRule(name=name, required_approvals=number) for name, number in rules.items()
+        ],
+    )

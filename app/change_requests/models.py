@@ -1,0 +1,199 @@
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, Text, text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.core.clock import utcnow
+from app.core.columns import enum_of
+from app.core.db import NEVER_REUSE_IDS, Model, at_most
+
+MAX_CHANGES = 1_000
+"""Of one change request."""
+MAX_TITLE = 255
+MAX_TEXT = 2_000
+
+
+class State(StrEnum):
+    """``APPROVED`` is never stored: it follows from the approvals that count now."""
+
+    DRAFT = "Draft"
+    IN_REVIEW = "In review"
+    APPROVED = "Approved"
+    SCHEDULED = "Scheduled"
+    APPLIED = "Applied"
+    CANCELLED = "Cancelled"
+    REJECTED = "Rejected"
+
+
+CLOSED = frozenset({State.APPLIED, State.CANCELLED, State.REJECTED})
+
+
+class Action(StrEnum):
+    UPDATE_ENABLED = "updateEnabled"
+    ADD_STRATEGY = "addStrategy"
+    UPDATE_STRATEGY = "updateStrategy"
+    DELETE_STRATEGY = "deleteStrategy"
+    REORDER_STRATEGY = "reorderStrategy"
+    PATCH_VARIANT = "patchVariant"
+    ARCHIVE_FEATURE = "archiveFeature"
+    ADD_DEPENDENCY = "addDependency"
+    DELETE_DEPENDENCY = "deleteDependency"
+    UPDATE_SEGMENT = "updateSegment"
+    DELETE_SEGMENT = "deleteSegment"
+
+    @property
+    def is_on_segment(self) -> bool:
+        return self in {Action.UPDATE_SEGMENT, Action.DELETE_SEGMENT}
+
+
+class StepKind(StrEnum):
+    """What people, or the time of a schedule, did to a change request."""
+
+    OPENED = "opened"
+    EDITED = "edited"
+    WITHDRAWN = "withdrawn"
+    APPROVED = "approved"
+    APPROVAL_WITHDRAWN = "approval-withdrawn"
+    REJECTED = "rejected"
+    COMMENTED = "commented"
+    SCHEDULED = "scheduled"
+    UNSCHEDULED = "unscheduled"
+    APPLIED = "applied"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class ChangeRequest(Model):
+    """Changes to one environment of a project, reviewed and applied together.
+
+    ``version``: counts edits, so that no one approves what they have not seen. ``failure``: why it
+    could not be applied at ``scheduled_at``. ``required_approvals`` and ``closed_at``: as it was
+    closed. ``batch_id``: of the events of applying it. ``reverses_id``: what it takes back.
+    Authors without an account, such as the command line, have a name only.
+    """
+
+    __tablename__ = "change_requests"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id"))
+    environment: Mapped[str] = mapped_column(ForeignKey("environments.name"), index=True)
+    state: Mapped[State] = mapped_column(enum_of(State), default=State.DRAFT)
+    version: Mapped[int] = mapped_column(default=1)
+    title: Mapped[str | None] = mapped_column(String(MAX_TITLE))
+    description: Mapped[str | None] = mapped_column(Text)
+    created_by: Mapped[str] = mapped_column(String(255))
+    created_by_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), index=True)
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    scheduled_at: Mapped[datetime | None]
+    scheduled_by: Mapped[str | None] = mapped_column(String(255))
+    scheduled_by_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    failure: Mapped[str | None] = mapped_column(Text)
+    closed_at: Mapped[datetime | None]
+    required_approvals: Mapped[int | None]
+    batch_id: Mapped[str | None] = mapped_column(String(36))
+    reverses_id: Mapped[int | None] = mapped_column(ForeignKey("change_requests.id"))
+
+    changes: Mapped[list["Change"]] = relationship(
+        order_by="Change.id", cascade="all, delete-orphan", lazy="raise"
+    )
+
+    __table_args__ = (
+        Index(None, "project_id", "state", "id"),
+        Index(None, "state", "scheduled_at"),
+        Index(  # one draft for each person and place
+            "uq_change_requests_draft",
+            "created_by_id",
+            "project_id",
+            "environment",
+            unique=True,
+            sqlite_where=text("state = 'Draft'"),
+            postgresql_where=text("state = 'Draft'"),
+        ),
+        CheckConstraint("state <> 'Approved'", name="stored_state"),
+        at_most("title", MAX_TITLE),
+        NEVER_REUSE_IDS,
+    )
+
+    @property
+    def is_open(self) -> bool:
+        return self.state not in CLOSED
+
+
+class Change(Model):
+    """One change of a feature in the environment, or of a segment.
+
+    ``payload``: what the action needs. ``base``: the part of the feature or segment that this
+    change was made on; if that is different now, the change no longer fits. ``before``, ``after``:
+    the whole of it; see ``portraits``.
+    """
+
+    __tablename__ = "change_request_changes"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    request_id: Mapped[int] = mapped_column(ForeignKey("change_requests.id"), index=True)
+    action: Mapped[Action] = mapped_column(enum_of(Action))
+    feature_id: Mapped[int | None] = mapped_column(ForeignKey("features.id"), index=True)
+    subject: Mapped[str] = mapped_column(String(100))
+    """The name of the feature or segment."""
+    segment_id: Mapped[int | None]
+    """No foreign key: a segment can be deleted, and this still tells what was asked for."""
+    payload: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=False)
+    base: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    before: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    after: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+
+    __table_args__ = (
+        CheckConstraint("(feature_id IS NULL) <> (segment_id IS NULL)", name="one_subject"),
+        at_most("subject", 100),
+        NEVER_REUSE_IDS,
+    )
+
+
+class Approval(Model):
+    """A person’s yes to the present version. Whether it counts depends on what they may do now."""
+
+    __tablename__ = "change_request_approvals"
+
+    request_id: Mapped[int] = mapped_column(
+        ForeignKey("change_requests.id"), primary_key=True, autoincrement=False
+    )
+    account_id: Mapped[int] = mapped_column(
+        ForeignKey("accounts.id"), primary_key=True, autoincrement=False, index=True
+    )
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+
+class Reviewer(Model):
+    """Someone who is asked to review a change request. Others can review it too."""
+
+    __tablename__ = "change_request_reviewers"
+
+    request_id: Mapped[int] = mapped_column(
+        ForeignKey("change_requests.id"), primary_key=True, autoincrement=False
+    )
+    account_id: Mapped[int] = mapped_column(
+        ForeignKey("accounts.id"), primary_key=True, autoincrement=False, index=True
+    )
+
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+
+class Step(Model):
+    """What happened to a change request, with what was said: its comments and its history."""
+
+    __tablename__ = "change_request_steps"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    request_id: Mapped[int] = mapped_column(ForeignKey("change_requests.id"), index=True)
+    kind: Mapped[StepKind] = mapped_column(enum_of(StepKind))
+    created_by: Mapped[str] = mapped_column(String(255))
+    created_by_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    text: Mapped[str | None] = mapped_column(Text)
+
+    __table_args__ = (NEVER_REUSE_IDS,)

@@ -1,0 +1,97 @@
+"""What a change is about, before and after it: a feature in one environment, or a segment.
+
+A portrait of a feature is ``{"enabled", "archived", "strategies", "variants", "parents"}``, one of
+a segment is as the event log records segments. None: there is no such thing.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.change_requests.models import Action, Change
+from app.core.db import chunks, db
+from app.features import queries as features
+from app.features.models import Feature
+from app.segments.models import Segment
+from app.strategies import queries as strategies
+
+Portrait = dict[str, Any] | None
+
+_BUILDS_ON = {
+    Action.DELETE_STRATEGY: ("enabled", "strategies"),
+    Action.REORDER_STRATEGY: (),
+    Action.PATCH_VARIANT: ("variants",),
+    Action.ARCHIVE_FEATURE: ("enabled", "archived"),
+    Action.ADD_DEPENDENCY: ("parents",),
+    Action.DELETE_DEPENDENCY: ("parents",),
+}
+"""The parts by action; of others, whether the feature is on."""
+
+
+def of_features(project_id: str, environment: str, ids: Collection[int]) -> dict[int, Portrait]:
+    """The portraits of features of a project in one environment, by id."""
+    parents = {edge.child_id: edge.rule() for edge in features.edges(ids) if edge.child_id in ids}
+    states = strategies.states([(id, project_id) for id in ids])
+    archived = _archived(ids)
+    return {
+        id: {
+            "enabled": state.enabled,
+            "archived": id in archived,
+            "strategies": [strategy.snapshot() for strategy in state.strategies],
+            "variants": list(state.variants),
+            "parents": [parents[id]] if id in parents else [],
+        }
+        for id, places in states.items()
+        for state in places
+        if state.name == environment
+    }
+
+
+def of_segments(ids: Collection[int]) -> dict[int, Portrait]:
+    query = sa.select(Segment).where(Segment.id.in_(ids))
+    return {segment.id: segment.snapshot() for segment in db.session.scalars(query)}
+
+
+def of_changes(
+    project_id: str, environment: str, changes: Collection[Change]
+) -> dict[int, Portrait]:
+    """The portrait of what each change is about now: by feature id, or by minus a segment’s id."""
+    segments = of_segments({id for change in changes if (id := change.segment_id)})
+    found = of_features(project_id, environment, {id for c in changes if (id := c.feature_id)})
+    return found | {-id: segments[id] for id in segments}
+
+
+def key(change: Change) -> int:
+    """Under what ``of_changes`` has the portrait for a change."""
+    return change.feature_id or -(change.segment_id or 0)
+
+
+def base(action: Action, payload: Any, portrait: Portrait) -> Any:
+    """The part of a portrait that a change builds on: what its reviewers have to know."""
+    if portrait is None or action.is_on_segment:
+        return portrait
+    found = {name: portrait[name] for name in _BUILDS_ON.get(action, ("enabled",))}
+    if action is Action.UPDATE_ENABLED and payload["enabled"]:
+        found |= {"strategies": portrait["strategies"], "variants": portrait["variants"]}
+    elif action is Action.UPDATE_STRATEGY:
+        same = (_without_place(s) for s in portrait["strategies"] if s["id"] == payload["id"])
+        found["strategy"] = next(same, None)
+    elif action is Action.REORDER_STRATEGY:
+        found["order"] = [strategy["id"] for strategy in portrait["strategies"]]
+    return found
+
+
+def _without_place(strategy: dict[str, Any]) -> dict[str, Any]:
+    """The strategy, wherever others that were added or removed have moved it."""
+    return {name: value for name, value in strategy.items() if name != "sortOrder"}
+
+
+def _archived(ids: Collection[int]) -> set[int]:
+    return {
+        id
+        for chunk in chunks(ids)
+        for id in db.session.scalars(
+            sa.select(Feature.id).where(Feature.id.in_(chunk), Feature.archived_at.is_not(None))
+        )
+    }

@@ -1,0 +1,242 @@
+"""Reading change requests, and who can approve them now."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from typing import TypedDict, Unpack
+
+import sqlalchemy as sa
+from sqlalchemy.orm import aliased, selectinload
+
+from app.accounts.models import Account, AccountKind
+from app.change_requests.models import (
+    CLOSED,
+    Approval,
+    Change,
+    ChangeRequest,
+    Reviewer,
+    State,
+    Step,
+)
+from app.core.actor import Actor
+from app.core.db import chunks, contains, db
+from app.core.paging import sorted_by
+from app.core.permissions import Role
+from app.projects.models import Approval as Rule
+from app.projects.models import Member
+from app.projects.queries import visible_projects
+
+SORTS = {
+    "createdAt": ChangeRequest.created_at,
+    "id": ChangeRequest.id,
+    "title": sa.func.lower(ChangeRequest.title),
+}
+
+
+class Filters(TypedDict, total=False):
+    """``waits_for``: "approval" of the actor, or "applying" by them."""
+
+    text: str
+    project: str
+    environment: str
+    state: State
+    states: Collection[State]
+    created_by: int
+    feature: str
+    waits_for: str
+    sort: str
+
+
+def can_approve(
+    project_id: sa.SQLColumnExpression[str], account: type[Account] = Account
+) -> sa.ColumnElement[bool]:
+    """Whether an account is someone whose approval counts in the project: a person who is there."""
+    is_member = sa.exists().where(Member.account_id == account.id, Member.project_id == project_id)
+    return sa.and_(
+        account.kind == AccountKind.PERSON,
+        account.deleted_at.is_(None),
+        sa.or_(account.role == Role.ADMIN, is_member),
+    )
+
+
+_giver = aliased(Account)
+REQUIRED = sa.func.coalesce(
+    ChangeRequest.required_approvals,
+    sa.select(Rule.required_approvals)
+    .where(
+        Rule.project_id == ChangeRequest.project_id,
+        Rule.environment == ChangeRequest.environment,
+    )
+    .correlate(ChangeRequest)
+    .scalar_subquery(),
+    0,
+)
+APPROVALS = (
+    sa.select(sa.func.count())
+    .select_from(Approval)
+    .join(_giver, _giver.id == Approval.account_id)
+    .where(
+        Approval.request_id == ChangeRequest.id,
+        can_approve(ChangeRequest.project_id, _giver),
+    )
+    .correlate(ChangeRequest)
+    .scalar_subquery()
+)
+IS_APPROVED = APPROVALS >= REQUIRED
+
+
+def rows(actor: Actor, **filters: Unpack[Filters]) -> sa.Select[ChangeRequest]:
+    """The change requests that the actor can see, newest first: drafts are their author’s alone."""
+    query = sa.select(ChangeRequest).where(
+        ChangeRequest.project_id.in_(visible_projects(actor)),
+        sa.or_(ChangeRequest.state != State.DRAFT, _is_by(actor.id)),
+    )
+    if text := filters.get("text"):
+        query = query.where(_matches(text))
+    if project := filters.get("project"):
+        query = query.where(ChangeRequest.project_id == project)
+    if environment := filters.get("environment"):
+        query = query.where(ChangeRequest.environment == environment)
+    if "state" in filters:
+        query = query.where(is_in_state(filters["state"]))
+    if "states" in filters:
+        query = query.where(sa.or_(sa.false(), *map(is_in_state, filters["states"])))
+    if "created_by" in filters:
+        query = query.where(_is_by(filters["created_by"]))
+    if feature := filters.get("feature"):
+        query = query.where(_is_about(Change.subject == feature, Change.feature_id.is_not(None)))
+    if waits_for := filters.get("waits_for"):
+        query = query.where(_WAITS_FOR[waits_for](actor))
+    order = sorted_by(filters.get("sort"), SORTS)
+    return query.order_by(*order, ChangeRequest.id.desc()).options(
+        selectinload(ChangeRequest.changes)
+    )
+
+
+def is_in_state(state: State) -> sa.ColumnElement[bool]:
+    if state is State.APPROVED:
+        return sa.and_(ChangeRequest.state == State.IN_REVIEW, IS_APPROVED)
+    if state is State.IN_REVIEW:
+        return sa.and_(ChangeRequest.state == State.IN_REVIEW, ~IS_APPROVED)
+    return ChangeRequest.state == state
+
+
+def numbers(project_id: str) -> dict[State, int]:
+    """How many requests of a project are in each state, but for drafts."""
+    is_approved = sa.and_(ChangeRequest.state == State.IN_REVIEW, IS_APPROVED)
+    state = sa.case(
+        (is_approved, State.APPROVED.value), else_=sa.cast(ChangeRequest.state, sa.String)
+    )
+    query = (
+        sa.select(state, sa.func.count())
+        .where(ChangeRequest.project_id == project_id, ChangeRequest.state != State.DRAFT)
+        .group_by(state)
+    )
+    found = {State(name): number for name, number in db.session.execute(query)}
+    return {each: found.get(each, 0) for each in State if each is not State.DRAFT}
+
+
+def required(ids: Collection[int]) -> dict[int, int]:
+    """How many approvals each request needs; 0 if its environment needs none any more."""
+    found: dict[int, int] = {}
+    for chunk in chunks(ids):
+        query = sa.select(ChangeRequest.id, REQUIRED).where(ChangeRequest.id.in_(chunk))
+        found.update(db.session.execute(query).tuples().all())
+    return found
+
+
+def approvals(ids: Collection[int]) -> dict[int, list[tuple[Approval, Account]]]:
+    """The approvals that count, with their givers, oldest first, by request."""
+    found: defaultdict[int, list[tuple[Approval, Account]]] = defaultdict(list)
+    for chunk in chunks(ids):
+        query = (
+            sa.select(Approval, Account)
+            .join(Account, Account.id == Approval.account_id)
+            .join(ChangeRequest, ChangeRequest.id == Approval.request_id)
+            .where(Approval.request_id.in_(chunk), _counts())
+            .order_by(Approval.created_at, Approval.account_id)
+        )
+        for approval, account in db.session.execute(query):
+            found[approval.request_id].append((approval, account))
+    return found
+
+
+def reviewers(ids: Collection[int]) -> dict[int, list[Account]]:
+    """Who is asked for a review, by request."""
+    found: defaultdict[int, list[Account]] = defaultdict(list)
+    for chunk in chunks(ids):
+        query = (
+            sa.select(Reviewer.request_id, Account)
+            .join(Account, Account.id == Reviewer.account_id)
+            .where(Reviewer.request_id.in_(chunk), Account.deleted_at.is_(None))
+            .order_by(Account.username)
+        )
+        for id, account in db.session.execute(query):
+            found[id].append(account)
+    return found
+
+
+def steps(ids: Collection[int]) -> dict[int, list[Step]]:
+    """What happened to each request, in order."""
+    found: defaultdict[int, list[Step]] = defaultdict(list)
+    for chunk in chunks(ids):
+        query = sa.select(Step).where(Step.request_id.in_(chunk)).order_by(Step.id)
+        for step in db.session.scalars(query):
+            found[step.request_id].append(step)
+    return found
+
+
+def approvers(project_id: str, *, but: int | None = None) -> list[Account]:
+    """The people whose approval counts in the project, by name; ``but``: not the author’s."""
+    query = sa.select(Account).where(can_approve(sa.literal(project_id)))
+    if but is not None:
+        query = query.where(Account.id != but)
+    return list(db.session.scalars(query.order_by(Account.username, Account.id)))
+
+
+def _counts() -> sa.ColumnElement[bool]:
+    """Whether an approval counts: always if it was counted as the request was closed."""
+    return sa.or_(ChangeRequest.state.in_(CLOSED), can_approve(ChangeRequest.project_id))
+
+
+def _is_by(id: int | None) -> sa.ColumnElement[bool]:
+    return sa.false() if id is None else ChangeRequest.created_by_id == id
+
+
+def _is_about(*conditions: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    return sa.exists().where(Change.request_id == ChangeRequest.id, *conditions)
+
+
+def _matches(text: str) -> sa.ColumnElement[bool]:
+    found = [
+        contains(text, ChangeRequest.title, ChangeRequest.created_by),
+        _is_about(contains(text, Change.subject)),
+    ]
+    if text.isascii() and text.isdigit() and len(text) < 10:  # noqa: PLR2004 - as ids are
+        found.append(ChangeRequest.id == int(text))
+    return sa.or_(*found)
+
+
+def _members_projects(actor: Actor) -> sa.ColumnElement[bool]:
+    if actor.is_admin:
+        return sa.true()
+    return ChangeRequest.project_id.in_(list(actor.project_roles))
+
+
+def _waits_for_approval(actor: Actor) -> sa.ColumnElement[bool]:
+    """Whether the actor’s approval is what it still needs."""
+    has_approved = sa.exists().where(
+        Approval.request_id == ChangeRequest.id, Approval.account_id == actor.id
+    )
+    return sa.and_(
+        is_in_state(State.IN_REVIEW),
+        _members_projects(actor),
+        sa.not_(_is_by(actor.id)),
+        ~has_approved,
+    )
+
+
+def _can_be_applied_by(actor: Actor) -> sa.ColumnElement[bool]:
+    return sa.and_(is_in_state(State.APPROVED), sa.or_(_members_projects(actor), _is_by(actor.id)))
+
+
+_WAITS_FOR = {"approval": _waits_for_approval, "applying": _can_be_applied_by}

@@ -1,0 +1,180 @@
+"""What people decide about a change request: every step from one state to the next but applying."""
+
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from app.change_requests import service, views
+from app.change_requests.models import Approval, ChangeRequest, State, StepKind
+from app.change_requests.views import View
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import RetryTransaction, db, flush
+from app.core.errors import Conflict, Invalid, NoAccess
+from app.core.permissions import Permission
+from app.core.words import counted
+from app.events.models import EventType
+
+FARTHEST = timedelta(days=366)
+"""How far ahead a change request can be scheduled."""
+
+
+def send(actor: Actor, request: ChangeRequest) -> None:
+    """Ask others to review a draft."""
+    service.require_author(actor, request)
+    _require_state(request, State.DRAFT)
+    if not request.changes:
+        raise Conflict("This draft has no changes yet. Add one first.")
+    request.state = State.IN_REVIEW
+    service.note(actor, request, StepKind.OPENED, EventType.CHANGE_REQUEST_OPENED)
+
+
+def withdraw(actor: Actor, request: ChangeRequest) -> None:
+    """Make it a draft again, which no one else sees. Approvals don’t come back."""
+    service.require_author(actor, request)
+    _require_state(request, State.IN_REVIEW, State.SCHEDULED)
+    if actor.id is None:
+        raise Conflict("The command line has no drafts. Cancel the change request instead.")
+    _forget_approvals(request)
+    request.state, request.scheduled_at, request.failure = State.DRAFT, None, None
+    flush(
+        if_taken=Conflict(
+            f"You already have a draft for {request.environment} of project {request.project_id}. "
+            "Send or discard that first."
+        )
+    )
+    service.note(actor, request, StepKind.WITHDRAWN, EventType.CHANGE_REQUEST_WITHDRAWN)
+
+
+def approve(actor: Actor, request: ChangeRequest, comment: str | None = None) -> None:
+    """Say yes to the version that is there now. A second yes changes nothing."""
+    require_approver(actor, request)
+    _require_state(request, State.IN_REVIEW)
+    if db.session.get(Approval, (request.id, actor.account_id)) is not None:
+        return
+    db.session.add(Approval(request_id=request.id, account_id=actor.account_id))
+    flush(if_taken=RetryTransaction())
+    kind = EventType.CHANGE_REQUEST_APPROVED
+    service.note(actor, request, StepKind.APPROVED, kind, text=comment)
+
+
+def withdraw_approval(actor: Actor, request: ChangeRequest, comment: str | None = None) -> None:
+    """Take the actor’s own approval back. Without enough of them, it is no longer scheduled."""
+    given = db.session.get(Approval, (request.id, actor.id)) if actor.id is not None else None
+    if given is None:
+        raise Conflict(f"You haven’t approved change request {request.id}.")
+    db.session.delete(given)
+    db.session.flush()
+    if request.state is State.SCHEDULED and not view(request).is_approved:
+        request.state, request.scheduled_at, request.failure = State.IN_REVIEW, None, None
+    kind = EventType.CHANGE_REQUEST_APPROVAL_WITHDRAWN
+    service.note(actor, request, StepKind.APPROVAL_WITHDRAWN, kind, text=comment)
+
+
+def reject(actor: Actor, request: ChangeRequest, comment: str | None) -> None:
+    require_approver(actor, request)
+    _require_state(request, State.IN_REVIEW, State.SCHEDULED)
+    if not comment:
+        raise Invalid.at("/comment", "Say why, so that the author knows what to change.")
+    close(request, State.REJECTED)
+    kind = EventType.CHANGE_REQUEST_REJECTED
+    service.note(actor, request, StepKind.REJECTED, kind, text=comment)
+
+
+def cancel(actor: Actor, request: ChangeRequest, comment: str | None = None) -> None:
+    """Close it without applying it: its author’s decision, or an Admin’s."""
+    if not (service.is_author(actor, request) or actor.is_admin):
+        raise NoAccess(f"Only {request.created_by} or an Admin can cancel this change request.")
+    if request.state is State.DRAFT:
+        raise Conflict("This is a draft. Discard it instead.")
+    close(request, State.CANCELLED)
+    kind = EventType.CHANGE_REQUEST_CANCELLED
+    service.note(actor, request, StepKind.CANCELLED, kind, text=comment)
+
+
+def schedule(actor: Actor, request: ChangeRequest, at: datetime | None) -> None:
+    """Have it applied at this time, or at another one than was said before."""
+    require_applier(actor, request)
+    require_approved(request)
+    now = utcnow()
+    if at is None or not now < at <= now + FARTHEST:
+        message = f"Enter a time in the next {counted(FARTHEST.days, 'day')}."
+        raise Invalid.at("/scheduledAt", message)
+    if service.conflicts(request):
+        raise Conflict(DOES_NOT_FIT)
+    request.state, request.scheduled_at, request.failure = State.SCHEDULED, at, None
+    request.scheduled_by, request.scheduled_by_id = actor.username, actor.id
+    kind = EventType.CHANGE_REQUEST_SCHEDULED
+    when = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    service.note(actor, request, StepKind.SCHEDULED, kind, text=when, scheduledAt=when)
+
+
+def unschedule(actor: Actor, request: ChangeRequest) -> None:
+    """Keep it from being applied by the time; approvals stay."""
+    require_applier(actor, request)
+    _require_state(request, State.SCHEDULED)
+    request.state, request.scheduled_at, request.failure = State.IN_REVIEW, None, None
+    service.note(actor, request, StepKind.UNSCHEDULED, EventType.CHANGE_REQUEST_UNSCHEDULED)
+
+
+DOES_NOT_FIT = (
+    "Something that this change request builds on has changed. Its author has to update or discard "
+    "the changes that no longer fit."
+)
+
+
+def require_approver(actor: Actor, request: ChangeRequest) -> None:
+    """Refuse those whose approval would not count."""
+    if service.is_author(actor, request):
+        raise NoAccess("You proposed this, so someone else has to approve or reject it.")
+    actor.require(Permission.APPROVE_CHANGE_REQUEST, request.project_id)
+    if actor.id not in {account.id for account in service.reviewers(request)}:
+        raise NoAccess("Only people can approve or reject change requests. Sign in as yourself.")
+
+
+def require_applier(actor: Actor, request: ChangeRequest) -> None:
+    """Refuse those who are neither the author nor able to approve."""
+    if not service.is_author(actor, request):
+        actor.require(Permission.APPLY_CHANGE_REQUEST, request.project_id)
+
+
+def require_approved(request: ChangeRequest) -> None:
+    """Refuse a change request that has too few approvals, as they count now."""
+    _require_state(request, State.IN_REVIEW, State.SCHEDULED)
+    if missing := view(request).missing:
+        raise Conflict(
+            f"Change request {request.id} needs {counted(missing, 'more approval')} first."
+        )
+
+
+def close(request: ChangeRequest, state: State) -> None:
+    """End it, with the approvals that it needed then; those that don’t count go."""
+    found = view(request)
+    counting = [given.created_by.id for given in found.approvals]
+    gone = sa.delete(Approval).where(
+        Approval.request_id == request.id, Approval.account_id.not_in(counting)
+    )
+    db.session.execute(gone)
+    request.required_approvals = found.required
+    request.state, request.closed_at, request.scheduled_at = state, utcnow(), None
+    db.session.flush()
+
+
+def view(request: ChangeRequest) -> View:
+    [found] = views.of([request])
+    return found
+
+
+def _require_state(request: ChangeRequest, *states: State) -> None:
+    if request.state not in states:
+        raise Conflict(
+            f"Change request {request.id} is {_WORDS.get(request.state, request.state.lower())}."
+        )
+
+
+def _forget_approvals(request: ChangeRequest) -> None:
+    db.session.execute(sa.delete(Approval).where(Approval.request_id == request.id))
+    db.session.expire_all()
+
+
+_WORDS = {State.DRAFT: "a draft. Its author has to send it for review first"}

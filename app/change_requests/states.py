@@ -1,0 +1,40 @@
+"""From one state to the next, as the API names them: which decision each one means."""
+
+from datetime import datetime
+
+from app.change_requests import applying, review
+from app.change_requests.models import ChangeRequest, State
+from app.core.actor import Actor
+from app.core.errors import Invalid
+
+
+def take(
+    actor: Actor,
+    request: ChangeRequest,
+    *,
+    state: State,
+    comment: str | None = None,
+    scheduled_at: datetime | None = None,
+) -> None:
+    """Take a request from ``get_for_change`` to a state, if the actor may and it can be."""
+    if scheduled_at is not None and state is not State.SCHEDULED:
+        raise Invalid.at("/scheduledAt", "Leave it out, or send the state Scheduled.")
+    if state is State.SCHEDULED:
+        review.schedule(actor, request, scheduled_at)
+    elif state is State.IN_REVIEW and request.state is State.DRAFT:
+        review.send(actor, request)
+    elif state is State.APPROVED and request.state is State.SCHEDULED:
+        review.unschedule(actor, request)
+    elif state in _WITH_COMMENT:
+        _WITH_COMMENT[state](actor, request, comment)
+    else:
+        _ALONE[state](actor, request)
+
+
+_WITH_COMMENT = {
+    State.IN_REVIEW: review.withdraw_approval,
+    State.APPROVED: review.approve,
+    State.REJECTED: review.reject,
+    State.CANCELLED: review.cancel,
+}
+_ALONE = {State.DRAFT: review.withdraw, State.APPLIED: applying.apply}

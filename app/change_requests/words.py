@@ -1,0 +1,66 @@
+"""Changes in words, for titles and lists."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from app.change_requests.models import Action, Change
+from app.core.words import counted
+
+
+def headline(change: Change) -> str:
+    """What a change does, to what: “Switch on checkout.tips”."""
+    return f"{act(change)} {change.subject}"
+
+
+def act(change: Change) -> str:
+    """The words before the name."""
+    return _ACTS[change.action](change)
+
+
+def title(changes: Sequence[Change]) -> str:
+    """What a change request without a title is called."""
+    if not changes:
+        return "Nothing yet"
+    more = f" and {counted(len(changes) - 1, 'more change')}" if len(changes) > 1 else ""
+    return f"{headline(changes[0])}{more}"
+
+
+def number_of(change: Change) -> int | None:
+    """The place of the strategy that a change is about, from 1, as people count them."""
+    portrait = change.after if change.action is Action.ADD_STRATEGY else change.before
+    strategies: list[dict[str, Any]] = (portrait or {}).get("strategies", [])
+    ids = [strategy["id"] for strategy in strategies]
+    id = change.payload["id"]
+    return ids.index(id) + 1 if id in ids else None
+
+
+def _strategy(verb: str, link: str) -> Callable[[Change], str]:
+    def words(change: Change) -> str:
+        number = number_of(change)
+        which = f"strategy {number}" if number else "a strategy"
+        return f"{verb} {which} {link}"
+
+    return words
+
+
+def _fixed(words: str) -> Callable[[Change], str]:
+    return lambda _: words
+
+
+def _parent(change: Change) -> str:
+    return f"Add dependency on {change.payload['feature']} to"
+
+
+_ACTS: dict[Action, Callable[[Change], str]] = {
+    Action.UPDATE_ENABLED: lambda c: "Switch on" if c.payload["enabled"] else "Switch off",
+    Action.ADD_STRATEGY: _fixed("Add a strategy to"),
+    Action.UPDATE_STRATEGY: _strategy("Edit", "of"),
+    Action.DELETE_STRATEGY: _strategy("Delete", "of"),
+    Action.REORDER_STRATEGY: _fixed("Sort the strategies of"),
+    Action.PATCH_VARIANT: _fixed("Change the variants of"),
+    Action.ARCHIVE_FEATURE: _fixed("Archive"),
+    Action.ADD_DEPENDENCY: _parent,
+    Action.DELETE_DEPENDENCY: _fixed("Remove the dependency of"),
+    Action.UPDATE_SEGMENT: _fixed("Edit segment"),
+    Action.DELETE_SEGMENT: _fixed("Delete segment"),
+}
