@@ -56,7 +56,7 @@ def propose(data: dict[str, Any] | list[dict[str, Any]], project_id: str, enviro
 def index(query: dict[str, Any], project_id: str) -> Page[View]:
     """List change requests
 
-    Newest first, with your own drafts. Conflicts are told of single ones only.
+    Newest first, with your own drafts. Only reading a single one shows conflicts.
     """
     return service.in_project(current_actor, project_id, **query)
 
@@ -89,7 +89,7 @@ def index_pending_of(query: dict[str, Any], project_id: str, name: str) -> Page[
 
 
 @bp.get(f"{LIST}/count", needs=Access.SIGNED_IN)
-@bp.response(200, schemas.CountRow)
+@bp.response(200, schemas.ChangeRequestCounts)
 def count(project_id: str) -> dict[str, int]:
     """Count change requests by state"""
     found = service.count(current_actor, project_id)
@@ -108,7 +108,9 @@ def show_config(project_id: str) -> list[ProjectUse]:
 
 
 @bp.put(f"{PLACE}/config", needs=Permission.UPDATE_PROJECT, refuses=(404,))
-@bp.arguments(schemas.Config, example={"changeRequestsEnabled": True, "requiredApprovals": 2})
+@bp.arguments(
+    schemas.ApprovalsConfig, example={"changeRequestsEnabled": True, "requiredApprovals": 2}
+)
 @bp.response(200)
 def set_config(data: dict[str, Any], project_id: str, environment: str) -> Response:
     """Set how many approvals an environment needs
@@ -130,7 +132,7 @@ def set_config(data: dict[str, Any], project_id: str, environment: str) -> Respo
 def index_reviewers(project_id: str, environment: str) -> list[Account]:
     """List who can approve changes in an environment
 
-    People who are members of the project, and Admins. Nobody can approve what they propose.
+    People who are members of the project, and Admins. No one can approve what they propose.
     """
     return configuration.approvers(current_actor, project_id, environment)
 
@@ -162,7 +164,8 @@ def set_state(data: dict[str, Any], project_id: str, id: int) -> View:
 
     In review: sends your draft, or takes your approval back. Approved: approves it, or ends its
     schedule. Applied, Scheduled: takes enough approvals. Rejected: needs a comment. Cancelled: by
-    its author or an Admin. Draft: its author takes it back.
+    its author or an Admin. Draft: its author
+    edits it out of sight.
     """
     version = data.pop("version", None)
     request = service.get_for_change(current_actor, project_id, id, version=version)

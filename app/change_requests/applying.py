@@ -1,6 +1,6 @@
 """Applying an approved change request: now, at its time, or as a plan."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import sqlalchemy as sa
@@ -72,7 +72,7 @@ def plan(actor: Actor, request: ChangeRequest) -> Plan:
     attempt = db.session.begin_nested()
     effects: list[Effect] = []
     try:
-        made = carry_out(_with_all_rights(actor), _approved(request), fitting)
+        made = carry_out(actor.with_all_rights(), _approved(request), fitting)
         effects.extend(Effect(*found) for found in made)
     except DomainError as error:
         obstacles.append(error.message)
@@ -111,7 +111,8 @@ def _apply(actor: Actor, request: ChangeRequest) -> None:
     if service.conflicts(request):
         raise Conflict(review.DOES_NOT_FIT)
     approved = _approved(request)
-    effects = list(carry_out(_with_all_rights(actor), approved, request.changes))
+    # The approvals carry the changes, whatever the one who applies them may do alone.
+    effects = list(carry_out(actor.with_all_rights(), approved, request.changes))
     for change, before, after in effects:
         change.before, change.after = before, after
     review.close(request, State.APPLIED)
@@ -119,11 +120,6 @@ def _apply(actor: Actor, request: ChangeRequest) -> None:
     approvers = [given.created_by.label for given in review.view(request).approvals]
     kind = EventType.CHANGE_REQUEST_APPLIED
     service.note(actor.applying(approved), request, StepKind.APPLIED, kind, approvedBy=approvers)
-
-
-def _with_all_rights(actor: Actor) -> Actor:
-    """The approvals carry the changes, whatever the one who applies them may do alone."""
-    return replace(actor, role=Role.ADMIN)
 
 
 def _approved(request: ChangeRequest) -> Approved:

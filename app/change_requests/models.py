@@ -70,7 +70,7 @@ class ChangeRequest(Model):
 
     ``version``: counts edits, so that no one approves what they have not seen. ``failure``: why it
     could not be applied at ``scheduled_at``. ``required_approvals`` and ``closed_at``: as it was
-    closed. ``batch_id``: of the events of applying it. ``reverses_id``: what it takes back.
+    closed. ``batch_id``: of the events of applying it. ``reverses_id``: the request that it undoes.
     Authors without an account, such as the command line, have a name only.
     """
 

@@ -140,7 +140,7 @@ def required(ids: Collection[int]) -> dict[int, int]:
     found: dict[int, int] = {}
     for chunk in chunks(ids):
         query = sa.select(ChangeRequest.id, REQUIRED).where(ChangeRequest.id.in_(chunk))
-        found.update(db.session.execute(query).tuples().all())
+        found |= dict(db.session.execute(query).all())
     return found
 
 

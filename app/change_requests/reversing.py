@@ -1,4 +1,4 @@
-"""A new change request that takes back what another one did."""
+"""A new change request that undoes another one."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ def reverse(actor: Actor, request: ChangeRequest) -> ChangeRequest:
     """Add the inverse of an applied request to the actor’s draft; that draft.
 
     Raises:
-        Conflict: when it was not applied, or nothing of it can be taken back this way.
+        Conflict: when it was not applied, or nothing of it can be undone this way.
 
     """
     if request.state is not State.APPLIED:
@@ -34,7 +34,7 @@ def reverse(actor: Actor, request: ChangeRequest) -> ChangeRequest:
 
 
 def inverse(request: ChangeRequest) -> list[Proposal]:
-    """What takes the changes back, the last one first.
+    """What undoes the changes, the last one first.
 
     Features that were archived and segments that were deleted are left out: to revive or create
     them again reaches no application, so it needs no approval.

@@ -146,7 +146,7 @@ class Reviewers(Schema):
     )
 
 
-class Config(Schema):
+class ApprovalsConfig(Schema):
     change_requests_enabled = StrictBoolean(required=True)
     required_approvals = WholeNumber(low=1, high=10, allow_none=True)
 
@@ -222,7 +222,7 @@ class ChangeRow(Schema):
     created_at = Timestamp(attribute="change.created_at")
 
 
-class FeatureChanges(Schema):
+class ChangedFeature(Schema):
     name = fields.String()
     conflict = fields.String(allow_none=True)
     changes = fields.List(fields.Nested(ChangeRow))
@@ -271,7 +271,7 @@ class ChangeRequestRow(Schema):
         metadata={"type": "object", "properties": {"id": {"type": "integer"}}},
     )
     created_at = Timestamp(attribute="request.created_at")
-    features = fields.List(fields.Nested(FeatureChanges))
+    features = fields.List(fields.Nested(ChangedFeature))
     segments = fields.List(fields.Nested(SegmentChange))
     approvals = fields.List(fields.Nested(ApprovalRow))
     reviewers = fields.List(fields.Nested(ReviewerRow))
@@ -289,7 +289,7 @@ class ChangeRequestList(Schema):
     total = fields.Integer()
 
 
-class CountRow(Schema):
+class ChangeRequestCounts(Schema):
     total = fields.Integer(metadata={"description": "Those that are not drafts."})
     review_required = fields.Integer()
     approved = fields.Integer()

@@ -204,7 +204,7 @@ def describe(
 
 def comment(actor: Actor, request: ChangeRequest, text: str) -> None:
     if request.state is State.DRAFT:
-        raise Conflict("Nobody can read comments on a draft. Send it for review first.")
+        raise Conflict("No one else can read a draft. Send it for review first.")
     note(actor, request, StepKind.COMMENTED, EventType.CHANGE_REQUEST_COMMENTED, text=text)
 
 
@@ -390,7 +390,7 @@ def _what(change: Change) -> object:
 
 
 def _try_out(actor: Actor, request: ChangeRequest, fresh: Sequence[Change] = ()) -> None:
-    """Make all changes that still fit, keep what they did, and take it back.
+    """Make all changes that still fit, keep what they did, and undo it.
 
     Raises:
         Conflict: when one of the ``fresh`` changes would change nothing.

@@ -50,8 +50,8 @@ WORDS = {
         "applied {change_request}",
     ),
     EventType.CHANGE_REQUEST_APPROVAL_WITHDRAWN: EventWords(
-        "Someone took their approval of a change request back.",
-        "took back their approval of {change_request}",
+        "Someone withdrew their approval of a change request.",
+        "withdrew their approval of {change_request}",
     ),
     EventType.CHANGE_REQUEST_APPROVED: EventWords(
         "Someone approved a change request.",

@@ -41,7 +41,7 @@ def upgrade() -> None:
         "change_requests",
         sa.Column("project_id", sa.String(100), nullable=False),
         sa.Column("environment", sa.String(100), nullable=False),
-        sa.Column("state", _one_of("state", STATES), nullable=False),
+        sa.Column("state", _one_of("change_requests_state", STATES), nullable=False),
         sa.Column("version", sa.Integer, nullable=False),
         sa.Column("title", sa.String(255)),
         sa.Column("description", sa.Text),
@@ -83,7 +83,7 @@ def upgrade() -> None:
     _create(
         "change_request_changes",
         sa.Column("request_id", sa.Integer, nullable=False),
-        sa.Column("action", _one_of("action", ACTIONS), nullable=False),
+        sa.Column("action", _one_of("change_request_changes_action", ACTIONS), nullable=False),
         sa.Column("feature_id", sa.Integer),
         sa.Column("subject", sa.String(100), nullable=False),
         sa.Column("segment_id", sa.Integer),
@@ -105,7 +105,7 @@ def upgrade() -> None:
     _create(
         "change_request_steps",
         sa.Column("request_id", sa.Integer, nullable=False),
-        sa.Column("kind", _one_of("stepkind", STEPS), nullable=False),
+        sa.Column("kind", _one_of("change_request_steps_stepkind", STEPS), nullable=False),
         sa.Column("created_by", sa.String(255), nullable=False),
         sa.Column("created_by_id", sa.Integer),
         sa.Column("created_at", sa.DateTime, nullable=False),
@@ -155,4 +155,6 @@ def _keys(table: str, to: dict[str, str]) -> list[sa.ForeignKeyConstraint]:
 
 
 def _one_of(name: str, values: tuple[str, ...]) -> sa.Enum:
-    return sa.Enum(*values, name=name, native_enum=False, create_constraint=True, length=60)
+    return sa.Enum(
+        *values, name=op.f(f"ck_{name}"), native_enum=False, create_constraint=True, length=60
+    )

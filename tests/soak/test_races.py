@@ -69,7 +69,7 @@ def admin(
     newest = client.ok("GET", "/events?limit=1")
     assert newest["events"][0]["id"] == newest["total"]
     said = machine.ok("events", "verify")
-    assert said.startswith(f"{newest['total']:,} events, unbroken")
+    assert said.startswith(f"{newest['total']:,} events, intact")
 
 
 NAMED: list[tuple[str, str, Callable[[int, int], dict[str, Any]]]] = [
