@@ -35,14 +35,13 @@ def withdraw(actor: Actor, request: ChangeRequest) -> None:
     _require_state(request, State.IN_REVIEW, State.SCHEDULED)
     if actor.id is None:
         raise Conflict("The command line has no drafts. Cancel the change request instead.")
-    _forget_approvals(request)
-    request.state, request.scheduled_at, request.failure = State.DRAFT, None, None
-    flush(
-        if_taken=Conflict(
-            f"You already have a draft for {request.environment} of project {request.project_id}. "
-            "Send or discard that first."
-        )
+    service.forget_approvals(request)
+    taken = Conflict(
+        f"You already have a draft for {request.environment} of project {request.project_id}. "
+        "Send or discard that first."
     )
+    request.state, request.scheduled_at, request.failure = State.DRAFT, None, None
+    flush(if_taken=taken)
     service.note(actor, request, StepKind.WITHDRAWN, EventType.CHANGE_REQUEST_WITHDRAWN)
 
 
@@ -170,11 +169,6 @@ def _require_state(request: ChangeRequest, *states: State) -> None:
         raise Conflict(
             f"Change request {request.id} is {_WORDS.get(request.state, request.state.lower())}."
         )
-
-
-def _forget_approvals(request: ChangeRequest) -> None:
-    db.session.execute(sa.delete(Approval).where(Approval.request_id == request.id))
-    db.session.expire_all()
 
 
 _WORDS = {State.DRAFT: "a draft. Its author has to send it for review first"}

@@ -229,6 +229,10 @@ def reviewers(request: ChangeRequest) -> list[Any]:
     return queries.approvers(request.project_id, but=request.created_by_id)
 
 
+def forget_approvals(request: ChangeRequest) -> None:
+    db.session.execute(sa.delete(Approval).where(Approval.request_id == request.id))
+
+
 def require_author(actor: Actor, request: ChangeRequest) -> None:
     if not is_author(actor, request):
         raise NoAccess(
@@ -419,5 +423,5 @@ def _note_edit(actor: Actor, request: ChangeRequest) -> None:
     if request.state is State.DRAFT:
         return
     request.state, request.scheduled_at, request.failure = State.IN_REVIEW, None, None
-    db.session.execute(sa.delete(Approval).where(Approval.request_id == request.id))
+    forget_approvals(request)
     note(actor, request, StepKind.EDITED, EventType.CHANGE_REQUEST_EDITED)

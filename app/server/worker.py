@@ -23,6 +23,7 @@ from waitress.server import BaseWSGIServer
 from waitress.task import ErrorTask
 
 from app.auth import attempts
+from app.change_requests import applying
 from app.config import Settings
 from app.core import logs
 from app.core.db import db, has_one_writer, transact
@@ -53,6 +54,7 @@ HEARTBEAT_SECONDS = 1.0
 PRUNING_SECONDS = 60.0
 REPORT_SECONDS = 4.0
 """No more than 5 are lost if the process is killed."""
+SCHEDULE_SECONDS = 2.0
 SWITCH_SECONDS = 0.001
 """How long a thread that computes may keep the others waiting for the interpreter."""
 MAX_SPOOLED = 2_000_000_000
@@ -104,6 +106,7 @@ class Worker:
                 "pruning the security log": every(
                     PRUNING_SECONDS, lambda: security_log.prune(days=settings.security_log_days)
                 ),
+                "applying what is scheduled": every(SCHEDULE_SECONDS, applying.apply_due),
                 "pruning the sign-ins": every(PRUNING_SECONDS, attempts.prune),
                 "writing what SDKs reported": every(REPORT_SECONDS, reports.write),
                 "pruning what SDKs reported": every(
