@@ -21,7 +21,7 @@ from app.delivery.http import (
 from app.delivery.reports import Caller, Reports
 from app.delivery.source import Reader, Source
 from app.evaluation.context import PROPERTIES
-from app.evaluation.evaluator import EvaluatedFeature
+from app.evaluation.written import EvaluatedFeature
 from app.sdk_tokens.models import SdkTokenType
 
 FRONTEND = "/api/frontend"

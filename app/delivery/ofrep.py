@@ -27,7 +27,7 @@ from app.delivery.http import (
     refused_with,
 )
 from app.delivery.source import Reader, Source
-from app.evaluation.evaluator import EvaluatedFeature
+from app.evaluation.written import EvaluatedFeature
 from app.sdk_tokens.models import SdkTokenType
 
 OFREP = "/ofrep/v1"

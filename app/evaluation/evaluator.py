@@ -1,79 +1,38 @@
 """Evaluates all features of an environment for a context, and remembers known contexts."""
 
-import gzip
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from hashlib import sha256
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from app.evaluation.cache import Cache
 from app.evaluation.context import Context
 from app.evaluation.engine import Engine, StateRefused
 from app.evaluation.reading import DEFAULT, DEFAULT_FIELDS, RANDOM, Reading
+from app.evaluation.written import EvaluatedFeature, View, Written
 
 ROOM = 16_000_000
 """Bytes for the contexts that are known, for each environment."""
 OVERHEAD = 600
 """What keeping one context takes besides its text and pieces, about."""
 POINTER = 8
-QUICK = 1
-"""How hard answers are compressed: each is sent to one browser."""
-ETAG_LENGTH = 32
+NO_CONTEXT = b"{}"
 MOST_SELECTIONS = 200
 FOREVER = datetime.max.replace(tzinfo=UTC)
 
 Projects = tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluatedFeature:
-    """A feature of the state. ``is_on``: in this environment, for some at least."""
+class _Selection(NamedTuple):
+    """Features of some projects. ``asked``: the places of those whose answers contexts decide.
 
-    name: str
-    key: bytes
-    project: str
-    is_on: bool
-    has_impressions: bool
-    has_payloads: bool
-    reading: Reading
-
-
-class View(Protocol):
-    """How answers are written: a list of pieces between ``head`` and ``tail``.
-
-    ``has_off``: also about features that are off in the environment.
+    ``pieces``: what is written about the others, for everyone.
     """
 
-    name: str
-    head: bytes
-    tail: bytes
-    has_off: bool
-
-    def piece(self, feature: EvaluatedFeature, variant: bytes | None) -> bytes | None:
-        """What is written about a feature; ``variant``: as JSON, None if it is off."""
-        ...
-
-
-class Written:
-    """An answer about all features, put together when it is needed."""
-
-    __slots__ = ("_view", "etag", "pieces")
-
-    def __init__(self, view: View, pieces: Iterable[bytes | None]) -> None:
-        self._view = view
-        self.pieces = tuple(piece for piece in pieces if piece is not None)
-        self.etag = sha256(self.body).hexdigest()[:ETAG_LENGTH]
-
-    @property
-    def body(self) -> bytes:
-        return self._view.head + b",".join(self.pieces) + self._view.tail
-
-    @property
-    def compressed(self) -> bytes:
-        return gzip.compress(self.body, QUICK, mtime=0)
+    features: Sequence[EvaluatedFeature]
+    asked: Sequence[int]
+    pieces: Sequence[bytes | None]
 
 
 class _Kept(NamedTuple):
@@ -103,7 +62,7 @@ class Evaluator:
         self._fields = frozenset[str]().union(*(reading.fields for reading in on))
         self._sticky = frozenset[str]().union(*(reading.random_without for reading in on))
         self._dates = sorted(frozenset[datetime]().union(*(reading.dates for reading in on)))
-        self._selections: dict[tuple[bool, Projects], list[EvaluatedFeature]] = {}
+        self._selections: dict[tuple[str, Projects], _Selection] = {}
         self._pieces: dict[str, dict[tuple[bytes, bytes | None], bytes | None]] = {}
         self._known: Cache[_Kept] = Cache(ROOM)
 
@@ -123,11 +82,8 @@ class Evaluator:
             self._known.put(key, kept, size)
         if kept.written is not None:
             return kept.written
-        chosen, text = self._select(view, projects), context.at(now, with_session=True)
-        pieces = list(kept.pieces)
-        for place in kept.changing:
-            pieces[place] = self._piece(view, chosen[place], text)
-        return Written(view, pieces)
+        chosen, text = self._select(view, projects).features, context.at(now, with_session=True)
+        return Written(view, self._ask(view, chosen, kept.pieces, kept.changing, text))
 
     def one(
         self, name: str, projects: Projects, given: Mapping[str, Any]
@@ -148,40 +104,57 @@ class Evaluator:
         return feature, None if variant is None else json.loads(variant)
 
     def _evaluate(self, view: View, projects: Projects, context: Context, now: datetime) -> _Kept:
-        chosen, missing = self._select(view, projects), self._missing(context)
+        selection, missing = self._select(view, projects), self._missing(context)
+        chosen = selection.features
         changing = [
             place
-            for place, feature in enumerate(chosen)
-            if feature.is_on and not missing.isdisjoint(feature.reading.random_without)
+            for place in selection.asked
+            if not missing.isdisjoint(chosen[place].reading.random_without)
         ]
         text = context.at(now)
-        pieces = [self._piece(view, feature, text) for feature in chosen]
+        pieces = self._ask(view, chosen, selection.pieces, selection.asked, text)
         until = FOREVER if "currentTime" in context.fields else self._next_date(now)
         if changing:
             return _Kept(until, pieces, changing, None)
         written = Written(view, pieces)
         return _Kept(until, written.pieces, (), written)
 
-    def _piece(self, view: View, feature: EvaluatedFeature, text: bytes) -> bytes | None:
-        variant = self._engine.variant_if_on(feature.key, text) if feature.is_on else None
-        known, key = self._pieces.setdefault(view.name, {}), (feature.key, variant)
-        try:
-            return known[key]
-        except KeyError:
-            piece = known[key] = view.piece(feature, variant)
-            return piece
+    def _ask(
+        self,
+        view: View,
+        chosen: Sequence[EvaluatedFeature],
+        pieces: Sequence[bytes | None],
+        places: Sequence[int],
+        text: bytes,
+    ) -> list[bytes | None]:
+        """The pieces; those at some places are what the engine says now about these features."""
+        variants = self._engine.variants_if_on([chosen[place].key for place in places], text)
+        known, found = self._pieces.setdefault(view.name, {}), list(pieces)
+        for place, variant in zip(places, variants, strict=True):
+            key = chosen[place].key, variant
+            try:
+                found[place] = known[key]
+            except KeyError:
+                found[place] = known[key] = view.piece(chosen[place], variant)
+        return found
 
-    def _select(self, view: View, projects: Projects) -> list[EvaluatedFeature]:
-        key = view.has_off, projects
+    def _select(self, view: View, projects: Projects) -> _Selection:
+        key = view.name, projects
         if (known := self._selections.get(key)) is not None:
             return known
         if len(self._selections) >= MOST_SELECTIONS:
             self._selections.clear()
-        found = self._selections[key] = [
+        chosen = [
             feature
             for feature in self.features.values()
             if (feature.is_on or view.has_off) and (projects is None or feature.project in projects)
         ]
+        on = [place for place, feature in enumerate(chosen) if feature.is_on]
+        fixed = [place for place in on if chosen[place].reading.is_fixed]
+        asked = [place for place in on if not chosen[place].reading.is_fixed]
+        off = [None if feature.is_on else view.piece(feature, None) for feature in chosen]
+        pieces = self._ask(view, chosen, off, fixed, NO_CONTEXT)
+        found = self._selections[key] = _Selection(chosen, asked, pieces)
         return found
 
     def _missing(self, context: Context) -> frozenset[str]:

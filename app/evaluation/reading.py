@@ -36,6 +36,11 @@ class Reading:
     has_targets: bool = False
     has_shares: bool = False
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the answer is the same for every context, at any time."""
+        return not (self.fields or self.random_without)
+
     @classmethod
     def of(cls, feature: Json, segments: Mapping[int, Json]) -> "Reading":
         """What a feature looks at, but for its parents."""

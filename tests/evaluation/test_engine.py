@@ -33,12 +33,12 @@ def test_a_name_that_is_no_feature_has_no_verdict():
     assert engine(feature("fine")).verdict("other", b"{}") is None
 
 
-def test_the_raw_answer_is_the_variant_of_a_feature_that_is_on():
+def test_the_raw_answer_is_the_variant_of_each_feature_that_is_on():
     payload = {"type": "json", "value": '{"line": "é\\n"}'}
     blue = {"name": "blue", "weight": 1000, "weightType": "variable", "payload": payload}
     made = engine(feature("fine", variants=[blue]), feature("off") | {"enabled": False})
-    answer = made.variant_if_on(b"fine", b'{"userId": "1"}')
+    answer, nothing = made.variants_if_on([b"fine", b"off"], b'{"userId": "1"}')
     assert answer is not None
     found = {"name": "blue", "payload": payload, "enabled": True, "featureEnabled": True}
     assert json.loads(answer) == found
-    assert made.variant_if_on(b"off", b"{}") is None
+    assert nothing is None

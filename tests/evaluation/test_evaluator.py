@@ -1,0 +1,89 @@
+"""Answers about all features at once are what the engine says about each."""
+
+import json
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.delivery.frontend import Toggles
+from app.delivery.ofrep import Flags
+from app.evaluation.engine import Engine
+from app.evaluation.evaluator import Evaluator
+from tests.support.evaluation import contexts, states
+
+
+def plain(name, *, parent=None):
+    parameters = {"groupId": name, "rollout": "100", "stickiness": "default"}
+    strategy = {"name": "flexibleRollout", "parameters": parameters, "constraints": []}
+    found = {"name": name, "enabled": True, "project": "default", "strategies": [strategy]}
+    return found | ({"dependencies": [{"feature": parent}]} if parent else {})
+
+
+def state_of(*features):
+    return {"version": 2, "features": list(features), "segments": []}
+
+
+def restricted(name, field, value):
+    constraint = {"contextName": field, "operator": "IN", "values": [value], "inverted": False}
+    found = plain(name)
+    found["strategies"][0]["constraints"] = [constraint]
+    return found
+
+
+def made(state):
+    return Evaluator(json.dumps(state).encode())
+
+
+def on(evaluator, context):
+    return {
+        one["name"] for one in json.loads(evaluator.all(Toggles(), None, context).body)["toggles"]
+    }
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    states,
+    st.lists(contexts, min_size=2, max_size=5),
+    st.sets(st.sampled_from(["plain", "child", "closed"])),
+)
+def test_answers_about_all_features_are_those_of_the_engine(state, asked, added):
+    more = [plain("plain"), plain("child", parent="parent"), plain("closed") | {"enabled": False}]
+    state["features"] += [one for one in more if one["name"] in added]
+    evaluator, engine = made(state), Engine(json.dumps(state).encode())
+    for context in asked:
+        text = json.dumps(context).encode()
+        verdicts = {one["name"]: engine.verdict(one["name"], text) for one in state["features"]}
+        body = json.loads(evaluator.all(Toggles(), None, context).body)
+        found = {
+            one["name"]: (one["variant"]["name"], one["variant"].get("payload"))
+            for one in body["toggles"]
+        }
+        assert found == {
+            name: (verdict.variant, verdict.payload)
+            for name, verdict in verdicts.items()
+            if verdict.is_on
+        }
+
+
+def test_a_feature_for_everyone_that_depends_on_another_follows_it_for_each_context():
+    evaluator = made(
+        state_of(restricted("parent", "country", "NO"), plain("child", parent="parent"))
+    )
+    for _ in range(2):
+        assert on(evaluator, {"country": "NO"}) == {"parent", "child"}
+        assert on(evaluator, {"country": "SE"}) == set()
+
+
+def test_features_for_everyone_and_those_for_some_keep_their_order():
+    evaluator = made(state_of(plain("a"), restricted("b", "userId", "1"), plain("c")))
+    for user, names in (("1", ["a", "b", "c"]), ("2", ["a", "c"]), ("1", ["a", "b", "c"])):
+        body = json.loads(evaluator.all(Toggles(), None, {"userId": user}).body)
+        assert [one["name"] for one in body["toggles"]] == names
+
+
+def test_servers_get_features_that_are_off_and_browsers_do_not():
+    off = plain("off") | {"enabled": False}
+    evaluator = made(state_of(plain("on"), off))
+    for has_off, expected in ((True, {"on": True, "off": False}), (False, {"on": True})):
+        body = json.loads(evaluator.all(Flags(has_off=has_off), None, {}).body)
+        assert {one["key"]: one["value"] for one in body["flags"]} == expected
