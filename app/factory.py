@@ -11,6 +11,7 @@ from app.archive import pages as archive_pages
 from app.auth import identity
 from app.auth import pages as auth_pages
 from app.change_requests import api as change_requests_api
+from app.change_requests import pages as change_requests_pages
 from app.config import Settings
 from app.constraints import api as constraints_api
 from app.context import api as context_api
@@ -123,6 +124,7 @@ PAGES = (
     tagging_pages.bp,
     one_tag_pages.bp,
     archive_pages.bp,
+    change_requests_pages.bp,
     playground_pages.bp,
     comparing_pages.bp,
     applications_pages.bp,
@@ -160,6 +162,7 @@ def create_app(settings: Settings) -> Flask:
     identity.init_app(app)
     security_log_requests.init_app(app)
     auth_pages.init_app(app)
+    change_requests_pages.init_app(app)
     health_api.init_app(app)
     api = openapi.Api(app)
     for face in APIS:

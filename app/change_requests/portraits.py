@@ -53,6 +53,17 @@ def of_segments(ids: Collection[int]) -> dict[int, Portrait]:
     return {segment.id: segment.snapshot() for segment in db.session.scalars(query)}
 
 
+def segment_names(ids: Collection[int]) -> dict[int, str]:
+    """The names of the segments that strategies of portraits use, by id."""
+    return {
+        id: name
+        for chunk in chunks(ids)
+        for id, name in db.session.execute(
+            sa.select(Segment.id, Segment.name).where(Segment.id.in_(chunk))
+        )
+    }
+
+
 def of_changes(
     project_id: str, environment: str, changes: Collection[Change]
 ) -> dict[int, Portrait]:

@@ -22,7 +22,7 @@ from app.core.db import chunks, contains, db
 from app.core.paging import sorted_by
 from app.core.permissions import Role
 from app.projects.models import Approval as Rule
-from app.projects.models import Member
+from app.projects.models import Member, Project
 from app.projects.queries import visible_projects
 
 SORTS = {
@@ -88,7 +88,7 @@ def rows(actor: Actor, **filters: Unpack[Filters]) -> sa.Select[ChangeRequest]:
     """The change requests that the actor can see, newest first: drafts are their author’s alone."""
     query = sa.select(ChangeRequest).where(
         ChangeRequest.project_id.in_(visible_projects(actor)),
-        sa.or_(ChangeRequest.state != State.DRAFT, _is_by(actor.id)),
+        sa.or_(ChangeRequest.state != State.DRAFT, is_by(actor.id)),
     )
     if text := filters.get("text"):
         query = query.where(_matches(text))
@@ -101,7 +101,7 @@ def rows(actor: Actor, **filters: Unpack[Filters]) -> sa.Select[ChangeRequest]:
     if "states" in filters:
         query = query.where(sa.or_(sa.false(), *map(is_in_state, filters["states"])))
     if "created_by" in filters:
-        query = query.where(_is_by(filters["created_by"]))
+        query = query.where(is_by(filters["created_by"]))
     if feature := filters.get("feature"):
         query = query.where(_is_about(Change.subject == feature, Change.feature_id.is_not(None)))
     if waits_for := filters.get("waits_for"):
@@ -198,7 +198,7 @@ def _counts() -> sa.ColumnElement[bool]:
     return sa.or_(ChangeRequest.state.in_(CLOSED), can_approve(ChangeRequest.project_id))
 
 
-def _is_by(id: int | None) -> sa.ColumnElement[bool]:
+def is_by(id: int | None) -> sa.ColumnElement[bool]:
     return sa.false() if id is None else ChangeRequest.created_by_id == id
 
 
@@ -217,12 +217,14 @@ def _matches(text: str) -> sa.ColumnElement[bool]:
 
 
 def _members_projects(actor: Actor) -> sa.ColumnElement[bool]:
-    if actor.is_admin:
-        return sa.true()
-    return ChangeRequest.project_id.in_(list(actor.project_roles))
+    """Whether it is of a project in which the actor can approve, and which is not archived."""
+    query = sa.select(Project.id).where(Project.archived_at.is_(None))
+    if not actor.is_admin:
+        query = query.where(Project.id.in_(list(actor.project_roles)))
+    return ChangeRequest.project_id.in_(query)
 
 
-def _waits_for_approval(actor: Actor) -> sa.ColumnElement[bool]:
+def waits_for_approval(actor: Actor) -> sa.ColumnElement[bool]:
     """Whether the actor’s approval is what it still needs."""
     has_approved = sa.exists().where(
         Approval.request_id == ChangeRequest.id, Approval.account_id == actor.id
@@ -230,13 +232,13 @@ def _waits_for_approval(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.and_(
         is_in_state(State.IN_REVIEW),
         _members_projects(actor),
-        sa.not_(_is_by(actor.id)),
+        sa.not_(is_by(actor.id)),
         ~has_approved,
     )
 
 
 def _can_be_applied_by(actor: Actor) -> sa.ColumnElement[bool]:
-    return sa.and_(is_in_state(State.APPROVED), sa.or_(_members_projects(actor), _is_by(actor.id)))
+    return sa.and_(is_in_state(State.APPROVED), sa.or_(_members_projects(actor), is_by(actor.id)))
 
 
-_WAITS_FOR = {"approval": _waits_for_approval, "applying": _can_be_applied_by}
+_WAITS_FOR = {"approval": waits_for_approval, "applying": _can_be_applied_by}

@@ -54,13 +54,17 @@ def _inverse(change: Change) -> Iterator[Proposal]:
         yield Proposal(None, change.action, _segment(change))
         return
     before, after, name = change.before, change.after, change.subject
+    switch = Proposal(name, Action.UPDATE_ENABLED, {"enabled": before["enabled"]})
+    is_switched = before["enabled"] != after["enabled"]
+    if is_switched and not before["enabled"]:  # before its last strategy goes, and it with that
+        yield switch
     yield from _strategies(name, before["strategies"], after["strategies"])
     if before["variants"] != after["variants"]:
         yield Proposal(name, Action.PATCH_VARIANT, {"variants": before["variants"]})
     if before["parents"] != after["parents"]:
         yield _parents(name, before["parents"])
-    if before["enabled"] != after["enabled"]:
-        yield Proposal(name, Action.UPDATE_ENABLED, {"enabled": before["enabled"]})
+    if is_switched and before["enabled"]:
+        yield switch
 
 
 def _strategies(

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from app.change_requests.models import Action, Change
-from app.core.words import counted
+from app.change_requests.models import Action, Change, StepKind
+from app.core.words import counted, spoken
+
+SUBJECTS_SHOWN = 2
 
 
 def headline(change: Change) -> str:
@@ -23,6 +25,14 @@ def title(changes: Sequence[Change]) -> str:
         return "Nothing yet"
     more = f" and {counted(len(changes) - 1, 'more change')}" if len(changes) > 1 else ""
     return f"{headline(changes[0])}{more}"
+
+
+def contents(changes: Sequence[Change]) -> str:
+    """How many changes, in what: “2 changes in checkout.express and checkout.tips”."""
+    names = dict.fromkeys(change.subject for change in changes)
+    if not names:
+        return "No changes"
+    return f"{counted(len(changes), 'change')} in {spoken(names, SUBJECTS_SHOWN)}"
 
 
 def number_of(change: Change) -> int | None:
@@ -64,3 +74,20 @@ _ACTS: dict[Action, Callable[[Change], str]] = {
     Action.UPDATE_SEGMENT: _fixed("Edit segment"),
     Action.DELETE_SEGMENT: _fixed("Delete segment"),
 }
+
+
+STEPS = {
+    StepKind.OPENED: "sent this for review",
+    StepKind.EDITED: "edited it",
+    StepKind.WITHDRAWN: "took it back to edit it",
+    StepKind.APPROVED: "approved it",
+    StepKind.APPROVAL_WITHDRAWN: "withdrew their approval",
+    StepKind.REJECTED: "rejected it",
+    StepKind.COMMENTED: "commented",
+    StepKind.SCHEDULED: "scheduled it",
+    StepKind.UNSCHEDULED: "ended the schedule",
+    StepKind.APPLIED: "applied it",
+    StepKind.FAILED: "had scheduled it, but it couldn’t be applied",
+    StepKind.CANCELLED: "cancelled it",
+}
+"""What someone did, after their name."""

@@ -138,8 +138,13 @@ def _pages(accounts: Mapping[int, Account]) -> Callable[[Mention], str | None]:
         project_id, name = place
         return url_for("feature_pages.show", project_id=project_id, name=name)
 
+    def change_request(place: tuple[str, int]) -> str:
+        project_id, id = place
+        return url_for("change_request_pages.show", project_id=project_id, id=id)
+
     finders: dict[str, Callable[[Any], str | None]] = {
         "account": account,
+        "change request": change_request,
         "environment": lambda name: url_for("environment_pages.show", name=name),
         "feature": feature,
         "project": lambda project_id: url_for("feature_pages.index", project_id=project_id),

@@ -50,6 +50,8 @@ class Project(Model):
     feature_count: Mapped[int] = query_expression()
     """Active features. Loaded only for lists, like ``member_count``."""
     member_count: Mapped[int] = query_expression()
+    open_change_requests: Mapped[int] = query_expression()
+    """Those that are neither drafts nor closed. Loaded only for the pages of the project."""
     changed_at: Mapped[datetime | None] = query_expression()
     """The time of its last event. Loaded only for lists."""
 

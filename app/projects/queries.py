@@ -16,8 +16,9 @@ from app.core.visibility import can_see
 from app.events.models import Event
 from app.projects.models import Member, Membership, Project, ProjectEnvironment, ProjectMode
 
-# Counted here for the list of projects. The model is in app/features, a layer above.
+# Counted here for the pages of projects. The models are in layers above.
 _features = sa.table("features", sa.column("project_id"), sa.column("archived_at"))
+_change_requests = sa.table("change_requests", sa.column("project_id"), sa.column("state"))
 
 
 class HeadCount(NamedTuple):
@@ -106,6 +107,20 @@ def counted(actor: Actor) -> sa.Select[Project]:
             with_expression(Project.changed_at, _last_change()),
         )
     )
+
+
+def with_open_change_requests(query: sa.Select[Project]) -> sa.Select[Project]:
+    number = (
+        sa.select(sa.func.count())
+        .select_from(_change_requests)
+        .where(
+            _change_requests.c.project_id == Project.id,
+            _change_requests.c.state.in_(["In review", "Scheduled"]),
+        )
+        .correlate(Project)
+        .scalar_subquery()
+    )
+    return query.options(with_expression(Project.open_change_requests, number))
 
 
 def owners(project_ids: Collection[str]) -> dict[str, list[Account]]:

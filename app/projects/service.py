@@ -109,8 +109,8 @@ class Overview:
 
 
 def overview(actor: Actor, project_id: str) -> Overview:
-    query = queries.counted(actor).where(Project.id == project_id)
-    query = query.execution_options(populate_existing=True)
+    query = queries.with_open_change_requests(queries.counted(actor))
+    query = query.where(Project.id == project_id).execution_options(populate_existing=True)
     project = _found(query, project_id)
     return Overview(
         project,

@@ -1,8 +1,9 @@
 """The navigation of the pages: groups of links, each with what it takes to follow it."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
-from flask import request, url_for
+from flask import Flask, current_app, g, request, url_for
 
 from app.core.actor import Actor
 from app.core.permissions import Permission
@@ -18,9 +19,15 @@ class Entry(NamedTuple):
 
 
 class Link(NamedTuple):
+    """``number``: how many things there wait for the reader; 0 where nothing is counted."""
+
     name: str
     href: str
     is_current: bool
+    number: int
+
+
+Count = Callable[[Actor], int]
 
 
 GROUPS = (
@@ -29,6 +36,7 @@ GROUPS = (
         (
             Entry("Projects", "project_pages.index", also="/new-project"),
             Entry("Features", "all_feature_pages.index"),
+            Entry("Change requests", "change_request_pages.inbox"),
             Entry("Playground", "playground_pages.index"),
         ),
     ),
@@ -68,17 +76,32 @@ GROUPS = (
 )
 
 
+def count(app: Flask, endpoint: str, number: Count) -> None:
+    """Show beside the link to ``endpoint`` how many things wait there, asked once for a page."""
+    app.extensions.setdefault("flagstaff.waiting", {})[endpoint] = number
+
+
 def navigation(actor: Actor) -> list[tuple[str, list[Link]]]:
     """The groups by title, without the links that ``actor`` may not use and empty groups."""
     found = [
-        (title, [_link(entry) for entry in entries if not entry.needs or actor.may(entry.needs)])
+        (
+            title,
+            [_link(entry, actor) for entry in entries if not entry.needs or actor.may(entry.needs)],
+        )
         for title, entries in GROUPS
     ]
     return [(title, links) for title, links in found if links]
 
 
-def _link(entry: Entry) -> Link:
+def _link(entry: Entry, actor: Actor) -> Link:
     href = url_for(entry.endpoint)
     places = (href.removeprefix(request.script_root), entry.also)
     is_current = any(place and f"{request.path}/".startswith(f"{place}/") for place in places)
-    return Link(entry.name, href, is_current)
+    return Link(entry.name, href, is_current, _number(entry, actor))
+
+
+def _number(entry: Entry, actor: Actor) -> int:
+    if "refusal" in g:  # a page about a refusal asks the database for nothing
+        return 0
+    counts: dict[str, Count] = current_app.extensions.get("flagstaff.waiting", {})
+    return counts[entry.endpoint](actor) if entry.endpoint in counts else 0

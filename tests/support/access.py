@@ -275,6 +275,11 @@ PAGES_NEED = {
     ("GET", "/applications/<path:name>"): SESSION,
     ("POST", "/applications/<path:name>/delete"): "ADMIN",
     ("GET", PAGES + "/features/<key:name>/usage"): SESSION,
+    # What each button takes besides: tests/change_requests/test_pages.py
+    ("GET", "/change-requests"): SESSION,
+    ("GET", PAGES + "/change-requests"): SESSION,
+    ("GET", PAGES + "/change-requests/<id:id>"): SESSION,
+    ("POST", PAGES + "/change-requests/<id:id>"): SESSION,
     ("GET", "/segments"): SESSION,
     ("GET", "/new-segment"): SESSION,
     ("POST", "/new-segment"): SESSION,

@@ -1,0 +1,171 @@
+"""What the buttons of a change request do, by what they are called."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from app.change_requests import applying, reversing, review, service
+from app.change_requests.models import Change, ChangeRequest, State
+from app.change_requests.service import Proposal
+from app.constraints.words import moment
+from app.core.actor import Actor
+from app.core.errors import Invalid, PreconditionFailed
+from app.core.words import counted
+
+Values = Mapping[str, Any]
+_on_change = re.compile(r"(update|discard|remove)-([1-9]\d{0,8})").fullmatch
+
+PICK_UP = "Applications pick this up within 15 seconds."
+ASKS = {"discard", "cancel"}
+"""What is asked for once more before it is done."""
+
+
+class EditedMeanwhile(Exception):
+    """The request is no longer as it was shown, so nothing was done."""
+
+
+class Outcome(NamedTuple):
+    """What was done, in words, and the request to go on with; None if it is gone."""
+
+    says: str
+    leads_to: int | None
+
+
+def decide(actor: Actor, project_id: str, id: int, to: str, values: Values) -> Outcome:
+    """Do what the button ``to`` says to the version that was shown.
+
+    Raises:
+        EditedMeanwhile: when there is a newer one.
+        DomainError: when the actor may not, or it can’t be done.
+
+    """
+    if to == "reverse":
+        applied = service.get(actor, project_id, id)
+        draft = reversing.reverse(actor, applied.request)
+        return Outcome("Added to your draft. Send it for review when it’s complete.", draft.id)
+    found = _on_change(to)
+    if found is None and to not in _WAYS:
+        raise Invalid("Choose what to do with this change request.")
+    try:
+        request = service.get_for_change(actor, project_id, id, version=values["version"])
+    except PreconditionFailed:
+        raise EditedMeanwhile from None
+    if found is None:
+        return Outcome(_WAYS[to](actor, request, values), None if to == "discard" else id)
+    is_all = len(request.changes) == 1 and request.state is State.DRAFT
+    says = _CHANGE_WAYS[found[1]](actor, request, int(found[2]))
+    return Outcome(says, None if is_all else id)
+
+
+def _approve(actor: Actor, request: ChangeRequest, values: Values) -> str:
+    review.approve(actor, request, values.get("comment") or None)
+    missing = review.view(request).missing
+    if missing:
+        return f"Approved. It needs {counted(missing, 'more approval')}."
+    return "Approved. It can be applied now."
+
+
+def _reject(actor: Actor, request: ChangeRequest, values: Values) -> str:
+    review.reject(actor, request, values.get("comment") or None)
+    return f"Rejected. {request.created_by} can read why on this page."
+
+
+def _withdraw_approval(actor: Actor, request: ChangeRequest, values: Values) -> str:
+    review.withdraw_approval(actor, request, values.get("comment") or None)
+    return "Your approval is withdrawn."
+
+
+def _comment(actor: Actor, request: ChangeRequest, values: Values) -> str:
+    text = values.get("comment")
+    if not text:
+        raise Invalid.at("/comment", "Enter a comment.")
+    service.comment(actor, request, text)
+    return "Comment added."
+
+
+def _save(actor: Actor, request: ChangeRequest, values: Values) -> str:
+    changed = service.describe(
+        actor, request, title=values.get("title"), description=values.get("description")
+    )
+    return "Saved." if changed else "Nothing changed."
+
+
+def _send(actor: Actor, request: ChangeRequest, values: Values) -> str:
+    _save(actor, request, values)
+    review.send(actor, request)
+    needed = counted(review.view(request).missing, "approval")
+    return f"Sent for review. It needs {needed}."
+
+
+def _withdraw(actor: Actor, request: ChangeRequest, _: Values) -> str:
+    review.withdraw(actor, request)
+    return "It’s a draft again, which only you can see."
+
+
+def _discard(actor: Actor, request: ChangeRequest, _: Values) -> str:
+    service.discard_draft(actor, request)
+    return "Draft discarded."
+
+
+def _cancel(actor: Actor, request: ChangeRequest, values: Values) -> str:
+    review.cancel(actor, request, values.get("comment") or None)
+    return "Cancelled. Nothing was changed."
+
+
+def _apply(actor: Actor, request: ChangeRequest, _: Values) -> str:
+    applying.apply(actor, request)
+    number = len(request.changes)
+    return f"Applied. {counted(number, 'change')} took effect{' at once' * (number > 1)}. {PICK_UP}"
+
+
+def _schedule(actor: Actor, request: ChangeRequest, values: Values) -> str:
+    review.schedule(actor, request, values.get("scheduled_at"))
+    return f"Applies on {moment(values['scheduled_at'].isoformat())}."
+
+
+def _unschedule(actor: Actor, request: ChangeRequest, _: Values) -> str:
+    review.unschedule(actor, request)
+    return "No longer scheduled. The approvals stay."
+
+
+def _update(actor: Actor, request: ChangeRequest, id: int) -> str:
+    """Make the same change on what is there now."""
+    change = _change(request, id)
+    is_on_feature = change.feature_id is not None
+    proposal = Proposal(change.subject if is_on_feature else None, change.action, change.payload)
+    service.edit(actor, request, id, proposal)
+    return "Updated. It builds on what is there now, and needs all approvals again."
+
+
+def _remove(actor: Actor, request: ChangeRequest, id: int) -> str:
+    is_all = len(request.changes) == 1
+    service.discard(actor, request, id)
+    return "That was the only change, so the draft is discarded." if is_all else "Change removed."
+
+
+def _change(request: ChangeRequest, id: int) -> Change:
+    for change in request.changes:
+        if change.id == id:
+            return change
+    raise Invalid("This change is no longer part of the change request.")
+
+
+_CHANGE_WAYS: dict[str, Callable[[Actor, ChangeRequest, int], str]] = {
+    "update": _update,
+    "discard": _remove,
+    "remove": _remove,
+}
+_WAYS: dict[str, Callable[[Actor, ChangeRequest, Values], str]] = {
+    "approve": _approve,
+    "reject": _reject,
+    "withdraw-approval": _withdraw_approval,
+    "comment": _comment,
+    "save": _save,
+    "send": _send,
+    "withdraw": _withdraw,
+    "discard": _discard,
+    "cancel": _cancel,
+    "apply": _apply,
+    "schedule": _schedule,
+    "unschedule": _unschedule,
+}

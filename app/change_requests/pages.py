@@ -1,0 +1,151 @@
+from collections.abc import Callable
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from flask import Flask, flash, render_template, request
+from flask.typing import ResponseReturnValue
+
+from app.change_requests import decisions, powers, schemas, schemas_pages, service, showing, waiting
+from app.change_requests.decisions import EditedMeanwhile
+from app.change_requests.forms import DecisionForm
+from app.change_requests.models import CLOSED, State
+from app.change_requests.views import View
+from app.change_requests.words import contents
+from app.core.permissions import Access
+from app.environments import service as environments
+from app.projects import service as projects
+from app.web import navigation
+from app.web.caller import current_actor
+from app.web.forms import attempt, show_form
+from app.web.listing import MAX_LIMIT, Query, read_query
+from app.web.notes import DONE
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint("change_request_pages", __name__)
+
+FILTERS = {"text": "Text", "project": "Project", "environment": "Environment", "state": "State"}
+LIST = "/projects/<key:project_id>/change-requests"
+READY_SHOWN = 20
+OPEN = [state for state in State if state not in CLOSED]
+
+
+def init_app(app: Flask) -> None:
+    navigation.count(app, "change_request_pages.inbox", waiting.number)
+
+
+@bp.get("/change-requests", needs=Access.SIGNED_IN)
+def inbox() -> str:
+    """List the change requests that concern the reader, over all projects."""
+    query = read_query(schemas_pages.InboxQuery)
+    tab = query.values.pop("show")
+    asked = query.values | _TABS[tab]()
+    page, ready = service.search(current_actor, **asked), None
+    if tab == "waiting":
+        asked |= {"waits_for": "applying", "limit": READY_SHOWN, "offset": 0}
+        ready = service.search(current_actor, **asked)
+    return render_template(
+        "change_requests/inbox.html",
+        tab=tab,
+        page=page,
+        ready=ready,
+        numbers=waiting.numbers(current_actor),
+        api_path=_api_path(query, tab),
+        projects=projects.names(current_actor, MAX_LIMIT),
+        **_list(query, [*page.items, *(ready.items if ready else ())]),
+    )
+
+
+@bp.get(LIST, needs=Access.SIGNED_IN)
+def index(project_id: str) -> str:
+    """List the change requests of a project, newest first."""
+    overview = projects.overview(current_actor, project_id)
+    query = read_query(schemas.ChangeRequestQuery)
+    page = service.in_project(current_actor, project_id, **query.values)
+    return render_template(
+        "change_requests/index.html",
+        overview=overview,
+        page=page,
+        states=[(state.value, state.value) for state in State],
+        **_list(query, page.items),
+    )
+
+
+@bp.form(f"{LIST}/<id:id>", needs=Access.SIGNED_IN)
+def show(project_id: str, id: int) -> ResponseReturnValue:
+    """Show a change request, and take what people decide about it."""
+    view = service.get(current_actor, project_id, id)
+    form, to = DecisionForm(view), request.form.get("to", "")
+    if to in decisions.ASKS and "sure" not in request.form:
+        return render_template("change_requests/sure.html", view=view, form=form, to=to)
+    try:
+        done = attempt(
+            form, lambda: decisions.decide(current_actor, project_id, id, to, form.values)
+        )
+    except EditedMeanwhile:
+        return _page(project_id, id, form, was_edited=True)[0], HTTPStatus.CONFLICT
+    if done is None:
+        return _page(project_id, id, form)
+    flash(done.says, "ok")
+    if done.leads_to is None:
+        return redirect_to(".inbox", show="own", _anchor=DONE)
+    return redirect_to(".show", project_id=project_id, id=done.leads_to, _anchor=DONE)
+
+
+def _page(
+    project_id: str, id: int, form: DecisionForm, *, was_edited: bool = False
+) -> tuple[str, int]:
+    view = service.get(current_actor, project_id, id)
+    return show_form(
+        "change_requests/show.html",
+        form,
+        view=view,
+        project=projects.get(current_actor, project_id),
+        author=showing.authors([view])[id],
+        state=showing.state(view),
+        turns=showing.turns(view),
+        deeds=showing.deeds(current_actor, view),
+        powers=powers.of(current_actor, view),
+        undoing=showing.undoing(view),
+        people=partial(showing.people, current_actor),
+        was_edited=was_edited,
+        next_state=_NEXT_STATES.get(view.state),
+    )
+
+
+def _list(query: Query, views: list[View]) -> dict[str, Any]:
+    """What the templates of lists are given."""
+    return {
+        "authors": showing.authors(views),
+        "query": query,
+        "filters": query.in_use(FILTERS),
+        "environments": [(name, name) for name in environments.all_names()],
+        "contents": contents,
+        "state_of": showing.state,
+    }
+
+
+def _api_path(query: Query, tab: str) -> str:
+    """The request for the same list; the API has no single one for what is done."""
+    asked = {"waiting": {"waitsFor": "approval"}, "scheduled": {"state": State.SCHEDULED.value}}
+    given = {name: value for name, value in query.given.items() if name != "show"}
+    own = {"createdBy": str(current_actor.account_id)} if tab == "own" else asked.get(tab, {})
+    return Query(query.values, given | own, query.faults).as_path(
+        "/api/admin/search/change-requests"
+    )
+
+
+_TABS: dict[str, Callable[[], dict[str, Any]]] = {
+    "waiting": lambda: {"waits_for": "approval"},
+    "own": lambda: {"created_by": current_actor.account_id, "states": OPEN},
+    "scheduled": lambda: {"states": [State.SCHEDULED]},
+    "done": lambda: {"states": list(CLOSED)},
+}
+_NEXT_STATES = {
+    State.DRAFT: State.IN_REVIEW,
+    State.IN_REVIEW: State.APPROVED,
+    State.APPROVED: State.APPLIED,
+    State.SCHEDULED: State.APPLIED,
+}
+"""What the API equivalent of the page asks for."""

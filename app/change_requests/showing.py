@@ -1,0 +1,148 @@
+"""A change request as its page tells it: each change as sentences, and who did what."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.accounts import service as accounts
+from app.accounts.models import Account
+from app.change_requests import portraits, words
+from app.change_requests.marking import Field
+from app.change_requests.models import CLOSED, Change, State, Step, StepKind
+from app.change_requests.reversing import inverse
+from app.change_requests.sides import Side, differing, segment_ids, sides
+from app.change_requests.views import ChangeView, View
+from app.core.actor import Actor
+from app.core.words import spoken
+from app.usage.queries import NEVER, PlaceUse, by_place
+
+PEOPLE_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A change from ``before`` to ``after``. ``now``: how it is now, if that no longer fits."""
+
+    change: Change
+    number: int
+    act: str
+    before: Side
+    after: Side
+    now: Side | None
+    fields: list[Field]
+    use: PlaceUse | None
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What someone did or said; ``at``: the time that they scheduled it for."""
+
+    by: str
+    is_reader: bool
+    words: str
+    when: datetime
+    text: str | None
+    at: datetime | None
+
+
+def turns(view: View) -> list[Turn]:
+    """The changes in their order, in a few statements however many there are."""
+    request, changes = view.request, view.request.changes
+    stuck = [change for change in changes if change.id in view.conflicts]
+    now = portraits.of_changes(request.project_id, request.environment, stuck) if stuck else {}
+    found = [portrait for change in changes for portrait in (change.before, change.after)]
+    names = portraits.segment_names(segment_ids(*found, *now.values()))
+    uses = by_place({change.feature_id for change in changes if change.feature_id})
+    told: set[int] = set()
+
+    def turn(number: int, each: ChangeView) -> Turn:
+        change = each.change
+        before, after = sides(change, change.before, change.after, names)
+        present = None
+        if each.conflict:
+            present = sides(change, change.before, now.get(portraits.key(change)), names)[1]
+        return Turn(
+            change,
+            number,
+            words.act(change),
+            before,
+            after,
+            present,
+            differing(change, change.before, change.after),
+            use(change),
+        )
+
+    def use(change: Change) -> PlaceUse | None:
+        """Told once for each feature, and not of the past."""
+        if change.feature_id is None or change.feature_id in told or not request.is_open:
+            return None
+        told.add(change.feature_id)
+        return uses.get((change.feature_id, request.environment), NEVER)
+
+    return [turn(number, each) for number, each in enumerate(view.changes, 1)]
+
+
+def deeds(actor: Actor, view: View) -> list[Deed]:
+    """The history with the comments, oldest first."""
+    ids = {step.created_by_id for step in view.steps if step.created_by_id is not None}
+    known = accounts.names(ids)
+    return [_deed(actor, step, known) for step in view.steps]
+
+
+def _deed(actor: Actor, step: Step, known: dict[int, str]) -> Deed:
+    is_schedule = step.kind is StepKind.SCHEDULED and step.text
+    return Deed(
+        by=known.get(step.created_by_id or 0, step.created_by),
+        is_reader=actor.id is not None and step.created_by_id == actor.id,
+        words=words.STEPS[step.kind],
+        when=step.created_at,
+        text=None if is_schedule else step.text,
+        at=datetime.fromisoformat(step.text) if is_schedule and step.text else None,
+    )
+
+
+def authors(views: Collection[View]) -> dict[int, str]:
+    """The names of the authors, by the number of the request."""
+    requests = [view.request for view in views]
+    known = accounts.names({id for each in requests if (id := each.created_by_id) is not None})
+    return {each.id: known.get(each.created_by_id or 0, each.created_by) for each in requests}
+
+
+def people(actor: Actor, found: Collection[Account]) -> str:
+    """Names in a sentence, the reader first."""
+    others = [account.called for account in found if account.id != actor.id]
+    return spoken(["you"] * (len(others) < len(found)) + others, PEOPLE_SHOWN)
+
+
+def undoing(view: View) -> list[str]:
+    """What the inverse of an applied request would do, in words."""
+    if view.state is not State.APPLIED:
+        return []
+    return [
+        words.headline(
+            Change(
+                action=each.action,
+                subject=each.feature or each.payload["name"],
+                payload=each.payload,
+            )
+        )
+        for each in inverse(view.request)
+    ]
+
+
+def state(view: View) -> tuple[str, str]:
+    """The state in words, with the kind of its mark."""
+    if view.conflicts and view.request.state not in CLOSED:
+        return "Changed meanwhile", "warn"
+    if view.schedule is not None and view.schedule.status == "failed":
+        return "Not applied at its time", "bad"
+    return view.state.value, KINDS.get(view.state, "")
+
+
+KINDS = {
+    State.IN_REVIEW: "info",
+    State.APPROVED: "ok",
+    State.SCHEDULED: "info",
+    State.APPLIED: "ok",
+    State.REJECTED: "bad",
+}
