@@ -18,6 +18,7 @@ from app.core.db import db
 from app.core.errors import Conflict
 from app.core.permissions import DEFAULT_PROJECT, Permission
 from app.demo import data
+from app.demo.change_requests import ChangeRequests
 from app.demo.diary import Diary
 from app.demo.people import BEGAN, record_sign_ins, schedule_people, schedule_service_accounts
 from app.demo.projects import ProjectHistory
@@ -51,6 +52,7 @@ def fill(inactivity: timedelta, progress: Progress) -> str:
     diary.add(BEGAN - 2, partial(_first_steps, diary))
     for number, plan in enumerate(data.PLANS):
         ProjectHistory(diary, plan, number, service_accounts).schedule()
+    ChangeRequests(diary).schedule()
     applications = Applications(diary)
     applications.schedule()
     diary.perform(progress)

@@ -45,7 +45,9 @@ class Project(Model):
         order_by="ProjectEnvironment.environment", cascade="all, delete-orphan"
     )
     approvals: Mapped[list["Approval"]] = relationship(
-        order_by="Approval.environment", cascade="all, delete-orphan"
+        f"{__name__}.Approval",  # those of change requests have the same name
+        order_by=lambda: Approval.environment,
+        cascade="all, delete-orphan",
     )
     feature_count: Mapped[int] = query_expression()
     """Active features. Loaded only for lists, like ``member_count``."""

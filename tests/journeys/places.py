@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -108,6 +109,15 @@ for name, path, heading in (
     ("help-lifecycle", "/help/lifecycle", "Lifecycle of a feature"),
     ("features-proposed", f"{CHECKOUT}?staleProposal=any", "Checkout"),
     ("features-of-all-proposed", "/features?staleProposal=any", "Features"),
+    ("change-requests", "/change-requests", "Change requests"),
+    ("change-requests-own", "/change-requests?show=own", "Change requests"),
+    ("change-requests-scheduled", "/change-requests?show=scheduled", "Change requests"),
+    ("change-requests-done", "/change-requests?show=done", "Change requests"),
+    ("change-requests-none-match", "/change-requests?text=nothing-like-it", "Change requests"),
+    ("change-requests-wrong", "/change-requests?show=nothing&limit=0", "Change requests"),
+    ("change-requests-of-project", f"{CHECKOUT}/change-requests", "Checkout"),
+    ("change-requests-of-project-none", "/projects/empty/change-requests", "Empty"),
+    ("help-change-requests", "/help/change-requests", "Change requests"),
     ("environments", "/environments", "Environments"),
     ("environment-new", "/new-environment", "New environment"),
     ("environment", "/environments/production", "Environment production"),
@@ -151,6 +161,7 @@ for name, path, heading in (
     ("viewer-segment", "/segments/1", "Beta testers"),
     ("viewer-environments", "/environments", "Environments"),
     ("viewer-environment", "/environments/production", "Environment production"),
+    ("viewer-change-requests", "/change-requests", "Change requests"),
     ("viewer-permissions", "/account/permissions?may=UPDATE_FEATURE&project=checkout", "My acc"),
     ("viewer-forbidden-users", "/users", "You don’t have access"),
     ("viewer-forbidden", f"{CHECKOUT}/paste", "You don’t have access"),
@@ -166,6 +177,75 @@ for name, path, heading in (
     ("stranger-no-link", "/set-up/no-such-link", "This link has expired"),
 ):
     PLACES[name] = Place(name, heading, _at(path), None)
+
+
+def request_in(state: str, project: str, *, overtaken: bool = False) -> Callable[[Instance], str]:
+    """The path of a change request of the demo."""
+
+    def path(instance: Instance) -> str:
+        found = instance.api("GET", f"/projects/{project}/change-requests?state={state}")
+        for row in found["changeRequests"]:
+            one = instance.api("GET", f"/projects/{project}/change-requests/{row['id']}")
+            if overtaken is any(feature["conflict"] for feature in one["features"]):
+                return f"/projects/{project}/change-requests/{row['id']}"
+        raise AssertionError(f"no change request {state} in {project}")
+
+    return path
+
+
+REQUESTS = (
+    ("review", "In%20review", "checkout"),
+    ("approved", "Approved", "payments"),
+    ("scheduled", "Scheduled", "mobile-app"),
+    ("applied", "Applied", "checkout"),
+    ("rejected", "Rejected", "checkout"),
+)
+for name, state, project in REQUESTS:
+    find = request_in(state, project)
+    way = partial(lambda find, page, instance: page.goto(find(instance)), find)
+    PLACES[f"change-request-{name}"] = Place(f"change-request-{name}", "", way)
+overtaken = request_in("In%20review", "checkout", overtaken=True)
+
+
+@place("")
+def change_request_conflict(page: Page, instance: Instance) -> None:
+    page.goto(overtaken(instance))
+
+
+@place("A smaller share for now")
+def change_request_draft(page: Page, _: Instance) -> None:
+    page.goto("/change-requests?show=own")
+    page.get_by_role("link", name="A smaller share for now").click()
+
+
+@place("")
+def change_request_rejected_in_vain(page: Page, instance: Instance) -> None:
+    page.goto(request_in("In%20review", "checkout")(instance))
+    press(page.locator("#vote").page, "Reject…")
+
+
+@place("Discard draft")
+def change_request_discard(page: Page, _: Instance) -> None:
+    page.goto("/change-requests?show=own")
+    page.get_by_role("link", name="A smaller share for now").click()
+    press(page, "Discard draft…")
+
+
+@place("")
+def change_request_own(page: Page, instance: Instance) -> None:
+    """Sent by its author, where too few people can approve."""
+    project = instance.project(
+        1,
+        environments=["production"],
+        changeRequestEnvironments=[{"name": "production", "requiredApprovals": 4}],
+    )
+    [name] = names(1, project)
+    change = {"feature": name, "action": "updateEnabled", "payload": {"enabled": True}}
+    base = f"/projects/{project}"
+    made = instance.api("POST", f"{base}/environments/production/change-requests", change)
+    path = f"{base}/change-requests/{made['id']}"
+    instance.api("PUT", f"{path}/state", {"state": "In review"})
+    page.goto(path)
 
 
 @place("Sign in", None)

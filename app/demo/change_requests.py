@@ -1,0 +1,250 @@
+"""Change requests of the demo, one in each state, so that there is something to decide."""
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+from itertools import islice
+from random import Random
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from app.change_requests import applying, review, service
+from app.change_requests.models import Action, ChangeRequest, State
+from app.change_requests.service import Proposal
+from app.core.actor import Actor
+from app.core.db import db
+from app.core.errors import DomainError
+from app.core.permissions import Permission
+from app.demo.diary import Colleague, Diary
+from app.features.models import Feature
+from app.strategies import queries as strategies
+from app.switching import strategies as switching
+
+PRODUCTION = "production"
+LOW = {"5", "10", "25", "50"}
+AT = 7
+"""The hour at which what is scheduled will be applied."""
+
+
+class Plan(NamedTuple):
+    """``begins``: how many days ago. ``approvals``: how many are given. ``raises``: the rollouts
+    that it raises; ``switches``: how many features it switches on. ``ends``: what becomes of it.
+    """
+
+    project_id: str
+    begins: int
+    title: str
+    why: str
+    approvals: int = 0
+    raises: tuple[str, ...] = ()
+    switches: int = 0
+    ends: State = State.IN_REVIEW
+    said: str = ""
+    is_overtaken: bool = False
+
+
+PLANS = (
+    Plan(
+        "checkout",
+        19,
+        "More customers after the test week",
+        "No errors in the test week, and support had no questions.",
+        approvals=2,
+        raises=("60",),
+        switches=1,
+        ends=State.APPLIED,
+        said="Support has the texts since Thursday. Fine from our side.",
+    ),
+    Plan(
+        "checkout",
+        14,
+        "Switch on four features for the season",
+        "Marketing asked for all of them at once.",
+        switches=4,
+        ends=State.REJECTED,
+        said="Four at once is too many to watch. Please propose them one by one.",
+    ),
+    Plan(
+        "checkout",
+        8,
+        "Raise the rollout to 80%",
+        "The error rate stayed under 0.1% at the present share.",
+        approvals=1,
+        raises=("80",),
+        switches=1,
+        said="Looked at the dashboards with support. Fine from our side.",
+    ),
+    Plan(
+        "checkout",
+        9,
+        "Next step of the rollout",
+        "",
+        approvals=1,
+        raises=("45",),
+        is_overtaken=True,
+    ),
+    Plan(
+        "payments",
+        7,
+        "Open it to more shops",
+        "Finance has closed the month.",
+        approvals=3,
+        raises=("70",),
+    ),
+    Plan(
+        "mobile-app",
+        6,
+        "Turn on what the new release needs",
+        "The release is in both stores since Monday.",
+        approvals=1,
+        switches=2,
+        ends=State.SCHEDULED,
+    ),
+    Plan("warehouse", 5, "Almost all of the staff", "", raises=("90",)),
+)
+DRAFT = Plan("checkout", 2, "A smaller share for now", "", raises=("15",), ends=State.DRAFT)
+
+
+class ChangeRequests:
+    """Schedules the steps of all plans. Has dice of its own, so that all else stays as it was."""
+
+    def __init__(self, diary: Diary) -> None:
+        self.diary = diary
+        self.chance = Random("change requests")  # noqa: S311 - for a demonstration, not a secret
+        self.taken: set[str] = set()
+
+    def schedule(self) -> None:
+        for plan in PLANS:
+            _History(self, plan).schedule()
+        _History(self, DRAFT, self.diary.people[0]).schedule()
+
+
+class _History:
+    """One change request, from its first day on."""
+
+    def __init__(self, all: ChangeRequests, plan: Plan, author: Colleague | None = None) -> None:
+        self.all, self.plan, self.diary = all, plan, all.diary
+        self.author = author
+        self.id: int | None = None
+        self.asked: list[Colleague] = []
+
+    def schedule(self) -> None:
+        steps: list[Callable[[], object]] = [self._propose]
+        if self.plan.ends is not State.DRAFT:
+            steps.append(self._send)
+        steps += [partial(self._approve, number) for number in range(self.plan.approvals)]
+        if self.plan.is_overtaken:
+            steps.append(self._overtake)
+        ends = {
+            State.APPLIED: self._apply,
+            State.REJECTED: self._reject,
+            State.SCHEDULED: self._schedule,
+        }
+        if end := ends.get(self.plan.ends):
+            steps.append(end)
+        for day, step in enumerate(steps):
+            days = max(self.plan.begins - day, 1)
+            self.diary.add(days, partial(self._if_possible, step), self.all.chance)
+
+    def _if_possible(self, step: Callable[[], object]) -> None:
+        """Perform it, unless its features were archived since, or someone is no longer there."""
+        with suppress(DomainError):
+            step()
+
+    def _propose(self) -> None:
+        self.author = self.author or self._someone()
+        actor, place = self.author.act(), (self.plan.project_id, PRODUCTION)
+        proposals = [*self._raises(), *self._switches()]
+        request = service.propose(actor, *place, proposals)
+        self.id = request.id
+        service.describe(actor, request, title=self.plan.title, description=self.plan.why or None)
+
+    def _send(self) -> None:
+        review.send(*self._by(self.author))
+
+    def _approve(self, number: int) -> None:
+        said = self.plan.said if number == 0 else None
+        review.approve(*self._by(self._someone()), said or None)
+
+    def _apply(self) -> None:
+        applying.apply(*self._by(self.author))
+
+    def _reject(self) -> None:
+        review.reject(*self._by(self._someone()), self.plan.said)
+
+    def _schedule(self) -> None:
+        at = (self.diary.now + timedelta(days=4)).replace(
+            hour=AT, minute=0, second=0, microsecond=0
+        )
+        review.schedule(*self._by(self.author), at)
+
+    def _overtake(self) -> None:
+        """An Admin changes directly what the request builds on."""
+        actor = self.diary.people[0].act("The shop was too slow for the present share")
+        for change in self._request(actor).changes:
+            found = switching.get_for_change(
+                actor, self.plan.project_id, change.subject, PRODUCTION, change.payload["id"]
+            )
+            switching.update(actor, self.plan.project_id, found, parameters={"rollout": "30"})
+
+    def _by(self, person: Colleague | None) -> tuple[Actor, ChangeRequest]:
+        actor = (person or self._someone()).act()
+        return actor, self._request(actor)
+
+    def _request(self, actor: Actor) -> ChangeRequest:
+        return service.get_for_change(actor, self.plan.project_id, self.id or 0)
+
+    def _someone(self) -> Colleague:
+        """A member who is there, and has not had a part in it yet."""
+        project, may = self.plan.project_id, Permission.APPROVE_CHANGE_REQUEST
+        there = [p for p in self.diary.people if p.is_there and project in p.project_roles]
+        able = [p for p in there if p.actor.may(may, project) and p not in self.asked]
+        latest = sorted(able, key=lambda person: person.until or person.since, reverse=True)[:4]
+        chosen = self.all.chance.choice(latest or self.diary.people[:1])
+        self.asked.append(chosen)
+        return chosen
+
+    def _raises(self) -> list[Proposal]:
+        """Raise the rollouts of features that only some people get."""
+        found = {
+            name: state.strategies[0].id
+            for name, state in self._states()
+            if state.enabled
+            and len(state.strategies) == 1
+            and state.strategies[0].parameters.get("rollout") in LOW
+        }
+        return [
+            Proposal(
+                name, Action.UPDATE_STRATEGY, {"id": found[name], "parameters": {"rollout": share}}
+            )
+            for share, name in zip(self.plan.raises, self._take(found), strict=False)
+        ]
+
+    def _switches(self) -> list[Proposal]:
+        """Switch on features that no one gets."""
+        found = [name for name, state in self._states() if not state.enabled]
+        chosen = islice(self._take(found), self.plan.switches)
+        return [Proposal(name, Action.UPDATE_ENABLED, {"enabled": True}) for name in chosen]
+
+    def _take(self, names: Collection[str]) -> Iterator[str]:
+        """Names in an order by chance, each for one request only."""
+        for name in self.all.chance.sample(sorted(names), len(names)):
+            if name not in self.all.taken:
+                self.all.taken.add(name)
+                yield name
+
+    def _states(self) -> list[tuple[str, strategies.State]]:
+        """The active features of the project, with their states in production."""
+        query = sa.select(Feature.id, Feature.name).where(
+            Feature.project_id == self.plan.project_id, Feature.archived_at.is_(None)
+        )
+        names: dict[int, str] = dict(db.session.execute(query).all())
+        found = strategies.states([(id, self.plan.project_id) for id in names])
+        return [
+            (names[id], place)
+            for id, places in found.items()
+            for place in places
+            if place.name == PRODUCTION
+        ]
