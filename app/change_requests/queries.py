@@ -7,7 +7,7 @@ from typing import TypedDict, Unpack
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased, selectinload
 
-from app.accounts.models import Account, AccountKind
+from app.accounts.models import Account
 from app.change_requests.models import (
     CLOSED,
     Approval,
@@ -20,10 +20,9 @@ from app.change_requests.models import (
 from app.core.actor import Actor
 from app.core.db import chunks, contains, db
 from app.core.paging import sorted_by
-from app.core.permissions import Role
 from app.projects.models import Approval as Rule
-from app.projects.models import Member, Project
-from app.projects.queries import visible_projects
+from app.projects.models import Project
+from app.projects.queries import can_approve, visible_projects
 
 SORTS = {
     "createdAt": ChangeRequest.created_at,
@@ -44,18 +43,6 @@ class Filters(TypedDict, total=False):
     feature: str
     waits_for: str
     sort: str
-
-
-def can_approve(
-    project_id: sa.SQLColumnExpression[str], account: type[Account] = Account
-) -> sa.ColumnElement[bool]:
-    """Whether an account is someone whose approval counts in the project: a person who is there."""
-    is_member = sa.exists().where(Member.account_id == account.id, Member.project_id == project_id)
-    return sa.and_(
-        account.kind == AccountKind.PERSON,
-        account.deleted_at.is_(None),
-        sa.or_(account.role == Role.ADMIN, is_member),
-    )
 
 
 _giver = aliased(Account)

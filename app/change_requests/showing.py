@@ -144,5 +144,5 @@ KINDS = {
     State.APPROVED: "ok",
     State.SCHEDULED: "info",
     State.APPLIED: "ok",
-    State.REJECTED: "bad",
+    State.REJECTED: "warn",
 }

@@ -97,7 +97,11 @@ def settings(project_id: str) -> ResponseReturnValue:
     """Show the settings, as a form to those who can change them."""
     overview = service.overview(current_actor, project_id)
     if overview.project.archived_at or not current_actor.may(Permission.UPDATE_PROJECT, project_id):
-        return render_template("projects/settings.html", overview=overview)
+        return render_template(
+            "projects/settings.html",
+            overview=overview,
+            approvers=service.approvers(overview.project),
+        )
     return _settings_page(ProjectForm(known_environments.every(), overview.project), project_id)
 
 
@@ -188,6 +192,7 @@ def _settings_page(
         "projects/edit.html",
         form,
         overview=overview,
+        approvers=service.approvers(overview.project),
         seen=_stale_settings(project_id).sign(facts),
         **_choices(project_id),
     )

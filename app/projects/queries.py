@@ -44,6 +44,24 @@ def is_insider(actor: Actor, project_id: str) -> bool:
     return actor.is_admin or project_id in actor.project_roles
 
 
+def can_approve(
+    project_id: sa.SQLColumnExpression[str], account: type[Account] = Account
+) -> sa.ColumnElement[bool]:
+    """Whether an account is someone whose approval counts in the project: a person who is there."""
+    is_member = sa.exists().where(Member.account_id == account.id, Member.project_id == project_id)
+    return sa.and_(
+        account.kind == AccountKind.PERSON,
+        account.deleted_at.is_(None),
+        sa.or_(account.role == Role.ADMIN, is_member),
+    )
+
+
+def approver_count(project_id: str) -> int:
+    """How many people can approve changes in the project."""
+    query = sa.select(sa.func.count()).select_from(Account)
+    return db.session.scalar(query.where(can_approve(sa.literal(project_id)))) or 0
+
+
 def visible_projects(actor: Actor, project_id: str | None = None) -> sa.Select[str]:
     """The ids of all projects that the actor can see, or that one of them."""
     query = sa.select(Project.id).where(visible_to(actor))

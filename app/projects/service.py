@@ -143,6 +143,21 @@ def reach_by_mode(actor: Actor, project_id: str | None = None) -> dict[ProjectMo
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Approvers:
+    """How many people can approve changes in a project, and where that is too few."""
+
+    number: int
+    too_few: list[Approval]
+
+
+def approvers(project: Project) -> Approvers:
+    """No one approves their own, so it takes one person more than approvals."""
+    number = queries.approver_count(project.id)
+    rules = project.change_request_environments
+    return Approvers(number, [rule for rule in rules if rule.required_approvals >= number])
+
+
 def get(actor: Actor, project_id: str) -> Project:
     """The project, active or archived, if the actor can see it."""
     return _found(_select(actor, project_id), project_id)

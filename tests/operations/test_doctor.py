@@ -112,7 +112,23 @@ def statements(*words: str) -> Callable[[Machine], None]:
 
 
 SOON = (datetime.now(UTC) + timedelta(days=3)).strftime("%Y-%m-%d %H:%M:%S.000000")
+
+
+def approvals(number: int) -> Callable[[Machine], None]:
+    return lambda machine: sql(
+        machine, f"INSERT INTO project_approvals VALUES ('default', 'production', {number})"
+    )
+
+
 FAULTS = {
+    "too few people can approve": (
+        approvals(3),
+        *(0, "need 3 approvals, and 2 people can approve there. No change request", "Add members"),
+    ),
+    "just as many people can approve as have to": (
+        approvals(2),
+        *(0, "What one of them proposes can’t be approved", "Add members"),
+    ),
     "open folder": (chmod("", 0o750), 1, "have access to", "chmod 700"),
     "open key": (chmod("secret_key", 0o644), 1, "secret_key (mode 644)", "chmod 600"),
     "locked file": (chmod("flagstaff.db", 0o400), 1, "isn't writable", "chmod u+w"),

@@ -14,6 +14,7 @@ from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
 from app.events import service as events
 from app.operations import backup, heads
+from app.operations.doctor.approvals import check_approvals
 from app.operations.doctor.evaluation import check_evaluation
 from app.operations.doctor.findings import Finding, fine, warning, wrong
 from app.operations.heads import HEADS, UnreadableHeads, has_served
@@ -209,7 +210,13 @@ def _contents(settings: Settings) -> Iterator[Finding]:
     """Run the checks that need the right schema."""
     try:
         with unit_of_work(writes=False):
-            for check in (check_clock, check_event_log, check_people, check_tokens):
+            for check in (
+                check_clock,
+                check_event_log,
+                check_people,
+                check_tokens,
+                check_approvals,
+            ):
                 yield from check(settings)
         yield from check_evaluation()
     except DBAPIError as error:
