@@ -20,7 +20,7 @@ ASKS = {"discard", "cancel"}
 """What is asked for once more before it is done."""
 
 
-class EditedMeanwhile(Exception):
+class EditedSince(Exception):
     """The request is no longer as it was shown, so nothing was done."""
 
 
@@ -35,7 +35,7 @@ def decide(actor: Actor, project_id: str, id: int, to: str, values: Values) -> O
     """Do what the button ``to`` says to the version that was shown.
 
     Raises:
-        EditedMeanwhile: when there is a newer one.
+        EditedSince: when there is a newer one.
         DomainError: when the actor may not, or it can’t be done.
 
     """
@@ -49,7 +49,7 @@ def decide(actor: Actor, project_id: str, id: int, to: str, values: Values) -> O
     try:
         request = service.get_for_change(actor, project_id, id, version=values["version"])
     except PreconditionFailed:
-        raise EditedMeanwhile from None
+        raise EditedSince from None
     if found is None:
         return Outcome(_WAYS[to](actor, request, values), None if to == "discard" else id)
     is_all = len(request.changes) == 1 and request.state is State.DRAFT

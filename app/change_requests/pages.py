@@ -7,7 +7,7 @@ from flask import Flask, flash, render_template, request
 from flask.typing import ResponseReturnValue
 
 from app.change_requests import decisions, powers, schemas, schemas_pages, service, showing, waiting
-from app.change_requests.decisions import EditedMeanwhile
+from app.change_requests.decisions import EditedSince
 from app.change_requests.forms import DecisionForm
 from app.change_requests.models import CLOSED, State
 from app.change_requests.views import View
@@ -83,7 +83,7 @@ def show(project_id: str, id: int) -> ResponseReturnValue:
         done = attempt(
             form, lambda: decisions.decide(current_actor, project_id, id, to, form.values)
         )
-    except EditedMeanwhile:
+    except EditedSince:
         return _page(project_id, id, form, was_edited=True)[0], HTTPStatus.CONFLICT
     if done is None:
         return _page(project_id, id, form)

@@ -133,7 +133,7 @@ def undoing(view: View) -> list[str]:
 def state(view: View) -> tuple[str, str]:
     """The state in words, with the kind of its mark."""
     if view.conflicts and view.request.state not in CLOSED:
-        return "Changed meanwhile", "warn"
+        return "Changed since then", "warn"
     if view.schedule is not None and view.schedule.status == "failed":
         return "Not applied at its time", "bad"
     return view.state.value, KINDS.get(view.state, "")

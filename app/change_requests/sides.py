@@ -172,7 +172,7 @@ def _sentence(snapshot: Any, names: Names) -> Sentence:
 
 
 def _restored(snapshot: Any, names: Names) -> Strategy:
-    """The strategy that was told as JSON; never saved."""
+    """The strategy that a portrait has as JSON; never saved."""
     given = {
         name: snapshot[name] for name in ("name", "title", "disabled", "parameters", "constraints")
     }

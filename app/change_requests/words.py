@@ -79,7 +79,7 @@ _ACTS: dict[Action, Callable[[Change], str]] = {
 STEPS = {
     StepKind.OPENED: "sent this for review",
     StepKind.EDITED: "edited it",
-    StepKind.WITHDRAWN: "took it back to edit it",
+    StepKind.WITHDRAWN: "made it a draft again",
     StepKind.APPROVED: "approved it",
     StepKind.APPROVAL_WITHDRAWN: "withdrew their approval",
     StepKind.REJECTED: "rejected it",

@@ -229,7 +229,7 @@ class _History:
         return [Proposal(name, Action.UPDATE_ENABLED, {"enabled": True}) for name in chosen]
 
     def _take(self, names: Collection[str]) -> Iterator[str]:
-        """Names in an order by chance, each for one request only."""
+        """Names in random order, each for one request only."""
         for name in self.all.chance.sample(sorted(names), len(names)):
             if name not in self.all.taken:
                 self.all.taken.add(name)

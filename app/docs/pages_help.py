@@ -31,6 +31,7 @@ bp = PageBlueprint("help_pages", __name__)
 TOPICS = {
     "roles": ("Roles and permissions", "Who can do what, and how to get access"),
     "connect": ("Connect an application", "Code for each language, and what to check"),
+    "change-requests": ("Change requests", "Proposing, approving and applying changes"),
     "lifecycle": ("Lifecycle of a feature", "Its stages, and when to remove it from code"),
     "keyboard": ("Keyboard", "How to do everything without a mouse"),
     "faq": ("Questions", "What people ask in their first weeks"),

@@ -32,7 +32,7 @@ def panels(page):
     return [text_of(each) for each in page.soup.select("main .panel")]
 
 
-def test_a_change_is_told_as_sentences_in_which_what_differs_is_marked(desk, reader):
+def test_a_change_is_shown_as_sentences_in_which_what_differs_is_marked(desk, reader):
     fields = {
         "constraints": [
             {
@@ -115,7 +115,7 @@ def test_what_was_edited_since_it_was_shown_is_not_approved(desk, reader):
     assert desk.read(number)["approvals"] == []
 
 
-def test_a_draft_is_titled_sent_taken_back_and_discarded(desk, reader):
+def test_a_draft_is_titled_sent_made_a_draft_again_and_discarded(desk, reader):
     number = desk.draft(switching("card", on=True), switching("tips", on=True))["id"]
     kim = reader("kim")
     assert reader("finn").get(f"{PAGES}/{number}").status == 404
@@ -162,7 +162,7 @@ def test_a_schedule_is_entered_in_utc_changed_and_ended(desk, reader):
     assert page.messages[0] == "No longer scheduled. The approvals stay."
 
 
-def test_what_changed_meanwhile_is_shown_and_updated_or_discarded(desk, reader):
+def test_what_changed_since_then_is_shown_and_updated_or_discarded(desk, reader):
     id = desk.directly("card/environments/production/strategies", rollout(25))["id"]
     update = {"id": id, "parameters": {"rollout": "40"}}
     number = desk.approved(
