@@ -22,7 +22,7 @@ from app.tokens.models import Token
 from tests.clients import ApiClient, error_of
 from tests.people import People
 from tests.statements import statements
-from tests.support.roles import OF_EDITOR, ON_FEATURES, ON_PROJECT
+from tests.support.roles import OF_EDITOR, OF_MEMBER, ON_FEATURES, ON_PROJECT
 
 MODES = ("open", "protected", "private")
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -75,7 +75,7 @@ def test_a_viewer_holds_nothing(viewer):
     assert held_by(viewer) == set()
 
 
-@pytest.mark.parametrize(("role", "held"), [("Owner", ON_PROJECT), ("Member", ON_FEATURES)])
+@pytest.mark.parametrize(("role", "held"), [("Owner", ON_PROJECT), ("Member", OF_MEMBER)])
 def test_a_project_role_counts_only_in_its_project(make, people, role, held):
     make("web")
     make("other")

@@ -8,7 +8,7 @@ from app.accounts.models import Account
 from app.core.db import db, unit_of_work
 from app.me.models import Feedback, Splash
 from tests.clients import ApiClient, error_of
-from tests.support.roles import OF_EDITOR, ON_FEATURES, ON_PROJECT
+from tests.support.roles import OF_EDITOR, OF_MEMBER, ON_FEATURES, ON_PROJECT
 
 USER = [
     "id",
@@ -137,7 +137,7 @@ def test_an_editor_holds_nothing_on_a_default_project_that_is_not_open(admin, ed
 
 
 def test_a_member_holds_those_on_features_in_the_project(people):
-    assert held(people.member("mia", "default")) == [(p, "default") for p in sorted(ON_FEATURES)]
+    assert held(people.member("mia", "default")) == [(p, "default") for p in sorted(OF_MEMBER)]
 
 
 def test_an_owner_holds_all_of_the_project(people):
@@ -152,14 +152,14 @@ def test_they_are_sorted_by_permission_then_project(admin, people):
         admin.ok("POST", "/projects", {"id": project, "name": project})
         people.join(id, project)
     client = ApiClient(people.app, people.token(id))
-    assert held(client) == [(p, project) for p in sorted(ON_FEATURES) for project in ("a", "b")]
+    assert held(client) == [(p, project) for p in sorted(OF_MEMBER) for project in ("a", "b")]
 
 
 def test_an_editor_who_is_a_member_of_default_holds_each_permission_once(people):
     id = people.person("ed", role="Editor")
     people.join(id, "default")
     found = held(ApiClient(people.app, people.token(id)))
-    assert len(found) == len(set(found)) == len(OF_EDITOR) + len(ON_FEATURES) + 1
+    assert len(found) == len(set(found)) == len(OF_EDITOR) + len(OF_MEMBER) + 1
 
 
 def test_a_permission_without_a_project_has_no_key_for_it(editor):

@@ -17,7 +17,7 @@ from app.tokens.models import Token
 from tests.browser import Browser, Page
 from tests.clients import ApiClient
 from tests.people import People
-from tests.support.roles import OF_ADMIN, OF_EDITOR, ON_FEATURES, ON_PROJECT
+from tests.support.roles import OF_ADMIN, OF_EDITOR, OF_MEMBER, ON_PROJECT
 
 PUBLIC, TOKEN, SESSION = "everyone", "anyone with a token", "anyone signed in"
 HISTORY = "READ_LOGS, or a role in the project"
@@ -28,6 +28,9 @@ PARENTS = PROJECT + "/features/<key:name>/dependencies"
 PLACE = PROJECT + "/features/<key:name>/environments/<key:environment>"
 DEFAULT = PROJECT + "/environments/<key:environment>/default-strategy"
 SEVERAL = PROJECT + "/bulk_features/environments/<key:environment>"
+PROPOSING = PROJECT + "/environments/<key:environment>/change-requests"
+PROPOSED = PROJECT + "/change-requests"
+REQUEST = PROPOSED + "/<id:id>"
 PERSON = "/users/<id:account_id>"
 MACHINE = "/service-accounts/<id:account_id>"
 SDK = "/sdk-tokens/<id:token_id>"
@@ -105,6 +108,27 @@ NEEDS = {
     ("POST", SEVERAL + "/off"): "UPDATE_FEATURE_ENVIRONMENT",
     ("POST", SEVERAL + "/on/plan"): "UPDATE_FEATURE_ENVIRONMENT",
     ("POST", SEVERAL + "/off/plan"): "UPDATE_FEATURE_ENVIRONMENT",
+    # What else it takes depends on the change, on its author and on its state:
+    # tests/change_requests/test_permissions.py
+    ("POST", PROPOSING): TOKEN,
+    ("PUT", PROPOSING + "/config"): "UPDATE_PROJECT",
+    ("GET", PROPOSED): TOKEN,
+    ("GET", PROPOSED + "/pending"): TOKEN,
+    ("GET", PROPOSED + "/pending/<key:name>"): TOKEN,
+    ("GET", PROPOSED + "/count"): TOKEN,
+    ("GET", PROPOSED + "/config"): TOKEN,
+    ("GET", PROPOSED + "/available-reviewers/<key:environment>"): TOKEN,
+    ("GET", "/api/admin/search/change-requests"): TOKEN,
+    ("GET", REQUEST): TOKEN,
+    ("DELETE", REQUEST): TOKEN,
+    ("PUT", REQUEST + "/state"): TOKEN,
+    ("PUT", REQUEST + "/title"): TOKEN,
+    ("PUT", REQUEST + "/approvers"): TOKEN,
+    ("POST", REQUEST + "/comments"): TOKEN,
+    ("PUT", REQUEST + "/changes/<id:change>"): TOKEN,
+    ("DELETE", REQUEST + "/changes/<id:change>"): TOKEN,
+    ("POST", REQUEST + "/plan"): TOKEN,
+    ("POST", REQUEST + "/reverse"): TOKEN,
     ("PUT", PROJECT + "/tags"): "UPDATE_FEATURE",
     ("POST", PROJECT + "/stale"): "UPDATE_FEATURE",
     ("POST", PROJECT + "/type"): "UPDATE_FEATURE",
@@ -389,7 +413,7 @@ PAGES_NEED = {
 }
 
 ANYWHERE = {"Admin": ON_PROJECT | OF_EDITOR | OF_ADMIN, "Editor": OF_EDITOR, "Viewer": set()}
-IN_PROJECT = {"Owner": ON_PROJECT, "Member": ON_FEATURES}
+IN_PROJECT = {"Owner": ON_PROJECT, "Member": OF_MEMBER}
 
 # Parts of a path other than ids: objects of the project "web".
 FILLED = {
