@@ -57,26 +57,49 @@ def carry_out(
 
     """
     acting, place = actor.applying(approved), (approved.project, approved.environment)
-    number = 0
-    for group in _groups(changes):
-        before = portraits.of_changes(*place, group)
+    before = portraits.of_changes(*place, changes)
+    made: dict[int, Change] = {}
+    for number, group in _groups(changes):
+        if not made.keys().isdisjoint(map(portraits.key, group)):
+            yield from _effects(place, before, made)
         with _telling_which(number, group[0], is_one_of_many=len(changes) > 1):
             _carry_out(acting, approved, group)
         db.session.flush()
-        after = portraits.of_changes(*place, group)
-        for change in group:
-            key = portraits.key(change)
-            yield change, before.get(key), after.get(key)
-        number += len(group)
+        made |= {portraits.key(change): change for change in group}
+    yield from _effects(place, before, made)
 
 
-def _groups(changes: Sequence[Change]) -> Iterator[list[Change]]:
-    """Changes that can be made in one go: features that are switched alike, one after another."""
+def _effects(
+    place: tuple[str, str], before: dict[int, portraits.Portrait], made: dict[int, Change]
+) -> Iterator[tuple[Change, portraits.Portrait, portraits.Portrait]]:
+    """What changes did that are about different things, none of which changes another’s portrait.
 
-    def kind(change: Change) -> object:
-        return change.payload["enabled"] if change.action is Action.UPDATE_ENABLED else change
+    Afterwards ``before`` is up to date, and ``made`` is empty.
+    """
+    after = portraits.of_changes(*place, made.values())
+    for key, change in made.items():
+        yield change, before.get(key), after.get(key)
+        before[key] = after.get(key)
+    made.clear()
 
-    return (list(group) for _, group in groupby(changes, kind))
+
+def _groups(changes: Sequence[Change]) -> Iterator[tuple[int, list[Change]]]:
+    """Changes that can be made in one go, with the place of the first: features switched alike.
+
+    No two of a request switch the same feature, so the order of those that switch is free.
+    """
+    for is_switch, found in groupby(enumerate(changes), lambda each: _switches(each[1])):
+        run = list(found)
+        if not is_switch:
+            yield from ((number, [change]) for number, change in run)
+            continue
+        for on in (True, False):
+            if alike := [each for each in run if each[1].payload["enabled"] is on]:
+                yield alike[0][0], [change for _, change in alike]
+
+
+def _switches(change: Change) -> bool:
+    return change.action is Action.UPDATE_ENABLED
 
 
 @contextmanager

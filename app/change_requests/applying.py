@@ -1,9 +1,11 @@
 """Applying an approved change request: now, at its time, or as a plan."""
 
+import time
 from dataclasses import dataclass
 from functools import partial
 
 import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import selectinload
 
 from app.accounts.models import Account
@@ -11,17 +13,22 @@ from app.change_requests import review, service
 from app.change_requests.actions import carry_out
 from app.change_requests.models import Change, ChangeRequest, State, StepKind
 from app.change_requests.portraits import Portrait
+from app.core import faults
 from app.core.actor import Actor, Approved
 from app.core.clock import utcnow
 from app.core.db import db, transact
 from app.core.errors import Conflict, DomainError
+from app.core.logs import LOGGER
 from app.core.permissions import Role
 from app.events import service as events
 from app.events.models import EventType
+from app.projects import service as projects
 from app.projects.models import Project
 
-AT_ONCE = 20
-"""How many that are due a process applies in one go, so that other chores get their turn."""
+AT_ONCE = 100
+SECONDS = 2.0
+"""How long a process applies what is due in one go, so that other chores get their turn."""
+BROKEN = "Something went wrong on our side. The log of the server says more. Try to apply it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +104,26 @@ def apply_due() -> int:
         .limit(AT_ONCE)
     )
     ids = transact(lambda: list(db.session.scalars(due)), writes=False)
-    for id in ids:
-        try:
-            transact(partial(_apply_if_due, id), writes=True)
-        except DomainError as error:
-            transact(partial(_fail, id, error.message), writes=True)
+    until = time.monotonic() + SECONDS
+    for number, id in enumerate(ids, 1):
+        _apply_or_fail(id)
+        if time.monotonic() > until:
+            return number
     return len(ids)
+
+
+def _apply_or_fail(id: int) -> None:
+    """What the database is not able to do now is left for the next time."""
+    try:
+        transact(partial(_apply_if_due, id), writes=True)
+    except DomainError as error:
+        transact(partial(_fail, id, error.message), writes=True)
+    except Exception as error:  # noqa: BLE001 - or it would keep all that come after it waiting
+        if isinstance(error, DBAPIError) and faults.is_unavailable(error):
+            LOGGER.warning("applying change request %d failed for now: %s", id, error)
+            return
+        LOGGER.exception("applying change request %d failed", id)
+        transact(partial(_fail, id, BROKEN), writes=True)
 
 
 def _apply(actor: Actor, request: ChangeRequest) -> None:
@@ -138,7 +159,9 @@ def _keep_approvals(request: ChangeRequest) -> None:
 def _apply_if_due(id: int) -> None:
     request = _locked(id)
     if request is not None:
-        _apply(_scheduler(request), request)
+        scheduler = _scheduler(request)
+        projects.require_for_content(scheduler, request.project_id)
+        _apply(scheduler, request)
 
 
 def _fail(id: int, why: str) -> None:

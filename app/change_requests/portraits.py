@@ -31,6 +31,8 @@ _BUILDS_ON = {
 
 def of_features(project_id: str, environment: str, ids: Collection[int]) -> dict[int, Portrait]:
     """The portraits of features of a project in one environment, by id."""
+    if not ids:
+        return {}
     parents = {edge.child_id: edge.rule() for edge in features.edges(ids) if edge.child_id in ids}
     states = strategies.states([(id, project_id) for id in ids])
     archived = _archived(ids)
@@ -49,6 +51,8 @@ def of_features(project_id: str, environment: str, ids: Collection[int]) -> dict
 
 
 def of_segments(ids: Collection[int]) -> dict[int, Portrait]:
+    if not ids:
+        return {}
     query = sa.select(Segment).where(Segment.id.in_(ids))
     return {segment.id: segment.snapshot() for segment in db.session.scalars(query)}
 

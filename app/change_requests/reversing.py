@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from app.change_requests import service
-from app.change_requests.models import Action, Change, ChangeRequest, State
+from app.change_requests import portraits, service
+from app.change_requests.models import MAX_CHANGES, Action, Change, ChangeRequest, State
 from app.change_requests.service import Proposal
 from app.core.actor import Actor
 from app.core.errors import Conflict
-from app.core.words import spoken
+from app.core.words import counted, spoken
 
+_GONE = {Action.ARCHIVE_FEATURE, Action.DELETE_SEGMENT}
 _STRATEGY_FIELDS = ("name", "title", "disabled", "parameters", "constraints", "segments")
 
 
@@ -26,6 +27,11 @@ def reverse(actor: Actor, request: ChangeRequest) -> ChangeRequest:
     if not proposals:
         gone = spoken(sorted({change.subject for change in request.changes}))
         raise Conflict(f"This can’t be reversed in a change request: {gone}. Do it by hand.")
+    if len(proposals) > MAX_CHANGES:
+        raise Conflict(
+            f"Reversing this takes {counted(len(proposals), 'change')}. A change request can have "
+            f"at most {MAX_CHANGES:,}. Propose the opposite in several."
+        )
     draft = service.propose(actor, request.project_id, request.environment, proposals)
     draft.reverses_id = request.id
     if draft.title is None:
@@ -34,36 +40,42 @@ def reverse(actor: Actor, request: ChangeRequest) -> ChangeRequest:
 
 
 def inverse(request: ChangeRequest) -> list[Proposal]:
-    """What undoes the changes, the last one first.
+    """What takes each feature and segment back to how it was, the last one that changed first.
 
     Features that were archived and segments that were deleted are left out: to revive or create
     them again reaches no application, so it needs no approval.
     """
+    first: dict[int, Change] = {}
+    last: dict[int, Change] = {}
+    for change in request.changes:
+        key = portraits.key(change)
+        first.setdefault(key, change)
+        last.pop(key, None)
+        last[key] = change
+    gone = {portraits.key(each) for each in request.changes if each.action in _GONE}
     return [
         proposal
-        for change in reversed(request.changes)
-        if change.before is not None and change.after is not None
-        for proposal in _inverse(change)
+        for key in reversed(last)
+        if key not in gone
+        for proposal in _inverse(last[key], first[key].before, last[key].after)
     ]
 
 
-def _inverse(change: Change) -> Iterator[Proposal]:
-    if change.action is Action.ARCHIVE_FEATURE:
+def _inverse(change: Change, before: Any, after: Any) -> Iterator[Proposal]:
+    if change.action.is_on_segment:
+        if before != after:
+            yield Proposal(None, Action.UPDATE_SEGMENT, _segment(change, before))
         return
-    if change.action is Action.UPDATE_SEGMENT:
-        yield Proposal(None, change.action, _segment(change))
-        return
-    before, after, name = change.before, change.after, change.subject
-    switch = Proposal(name, Action.UPDATE_ENABLED, {"enabled": before["enabled"]})
-    is_switched = before["enabled"] != after["enabled"]
-    if is_switched and not before["enabled"]:  # before its last strategy goes, and it with that
+    name, was_on, is_on = change.subject, before["enabled"], after["enabled"]
+    switch = Proposal(name, Action.UPDATE_ENABLED, {"enabled": was_on})
+    if is_on and not was_on:  # first, since deleting its last strategy would do it too
         yield switch
     yield from _strategies(name, before["strategies"], after["strategies"])
     if before["variants"] != after["variants"]:
         yield Proposal(name, Action.PATCH_VARIANT, {"variants": before["variants"]})
     if before["parents"] != after["parents"]:
         yield _parents(name, before["parents"])
-    if is_switched and before["enabled"]:
+    if was_on and not is_on:
         yield switch
 
 
@@ -97,6 +109,6 @@ def _parents(name: str, parents: list[dict[str, Any]]) -> Proposal:
     return Proposal(name, Action.ADD_DEPENDENCY, rule)
 
 
-def _segment(change: Change) -> dict[str, Any]:
+def _segment(change: Change, before: dict[str, Any]) -> dict[str, Any]:
     wanted = ("name", "description", "project", "constraints")
-    return {"id": change.segment_id, **{name: change.before[name] for name in wanted}}
+    return {"id": change.segment_id, **{name: before[name] for name in wanted}}

@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import ValidationError, fields, pre_load, validate
+from marshmallow import ValidationError, fields, validate
 
 from app.change_requests.models import MAX_CHANGES, MAX_TEXT, MAX_TITLE, Action, State
 from app.core.db import MAX_ID
@@ -113,19 +113,18 @@ class ProposedChanges(EditedChange):
 
 
 class NewState(Schema):
+    """Takes null, as Unleash’s clients send it for what they don’t say."""
+
     state = fields.Enum(State, by_value=True, required=True)
-    comment = Multiline(low=0, high=MAX_TEXT, metadata={"description": "Needed to reject."})
-    scheduled_at = Timestamp(metadata={"description": "When to apply it, to schedule it."})
+    comment = Multiline(
+        low=0, high=MAX_TEXT, allow_none=True, metadata={"description": "Needed to reject."}
+    )
+    scheduled_at = Timestamp(
+        allow_none=True, metadata={"description": "When to apply it, to schedule it."}
+    )
     version = WholeNumber(
         low=1, metadata={"description": "The one you have seen. If it is another now: 412."}
     )
-
-    @pre_load
-    def _accept_null(self, data: Any, **_: Any) -> Any:
-        """Unleash’s clients send null for what they don’t say."""
-        if not isinstance(data, dict):
-            return data
-        return {k: v for k, v in data.items() if v is not None or k == "state"}
 
 
 class NewTitle(Schema):

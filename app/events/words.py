@@ -535,11 +535,11 @@ class _Facts:
 
     @property
     def change_request(self) -> list[Part]:
-        id, project = self._data.get("id"), self._event.project
-        words = f"change request {id}"
-        title = self._data.get("title")
-        name = f"{words} ({title})" if title else words
-        return [Mention("change request", (project, id), name)]
+        id, title = self._data.get("id"), self._data.get("title")
+        if id is None:
+            return ["a change request"]
+        name = f"change request {id}" + (f" ({title})" if title else "")
+        return [Mention("change request", (self._event.project, id), name)]
 
     @property
     def environment(self) -> list[Part]:

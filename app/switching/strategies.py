@@ -49,6 +49,8 @@ def add(
             f"{feature} already has {MAX_STRATEGIES} strategies in {environment}, the most there "
             "can be."
         )
+    if id in {each.id for each in present}:
+        raise Conflict(f"{feature} already has this strategy in {environment}.")
     strategy = Strategy(
         id=id or str(uuid4()),
         feature_id=found.id,

@@ -397,3 +397,53 @@ def test_an_admin_with_a_reason_changes_it_directly_and_the_log_marks_it(desk):
     desk.directly("card/environments/production/on")
     [event] = desk.recorded("change-request-bypassed")
     assert event["reason"] == "The shop is down"
+
+
+def test_a_feature_that_was_switched_on_without_a_strategy_is_switched_off_again(desk):
+    before = desk.feature()
+    number = desk.approved(switching("card", on=True))
+    desk.to("Applied", number)
+    assert len(desk.feature()["strategies"]) == 1
+    draft = desk.finn.ok("POST", f"{LIST}/{number}/reverse")["id"]
+    desk.to("In review", draft, by=desk.finn)
+    for person in (desk.kim, desk.sofia):
+        desk.to("Approved", draft, by=person)
+    desk.to("Applied", draft)
+    assert desk.feature() == before
+
+
+def test_several_changes_of_one_feature_are_reversed_as_one(desk):
+    id = desk.directly("card/environments/production/strategies", rollout(25))["id"]
+    desk.directly("card/environments/production/on")
+    before = desk.feature()
+    number = desk.approved(
+        {"feature": "card", "action": "addStrategy", "payload": rollout(5, title="B")},
+        {"feature": "card", "action": "deleteStrategy", "payload": {"id": id}},
+        switching("card", on=False),
+    )
+    desk.to("Applied", number)
+    draft = desk.finn.ok("POST", f"{LIST}/{number}/reverse")
+    actions = [change["action"] for change in draft["features"][0]["changes"]]
+    assert sorted(actions) == ["addStrategy", "deleteStrategy", "updateEnabled"]
+    desk.to("In review", draft["id"], by=desk.finn)
+    for person in (desk.kim, desk.sofia):
+        desk.to("Approved", draft["id"], by=person)
+    desk.to("Applied", draft["id"])
+    assert desk.feature() == before
+
+
+def test_what_was_reversed_already_cannot_be_reversed_again(desk):
+    id = desk.directly("card/environments/production/strategies", rollout(25))["id"]
+    gone = {"feature": "card", "action": "deleteStrategy", "payload": {"id": id}}
+    number = desk.approved(gone)
+    desk.to("Applied", number)
+    drafts = [desk.finn.ok("POST", f"{LIST}/{number}/reverse")["id"]]
+    drafts.append(desk.sofia.ok("POST", f"{LIST}/{number}/reverse")["id"])
+    for draft, author in zip(drafts, (desk.finn, desk.sofia), strict=True):
+        desk.to("In review", draft, by=author)
+        for person in (desk.kim, desk.rosa):
+            desk.to("Approved", draft, by=person)
+    desk.to("Applied", drafts[0])
+    assert error_of(desk.ask("Applied", drafts[1])) == (409, "ConflictError")
+    assert error_of(desk.rosa.post(f"{LIST}/{number}/reverse")) == (409, "ConflictError")
+    assert [each["id"] for each in desk.feature()["strategies"]] == [id]

@@ -94,6 +94,9 @@ OF_FEATURE = (
 PLACE = f"{PIECE}/environments/production"
 STRATEGIES = f"{PLACE}/strategies"
 DEFAULT = f"{SHOP}/environments/production/default-strategy"
+PROPOSING = "/projects/bank/environments/production/change-requests"
+DRAFT = "/projects/bank/change-requests/{draft}"
+COMMENTS = "/projects/bank/change-requests/{reviewed}/comments"
 SEVERAL = f"{SHOP}/bulk_features/environments/production"
 
 
@@ -252,6 +255,24 @@ SLOTS = [
     Slot("PUT", ENVIRONMENTS, "changeRequestEnvironments/0", NOTHING),
     Slot("PUT", ENVIRONMENTS, "changeRequestEnvironments/0/name", NOTHING),
     Slot("PUT", ENVIRONMENTS, "changeRequestEnvironments/0/requiredApprovals", WHOLE),
+    *(
+        Slot(method, path, pointer, NOTHING)
+        for method, path in (("POST", PROPOSING), ("PUT", f"{DRAFT}/changes/{{change}}"))
+        for pointer in ("feature", "action", "payload")
+    ),
+    Slot("PUT", f"{PROPOSING}/config", "changeRequestsEnabled", {"true"}),
+    Slot("PUT", f"{PROPOSING}/config", "requiredApprovals", ONE | NULL),
+    Slot("PUT", f"{DRAFT}/state", "state", NOTHING),
+    Slot("PUT", f"{DRAFT}/state", "comment", PROSE | NULL),
+    Slot("PUT", f"{DRAFT}/state", "scheduledAt", NULL),
+    Slot("PUT", f"{DRAFT}/state", "version", {*ONE, "2^31", "2^53-1"}, 412),
+    Slot("PUT", f"{DRAFT}/title", "title", LINE | {"empty", "blank"}),
+    Slot("PUT", f"{DRAFT}/title", "description", PROSE | NULL),
+    Slot("PUT", f"{DRAFT}/approvers", "reviewers", {"[]"}),
+    Slot("PUT", f"{DRAFT}/approvers", "reviewers/0", ONE),
+    Slot(
+        "POST", DRAFT.replace("draft", "reviewed") + "/comments", "text", PROSE - {"empty", "blank"}
+    ),
     Slot("PUT", ACCESS, "members", {"[]"}, 409),
     Slot("PUT", ACCESS, "members/0", NOTHING),
     Slot("PUT", ACCESS, "members/0/id", ONE),

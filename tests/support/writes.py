@@ -21,9 +21,14 @@ FEATURES = "/projects/shop/features"
 PLACE = f"{FEATURES}/a/environments/production"
 SEVERAL = "/projects/shop/bulk_features/environments/production"
 DEFAULT = "/projects/shop/environments/production/default-strategy"
+PROPOSING = "/projects/bank/environments/production/change-requests"
+REQUESTS = "/projects/bank/change-requests"
 USER = {"contextName": "userId", "operator": "IN", "values": ["1"]}
 ROLLOUT = {"name": "flexibleRollout", "parameters": {"rollout": "25"}}
 SDK = {"tokenName": "new", "type": "client", "environment": "production"}
+PROPOSED = {"feature": "till", "action": "addStrategy", "payload": ROLLOUT}
+EDITED = {**PROPOSED, "payload": {"name": "default"}}
+APPROVALS = {"changeRequestsEnabled": True, "requiredApprovals": 2}
 TAG = {"addedTags": [{"value": "red"}], "removedTags": []}
 
 
@@ -63,6 +68,16 @@ WRITES: list[tuple[str, str, Any]] = [
     ("DELETE", "/projects/empty", None),
     ("POST", "/projects/old/revive", None),
     ("PUT", "/projects/empty/environments", {"environments": ["production"]}),
+    ("POST", PROPOSING, PROPOSED),
+    ("PUT", f"{PROPOSING}/config", APPROVALS),
+    ("PUT", f"{REQUESTS}/{{draft}}/state", {"state": "In review"}),
+    ("PUT", f"{REQUESTS}/{{draft}}/title", {"title": "Other"}),
+    ("PUT", f"{REQUESTS}/{{draft}}/approvers", {"reviewers": [1]}),
+    ("PUT", f"{REQUESTS}/{{draft}}/changes/{{change}}", EDITED),
+    ("DELETE", f"{REQUESTS}/{{draft}}/changes/{{change}}", None),
+    ("DELETE", f"{REQUESTS}/{{draft}}", None),
+    ("POST", f"{REQUESTS}/{{reviewed}}/comments", {"text": "Wait"}),
+    ("POST", f"{REQUESTS}/{{applied}}/reverse", None),
     ("PUT", "/projects/shop/access", {"members": [{"id": 1, "roleId": 4}]}),
     ("POST", "/projects/shop/access", {"id": 1, "roleId": 4}),
     ("DELETE", "/projects/shop/access/{person}", None),
@@ -136,7 +151,7 @@ def root(app: Flask, admin: ApiClient, people: People) -> ApiClient:
 
 
 @pytest.fixture
-def world(root: ApiClient, people: People) -> World:
+def world(root: ApiClient, admin: ApiClient, people: People) -> World:
     """Something to do each of WRITES to, and the ids that their paths name."""
     for id in ("shop", "empty", "old"):
         root.ok("POST", "/projects", {"id": id, "name": id})
@@ -190,7 +205,27 @@ def world(root: ApiClient, people: People) -> World:
         "first": first,
         "segment": segment["id"],
         "second": second,
+        **_change_requests(root, admin),
     }
+
+
+def _change_requests(root: ApiClient, admin: ApiClient) -> World:
+    """Some of root's, in a project of their own: a draft, one in review, and one applied."""
+    rule = {"name": "production", "requiredApprovals": 1}
+    bank = {"id": "bank", "name": "bank", "changeRequestEnvironments": [rule]}
+    root.ok("POST", "/projects", bank)
+    for name in ("till", "vault"):
+        root.ok("POST", "/projects/bank/features", {"name": name})
+    switching = {"feature": "vault", "action": "updateEnabled", "payload": {"enabled": True}}
+    applied = root.ok("POST", PROPOSING, switching)["id"]
+    for client, state in ((root, "In review"), (admin, "Approved"), (root, "Applied")):
+        client.ok("PUT", f"{REQUESTS}/{applied}/state", {"state": state})
+    reviewed = root.ok("POST", PROPOSING, PROPOSED)["id"]
+    root.ok("PUT", f"{REQUESTS}/{reviewed}/state", {"state": "In review"})
+    draft = root.ok("POST", PROPOSING, PROPOSED)
+    [change] = draft["features"][0]["changes"]
+    found = {"applied": applied, "reviewed": reviewed, "draft": draft["id"]}
+    return {**found, "change": change["id"]}
 
 
 def filled(body: Any, world: World) -> Any:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 LOOKING = {
     *("archive.validate", "archive.plan", "constraints.validate", "segments.validate"),
     *("playground.ask", "playground.ask_advanced"),
-    *("switching.plan_on", "switching.plan_off"),
+    *("switching.plan_on", "switching.plan_off", "change_requests.plan"),
 }
 """POST for the sake of its body; these change nothing anyway."""
 
@@ -44,6 +44,7 @@ def test_no_write_is_forgotten_here(app):
     ids = dict.fromkeys(
         ("robot", "token", "own", "sdk", "own_sdk", "person", "gone", "personal", "segment"), 1
     )
+    ids |= dict.fromkeys(("draft", "change", "reviewed", "applied"), 1)
     ids |= dict.fromkeys(("first", "second"), "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10")
     known = {
         address.match("/api/admin" + path.format_map(ids), method)[0] for method, path, _ in WRITES
