@@ -1,0 +1,366 @@
+"""Random people in a random order never get a change past the approvals that it needs."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar, NamedTuple
+
+from flask import Flask
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+from werkzeug.test import TestResponse
+
+from app.change_requests import applying
+from app.core import clock
+from tests.clients import ApiClient
+from tests.people import People
+from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
+from tests.support.instances import reset_database
+from tests.support.replay import Replay
+
+FEATURES = ("card", "tips")
+PEOPLE = ("kim", "finn", "sofia", "ada", "boss")
+"""Two Members, an Owner, someone who is an Admin at first, and an Admin who always is one."""
+SELLS = {"contextName": "userId", "operator": "IN"}
+
+person = st.sampled_from(PEOPLE)
+feature = st.sampled_from(FEATURES)
+which = st.integers(0, 3)
+percent = st.integers(0, 100)
+seconds = st.sampled_from([1, 30, 90])
+DIRECT = ("on", "off", "strategies", "variants", "archive", "revive-features", "segment")
+
+
+class Request(NamedTuple):
+    """What the API says of a request that is no draft."""
+
+    id: int
+    state: str
+    version: int
+
+
+class Office(RuleBasedStateMachine):
+    """A project in which production needs approvals, with its people."""
+
+    app: ClassVar[Flask]
+
+    @initialize()
+    def open_office(self) -> None:
+        with self.app.app_context():
+            reset_database()
+        self.people, self.now = People(self.app), datetime.now(UTC)
+        self.ids = {
+            name: self.people.person(name, role="Admin" if name in {"ada", "boss"} else "Viewer")
+            for name in PEOPLE
+        }
+        self.clients = {
+            name: ApiClient(self.app, self.people.token(id)) for name, id in self.ids.items()
+        }
+        self.admin = self.clients["boss"]
+        self.members, self.gone, self.admins = {"boss"}, set[str](), {"ada", "boss"}
+        self.given: dict[int, tuple[int, set[str]]] = {}
+        self.admin.ok("POST", "/projects", {"id": "pay", "name": "Pay"})
+        for name, role in (("kim", 5), ("finn", 5), ("sofia", 4)):
+            self.admin.ok("POST", f"{PROJECT}/access", {"id": self.ids[name], "roleId": role})
+            self.members.add(name)
+        for name in FEATURES:
+            self.admin.ok("POST", f"{PROJECT}/features", {"name": name})
+        staff = {"name": "Staff", "project": "pay", "constraints": [SELLS | {"values": ["1"]}]}
+        self.segment = self.admin.ok("POST", "/segments", staff)["id"]
+        at = f"{PROJECT}/features/card/environments"
+        for place in ("development", "production"):
+            self.admin.ok("POST", f"{at}/{place}/strategies", rollout(50, segments=[self.segment]))
+        token = {"tokenName": "web", "type": "client", "environment": "production"}
+        self.sdk = self.admin.ok("POST", "/api-tokens", token)["secret"]
+        self.required = 0
+        self.require(2)
+        self.seen, self.delivered = self.newest(), self.delivery()
+
+    # What people do with change requests
+
+    @rule(who=person, name=feature, on=st.booleans())
+    def propose_to_switch(self, who: str, name: str, on: bool) -> None:
+        self.propose(who, switching(name, on=on))
+
+    @rule(who=person, name=feature, share=percent)
+    def propose_a_strategy(self, who: str, name: str, share: int) -> None:
+        self.propose(who, {"feature": name, "action": "addStrategy", "payload": rollout(share)})
+
+    @rule(who=person, name=feature, share=percent, way=st.sampled_from(["update", "delete"]))
+    def propose_about_a_strategy(self, who: str, name: str, share: int, way: str) -> None:
+        for strategy in self.strategies(name)[:1]:
+            payload = {"id": strategy["id"]}
+            if way == "update":
+                payload |= {"parameters": {"rollout": str(share)}}
+            self.propose(who, {"feature": name, "action": f"{way}Strategy", "payload": payload})
+
+    @rule(who=person, name=feature)
+    def propose_to_archive(self, who: str, name: str) -> None:
+        self.propose(who, {"feature": name, "action": "archiveFeature"})
+
+    @rule(who=person, way=st.sampled_from(["addDependency", "deleteDependency"]))
+    def propose_about_a_parent(self, who: str, way: str) -> None:
+        self.propose(who, {"feature": "card", "action": way, "payload": {"feature": "tips"}})
+
+    @rule(who=person, values=st.lists(st.sampled_from("123"), min_size=1, unique=True))
+    def propose_about_the_segment(self, who: str, values: list[str]) -> None:
+        changed = {"id": self.segment, "constraints": [SELLS | {"values": values}]}
+        self.propose(who, {"feature": None, "action": "updateSegment", "payload": changed})
+
+    @rule(who=person)
+    def send_draft(self, who: str) -> None:
+        for draft in self.listed(who):
+            if draft["state"] == "Draft":
+                self.decide(who, draft["id"], "In review")
+
+    @rule(who=person, place=which)
+    def approve(self, who: str, place: int) -> None:
+        for found in self.one(place):
+            if self.decide(who, found.id, "Approved") == 200 and found.state != "Scheduled":
+                version, givers = self.given.setdefault(found.id, (found.version, set()))
+                assert version == found.version
+                givers.add(who)
+
+    @rule(who=person, place=which)
+    def withdraw_approval(self, who: str, place: int) -> None:
+        for found in self.one(place):
+            if self.decide(who, found.id, "In review") == 200:
+                self.given[found.id][1].discard(who)
+
+    @rule(who=person, place=which, state=st.sampled_from(["Applied", "Cancelled", "Draft"]))
+    def take(self, who: str, place: int, state: str) -> None:
+        for found in self.one(place):
+            self.decide(who, found.id, state)
+
+    @rule(who=person, place=which)
+    def reject(self, who: str, place: int) -> None:
+        for found in self.one(place):
+            self.decide(who, found.id, "Rejected", comment="Not now")
+
+    @rule(who=person, place=which, after=seconds)
+    def schedule(self, who: str, place: int, after: int) -> None:
+        at = (self.now + timedelta(seconds=after)).isoformat()
+        for found in self.one(place):
+            self.decide(who, found.id, "Scheduled", scheduledAt=at)
+
+    @rule(who=person, place=which, share=percent)
+    def edit(self, who: str, place: int, share: int) -> None:
+        for found in self.one(place):
+            body = self.read(found.id)
+            for each in body["features"]:
+                for change in each["changes"]:
+                    sent = {"feature": each["name"], "action": change["action"]}
+                    payload = change["payload"]
+                    if change["action"] == "addStrategy":
+                        payload = rollout(share)
+                    path = f"{LIST}/{found.id}/changes/{change['id']}"
+                    self.ask(who, "PUT", path, sent | {"payload": payload})
+
+    @rule(who=person, place=which)
+    def comment_and_describe(self, who: str, place: int) -> None:
+        for found in self.one(place):
+            self.ask(who, "POST", f"{LIST}/{found.id}/comments", {"text": "Well"})
+            self.ask(who, "PUT", f"{LIST}/{found.id}/title", {"title": f"By {who}"})
+
+    @rule(who=person)
+    def reverse(self, who: str) -> None:
+        applied = [each["id"] for each in self.listed("boss") if each["state"] == "Applied"]
+        for id in applied[:1]:
+            self.ask(who, "POST", f"{LIST}/{id}/reverse")
+
+    # What happens around them
+
+    @rule(number=st.integers(0, 3))
+    def require(self, number: int) -> None:
+        sent: dict[str, Any] = {"changeRequestsEnabled": bool(number)}
+        if number:
+            sent["requiredApprovals"] = number
+        if self.ask("boss", "PUT", f"{PLACE}/config", sent).status_code == 200:
+            self.required = number
+
+    @rule(who=st.sampled_from(["kim", "finn", "ada"]))
+    def leave_or_join(self, who: str) -> None:
+        if who in self.gone:
+            return
+        if who in self.members:
+            self.ask("boss", "DELETE", f"{PROJECT}/access/{self.ids[who]}")
+        else:
+            self.ask("boss", "POST", f"{PROJECT}/access", {"id": self.ids[who], "roleId": 5})
+        self.members ^= {who}
+
+    @rule()
+    def promote_or_demote(self) -> None:
+        if "ada" not in self.gone:
+            role = 3 if "ada" in self.admins else 1
+            self.ask("boss", "PUT", f"/user-admin/{self.ids['ada']}", {"rootRole": role})
+            self.admins ^= {"ada"}
+
+    @rule(who=st.sampled_from(["finn", "ada"]))
+    def delete_or_restore(self, who: str) -> None:
+        path = f"/user-admin/{self.ids[who]}"
+        if who in self.gone:
+            assert self.ask("boss", "POST", f"{path}/restore").status_code == 200
+            self.clients[who] = ApiClient(self.app, self.people.token(self.ids[who], str(self.now)))
+        else:
+            assert self.ask("boss", "DELETE", path).status_code == 200
+        self.gone ^= {who}
+
+    @rule(who=person, name=feature, way=st.sampled_from(DIRECT), reasoned=st.booleans())
+    def change_directly(self, who: str, name: str, way: str, reasoned: bool) -> None:
+        headers = {"X-Reason": "The shop is down"} if reasoned else {}
+        self.ask(who, *self.direct(name, way, "production"), headers=headers)
+
+    @rule(who=person, name=feature, way=st.sampled_from(DIRECT[:4]))
+    def change_elsewhere(self, who: str, name: str, way: str) -> None:
+        self.ask(who, *self.direct(name, way, "development"))
+
+    @rule(passed=st.sampled_from([2, 40, 120, -40]))
+    def wait(self, passed: int) -> None:
+        """The clock may also be set back."""
+        self.now += timedelta(seconds=passed)
+        with self.app.app_context(), clock.at(self.now):
+            applying.apply_due()
+
+    # What must hold
+
+    @invariant()
+    def nothing_is_delivered_that_was_not_approved(self) -> None:
+        if not hasattr(self, "seen"):
+            return
+        events = self.events_since(self.seen)
+        applied = [event for event in events if event["type"] == "change-request-applied"]
+        for event in applied:
+            number = event["data"]["id"]
+            author = event["data"]["createdBy"]
+            version, givers = self.given.get(number, (event["data"]["version"], set()))
+            assert version == event["data"]["version"]
+            counting = {name for name in givers if self.counts(name)} - {author}
+            assert len(counting) >= self.required, event
+            assert set(event["data"]["approvedBy"]) == counting
+        now = self.delivery()
+        if now != self.delivered and self.required:
+            bypassed = any(event["type"] == "change-request-bypassed" for event in events)
+            assert applied or bypassed, events
+        self.seen, self.delivered = self.newest(), now
+
+    def teardown(self) -> None:
+        """The event log alone leads to the features and the requests that there are."""
+        if not hasattr(self, "seen"):
+            return
+        events = self.events_since(0)
+        told = Replay(
+            event for event in events if event["project"] == "pay" or not event["project"]
+        )
+        for name in FEATURES:
+            found = self.admin.ok("GET", f"{PROJECT}/features/{name}")["environments"]
+            for state in found:
+                place = name, state["name"]
+                assert state["enabled"] is (place in told.on)
+                ids = [each["id"] for each in state["strategies"]]
+                assert ids == [each["id"] for each in told.strategies[place]]
+        found = self.listed("boss")
+        others = [each for each in found if each["state"] != "Draft"]
+        assert self._states(events) == {each["id"]: self.stored(each["state"]) for each in others}
+
+    def _states(self, events: Iterable[dict[str, Any]]) -> dict[int, str]:
+        """The states of requests that are no drafts, as the log tells them."""
+        told: dict[int, str] = {}
+        for event in events:
+            if event["type"].startswith("change-request-") and "id" in (event["data"] or {}):
+                told[event["data"]["id"]] = event["data"]["state"]
+        return {id: state for id, state in told.items() if state != "Draft"}
+
+    # Means
+
+    def counts(self, name: str) -> bool:
+        return name not in self.gone and (name in self.members or name in self.admins)
+
+    @staticmethod
+    def stored(state: str) -> str:
+        return "In review" if state == "Approved" else state
+
+    def ask(self, who: str, method: str, path: str, sent: Any = None, **more: Any) -> TestResponse:
+        with clock.at(self.now):
+            answer = self.clients[who].request(method, path, json=sent, **more)
+        assert answer.status_code < 500, (who, method, path, sent, answer.text)
+        return answer
+
+    def propose(self, who: str, change: dict[str, Any]) -> None:
+        self.ask(who, "POST", PLACE, change)
+
+    def decide(self, who: str, id: int, state: str, **fields: Any) -> int:
+        sent = {"state": state, **fields}
+        return self.ask(who, "PUT", f"{LIST}/{id}/state", sent).status_code
+
+    def direct(self, name: str, way: str, place: str) -> tuple[str, str, Any]:
+        at = f"{PROJECT}/features/{name}/environments/{place}"
+        if way in {"on", "off"}:
+            return "POST", f"{at}/{way}", None
+        if way == "strategies":
+            return "POST", f"{at}/strategies", rollout(7)
+        if way == "variants":
+            return "PUT", f"{at}/variants", [{"name": "blue"}]
+        if way == "segment":
+            changed = {"constraints": [SELLS | {"values": ["1", "9"]}]}
+            return "PUT", f"/segments/{self.segment}", changed
+        return "POST", f"{PROJECT}/{way}", {"features": [name]}
+
+    def listed(self, who: str) -> list[dict[str, Any]]:
+        answer = self.ask(who, "GET", f"{LIST}?limit=1000")
+        return list(answer.json["changeRequests"]) if answer.status_code == 200 else []
+
+    def read(self, id: int) -> dict[str, Any]:
+        return dict(self.admin.ok("GET", f"{LIST}/{id}"))
+
+    def one(self, place: int) -> list[Request]:
+        """One of those that are open and sent, if there is any."""
+        found = [
+            Request(
+                each["id"],
+                each["state"],
+                each["version"],
+            )
+            for each in self.listed("boss")
+            if each["state"] in {"In review", "Approved", "Scheduled"}
+        ]
+        for each in found:
+            if each.id in self.given and self.given[each.id][0] != each.version:
+                del self.given[each.id]
+        return [found[place % len(found)]] if found else []
+
+    def strategies(self, name: str) -> list[dict[str, Any]]:
+        path = f"{PROJECT}/features/{name}/environments/production/strategies"
+        return list(self.admin.ok("GET", path))
+
+    def newest(self) -> int:
+        return int(self.admin.ok("GET", "/events?limit=1")["events"][0]["id"])
+
+    def events_since(self, id: int) -> list[dict[str, Any]]:
+        """Oldest first."""
+        found = self.admin.ok("GET", "/events?limit=1000")["events"]
+        return [event for event in reversed(found) if event["id"] > id]
+
+    def delivery(self) -> Any:
+        headers = {"Unleash-Client-Spec": "5.2.0"}
+        client = ApiClient(self.app, self.sdk)
+        return client.request("GET", "/api/client/features", headers=headers).json
+
+
+def check_approvals(app: Flask, *, steps: int, examples: int) -> None:
+    bound = type("Bound", (Office,), {"app": app})
+    run_state_machine_as_test(
+        bound,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            phases=[Phase.generate],  # a failure is told as it is found, since each try is long
+        ),
+    )
