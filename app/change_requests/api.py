@@ -56,7 +56,8 @@ def propose(data: dict[str, Any] | list[dict[str, Any]], project_id: str, enviro
 def index(query: dict[str, Any], project_id: str) -> Page[View]:
     """List change requests
 
-    Newest first, with your own drafts. Only reading a single one shows conflicts.
+    Newest first, with your own drafts. Only reading a single one shows conflicts, and each
+    feature before and after its changes.
     """
     return service.in_project(current_actor, project_id, **query)
 

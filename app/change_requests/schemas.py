@@ -202,10 +202,17 @@ def sent(payload: Any) -> Any:
     return {rules.get(name, name): value for name, value in payload.items()}
 
 
-class ChangeRow(Schema):
+class ListedChange(Schema):
     id = fields.Integer(attribute="change.id")
     action = fields.Enum(Action, by_value=True, attribute="change.action")
     payload = fields.Function(lambda row: sent(row.change.payload), metadata={"type": "object"})
+    conflict = fields.String(
+        allow_none=True, metadata={"description": "Why the change no longer fits."}
+    )
+    created_at = Timestamp(attribute="change.created_at")
+
+
+class ChangeRow(ListedChange):
     before = fields.Raw(
         attribute="change.before",
         metadata={
@@ -215,16 +222,21 @@ class ChangeRow(Schema):
         },
     )
     after = fields.Raw(attribute="change.after", metadata={"type": "object", "nullable": True})
-    conflict = fields.String(
-        allow_none=True, metadata={"description": "Why the change no longer fits."}
-    )
-    created_at = Timestamp(attribute="change.created_at")
 
 
-class ChangedFeature(Schema):
+class ListedFeature(Schema):
     name = fields.String()
     conflict = fields.String(allow_none=True)
+    changes = fields.List(fields.Nested(ListedChange))
+
+
+class ChangedFeature(ListedFeature):
     changes = fields.List(fields.Nested(ChangeRow))
+
+
+class ListedSegmentChange(ListedChange):
+    name = fields.String(attribute="change.subject")
+    segment = fields.Integer(attribute="change.segment_id")
 
 
 class SegmentChange(ChangeRow):
@@ -251,7 +263,9 @@ class ScheduleRow(Schema):
     reason = fields.String(allow_none=True)
 
 
-class ChangeRequestRow(Schema):
+class ListedChangeRequest(Schema):
+    """Without what each change is about, which is most of the bytes."""
+
     id = fields.Integer(attribute="request.id")
     title = fields.String(attribute="title")
     description = fields.String(allow_none=True, attribute="request.description")
@@ -270,8 +284,8 @@ class ChangeRequestRow(Schema):
         metadata={"type": "object", "properties": {"id": {"type": "integer"}}},
     )
     created_at = Timestamp(attribute="request.created_at")
-    features = fields.List(fields.Nested(ChangedFeature))
-    segments = fields.List(fields.Nested(SegmentChange))
+    features = fields.List(fields.Nested(ListedFeature))
+    segments = fields.List(fields.Nested(ListedSegmentChange))
     approvals = fields.List(fields.Nested(ApprovalRow))
     reviewers = fields.List(fields.Nested(ReviewerRow))
     rejections = fields.List(fields.Nested(StepRow))
@@ -283,8 +297,13 @@ class ChangeRequestRow(Schema):
     reverses = fields.Integer(allow_none=True, attribute="request.reverses_id")
 
 
+class ChangeRequestRow(ListedChangeRequest):
+    features = fields.List(fields.Nested(ChangedFeature))
+    segments = fields.List(fields.Nested(SegmentChange))
+
+
 class ChangeRequestList(Schema):
-    change_requests = fields.List(fields.Nested(ChangeRequestRow), attribute="items")
+    change_requests = fields.List(fields.Nested(ListedChangeRequest), attribute="items")
     total = fields.Integer()
 
 

@@ -81,10 +81,27 @@ def _copy(old: sa.Connection, new: sa.Connection, progress: Progress) -> None:
     for table, number in numbers.items():
         with progress(f"{table.name} {number:,}", number) as advance:
             query = sa.select(table).execution_options(yield_per=CHUNK)
+            later = dict.fromkeys(_references_to_itself(table))
             for rows in old.execute(query).partitions():
-                new.execute(sa.insert(table), [row._asdict() for row in rows])
+                new.execute(sa.insert(table), [row._asdict() | later for row in rows])
                 advance(len(rows))
+        for name in later:
+            _copy_references(old, new, table, table.c[name])
         _continue_ids(old, new, table)
+
+
+def _references_to_itself(table: sa.Table) -> list[str]:
+    """The columns that refer to rows of the same table, which may come after their own."""
+    return [c.name for c in table.c if any(key.column.table is table for key in c.foreign_keys)]
+
+
+def _copy_references(
+    old: sa.Connection, new: sa.Connection, table: sa.Table, column: sa.Column[Any]
+) -> None:
+    query = sa.select(table.c.id.label("row"), column.label("other")).where(column.is_not(None))
+    update = sa.update(table).where(table.c.id == sa.bindparam("row"))
+    for rows in old.execute(query.execution_options(yield_per=CHUNK)).partitions():
+        new.execute(update.values({column: sa.bindparam("other")}), [row._asdict() for row in rows])
 
 
 def _refuse_unless_same(moved: dict[str, TableDigest], found: dict[str, TableDigest]) -> None:

@@ -76,6 +76,22 @@ def make_environment(app, client, number):
         environments.create(COMMAND_LINE, name=f"e{number}", type=type)
 
 
+def make_change_request(app, client, number):
+    """One that waits for two approvals, and has one, a reviewer and a comment."""
+    if client.get("/projects/pay").status_code == 404:
+        rule = {"name": "production", "requiredApprovals": 2}
+        body = {"id": "pay", "name": "Pay", "changeRequestEnvironments": [rule]}
+        client.ok("POST", "/projects", body)
+    author = People(app).member(f"a{number}", "pay")
+    client.ok("POST", "/projects/pay/features", {"name": f"r{number}"})
+    change = {"feature": f"r{number}", "action": "updateEnabled", "payload": {"enabled": True}}
+    place = "/projects/pay/environments/production/change-requests"
+    path = f"/projects/pay/change-requests/{author.ok('POST', place, change)['id']}"
+    author.ok("PUT", f"{path}/approvers", {"reviewers": [1]})
+    author.ok("PUT", f"{path}/state", {"state": "In review"})
+    client.ok("PUT", f"{path}/state", {"state": "Approved", "comment": "Yes"})
+
+
 def make_entry(app, client, number):
     account_id = People(app).person(f"u{number}")
     with app.app_context(), unit_of_work(writes=True):
@@ -103,6 +119,9 @@ def make_tag_type(app, client, number):
     ("path", "make"),
     [
         ("/projects", make_project),
+        ("/projects/pay/change-requests", make_change_request),
+        ("/projects/pay/change-requests/pending", make_change_request),
+        ("/search/change-requests", make_change_request),
         (FEATURES, make_feature),
         ("/tags", make_feature),
         ("/events", make_feature),

@@ -21,15 +21,39 @@ Rows = dict[str, list[tuple[object, ...]]]
 
 @pytest.fixture
 def larkspur(larkspur: Machine) -> Machine:
-    """A machine with the demo's organisation, of whose accounts the last was deleted for good."""
+    """A machine with the demo's organisation, of whose accounts the last was deleted for good.
+
+    The first of its change requests reverses the second.
+    """
     with instance(larkspur).app_context():
         with db.engine.begin() as connection:
+            _add_change_requests(connection)
             accounts = Model.metadata.tables["accounts"]
             row = {"kind": "person", "role": 3, "username": "gone", "username_key": "gone"}
             [id] = connection.execute(sa.insert(accounts).values(row)).inserted_primary_key
             connection.execute(sa.delete(accounts).where(accounts.c.id == id))
         db.engine.dispose()
     return larkspur
+
+
+def _add_change_requests(connection: sa.Connection) -> None:
+    tables = Model.metadata.tables
+    place = connection.execute(
+        sa.select(tables["features"].c.id, tables["features"].c.project_id).limit(1)
+    ).one()
+    requests = tables["change_requests"]
+    common = {"project_id": place.project_id, "environment": "production", "created_by": "kim"}
+    for state in ("In review", "Applied"):
+        connection.execute(sa.insert(requests).values(state=state, **common))
+    connection.execute(sa.update(requests).where(requests.c.id == 1).values(reverses_id=2))
+    account = connection.scalar(sa.select(sa.func.min(tables["accounts"].c.id)))
+    change = {"action": "updateEnabled", "feature_id": place.id, "subject": "x", "payload": {}}
+    connection.execute(sa.insert(tables["change_request_changes"]).values(request_id=1, **change))
+    for name in ("approvals", "reviewers"):
+        row = {"request_id": 1, "account_id": account}
+        connection.execute(sa.insert(tables[f"change_request_{name}"]).values(row))
+    step = {"request_id": 1, "kind": "opened", "created_by": "kim"}
+    connection.execute(sa.insert(tables["change_request_steps"]).values(step))
 
 
 def hidden(url: str) -> str:

@@ -313,7 +313,8 @@ class Office(RuleBasedStateMachine):
 
     def listed(self, who: str) -> list[dict[str, Any]]:
         answer = self.ask(who, "GET", f"{LIST}?limit=1000")
-        return list(answer.json["changeRequests"]) if answer.status_code == 200 else []
+        body: Any = answer.json
+        return list(body["changeRequests"]) if answer.status_code == 200 else []
 
     def read(self, id: int) -> dict[str, Any]:
         return dict(self.admin.ok("GET", f"{LIST}/{id}"))
