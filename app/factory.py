@@ -37,6 +37,7 @@ from app.features import pages_lifecycle as lifecycle_pages
 from app.features import pages_new as new_feature_pages
 from app.features import pages_settings as features_pages_settings
 from app.health import api as health_api
+from app.home import pages as home_pages
 from app.me import api as me_api
 from app.me import pages as me_pages
 from app.me import pages_authenticator as me_pages_authenticator
@@ -108,6 +109,7 @@ APIS = (
 )
 PAGES = (
     auth_pages.bp,
+    home_pages.bp,
     accounts_pages.bp,
     projects_pages.bp,
     member_pages.bp,

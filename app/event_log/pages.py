@@ -83,8 +83,7 @@ def _read_query(**fixed: str) -> Query:
 def _log(query: Query, *fixed: str) -> dict[str, Any]:
     """What the templates show of the events that match; ``fixed``: filters that stay."""
     acts = service.acts(current_actor, **query.values)
-    accounts = service.accounts_in([act.event for act in acts])
-    rows = _rows(acts, accounts)
+    rows = rows_of(acts)
     chosen = query.given.keys() - {*fixed}
     return {
         "query": query,
@@ -96,7 +95,9 @@ def _log(query: Query, *fixed: str) -> dict[str, Any]:
     }
 
 
-def _rows(acts: list[Act], accounts: Mapping[int, Account]) -> list[Row]:
+def rows_of(acts: list[Act]) -> list[Row]:
+    """The acts in sentences, with links to what they name."""
+    accounts = service.accounts_in([act.event for act in acts])
     naming = service.naming(accounts, current_actor)
     page_of = _pages(accounts)
     rows = []

@@ -53,12 +53,6 @@ MODE_WORDS = {
 }
 
 
-@bp.get("/", needs=Access.SIGNED_IN)
-def home() -> Response:
-    """Lead to the list of projects."""
-    return redirect_to(".index")
-
-
 @bp.get("/projects", needs=Access.SIGNED_IN)
 def index() -> ResponseReturnValue:
     """List the projects that the reader can see, or export those that match."""

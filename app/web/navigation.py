@@ -34,6 +34,7 @@ GROUPS = (
     (
         "",
         (
+            Entry("Home", "home_pages.index"),
             Entry("Projects", "project_pages.index", also="/new-project"),
             Entry("Features", "all_feature_pages.index"),
             Entry("Change requests", "change_request_pages.inbox"),

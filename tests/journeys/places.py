@@ -46,6 +46,7 @@ def _at(path: str) -> Way:
 
 
 for name, path, heading in (
+    ("home", "/", "Home"),
     ("projects", "/projects", "Projects"),
     ("projects-sorted", "/projects?sort=-featureCount&membership=mine", "Projects"),
     ("projects-none-match", "/projects?text=nothing-like-it&mode=open", "Projects"),

@@ -1,0 +1,110 @@
+"""A person's projects at a glance, and the first steps of a new instance."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from app.change_requests.models import CLOSED, ChangeRequest, State
+from app.core.actor import Actor
+from app.core.db import db
+from app.environments.models import Environment, EnvironmentType
+from app.features.models import Feature
+from app.projects import queries as projects
+from app.projects.models import Project, ProjectEnvironment
+from app.sdk_tokens.models import SdkToken
+from app.strategies.models import FeatureState
+
+SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRow:
+    """``on``: how many features are on in production; ``open_requests``: drafts don't count."""
+
+    project: Project
+    on: int
+    open_requests: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstSteps:
+    """Which steps to the first feature that an application reads are done."""
+
+    has_feature: bool
+    has_token: bool
+    is_read: bool
+
+    @property
+    def are_done(self) -> bool:
+        return self.has_feature and self.has_token and self.is_read
+
+    @property
+    def number(self) -> int:
+        """Of the step that comes next, from 1."""
+        return 1 + [self.has_feature, self.has_token, self.is_read].index(False)
+
+
+def own_projects(actor: Actor) -> list[ProjectRow]:
+    """The projects that the actor belongs to, latest changes first; of those who belong to none,
+    all that they can see.
+    """
+    query = projects.counted(actor).where(Project.archived_at.is_(None))
+    if actor.project_roles:
+        query = query.where(Project.id.in_(list(actor.project_roles)))
+    else:
+        query = query.where(Project.id.in_(_latest(actor)))
+    found = list(db.session.scalars(query))
+    found.sort(key=lambda project: project.changed_at or project.created_at, reverse=True)
+    shown = found[:SHOWN]
+    ids = [project.id for project in shown]
+    on, waiting = _on_in_production(ids), _open_requests(ids)
+    return [ProjectRow(each, on.get(each.id, 0), waiting.get(each.id, 0)) for each in shown]
+
+
+def first_steps() -> FirstSteps:
+    return FirstSteps(
+        has_feature=_exists(sa.select(Feature.id)),
+        has_token=_exists(sa.select(SdkToken.id).where(SdkToken.revoked_at.is_(None))),
+        is_read=_exists(sa.select(SdkToken.id).where(SdkToken.last_seen_at.is_not(None))),
+    )
+
+
+def _latest(actor: Actor) -> sa.Select[str]:
+    """A few projects, so that what is counted doesn't grow with how many there are."""
+    visible = projects.visible_projects(actor).where(Project.archived_at.is_(None))
+    return visible.order_by(Project.created_at.desc(), Project.id).limit(SHOWN)
+
+
+def _on_in_production(ids: Collection[str]) -> dict[str, int]:
+    query = (
+        sa.select(Feature.project_id, sa.func.count(sa.distinct(Feature.id)))
+        .join(FeatureState, FeatureState.feature_id == Feature.id)
+        .join(Environment, Environment.name == FeatureState.environment)
+        .join(
+            ProjectEnvironment,
+            sa.and_(
+                ProjectEnvironment.project_id == Feature.project_id,
+                ProjectEnvironment.environment == FeatureState.environment,
+            ),
+        )
+        .where(
+            Feature.project_id.in_(ids),
+            Feature.archived_at.is_(None),
+            FeatureState.enabled,
+            Environment.type == EnvironmentType.PRODUCTION,
+        )
+        .group_by(Feature.project_id)
+    )
+    return dict(db.session.execute(query).all())
+
+
+def _open_requests(ids: Collection[str]) -> dict[str, int]:
+    is_open = ChangeRequest.state.not_in([*CLOSED, State.DRAFT])
+    query = sa.select(ChangeRequest.project_id, sa.func.count())
+    query = query.where(ChangeRequest.project_id.in_(ids), is_open)
+    return dict(db.session.execute(query.group_by(ChangeRequest.project_id)).all())
+
+
+def _exists(query: sa.Select[int]) -> bool:
+    return bool(db.session.scalar(sa.select(query.exists())))

@@ -1,0 +1,70 @@
+from typing import Any, NamedTuple
+
+from flask import render_template, url_for
+from flask.typing import ResponseReturnValue
+
+from app.core.permissions import Access, Permission
+from app.event_log.pages import rows_of
+from app.event_log.service import acts
+from app.home import attention, overview
+from app.home.attention import Item, Kind, Limits
+from app.web.caller import current_actor
+from app.web.routes import PageBlueprint
+from app.web.settings import current_settings
+
+LATEST = 8
+
+bp = PageBlueprint("home_pages", __name__)
+
+
+class Step(NamedTuple):
+    """What to do about an item: the words of its link, and where that leads."""
+
+    words: str
+    href: str
+
+
+@bp.get("/", needs=Access.SIGNED_IN)
+def index() -> ResponseReturnValue:
+    """What needs the reader, their projects, and what has changed."""
+    settings = current_settings()
+    found = attention.items(current_actor, Limits(settings.inactivity, settings.stale_after))
+    steps = overview.first_steps()
+    is_starting = not steps.are_done and current_actor.may(Permission.CREATE_CLIENT_API_TOKEN)
+    return render_template(
+        "home/index.html",
+        items=[(item, _next_step(item)) for item in found],
+        projects=overview.own_projects(current_actor),
+        latest=rows_of(acts(current_actor, limit=LATEST)),
+        steps=steps if is_starting else None,
+    )
+
+
+def _next_step(item: Item) -> Step:
+    endpoint, words = _STEPS[item.kind]
+    if item.kind in _ABOUT_ONE and item.place:
+        endpoint = "change_request_pages.show"
+    place: dict[str, Any] = {**item.place, **_FILTERS.get(item.kind, {})}
+    return Step(words, url_for(endpoint, **place))
+
+
+_ABOUT_ONE = {Kind.TO_APPROVE, Kind.TO_APPLY}
+_STEPS = {
+    Kind.TO_APPROVE: ("change_request_pages.inbox", "Review"),
+    Kind.TO_APPLY: ("change_request_pages.inbox", "Apply…"),
+    Kind.FAILED: ("change_request_pages.show", "Open"),
+    Kind.REJECTED: ("change_request_pages.show", "Read"),
+    Kind.BACKUP: ("help_pages.show", "Show how"),
+    Kind.TOKENS: ("sdk_token_pages.index", "Review"),
+    Kind.UNUSED: ("all_feature_pages.index", "Review"),
+    Kind.EVERYWHERE: ("all_feature_pages.index", "Review"),
+    Kind.INACTIVE: ("inactive_pages.index", "Review"),
+    Kind.OWNERLESS: ("project_pages.index", "Review"),
+}
+_FILTERS = {
+    Kind.BACKUP: {"topic": "operating"},
+    Kind.TOKENS: {"state": "expiring"},
+    Kind.UNUSED: {"staleProposal": "unused"},
+    Kind.EVERYWHERE: {"staleProposal": "everywhere"},
+    Kind.OWNERLESS: {"membership": "ownerless"},
+}

@@ -1,0 +1,109 @@
+"""The home page says what needs the reader, with one next step each, and nothing else."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+
+from app.change_requests import applying
+from tests.support.change_requests import PROJECT, Desk, rollout, switching
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def clock(app):
+    with time_machine.travel(START, tick=False) as clock:
+        yield clock
+
+
+@pytest.fixture
+def desk(clock, admin, people):
+    admin.ok("POST", "/projects", {"id": "pay", "name": "Pay"})
+    rules = [{"name": "production", "requiredApprovals": 2}]
+    body = {"environments": ["development", "production"], "changeRequestEnvironments": rules}
+    admin.ok("PUT", f"{PROJECT}/environments", body)
+    for name in ("card", "tips"):
+        admin.ok("POST", f"{PROJECT}/features", {"name": name})
+    return Desk(
+        admin,
+        kim=people.member("kim", "pay"),
+        finn=people.member("finn", "pay"),
+        sofia=people.member("sofia", "pay", "Owner"),
+        rosa=people.member("rosa", "pay"),
+    )
+
+
+def test_nothing_needs_someone_who_has_nothing_to_do(home, desk, people):
+    people.person("noa")
+    found = home("noa")
+    assert found.attention == {}
+    assert found.page.has("Nothing needs your attention.")
+
+
+def test_people_see_what_waits_for_their_approval(home, desk):
+    number = desk.open(switching("card", on=True))
+    says = "1 change request waits for your approval"
+    assert home("finn").attention == {says: f"/projects/pay/change-requests/{number}"}
+    assert home("kim").attention == {}
+    desk.open(switching("tips", on=True), by=desk.sofia)
+    assert home("finn").attention == {
+        "2 change requests wait for your approval": "/change-requests"
+    }
+
+
+def test_authors_see_what_they_can_apply_and_what_was_rejected(home, desk):
+    ready = desk.approved(switching("card", on=True))
+    refused = desk.open(switching("tips", on=True))
+    desk.to("Rejected", refused, by=desk.finn, comment="Not before Monday")
+    found = home("kim")
+    assert found.attention == {
+        "1 change request can be applied": f"/projects/pay/change-requests/{ready}",
+        f"Your change request {refused} was rejected": f"/projects/pay/change-requests/{refused}",
+    }
+    assert found.page.has("By finn: “Not before Monday”")
+
+
+def test_authors_see_a_schedule_that_failed(home, desk, app, clock):
+    number = desk.approved(switching("card", on=True))
+    at = (START + timedelta(minutes=1)).isoformat()
+    desk.to("Scheduled", number, scheduledAt=at)
+    desk.directly("card/environments/production/strategies", rollout(5))
+    clock.shift(120)
+    with app.app_context():
+        applying.apply_due()
+    [says] = home("kim").attention
+    assert says == f"Change request {number} could not be applied"
+
+
+def test_admins_see_that_backups_are_missing(clock, home, admin, people):
+    people.person("ada", role="Admin")
+    assert "No backup yet" not in home("ada").attention
+    clock.shift(8 * DAY)
+    assert home("ada").attention["No backup yet"] == "/help/operating"
+
+
+def test_admins_see_tokens_that_expire_soon(home, admin, people):
+    people.person("ada", role="Admin")
+    soon = (datetime.now(UTC) + 9 * DAY).isoformat()
+    body = {"tokenName": "shop", "type": "client", "environment": "production", "expiresAt": soon}
+    admin.ok("POST", "/api-tokens", body)
+    says = "1 SDK token expires within 30 days"
+    assert home("ada").attention[says] == "/sdk-tokens?state=expiring"
+
+
+def test_members_see_features_of_their_projects_that_no_one_uses(home, desk, sdk, clock):
+    sdk.reports(card=(1, 0), tips=(1, 0))
+    clock.shift(31 * DAY)
+    sdk.reports(card=(1, 0))
+    says = "1 feature hasn’t been used for 30 days"
+    assert home("rosa").attention[says] == "/features?staleProposal=unused"
+
+
+def test_admins_see_inactive_people_and_projects_without_an_owner(home, admin, people):
+    people.person("ada", role="Admin")
+    people.person("gone", away_days=200)
+    found = home("ada").attention
+    assert found["1 user has been inactive for 180 days"] == "/users/inactive"
+    assert found["1 project has no Owner"] == "/projects?membership=ownerless"
