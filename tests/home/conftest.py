@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from bs4.element import Tag
 from flask import Flask
 
 from tests.browser import Browser, text_of
@@ -17,13 +16,11 @@ class Page:
     def __init__(self, browser: Browser) -> None:
         self.page = browser.get("/")
         self.attention: dict[str, str] = {}
-        section = self.page.soup.find(attrs={"aria-labelledby": "attention"})
-        if isinstance(section, Tag):
-            for line in section.find_all("li"):
-                says, link = line.select_one(".status"), line.select_one("a")
-                assert isinstance(says, Tag)
-                assert isinstance(link, Tag)
-                self.attention[text_of(says)] = str(link["href"])
+        for line in self.page.soup.select('[aria-labelledby="attention"] li'):
+            says, link = line.select_one(".status"), line.select_one("a")
+            assert says is not None
+            assert link is not None
+            self.attention[text_of(says)] = str(link["href"])
 
 
 @pytest.fixture

@@ -138,7 +138,7 @@ class Instance:
                 if tokens.count():
                     tokens.uncheck()
                 page.get_by_role("button", name="Set password").click()
-                page.wait_for_url("**/projects")
+                page.get_by_role("link", name="Home").wait_for()
                 self._cookies[who] = context.storage_state()
         self.let_password_be_given(datetime.now(UTC))
         state = self._cookies[who] if who else None

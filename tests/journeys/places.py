@@ -9,7 +9,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pyotp
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.journeys.instance import ADMIN, CHECKOUT, COLLEAGUE, PASSWORD, VIEWER, Instance, names
 from tests.journeys.usage import report
@@ -1178,7 +1178,7 @@ def _sign_in_newcomer(page: Page, instance: Instance) -> str:
     page.goto(instance.link(username))
     page.get_by_label("New password").fill(PASSWORD)
     press(page, "Set password")
-    page.wait_for_url("**/projects")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Home")
     return username
 
 
