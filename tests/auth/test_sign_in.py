@@ -29,7 +29,7 @@ def test_the_first_link_creates_an_admin_and_signs_them_in(app: Flask, visitor: 
     page = visitor.get(first_link(app))
     assert page.h1 == "Create the first Admin"
     typed = {"username": "ada", "name": "Ada", "email": "", "new_password": PASSWORD}
-    page = visitor.follow(visitor.follow(visitor.submit(page, typed)))
+    page = visitor.follow(visitor.submit(page, typed))
     assert page.messages == ["Welcome. You’re the first Admin of this Flagstaff."]
     assert "New project" in page.links
 
@@ -106,7 +106,7 @@ def test_a_set_up_link_sets_the_password_and_signs_in(app, admin: ApiClient, vis
     made = admin.ok("POST", "/user-admin", {"username": "kim", "rootRole": 3})
     path = "/" + made["inviteLink"].split("/", 3)[3]
     page = visitor.submit(visitor.get(path), {"new_password": PASSWORD})
-    page = visitor.follow(visitor.follow(page))
+    page = visitor.follow(page)
     assert page.messages == ["Password set. You’re signed in."]
     assert sign_in(Browser(app), "kim").location == "/"
 
@@ -124,7 +124,7 @@ def test_signing_in_shows_the_last_sign_in_and_failures_since(app, visitor, ada)
         for _ in range(2):
             sign_in(Browser(app), "ada", "wrong")
     with time_machine.travel(datetime(2026, 11, 4, tzinfo=UTC), tick=False):
-        page = visitor.follow(visitor.follow(sign_in(visitor, "ada")))
+        page = visitor.follow(sign_in(visitor, "ada"))
     assert page.messages == [
         "Last sign-in 3 Nov 2026, 10:12 UTC from 127.0.0.1, 2 failed attempts since."
     ]

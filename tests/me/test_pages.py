@@ -22,7 +22,7 @@ def inside(app: Flask, ada: int) -> Browser:
     """A browser in which ada, an Admin, has signed in with a password."""
     browser = Browser(app)
     assert sign_in(browser, "ada").status == 303
-    browser.follow(browser.get("/"))
+    browser.get("/")
     return browser
 
 
