@@ -50,6 +50,8 @@ from app.projects import pages_members as member_pages
 from app.sdk_tokens import api as sdk_tokens_api
 from app.sdk_tokens import pages as sdk_token_pages
 from app.sdk_tokens import pages_connect as connect_pages
+from app.search import api as search_api
+from app.search import pages as search_pages
 from app.security_log import api as security_log_api
 from app.security_log import pages as security_log_pages
 from app.security_log import requests as security_log_requests
@@ -76,6 +78,7 @@ from app.users import api as users_api
 from app.users import pages as users_pages
 from app.users import pages_bulk as users_pages_bulk
 from app.users import pages_inactive as users_pages_inactive
+from app.visits import requests as visits
 from app.web import assets, exports, http, openapi, refusals, routes, templating
 
 APIS = (
@@ -92,6 +95,7 @@ APIS = (
     segments_api.bp,
     segments_of_strategies_api.bp,
     playground_api.bp,
+    search_api.bp,
     tagging_api.bp,
     changing_tags_api.bp,
     archive_api.bp,
@@ -128,6 +132,7 @@ PAGES = (
     archive_pages.bp,
     change_requests_pages.bp,
     playground_pages.bp,
+    search_pages.bp,
     comparing_pages.bp,
     applications_pages.bp,
     me_pages.bp,
@@ -163,6 +168,7 @@ def create_app(settings: Settings) -> Flask:
     templating.init_app(app)
     identity.init_app(app)
     security_log_requests.init_app(app)
+    visits.init_app(app)
     auth_pages.init_app(app)
     change_requests_pages.init_app(app)
     health_api.init_app(app)

@@ -39,6 +39,7 @@ from app.server.loop import IDLE_SECONDS, Loop
 from app.server.sockets import Sockets
 from app.server.threads import Dispatcher
 from app.usage import service as usage
+from app.visits import requests as visits
 from app.web.http import SAFE_METHODS, headers
 from app.web.metrics import Metrics
 from app.web.refusals import name_of
@@ -55,6 +56,7 @@ PRUNING_SECONDS = 60.0
 REPORT_SECONDS = 4.0
 """No more than 5 are lost if the process is killed."""
 SCHEDULE_SECONDS = 2.0
+VISIT_SECONDS = 2.0
 SWITCH_SECONDS = 0.001
 """How long a thread that computes may keep the others waiting for the interpreter."""
 MAX_SPOOLED = 2_000_000_000
@@ -103,6 +105,7 @@ class Worker:
             {
                 "writing down the end of the event log": lambda: write_down_if_due(settings.home),
                 "writing the security log": security_log_requests.write_pending,
+                "writing visits": every(VISIT_SECONDS, visits.write_pending),
                 "pruning the security log": every(
                     PRUNING_SECONDS, lambda: security_log.prune(days=settings.security_log_days)
                 ),

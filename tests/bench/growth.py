@@ -209,10 +209,12 @@ def _fill() -> None:
             for step in range(5)
         ),
     )
+    last = db.session.scalar(sa.select(sa.func.max(Event.id))) or 0
     insert(
         Event,
         (
             {
+                "id": last + 1 + n,
                 "type": EventType.FEATURE_UPDATED,
                 "created_at": now - timedelta(minutes=EVENTS - n),
                 "created_by": "person-1",
@@ -225,9 +227,7 @@ def _fill() -> None:
             for n in range(EVENTS)
         ),
     )
-
-    last = sa.select(sa.func.max(Event.id)).scalar_subquery()
-    db.session.execute(sa.update(EventHead).values(last_id=last))
+    db.session.execute(sa.update(EventHead).values(last_id=last + EVENTS))
     insert(
         SignIn,
         (

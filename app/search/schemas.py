@@ -1,0 +1,73 @@
+from flask import url_for
+from marshmallow import fields
+
+from app.search.asking import LONGEST, Kind
+from app.search.hits import Hit
+from app.search.service import SHOWN
+from app.search.sources import MOST
+from app.web.schemas import QueryNumber, Schema, SingleLine
+
+MOST_SHOWN = 50
+
+
+def href(hit: Hit) -> str:
+    """The path of its page."""
+    return url_for(hit.endpoint, **hit.values)
+
+
+class Question(Schema):
+    q = SingleLine(
+        low=0,
+        high=LONGEST,
+        load_default="",
+        metadata={
+            "description": "What to find: words that are all in the name or the description, the "
+            "end of a token, a tag as type:value, or on:environment. With > at the start only "
+            "pages and actions."
+        },
+    )
+    in_ = fields.Enum(Kind, by_value=True, data_key="in", metadata={"description": "Only these."})
+
+
+class SearchQuery(Question):
+    limit = QueryNumber(
+        load_default=SHOWN,
+        low=1,
+        high=MOST_SHOWN,
+        metadata={"description": "How many at most of each kind."},
+    )
+    offset = QueryNumber(
+        load_default=0,
+        high=MOST,
+        metadata={"description": "How many to leave out from the start of each kind."},
+    )
+
+
+class HitRow(Schema):
+    name = fields.String()
+    about = fields.String(
+        metadata={"description": "What it belongs to and its state, in words. May be empty."}
+    )
+    archived = fields.Boolean(attribute="is_archived")
+    path = fields.Function(
+        href, metadata={"type": "string", "description": "The path of its page."}
+    )
+
+
+class GroupRow(Schema):
+    kind = fields.Enum(Kind, by_value=True)
+    total = fields.Integer(metadata={"description": f"How many match; counted up to {MOST:,}."})
+    has_more = fields.Boolean(metadata={"description": "Whether more match than were counted."})
+    hits = fields.List(fields.Nested(HitRow), metadata={"description": "The best match first."})
+
+
+class SearchResults(Schema):
+    version = fields.Constant(1)
+    total = fields.Integer()
+    groups = fields.List(
+        fields.Nested(GroupRow), metadata={"description": "Kinds without a match are left out."}
+    )
+    suggestion = fields.String(
+        allow_none=True,
+        metadata={"description": "If nothing matches: something that is spelled almost like it."},
+    )

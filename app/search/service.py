@@ -1,0 +1,140 @@
+"""Finding what an actor can see, by its name.
+
+There is no index for this: all names are read. Both databases do that for 100,000 features in a few
+milliseconds, neither needs an extension for it, and nothing has to be kept up to date.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from app.core.actor import Actor
+from app.search import hits, sources, suggestions
+from app.search.asking import Kind, Question, read
+from app.search.hits import Hit
+from app.search.matching import Rank, rank
+
+SHOWN = 5
+"""Hits of a kind, where all kinds are shown."""
+
+
+FEW = 5
+"""With fewer matches, descriptions of features are looked through, which takes longest."""
+
+
+class PageEntry(NamedTuple):
+    """A page or an action that the actor can open. ``words``: what else people call it."""
+
+    hit: Hit
+    words: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.hit.name} {self.hit.about} {self.words}".lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The hits of one kind that are shown, and the number of all; ``has_more``: at least."""
+
+    kind: Kind
+    hits: list[Hit]
+    total: int
+    has_more: bool = False
+    best: Rank = Rank.ELSEWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """``suggestion``: what may have been meant where nothing is found."""
+
+    question: Question
+    groups: list[Group]
+    suggestion: str | None = None
+
+    @property
+    def total(self) -> int:
+        return sum(group.total for group in self.groups)
+
+    @property
+    def has_more(self) -> bool:
+        return any(group.has_more for group in self.groups)
+
+
+def search(
+    actor: Actor,
+    typed: str,
+    *,
+    kind: Kind | None = None,
+    limit: int = SHOWN,
+    offset: int = 0,
+    pages: Sequence[PageEntry] = (),
+) -> Results:
+    """What matches, in groups; those with something of exactly this name come first."""
+    question = _checked(read(typed))
+    if question.is_empty and not question.only_pages:
+        return Results(question, [])
+    part, kinds = slice(offset, offset + limit), _kinds(question, kind)
+    groups = [
+        _pages(question, pages, part) if one is Kind.PAGES else _group(actor, one, question, part)
+        for one in kinds
+    ]
+    if Kind.FEATURES in kinds and sum(group.total for group in groups) < FEW:
+        groups[0] = _group(actor, Kind.FEATURES, question, part, everywhere=True)
+    found = [group for group in groups if group.total]
+    found.sort(key=lambda group: group.best is not Rank.EXACT)
+    if found or question.state is not None:
+        return Results(question, found)
+    titles = {Kind.PAGES: [entry.hit.name for entry in pages]}
+    return Results(question, [], suggestions.near(actor, question.text, kinds, titles))
+
+
+def kinds(actor: Actor) -> list[Kind]:
+    """What the actor can look for."""
+    return [
+        kind
+        for kind in Kind
+        if kind is Kind.PAGES or sources.SOURCES[kind].visible(actor) is not None
+    ]
+
+
+def _checked(question: Question) -> Question:
+    """The question with the environment as it is written; without one, its words are words."""
+    if question.state is None:
+        return question
+    is_on, asked = question.state
+    name = sources.environments().get(asked.lower())
+    return question.as_text() if name is None else replace(question, state=(is_on, name))
+
+
+def _kinds(question: Question, kind: Kind | None) -> list[Kind]:
+    possible = (
+        {Kind.PAGES}
+        if question.only_pages
+        else {Kind.FEATURES}
+        if question.state is not None
+        else set(Kind)
+    )
+    return [one for one in Kind if one in possible and kind in (None, one)]
+
+
+def _group(
+    actor: Actor, kind: Kind, question: Question, part: slice, *, everywhere: bool = False
+) -> Group:
+    rows = sources.found(actor, kind, question, everywhere=everywhere)
+    total = min(len(rows), sources.MOST)
+    best = rows[0].rank if rows else Rank.ELSEWHERE
+    shown = hits.of(actor, kind, rows[:total][part])
+    return Group(kind, shown, total, len(rows) > sources.MOST, best)
+
+
+def _pages(question: Question, pages: Sequence[PageEntry], part: slice) -> Group:
+    words = question.words
+    ranked = [
+        (rank(words, [entry.hit.name]), entry.hit)
+        for entry in pages
+        if all(word in entry.text for word in words)
+    ]
+    ranked.sort(key=lambda one: one[0])
+    best = ranked[0][0] if ranked else Rank.ELSEWHERE
+    return Group(Kind.PAGES, [hit for _, hit in ranked[part]], len(ranked), best=best)

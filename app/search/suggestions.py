@@ -1,0 +1,56 @@
+"""What someone may have meant who found nothing."""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from app.core.actor import Actor
+from app.core.spelling import Spellings
+from app.search import sources
+from app.search.asking import Kind
+from app.search.matching import JOINTS
+
+SHORTEST, LONGEST = 3, 40
+CANDIDATES = 300
+LEAST_SIMILARITY = 70
+IN_ORDER = (
+    Kind.FEATURES,
+    Kind.PROJECTS,
+    Kind.TAGS,
+    Kind.SEGMENTS,
+    Kind.CONTEXT_FIELDS,
+    Kind.ENVIRONMENTS,
+    Kind.APPLICATIONS,
+    Kind.USERS,
+)
+_joints = str.maketrans(dict.fromkeys(f"{JOINTS}:@/", " "))
+
+
+def near(
+    actor: Actor, text: str, kinds: Collection[Kind], known: Mapping[Kind, Iterable[str]]
+) -> str | None:
+    """A name that the actor can see, or a part of one, that is spelled almost like the text.
+
+    ``known``: the names of kinds that are in no table.
+    """
+    if not SHORTEST <= len(text) <= LONGEST:
+        return None
+    pieces = _pieces(text.lower())
+    names = [name for kind in kinds for name in known.get(kind, ())]
+    for kind in (kind for kind in IN_ORDER if kind in kinds):
+        names += sources.names_with(actor, kind, pieces, CANDIDATES)
+    parts = dict.fromkeys(part for name in names for part in _candidates(name, text))
+    similar = Spellings(list(parts)).most_similar(text, least=LEAST_SIMILARITY)
+    return similar[0] if similar and similar[0].lower() != text.lower() else None
+
+
+def _candidates(name: str, text: str) -> list[str]:
+    """The whole name, and its parts; of a text in parts only the whole."""
+    parts = name.translate(_joints).split()
+    return [name] if len(text.translate(_joints).split()) > 1 else [name, *parts]
+
+
+def _pieces(text: str) -> list[str]:
+    """Parts of a text, of which one is intact in what differs from it in one or two places."""
+    number = 2 if len(text) < 3 * SHORTEST else 3
+    size = -(-len(text) // number)
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    return [piece for piece in pieces if len(piece) > 1] or [text]

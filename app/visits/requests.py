@@ -1,0 +1,51 @@
+"""Noting which projects and features people open, after their pages are made."""
+
+from http import HTTPStatus
+
+from flask import Flask, Response, current_app, g, request
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.core.actor import Actor
+from app.core.db import must_wait_to_write
+from app.core.errors import DomainError
+from app.core.logs import LOGGER
+from app.visits.service import Place
+from app.visits.waiting import Waiting
+
+ENDPOINTS = {"feature_pages.index", "feature_pages.show"}
+"""The first page of a project, and that of a feature."""
+
+
+def init_app(app: Flask) -> None:
+    app.extensions["flagstaff.visits"] = Waiting()
+    app.after_request(_note)
+    app.teardown_request(_write)
+
+
+def write_pending() -> None:
+    """Write what waits in this process."""
+    _waiting().write()
+
+
+def _note(response: Response) -> Response:
+    is_page = response.status_code == HTTPStatus.OK and response.mimetype == "text/html"
+    if is_page and request.method == "GET" and request.endpoint in ENDPOINTS:
+        actor: Actor = g.actor
+        place = request.view_args or {}
+        _waiting().add(Place(actor.account_id, place["project_id"], place.get("name")))
+    return response
+
+
+def _write(_error: BaseException | None) -> None:
+    """Write what waits, if no one else is writing."""
+    if not _waiting().is_due() or must_wait_to_write():
+        return
+    try:
+        write_pending()
+    except (DomainError, SQLAlchemyError) as error:
+        LOGGER.warning("visits were not recorded: %s", error)
+
+
+def _waiting() -> Waiting:
+    found: Waiting = current_app.extensions["flagstaff.visits"]
+    return found
