@@ -41,7 +41,7 @@ _account = partial(_Action, about="My account")
 
 ACTIONS = (
     _Action(
-        "New feature…",
+        "New feature",
         "Features",
         "new_feature_pages.choose",
         _somewhere(Permission.CREATE_FEATURE),
@@ -55,6 +55,13 @@ ACTIONS = (
         words="create add",
     ),
     _Action(
+        "Connect an application",
+        "SDK tokens",
+        "connect_pages.new",
+        _needs(Permission.CREATE_CLIENT_API_TOKEN),
+        words="new sdk token api key create",
+    ),
+    _Action(
         "New segment",
         "Segments",
         "segment_pages.new",
@@ -63,6 +70,14 @@ ACTIONS = (
             or _somewhere(Permission.UPDATE_PROJECT_SEGMENT)(actor)
         ),
         words="create add audience",
+    ),
+    _Action("New user", "Users", "user_pages.new", _admin, words="create add invite person"),
+    _Action(
+        "Check a leaked token",
+        "Service accounts",
+        "service_account_pages.find_token",
+        _admin,
+        words="found secret whose key",
     ),
     _Action(
         "New context field",
@@ -86,33 +101,18 @@ ACTIONS = (
         words="create add label",
     ),
     _Action(
-        "Connect an application",
-        "SDK tokens",
-        "connect_pages.new",
-        _needs(Permission.CREATE_CLIENT_API_TOKEN),
-        words="new sdk token api key create",
-    ),
-    _Action(
         "New environment",
         "Environments",
         "environment_pages.new",
         _admin,
         words="create add stage",
     ),
-    _Action("New user", "Users", "user_pages.new", _admin, words="create add invite person"),
     _Action(
         "New service account",
         "Service accounts",
         "service_account_pages.new",
         _admin,
         words="create add bot machine",
-    ),
-    _Action(
-        "Check a leaked token",
-        "Service accounts",
-        "service_account_pages.find_token",
-        _admin,
-        words="found secret whose key",
     ),
     _Action(
         "Find tokens that expire soon",

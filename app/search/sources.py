@@ -184,8 +184,9 @@ def may_read_tokens(actor: Actor, project_id: str) -> bool:
 def found(actor: Actor, kind: Kind, question: Question, *, everywhere: bool = False) -> list[Match]:
     """Up to MOST + 1 rows that match and that the actor can see, the best first.
 
-    ``everywhere``: also in texts that are looked through late. As long as there are no more, they are read in any order and ranked here. Of more the shortest
-    names are read, after those that start with what was asked for.
+    ``everywhere``: also in texts that are looked through late. As long as there are no more, they
+    are read in any order and ranked here. Of more, those with the shortest names are read, after
+    those that start with what was asked for.
     """
     source = SOURCES[kind]
     visible = source.visible(actor)

@@ -50,7 +50,7 @@ def _candidates(name: str, text: str) -> list[str]:
 
 def _pieces(text: str) -> list[str]:
     """Parts of a text, of which one is intact in what differs from it in one or two places."""
-    number = 2 if len(text) < 3 * SHORTEST else 3
+    number = 2 if len(text) < 2 * SHORTEST else 3
     size = -(-len(text) // number)
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
     return [piece for piece in pieces if len(piece) > 1] or [text]

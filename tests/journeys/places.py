@@ -74,6 +74,13 @@ for name, path, heading in (
     ("settings", f"{CHECKOUT}/settings", "Checkout"),
     ("settings-of-an-archived-project", "/projects/retired/settings", "Retired"),
     ("paste", f"{CHECKOUT}/paste", "Paste a list"),
+    ("search-start", "/search", "Search"),
+    ("search", "/search?q=checkout", "Search"),
+    ("search-one-kind", "/search?q=checkout&in=features", "Search"),
+    ("search-in-state", "/search?q=on:production", "Search"),
+    ("search-actions", "/search?q=%3E", "Search"),
+    ("search-nothing", "/search?q=chekcuot", "Search"),
+    ("search-wrong", "/search?q=x&in=secrets", "Search"),
     ("tags", "/tags", "Tags"),
     ("tags-none-match", "/tags?text=nothing-like-it", "Tags"),
     ("tag-type-new", "/tags/new-type", "New tag type"),
@@ -1094,6 +1101,32 @@ def token_rotate(page: Page, instance: Instance) -> None:
 def token_revoke(page: Page, instance: Instance) -> None:
     id, token = _robot(instance)
     page.goto(f"/service-accounts/{id}/tokens/{token['id']}/revoke")
+
+
+@place("Checkout")
+def palette_start(page: Page, _: Instance) -> None:
+    page.goto(CHECKOUT)
+    open_palette(page)
+    page.locator(".hit").first.wait_for()
+
+
+@place("Checkout")
+def palette(page: Page, instance: Instance) -> None:
+    palette_start(page, instance)
+    page.keyboard.type("pay")
+    page.locator(".hit mark").first.wait_for()
+
+
+@place("Checkout")
+def palette_nothing(page: Page, instance: Instance) -> None:
+    palette_start(page, instance)
+    page.keyboard.type("chekcuot")
+    page.get_by_text("Did you mean").first.wait_for()
+
+
+def open_palette(page: Page) -> None:
+    page.keyboard.press("Control+k")
+    page.get_by_role("dialog", name="Search").wait_for()
 
 
 @place("SDK tokens")
