@@ -19,7 +19,7 @@ from app.sessions import service as sessions
 from app.sessions.service import Browser as OpenedBy
 
 VOID = {"meta", "link", "input", "br", "hr", "img", "wbr"}
-IN_WORDS = {"a", "b", "code", "wbr", "kbd", "time"}
+IN_WORDS = {"a", "b", "code", "wbr", "kbd", "mark", "time"}
 CONTROLS = {"input", "select", "textarea"}
 REFERENCES = {"aria-describedby", "aria-labelledby", "aria-controls", "for", "list", "form"}
 ADDRESSES = {"href", "src", "action", "formaction"}

@@ -93,7 +93,7 @@ def _projects(_actor: Actor, rows: Sequence[Any]) -> list[Hit]:
         .where(Feature.project_id.in_([row.id for row in rows]), Feature.archived_at.is_(None))
         .group_by(Feature.project_id)
     )
-    counts = dict(db.session.execute(query).tuples().all())
+    counts = dict(db.session.execute(query).all())
     return [
         Hit(
             Kind.PROJECTS,
@@ -117,7 +117,7 @@ def _tags(actor: Actor, rows: Sequence[Any]) -> list[Hit]:
         .where(uses.c.tag_id.in_([row.id for row in rows]))
         .group_by(uses.c.tag_id)
     )
-    counts: dict[int, int] = dict(db.session.execute(query).tuples().all())
+    counts: dict[int, int] = dict(db.session.execute(query).all())
     return [
         Hit(
             Kind.TAGS,
@@ -177,7 +177,7 @@ def _applications(_actor: Actor, rows: Sequence[Any]) -> list[Hit]:
         .where(Instance.application_id.in_([row.id for row in rows]))
         .group_by(Instance.application_id)
     )
-    seen = dict(db.session.execute(query).tuples().all())
+    seen = dict(db.session.execute(query).all())
     return [
         Hit(
             Kind.APPLICATIONS,
@@ -198,7 +198,7 @@ def _accounts(kind: Kind, endpoint: str) -> Callable[[Actor, Sequence[Any]], lis
             .where(Member.account_id.in_([row.id for row in rows]))
             .group_by(Member.account_id)
         )
-        counts = dict(db.session.execute(query).tuples().all())
+        counts = dict(db.session.execute(query).all())
         return [
             Hit(
                 kind,
@@ -273,7 +273,7 @@ _MAKE: dict[Kind, Callable[[Actor, Sequence[Any]], list[Hit]]] = {
 
 def _project_names(ids: set[str]) -> dict[str, str]:
     query = sa.select(Project.id, Project.name).where(Project.id.in_(ids))
-    return dict(db.session.execute(query).tuples().all()) if ids else {}
+    return dict(db.session.execute(query).all()) if ids else {}
 
 
 def _number(features: int) -> str:

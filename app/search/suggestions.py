@@ -21,7 +21,7 @@ IN_ORDER = (
     Kind.APPLICATIONS,
     Kind.USERS,
 )
-_joints = str.maketrans(dict.fromkeys(f"{JOINTS}:@/", " "))
+_joints = str.maketrans(dict.fromkeys(f"{JOINTS}:@/…", " "))
 
 
 def near(

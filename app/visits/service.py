@@ -52,7 +52,7 @@ def record(seen: Mapping[Place, datetime]) -> None:
     names = {place.feature for place in seen if place.feature is not None}
     query = sa.select(Feature.name, Feature.id).where(Feature.name.in_(names))
     known: dict[str | None, int] = {None: 0}
-    known |= dict(db.session.execute(query).tuples().all()) if names else {}
+    known |= dict(db.session.execute(query).all()) if names else {}
     rows = sorted(
         (place.account_id, place.project_id, known[place.feature], at)
         for place, at in seen.items()

@@ -35,6 +35,7 @@ if (palette) {
       return; // what is shown stays; Enter opens the page of the search
     }
     list.hidden = !options().length;
+    status.classList.toggle("quiet-text", !list.hidden); // seen only where nothing else is
     input.setAttribute("aria-expanded", String(!list.hidden));
     select(text.trim() ? options()[0] : null);
   };

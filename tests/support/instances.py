@@ -21,6 +21,7 @@ def new_instance(environ: dict[str, str]) -> Flask:
     app = create_app(from_environment(environ))
     app.testing = False  # an error is to be answered as it would be
     app.extensions["flagstaff.security_log"].seconds = 0  # tests see each entry at once
+    app.extensions["flagstaff.visits"].seconds = 0  # as above
     with app.app_context():
         migrations.upgrade(db.engine)
     return app
