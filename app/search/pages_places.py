@@ -130,7 +130,11 @@ ACTIONS = (
         words="unused delete clean up",
     ),
     _Action(
-        "Restore deleted users", "Users", "user_pages.index_deleted", _admin, words="undo bring back"
+        "Restore deleted users",
+        "Users",
+        "user_pages.index_deleted",
+        _admin,
+        words="undo bring back",
     ),
     _Action(
         "Export events…",

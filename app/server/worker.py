@@ -105,7 +105,7 @@ class Worker:
             {
                 "writing down the end of the event log": lambda: write_down_if_due(settings.home),
                 "writing the security log": security_log_requests.write_pending,
-                "writing visits": every(VISIT_SECONDS, visits.write_pending),
+                "writing visits": visits.write_pending,
                 "pruning the security log": every(
                     PRUNING_SECONDS, lambda: security_log.prune(days=settings.security_log_days)
                 ),

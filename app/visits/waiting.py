@@ -12,7 +12,7 @@ from app.core.db import transact
 from app.visits import service
 from app.visits.service import Place
 
-SECONDS = 2.0
+SECONDS = 1.0
 AGAIN = timedelta(minutes=1)
 """So long the place where someone was last needs no writing if they open it again."""
 MOST = 10_000

@@ -27,8 +27,8 @@ def shop(app: Flask, admin: ApiClient) -> dict[str, Any]:
         ("payments", "old.express", "No one needs it"),
         ("secret-exp", "hidden.express", "Not for everyone"),
     ):
-        body = {"name": name, "description": description}
-        admin.ok("POST", f"/projects/{project}/features", body)
+        feature = {"name": name, "description": description}
+        admin.ok("POST", f"/projects/{project}/features", feature)
     admin.ok("POST", "/projects/payments/archive", {"features": ["old.express"]})
     admin.ok("POST", "/tag-types", {"name": "team"})
     change = {"addedTags": [{"type": "team", "value": "experience"}], "removedTags": []}
