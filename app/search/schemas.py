@@ -43,31 +43,44 @@ class SearchQuery(Question):
     )
 
 
-class HitRow(Schema):
+class NamedHit(Schema):
     name = fields.String()
     about = fields.String(
         metadata={"description": "What it belongs to and its state, in words. May be empty."}
     )
     archived = fields.Boolean(attribute="is_archived")
+
+
+class HitRow(NamedHit):
     path = fields.Function(
         href, metadata={"type": "string", "description": "The path of its page."}
     )
 
 
-class GroupRow(Schema):
+class NamedGroup(Schema):
     kind = fields.Enum(Kind, by_value=True)
     total = fields.Integer(metadata={"description": f"How many match; counted up to {MOST:,}."})
     has_more = fields.Boolean(metadata={"description": "Whether more match than were counted."})
+    hits = fields.List(fields.Nested(NamedHit))
+
+
+class GroupRow(NamedGroup):
     hits = fields.List(fields.Nested(HitRow), metadata={"description": "The best match first."})
 
 
-class SearchResults(Schema):
+class NamedResults(Schema):
+    """What is found, without the paths of pages."""
+
     version = fields.Constant(1)
     total = fields.Integer()
-    groups = fields.List(
-        fields.Nested(GroupRow), metadata={"description": "Kinds without a match are left out."}
-    )
+    groups = fields.List(fields.Nested(NamedGroup))
     suggestion = fields.String(
         allow_none=True,
         metadata={"description": "If nothing matches: something that is spelled almost like it."},
+    )
+
+
+class SearchResults(NamedResults):
+    groups = fields.List(
+        fields.Nested(GroupRow), metadata={"description": "Kinds without a match are left out."}
     )

@@ -59,6 +59,7 @@ LISTS = (
     "/events?feature=feature-1234",
     "/events?from=2026-01-01T00:00:00Z&actor=1",
     "/events?text=feature-99",
+    "/search?q=feature-99",
 )
 PAGES = (
     "/projects",
@@ -79,6 +80,8 @@ PAGES = (
     "/events",
     "/events?before=80000",
     "/events?text=person",
+    "/search?q=feature-99",
+    "/search/hits?q=project+12",
 )
 PASSWORD = "four words that no one guesses"
 
@@ -90,7 +93,7 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         environ = {"FLAGSTAFF_HOME": home, "FLAGSTAFF_DATABASE_URL": chosen.database}
-        _grow(environ)
+        grow(environ)
         settings = {"HOME": home, "DATABASE_URL": chosen.database, "BOOTSTRAP_TOKEN": TOKEN}
         with running(FLAGSTAFF, "/ready", **settings) as server:
             print(f"{'list':<62}{'p50 ms':>8}{'p95 ms':>8}")
@@ -144,7 +147,8 @@ def times(
     return taken
 
 
-def _grow(environ: dict[str, str]) -> None:
+def grow(environ: dict[str, str]) -> None:
+    """Make the database of an instance that has grown."""
     with create_app(from_environment(environ)).app_context():
         migrations.upgrade(db.engine)
         with unit_of_work(writes=True):
@@ -196,6 +200,7 @@ def _fill() -> None:
                 "name": f"feature-{n}",
                 "project_id": "p0" if n % 3 == 0 else f"p{n % PROJECTS}",
                 "type": FeatureType.RELEASE,
+                "description": f"Lets people in group {n} pay before it is ready for everyone else",
             }
             for n in range(FEATURES)
         ),

@@ -1,0 +1,33 @@
+import click
+
+from app.cli.commands import Output, query_command, table, validated
+from app.core.actor import Actor
+from app.search import schemas, service
+from app.search.asking import TITLES, Kind
+
+_kinds = click.Choice([kind.value for kind in Kind if kind is not Kind.PAGES])
+
+
+@click.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option("--in", "kind", type=_kinds, help="Only what is of this kind.")
+@click.option("--limit", type=int, help="How many at most of each kind; 5 unless given.")
+@query_command
+def search(actor: Actor, words: tuple[str, ...], *, kind: str | None, limit: int | None) -> Output:
+    """Find anything by its name: all WORDS must be in it.
+
+    A feature is also found by its description and by on:ENVIRONMENT or off:ENVIRONMENT, a tag by
+    type:value, and a token by how its secret ends.
+    """
+    given = {"q": " ".join(words), "in": kind, "limit": None if limit is None else str(limit)}
+    query = validated(schemas.SearchQuery, given)
+    results = service.search(actor, query["q"], kind=query.get("in_"), limit=query["limit"])
+    rows = [
+        (TITLES[group.kind], hit.name, hit.about) for group in results.groups for hit in group.hits
+    ]
+    text = table(("kind", "name", "about"), rows) if rows else _nothing(results.suggestion)
+    return Output(schemas.NamedResults().dump(results), text)
+
+
+def _nothing(suggestion: str | None) -> str:
+    return f"Nothing matches. Did you mean {suggestion}?" if suggestion else "Nothing matches."
