@@ -33,20 +33,20 @@ class Rank(IntEnum):
     """Some word is not in the name, but in what is beside it, such as a description."""
 
 
-class Folded(FunctionElement[str]):
+class _Folded(FunctionElement[str]):
     """A text with the capital letters of ASCII in lower case, to be compared with LIKE."""
 
     type = sa.String()
     inherit_cache = True
 
 
-@compiles(Folded)
-def _on_sqlite(element: Folded, compiler: SQLCompiler, **kwargs: Any) -> str:
+@compiles(_Folded)
+def _on_sqlite(element: _Folded, compiler: SQLCompiler, **kwargs: Any) -> str:
     return compiler.process(next(iter(element.clauses)), **kwargs)  # its LIKE folds them itself
 
 
-@compiles(Folded, "postgresql")
-def _on_postgresql(element: Folded, compiler: SQLCompiler, **kwargs: Any) -> str:
+@compiles(_Folded, "postgresql")
+def _on_postgresql(element: _Folded, compiler: SQLCompiler, **kwargs: Any) -> str:
     return f'lower(({compiler.process(next(iter(element.clauses)), **kwargs)}) COLLATE "C")'
 
 
@@ -55,21 +55,16 @@ def matches(words: Sequence[str], columns: Sequence[Column]) -> sa.ColumnElement
     return sa.and_(sa.true(), *(_any_like(columns, word, "%{}%") for word in words))
 
 
-def starts(words: Sequence[str], names: Sequence[Column]) -> sa.ColumnElement[int]:
-    """The Rank of a row that matches, with no difference between those that are not START."""
-    whole = " ".join(words)
-    return sa.case(
-        (_any_like(names, whole, "{}"), int(Rank.EXACT)),
-        (_any_like(names, whole, "{}%"), int(Rank.START)),
-        else_=int(Rank.PARTS),
-    )
+def starts(words: Sequence[str], names: Sequence[Column]) -> sa.ColumnElement[bool]:
+    """Whether a name of a row starts with the words."""
+    return _any_like(names, " ".join(words), "{}%")
 
 
 def _any_like(columns: Sequence[Column], word: str, *patterns: str) -> sa.ColumnElement[bool]:
     """Whether one of the columns is like one of the patterns, in which {} is the word."""
     return sa.or_(
         *(
-            Folded(column).like(pattern.replace("{}", form), escape=ESCAPE)
+            _Folded(column).like(pattern.replace("{}", form), escape=ESCAPE)
             for column in columns
             for form in _forms(word)
             for pattern in patterns

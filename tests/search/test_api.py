@@ -4,6 +4,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.core.clock import utcnow
+from app.core.db import insert_all, unit_of_work
+from app.features.models import Feature, FeatureType
+from app.search import sources
 from tests.clients import error_of, problems_of
 from tests.search.conftest import answer, found
 
@@ -230,3 +234,22 @@ def test_a_question_of_many_words_takes_no_longer(admin, shop):
         400,
         "ValidationError",
     )
+
+
+def test_of_too_many_to_count_those_with_the_name_are_still_the_first(app, admin, many):
+    got = answer(admin, "bulk")
+    [group] = got["groups"]
+    assert (group["total"], group["hasMore"]) == (sources.MOST, True)
+    assert group["hits"][0]["name"] == "bulk"
+    assert all(hit["name"].startswith("bulk") for hit in group["hits"])
+
+
+@pytest.fixture
+def many(app, admin):
+    """More features than are counted with “bulk” inside, then some that start so."""
+    names = [f"x.inside-bulk-{number}" for number in range(sources.MOST + 50)]
+    names += [f"bulk-{number}" for number in range(sources.MOST)] + ["bulk"]
+    rest = {"project_id": "default", "type": FeatureType.RELEASE, "created_at": utcnow()}
+    rest |= {"stale": False, "impression_data": False}
+    with app.app_context(), unit_of_work(writes=True):
+        insert_all([{"name": name} | rest for name in names], Feature)
