@@ -80,6 +80,8 @@ from app.users import pages_bulk as users_pages_bulk
 from app.users import pages_inactive as users_pages_inactive
 from app.visits import requests as visits
 from app.web import assets, exports, http, openapi, refusals, routes, templating
+from app.webhooks import api as webhooks_api
+from app.webhooks import pages as webhook_pages
 
 APIS = (
     me_api.bp,
@@ -106,6 +108,7 @@ APIS = (
     environments_api.bp,
     cors_api.bp,
     change_requests_api.bp,
+    webhooks_api.bp,
     event_log_api.bp,
     security_log_api.bp,
     health_api.bp,
@@ -151,6 +154,7 @@ PAGES = (
     sdk_token_pages.bp,
     cors_pages.bp,
     connect_pages.bp,
+    webhook_pages.bp,
     docs_pages.bp,
     docs_pages_help.bp,
 )

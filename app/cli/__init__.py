@@ -33,6 +33,7 @@ from app.cli import (
     tag_types,
     tokens,
     users,
+    webhooks,
 )
 from app.cli.errors import message_for
 
@@ -54,6 +55,7 @@ for command in (
     tokens.token,
     sdk_tokens.sdk_token,
     browser_origins.browser_origins,
+    webhooks.webhook,
     projects.project,
     features.feature,
     features.tag_group,

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from app.config import kinds
+from app.config.allowed_hosts import ALLOWED_HOSTS, AllowedHost
 from app.config.setting import Setting, WrongKeyFile, WrongSetting, setting, variable
 
 KEY_FILE = "secret_key"
@@ -79,8 +80,8 @@ class Settings:
         kinds.SECRET,
     )
     secret_key: str | None = setting(
-        "Signs cookies and reviews, and encrypts the keys of two-step sign-in. Several servers on "
-        "one database need the same key.",
+        "Signs cookies and reviews; the keys of two-step sign-in and the secrets of webhooks are "
+        "derived from it. Several servers on one database need the same key.",
         kinds.SECRET,
         default_words="created at the first start: secret_key in the home folder",
     )
@@ -120,6 +121,12 @@ class Settings:
         "How many days the security log keeps an entry. It has at most 100,000 entries.",
         kinds.whole_number(1, 3_650),
         "90",
+    )
+    webhook_hosts: tuple[AllowedHost, ...] = setting(
+        "The hosts that webhooks may be sent to; nothing is sent to others. With https on port 443 "
+        "unless an entry says otherwise. A host must have public addresses, unless the entry is "
+        "the address itself or names its network after =.",
+        ALLOWED_HOSTS,
     )
     log_format: str = setting(
         "The format of the log on standard error.", kinds.one_of("text", "json"), "text"
@@ -247,9 +254,9 @@ def _cookie_name(settings: Settings) -> str:
 
 
 def _engine_options(settings: Settings) -> dict[str, Any]:
-    """One connection a thread and two more: requests wait for threads, not for connections."""
+    """One connection a thread and three more: requests wait for threads, not for connections."""
     options: dict[str, Any] = {
-        "pool_size": settings.threads + 2,
+        "pool_size": settings.threads + 3,
         "max_overflow": 0,
         "hide_parameters": True,  # in error messages, and so in the log
     }

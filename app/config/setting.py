@@ -21,7 +21,8 @@ class WrongKeyFile(Exception):
     def __init__(self, file: Path) -> None:
         super().__init__(
             f"{file} is damaged. Restore it from a backup. If you delete it, a new key is created: "
-            "everyone must sign in again and set up two-step sign-in again."
+            "everyone must sign in again and set up two-step sign-in again, and all webhooks need "
+            "new secrets."
         )
 
 

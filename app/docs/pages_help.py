@@ -16,8 +16,10 @@ from app.core.permissions import (
     Permission,
     Role,
 )
+from app.core.words import counted, spoken
 from app.docs import commands
 from app.docs.examples import EXAMPLES
+from app.docs.receivers import RECEIVERS
 from app.events.words import WORDS
 from app.sdk_tokens.forms import Place
 from app.sdk_tokens.pages_connect import snippets
@@ -25,6 +27,7 @@ from app.security_log import words as security_words
 from app.web.browsers import identify_if_signed_in
 from app.web.routes import PageBlueprint
 from app.web.settings import current_settings
+from app.webhooks import outbox
 
 bp = PageBlueprint("help_pages", __name__)
 
@@ -32,6 +35,7 @@ TOPICS = {
     "roles": ("Roles and permissions", "Who can do what, and how to get access"),
     "connect": ("Connect an application", "Code for each language, and what to check"),
     "change-requests": ("Change requests", "Proposing, approving and applying changes"),
+    "webhooks": ("Webhooks", "Events sent to your own address, and how to verify them"),
     "lifecycle": ("Lifecycle of a feature", "Its stages, and when to remove it from code"),
     "keyboard": ("Keyboard", "How to do everything without a mouse"),
     "faq": ("Questions", "What people ask in their first weeks"),
@@ -96,6 +100,14 @@ def _connect() -> dict[str, Any]:
     return {"code": code, "address": current_settings().address("/api/")}
 
 
+def _pauses() -> str:
+    """The pauses between attempts, in words."""
+    units = ((3_600, "hour"), (60, "minute"), (1, "second"))
+    seconds = [int(pause.total_seconds()) for pause in outbox.PAUSES]
+    found = (next((each // n, unit) for n, unit in units if each >= n) for each in seconds)
+    return spoken([counted(number, unit) for number, unit in found], len(seconds))
+
+
 def _permission_row(permission: Permission) -> tuple[Permission, str, dict[Role, str]]:
     """A permission, its words, and where each role grants it."""
     scopes = {role: _scope(role, permission) for role in Role}
@@ -123,5 +135,6 @@ FACTS: dict[str, Callable[[], dict[str, Any]]] = {
     "lifecycle": lambda: {"days": current_settings().stale_after_days},
     "operating": _operating,
     "connect": _connect,
+    "webhooks": lambda: {"receivers": RECEIVERS, "pauses": _pauses()},
 }
 """What a topic shows beside its fixed text."""

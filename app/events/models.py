@@ -95,6 +95,10 @@ class EventType(StrEnum):
     USER_RESTORED = "user-restored"
     USER_SIGNED_OUT = "user-signed-out"
     USER_UPDATED = "user-updated"
+    WEBHOOK_CREATED = "webhook-created"
+    WEBHOOK_DELETED = "webhook-deleted"
+    WEBHOOK_SECRET_ROTATED = "webhook-secret-rotated"
+    WEBHOOK_UPDATED = "webhook-updated"
 
 
 class Event(Model):

@@ -339,6 +339,19 @@ WORDS = {
         "changed {whose} account: {changes}",
         "changed the role of {users}",
     ),
+    EventType.WEBHOOK_CREATED: EventWords(
+        "A webhook was created. The event has its host, not the whole address.",
+        "created webhook {webhook}",
+    ),
+    EventType.WEBHOOK_DELETED: EventWords("A webhook was deleted.", "deleted webhook {webhook}"),
+    EventType.WEBHOOK_SECRET_ROTATED: EventWords(
+        "A webhook got a new secret. Messages are signed with the old one too for 24 hours.",
+        "rotated the secret of webhook {webhook}",
+    ),
+    EventType.WEBHOOK_UPDATED: EventWords(
+        "The address, the events or another setting of a webhook were changed.",
+        "changed webhook {webhook}",
+    ),
 }
 
 FIELDS = {
@@ -626,6 +639,10 @@ class _Facts:
     @property
     def users(self) -> list[Part]:
         return [counted(self._count, "user")]
+
+    @property
+    def webhook(self) -> list[Part]:
+        return [self._name]
 
     @property
     def _name(self) -> str:

@@ -1,6 +1,7 @@
 """Health, readiness and metrics, for monitoring."""
 
 from ipaddress import ip_address
+from math import nan
 from typing import Any
 
 from flask import Flask, Response, jsonify, request
@@ -16,16 +17,23 @@ from app.web.http import current_metrics
 from app.web.metrics import CONTENT_TYPE
 from app.web.routes import ApiBlueprint
 from app.web.settings import current_key, current_settings
+from app.webhooks import outbox
 
 bp = ApiBlueprint("service", __name__, description="The state of the service itself.")
 
 
 def init_app(app: Flask) -> None:
-    """Add readiness to the metrics."""
-    app.extensions["flagstaff.metrics"].watch(
+    """Add readiness, and what waits to be sent, to the metrics."""
+    metrics = app.extensions["flagstaff.metrics"]
+    metrics.watch(
         "flagstaff_ready",
         "Whether the database answers, has the right schema and can be written to.",
         _is_ready,
+    )
+    metrics.watch(
+        "flagstaff_webhook_messages_waiting",
+        "Messages that wait to be sent to webhooks.",
+        _webhook_messages_waiting,
     )
 
 
@@ -87,6 +95,13 @@ def _is_ready() -> bool:
         return migrations.is_current(db.engine) and storage.is_writable(db.engine)
     except (SQLAlchemyError, Unavailable):
         return False
+
+
+def _webhook_messages_waiting() -> float:
+    try:
+        return outbox.number_waiting()
+    except (SQLAlchemyError, Unavailable):
+        return nan
 
 
 def _comes_from_this_machine() -> bool:

@@ -38,12 +38,14 @@ from app.server.connections import Channel
 from app.server.loop import IDLE_SECONDS, Loop
 from app.server.sockets import Sockets
 from app.server.threads import Dispatcher
+from app.server.webhooks import Sender
 from app.usage import service as usage
 from app.visits import requests as visits
 from app.web.http import SAFE_METHODS, headers
 from app.web.metrics import Metrics
 from app.web.refusals import name_of
 from app.web.routes import reading_posts
+from app.webhooks import outbox
 
 MAX_CONNECTIONS = 12_000
 OTHER_FILES = 128
@@ -115,15 +117,19 @@ class Worker:
                 "pruning what SDKs reported": every(
                     PRUNING_SECONDS, lambda: transact(usage.prune, writes=True)
                 ),
+                "pruning the messages to webhooks": every(
+                    PRUNING_SECONDS, lambda: transact(outbox.prune, writes=True)
+                ),
             },
             at_end={"writing what SDKs reported": reports.write},
         )
+        self._webhooks = Sender(app, self._metrics.note_webhook)
 
     def run(self) -> None:
         sys.setswitchinterval(SWITCH_SECONDS)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
-        with logs.written_in_batches() as self._write_log, self._chores:
+        with logs.written_in_batches() as self._write_log, self._chores, self._webhooks:
             self._loop.run()
         with self._app.app_context():
             db.engine.dispose()

@@ -53,6 +53,10 @@ class Metrics:
         """Count what the security log records."""
         self._security(kind).inc(times)
 
+    def note_webhook(self, outcome: str) -> None:
+        """Count an attempt to send a message to a webhook: ``delivered`` or ``failed``."""
+        self._webhooks(outcome).inc()
+
     def note_not_evaluated(self, features: int) -> None:
         """Say how many features the engine could not evaluate when it last read them."""
         self._not_evaluated.set(features)
@@ -94,7 +98,14 @@ class Metrics:
             ("kind",),
             registry=registry,
         )
+        webhooks = Counter(
+            "flagstaff_webhook_attempts",
+            "Attempts to send a message to a webhook.",
+            ("outcome",),
+            registry=registry,
+        )
         self._security = cache(security.labels)
+        self._webhooks = cache(webhooks.labels)
         self._count = cache(requests.labels)  # which is slow, and there are few
         self._time = cache(seconds.labels)
 

@@ -62,6 +62,7 @@ GROUPS = (
             Entry("Browser origins", "browser_origin_pages.show", Permission.UPDATE_CORS),
             Entry("Applications", "application_pages.index"),
             Entry("Environments", "environment_pages.index", also="/new-environment"),
+            Entry("Webhooks", "webhook_pages.index", Permission.ADMIN, also="/new-webhook"),
         ),
     ),
     (

@@ -11,6 +11,8 @@ from app.sdk_tokens import service as sdk_tokens
 from app.sdk_tokens.models import SdkToken, SdkTokenType
 from app.sessions.models import Session
 from app.tokens.models import Token
+from app.webhooks import service as webhooks
+from app.webhooks.models import Webhook
 from tests.browser import Browser, Page
 from tests.clients import ApiClient, error_of
 from tests.people import PASSWORD, People
@@ -38,7 +40,8 @@ def everything(app: Flask) -> list[object]:
             for a in db.session.scalars(sa.select(Account).order_by(Account.id))
         ]
         ids = (db.session.scalars(sa.select(kind.id)).all() for kind in (Token, SdkToken))
-        return [told, *(sorted(found) for found in ids)]
+        hooks = db.session.execute(sa.select(Webhook.url, Webhook.hint)).all()
+        return [told, *(sorted(found) for found in ids), sorted(map(tuple, hooks))]
 
 
 def is_in_use(app: Flask, people: People) -> dict[str, object]:
@@ -49,7 +52,11 @@ def is_in_use(app: Flask, people: People) -> dict[str, object]:
     with app.app_context():
         token = db.session.scalar(sa.select(Token.id).where(Token.account_id == bot))
     sdk = issue_sdk_token(app)
-    return {"person": person, "bot": bot, "token": token, "sdk": sdk}
+    with app.app_context(), unit_of_work(writes=True):
+        hosts = app.config["SETTINGS"].webhook_hosts
+        place = {"name": "old", "url": "https://hooks.example/"}
+        hook = webhooks.create(COMMAND_LINE, key="k", hosts=hosts, **place).webhook.id
+    return {"person": person, "bot": bot, "token": token, "sdk": sdk, "hook": hook}
 
 
 def issue_sdk_token(app: Flask) -> int:
@@ -68,6 +75,12 @@ def send(browser: Browser, path: str, fields: dict[str, str]) -> Page:
     return browser.post(path, fields)
 
 
+HOOK = {
+    "name": "new",
+    "url": "https://hooks.example/",
+    "event_types": "feature-created",
+    "projects": "*",
+}
 ACTS = [
     ("/users/new", EVE),
     ("/users/{person}/delete", {}),
@@ -80,6 +93,9 @@ ACTS = [
     ("/service-accounts/{bot}/delete", {"typed": "robot"}),
     ("/connect", {"token_name": "ci", "environment": "production", "projects": "*"}),
     ("/sdk-tokens/{sdk}/rotate", {"overlap_hours": "24"}),
+    ("/new-webhook", HOOK),
+    ("/webhooks/{hook}/edit", {"url": "https://hooks.example/other"}),
+    ("/webhooks/{hook}/rotate", {}),
     ("/account/tokens/new", {"description": "laptop", "lasts": "90"}),
 ]
 

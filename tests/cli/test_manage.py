@@ -419,6 +419,11 @@ CHANGES = [
     "sdk-token create mobile --environment production",
     "sdk-token rotate 1",
     "sdk-token revoke 1",
+    "webhook create other https://hooks.example/",
+    "webhook update 1 --paused",
+    "webhook rotate 1",
+    "webhook test 1",
+    "webhook delete 1",
     "service-account create --username other",
     "service-account update robot --name Other",
     "service-account delete robot",
@@ -453,10 +458,12 @@ CHANGES = [
 @pytest.fixture(scope="module")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     machine = Within(tmp_path_factory.mktemp("furnished") / "home")
+    machine.settings["WEBHOOK_HOSTS"] = "hooks.example"
     for words in (
         "user create --username ada",
         "token create ada --description first",
         "sdk-token create web --environment production",
+        "webhook create chat https://hooks.example/",
         "service-account create --username robot",
         "feature create default checkout",
         "tag-type create area",

@@ -3,11 +3,13 @@
 import os
 import re
 from dataclasses import fields
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
 
 from app.config import Settings, every_setting, from_environment
+from app.config.allowed_hosts import AllowedHost
 from app.config.setting import WrongKeyFile, WrongSetting
 from app.factory import create_app
 
@@ -15,6 +17,8 @@ LONG = "k" * 32
 FIVE = "\N{ARABIC-INDIC DIGIT FIVE}"
 HERE = Path.cwd()
 
+HOOKS = AllowedHost("https", "hooks.example.com", 443, None)
+LOOPBACK = AllowedHost("http", "::1", 8080, ip_network("::1/128"))
 GOOD = [
     ("HOME", "/srv/flagstaff", Path("/srv/flagstaff")),
     ("HOME", "data", HERE / "data"),
@@ -48,6 +52,8 @@ GOOD = [
     ("PASSWORD_MIN", "8", 8),
     ("SECURITY_LOG_DAYS", "3650", 3_650),
     ("LOG_FORMAT", "json", "json"),
+    ("WEBHOOK_HOSTS", "Hooks.Example.com", (HOOKS,)),
+    ("WEBHOOK_HOSTS", "http://[::1]:8080, ", (LOOPBACK,)),
 ]
 
 NUMBERS = {
@@ -86,6 +92,8 @@ BAD = [
     ("URL_PREFIX", "/a b", "a path like"),
     ("LOG_FORMAT", "xml", "It must be text or json."),
     ("LOG_FORMAT", "JSON", "It must be text or json."),
+    ("WEBHOOK_HOSTS", "*", "hosts with commas between them"),
+    ("WEBHOOK_HOSTS", "hooks.example.com/path", "hosts with commas between them"),
     *(
         (name, bad, f"It must be a whole number from {low} to {high}.")
         for name, (low, high) in NUMBERS.items()
@@ -141,6 +149,7 @@ def test_the_defaults():
         password_min=15,
         security_log_days=90,
         log_format="text",
+        webhook_hosts=(),
     )
 
 

@@ -70,6 +70,19 @@ def make_sdk_token(app, client, number):
     client.ok("POST", "/projects/default/api-tokens", body)
 
 
+def make_webhook(app, client, number):
+    """A webhook with a delivery."""
+    hook = {"name": f"h{number}", "url": "https://hooks.example/"}
+    id = client.ok("POST", "/webhooks", hook)["id"]
+    client.ok("POST", f"/webhooks/{id}/test")
+
+
+def make_delivery(app, client, number):
+    if number == 0:
+        make_webhook(app, client, number)
+    client.ok("POST", "/webhooks/1/test")
+
+
 def make_environment(app, client, number):
     with app.app_context(), unit_of_work(writes=True):
         type = EnvironmentType.TEST
@@ -133,6 +146,8 @@ def make_tag_type(app, client, number):
         ("/user-admin/inactive", make_inactive_user),
         ("/service-account", make_service_account),
         ("/api-tokens", make_sdk_token),
+        ("/webhooks", make_webhook),
+        ("/webhooks/1/deliveries", make_delivery),
         ("/environments", make_environment),
         ("/tag-types", make_tag_type),
     ],
@@ -170,6 +185,8 @@ def test_a_list_takes_as_many_for_50_rows_as_for_5(app, admin, path, make):
         ("/users/inactive", make_inactive_user),
         ("/service-accounts", make_service_account),
         ("/sdk-tokens", make_sdk_token),
+        ("/webhooks", make_webhook),
+        ("/webhooks/1", make_delivery),
         ("/environments", make_environment),
         ("/account/permissions", make_project),
     ],

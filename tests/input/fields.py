@@ -200,6 +200,17 @@ SLOTS = [
     Slot("POST", "/api-tokens", "projects/0", NOTHING),
     Slot("POST", "/api-tokens", "project", NOTHING),
     Slot("POST", "/api-tokens", "expiresAt", TIME | NULL, 201),
+    Slot("POST", "/webhooks", "name", LINE, 201),
+    Slot("PUT", "/webhooks/{hook}", "name", LINE, 204),
+    *(
+        slot
+        for method, path, status in (("POST", "/webhooks", 201), ("PUT", "/webhooks/{hook}", 204))
+        for slot in (
+            *(Slot(method, path, name, NOTHING) for name in ("url", "eventTypes", "projects")),
+            *(Slot(method, path, f"{name}/0", NOTHING) for name in ("eventTypes", "projects")),
+            Slot(method, path, "paused", TRUTH, status),
+        )
+    ),
     Slot("PUT", "/api-tokens/{sdk}", "expiresAt", TIME | NULL),
     Slot("POST", "/api-tokens/{sdk}/rotate", "overlapHours", ONE | ZERO, 201),
     Slot("POST", SHOP + "/api-tokens/{own_sdk}/rotate", "overlapHours", ONE | ZERO, 201),

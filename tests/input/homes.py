@@ -44,6 +44,7 @@ HOMES = [
     Home("POST", "/feedback", "feedbackId", "/user", taken_as_sent=True),
     Home("POST", "/user/tokens", "description", "/user/tokens?limit=1000"),
     Home("POST", "/api-tokens", "tokenName", "/api-tokens?limit=1000"),
+    Home("POST", "/webhooks", "name", "/webhooks?limit=1000"),
 ]
 
 
@@ -51,6 +52,7 @@ OTHERS = {
     "/projects": {"name": "x"},
     "/environments": {"type": "test"},
     "/api-tokens": {"type": "client", "environment": "production"},
+    "/webhooks": {"url": "https://hooks.example/"},
     "/projects/default": {"name": "Default"},
 }
 

@@ -207,6 +207,8 @@ def reachable(home: Path, **options: Any) -> Iterator[tuple[Server, str]]:
         if THROUGH_NGINX:
             front = stack.enter_context(nginx(home.with_name("nginx"), port))
         settings = front.settings if front else {}
+        # Nothing listens there.
+        options = {"WEBHOOK_HOSTS": "http://127.0.0.1:9", **options}
         server = stack.enter_context(
             running(FLAGSTAFF, "/ready", port=port, HOME=str(home), **(options | settings))
         )

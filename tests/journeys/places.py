@@ -126,6 +126,9 @@ for name, path, heading in (
     ("change-requests-of-project", f"{CHECKOUT}/change-requests", "Checkout"),
     ("change-requests-of-project-none", "/projects/empty/change-requests", "Empty"),
     ("help-change-requests", "/help/change-requests", "Change requests"),
+    ("webhooks-none", "/webhooks?offset=1000", "Webhooks"),
+    ("webhook-new", "/new-webhook", "New webhook"),
+    ("help-webhooks", "/help/webhooks", "Webhooks"),
     ("environments", "/environments", "Environments"),
     ("environment-new", "/new-environment", "New environment"),
     ("environment", "/environments/production", "Environment production"),
@@ -1136,6 +1139,47 @@ def sdk_tokens(page: Page, instance: Instance) -> None:
     page.goto("/sdk-tokens")
 
 
+@place("Webhooks")
+def webhooks(page: Page, instance: Instance) -> None:
+    _webhook(instance, paused=True)
+    _webhook(instance)
+    page.goto("/webhooks")
+
+
+@place("Chat")
+def webhook(page: Page, instance: Instance) -> None:
+    """With messages that could not be sent."""
+    id = _webhook(instance)
+    for _ in range(2):
+        instance.api("POST", f"/webhooks/{id}/test")
+    page.goto(f"/webhooks/{id}?status=failed")
+    while not page.get_by_role("button", name="Send again").count():
+        page.wait_for_timeout(200)
+        page.reload()
+    page.goto(f"/webhooks/{id}")
+
+
+@place("Edit Chat")
+def webhook_edit(page: Page, instance: Instance) -> None:
+    page.goto(f"/webhooks/{_webhook(instance)}/edit")
+
+
+@place("Rotate the secret of Chat")
+def webhook_rotate(page: Page, instance: Instance) -> None:
+    page.goto(f"/webhooks/{_webhook(instance)}/rotate")
+
+
+@place("Secret of Chat")
+def webhook_secret(page: Page, instance: Instance) -> None:
+    page.goto(f"/webhooks/{_webhook(instance)}/rotate")
+    press(page, "Rotate secret")
+
+
+@place("Delete Chat")
+def webhook_delete(page: Page, instance: Instance) -> None:
+    page.goto(f"/webhooks/{_webhook(instance)}/delete")
+
+
 @place("Rotate web-shop")
 def sdk_token_rotate(page: Page, instance: Instance) -> None:
     page.goto(f"/sdk-tokens/{_sdk_token(instance)['id']}/rotate")
@@ -1227,6 +1271,16 @@ def _robot(instance: Instance) -> tuple[int, dict[str, Any]]:
     id = int(instance.api("POST", "/service-account", body)["id"])
     body = {"description": "nights", "expiresAt": "2999-01-01T00:00:00.000Z"}
     return id, instance.api("POST", f"/service-account/{id}/token", body)
+
+
+def _webhook(instance: Instance, **asked: Any) -> int:
+    body = {
+        "name": f"Chat {instance.next_number()}",
+        "url": "http://127.0.0.1:9/hook",
+        "eventTypes": ["feature-created", "feature-archived"],
+        **asked,
+    }
+    return int(instance.api("POST", "/webhooks", body)["id"])
 
 
 def _sdk_token(instance: Instance, **asked: Any) -> dict[str, Any]:

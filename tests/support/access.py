@@ -35,6 +35,8 @@ PERSON = "/users/<id:account_id>"
 MACHINE = "/service-accounts/<id:account_id>"
 SDK = "/sdk-tokens/<id:token_id>"
 ROBOTS = "/api/admin/service-account"
+HOOKS = "/api/admin/webhooks"
+HOOK = "/webhooks/<id:webhook_id>"
 
 NEEDS = {
     ("GET", "/health"): PUBLIC,
@@ -204,6 +206,15 @@ NEEDS = {
     ("POST", PROJECT + "/api-tokens/<ref:ref>/rotate"): "CREATE_PROJECT_API_TOKEN",
     ("GET", "/api/admin/ui-config"): TOKEN,
     ("POST", "/api/admin/ui-config/cors"): "UPDATE_CORS",
+    ("GET", HOOKS): "ADMIN",
+    ("POST", HOOKS): "ADMIN",
+    ("GET", HOOKS + "/<id:id>"): "ADMIN",
+    ("PUT", HOOKS + "/<id:id>"): "ADMIN",
+    ("DELETE", HOOKS + "/<id:id>"): "ADMIN",
+    ("POST", HOOKS + "/<id:id>/rotate"): "ADMIN",
+    ("POST", HOOKS + "/<id:id>/test"): "ADMIN",
+    ("GET", HOOKS + "/<id:id>/deliveries"): "ADMIN",
+    ("POST", HOOKS + "/<id:id>/deliveries/<id:delivery_id>/send-again"): "ADMIN",
     ("GET", "/api/admin/events"): "READ_LOGS",
     ("GET", "/api/admin/security-log"): "ADMIN",
 }
@@ -345,6 +356,18 @@ PAGES_NEED = {
     ("POST", PAGES + SDK + "/revoke"): "DELETE_PROJECT_API_TOKEN",
     ("GET", PAGES + "/connect"): "CREATE_PROJECT_API_TOKEN",
     ("POST", PAGES + "/connect"): "CREATE_PROJECT_API_TOKEN",
+    ("GET", "/webhooks"): "ADMIN",
+    ("GET", "/new-webhook"): "ADMIN",
+    ("POST", "/new-webhook"): "ADMIN",
+    ("GET", HOOK): "ADMIN",
+    ("GET", HOOK + "/edit"): "ADMIN",
+    ("POST", HOOK + "/edit"): "ADMIN",
+    ("GET", HOOK + "/rotate"): "ADMIN",
+    ("POST", HOOK + "/rotate"): "ADMIN",
+    ("GET", HOOK + "/delete"): "ADMIN",
+    ("POST", HOOK + "/delete"): "ADMIN",
+    ("POST", HOOK + "/test"): "ADMIN",
+    ("POST", HOOK + "/deliveries/<id:delivery_id>/send-again"): "ADMIN",
     ("GET", "/environments"): SESSION,
     ("GET", "/new-environment"): "ADMIN",
     ("POST", "/new-environment"): "ADMIN",

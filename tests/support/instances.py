@@ -84,7 +84,11 @@ def instances(
     def instance(backend: str, request: pytest.FixtureRequest) -> Flask:
         if backend not in made:
             home = tmp_path_factory.mktemp("instance")
-            environ = {"FLAGSTAFF_HOME": str(home), "FLAGSTAFF_THREADS": "16"}
+            environ = {
+                "FLAGSTAFF_HOME": str(home),
+                "FLAGSTAFF_THREADS": "16",
+                "FLAGSTAFF_WEBHOOK_HOSTS": "hooks.example",
+            }
             if backend == "postgresql":
                 environ["FLAGSTAFF_DATABASE_URL"] = request.getfixturevalue("postgresql_url")
             made[backend] = new_instance(environ)

@@ -7,9 +7,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.core.clock import utcnow
 from app.core.db import Model, db, unit_of_work
 from app.usage import service as usage
 from app.usage.service import Report
+from app.webhooks.models import Delivery, DeliveryStatus
 from tests.browser import Browser
 from tests.clients import ApiClient
 from tests.people import People
@@ -29,6 +31,7 @@ SDK = {"tokenName": "new", "type": "client", "environment": "production"}
 PROPOSED = {"feature": "till", "action": "addStrategy", "payload": ROLLOUT}
 EDITED = {**PROPOSED, "payload": {"name": "default"}}
 APPROVALS = {"changeRequestsEnabled": True, "requiredApprovals": 2}
+HOOK = {"name": "new", "url": "https://hooks.example/x"}
 TAG = {"addedTags": [{"value": "red"}], "removedTags": []}
 
 
@@ -48,6 +51,12 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/api-tokens/{sdk}/rotate", {"overlapHours": 1}),
     ("DELETE", "/api-tokens/{sdk}", None),
     ("POST", "/ui-config/cors", {"frontendApiOrigins": ["https://shop.example"]}),
+    ("POST", "/webhooks", HOOK),
+    ("PUT", "/webhooks/{hook}", {"paused": True}),
+    ("DELETE", "/webhooks/{hook}", None),
+    ("POST", "/webhooks/{hook}/rotate", None),
+    ("POST", "/webhooks/{hook}/test", None),
+    ("POST", "/webhooks/{hook}/deliveries/{delivery}/send-again", None),
     ("POST", "/projects/shop/api-tokens", SDK),
     ("POST", "/projects/shop/api-tokens/{own_sdk}/rotate", {"overlapHours": 1}),
     ("DELETE", "/projects/shop/api-tokens/{own_sdk}", None),
@@ -188,6 +197,11 @@ def world(root: ApiClient, admin: ApiClient, people: People) -> World:
     own = root.ok("POST", "/user/tokens", {"description": "old"})
     sdk = root.ok("POST", "/api-tokens", SDK | {"tokenName": "old"})
     own_sdk = root.ok("POST", "/projects/shop/api-tokens", SDK | {"tokenName": "own"})
+    hook = root.ok("POST", "/webhooks", HOOK | {"name": "old"})
+    delivery = root.ok("POST", f"/webhooks/{hook['id']}/test")
+    with people.app.app_context(), unit_of_work(writes=True):
+        ended = {"status": DeliveryStatus.FAILED, "next_at": None, "ended_at": utcnow()}
+        db.session.execute(sa.update(Delivery).values(ended))
     person = people.person("grace")
     people.token(person)
     root.ok("POST", "/projects/shop/access", {"id": person, "roleId": 5})
@@ -201,6 +215,8 @@ def world(root: ApiClient, admin: ApiClient, people: People) -> World:
         "own": own["id"],
         "sdk": sdk["id"],
         "own_sdk": own_sdk["id"],
+        "hook": hook["id"],
+        "delivery": delivery["id"],
         "batch": renamed["batch"],
         "first": first,
         "segment": segment["id"],

@@ -7,7 +7,7 @@ import time_machine
 
 from tests.clients import ApiClient, error_of, problems_of
 from tests.support.races import at_once, statuses
-from tests.support.writes import ROBOT, SDK, WRITES, filled, rows
+from tests.support.writes import HOOK, ROBOT, SDK, WRITES, filled, rows
 
 pytestmark = pytest.mark.slow
 
@@ -45,6 +45,7 @@ def test_no_write_is_forgotten_here(app):
         ("robot", "token", "own", "sdk", "own_sdk", "person", "gone", "personal", "segment"), 1
     )
     ids |= dict.fromkeys(("draft", "change", "reviewed", "applied"), 1)
+    ids |= {"hook": 1, "delivery": 1}
     ids |= dict.fromkeys(("first", "second"), "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10")
     known = {
         address.match("/api/admin" + path.format_map(ids), method)[0] for method, path, _ in WRITES
@@ -256,6 +257,8 @@ def test_twenty_at_once_with_one_key_make_one(admin):
         (("/api-tokens", SDK), "secret"),
         (("/api-tokens/{sdk}/rotate", {}), "secret"),
         (("/projects/shop/api-tokens", SDK), "secret"),
+        (("/webhooks", HOOK), "secret"),
+        (("/webhooks/{hook}/rotate", None), "secret"),
         (("/projects/shop/api-tokens/{own_sdk}/rotate", {}), "secret"),
         (("/user-admin", {"username": "ada", "rootRole": 3}), "inviteLink"),
     ],

@@ -24,6 +24,7 @@ THINGS = {
     "environment": ("/environments/production", {"sortOrder": 7}, {"deprecated": True}),
     "context field": ("/context/userId", {"sortOrder": 7}, {"stickiness": False}),
     "segment": ("/segments/{segment}", {"description": "One"}, {"name": "Two"}),
+    "webhook": ("/webhooks/1", {"paused": True}, {"name": "Two"}),
     "SDK token": ("/api-tokens/1", {"expiresAt": LATER}, {"expiresAt": LAST}),
     "strategy type": ("/strategies/by-region", {"description": "One"}, {"description": "Two"}),
     "answer to a survey": ("/feedback/menu", {"neverShow": True}, {"given": GIVEN}),
@@ -47,6 +48,7 @@ def ids(admin, people):
     admin.ok("POST", "/strategies", {"name": "by-region"})
     sdk = {"tokenName": "web", "type": "client", "environment": "production"}
     admin.ok("POST", "/api-tokens", sdk)
+    admin.ok("POST", "/webhooks", {"name": "One", "url": "https://hooks.example/"})
     staff = admin.ok("POST", "/segments", {"name": "Staff", "constraints": []})
     return {
         "segment": staff["id"],

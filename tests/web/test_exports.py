@@ -23,6 +23,7 @@ LISTS = {
     "/users/inactive": "inactiveUsers",
     "/service-accounts": "serviceAccounts",
     "/sdk-tokens": "tokens",
+    "/webhooks": "webhooks",
     "/events": "events",
     "/applications": "applications",
 }
@@ -46,6 +47,8 @@ def filled(admin: ApiClient) -> None:
     admin.ok("POST", "/service-account", json={"name": "=1+1", "rootRole": 3})
     sdk = {"tokenName": "=1+1", "type": "client", "environment": "production"}
     admin.ok("POST", "/api-tokens", json=sdk)
+    hook = {"name": "=1+1", "url": "https://hooks.example/"}
+    admin.ok("POST", "/webhooks", json=hook)
 
 
 def read(browser: Browser, path: str, format: str) -> str:

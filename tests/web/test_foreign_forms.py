@@ -49,6 +49,7 @@ def world(admin: ApiClient) -> None:
     admin.ok("POST", "/strategies", json={"name": "by-region"})
     sdk = {"tokenName": "web", "type": "client", "environment": "production"}
     admin.ok("POST", "/api-tokens", json=sdk)
+    admin.ok("POST", "/webhooks", json={"name": "Chat", "url": "https://hooks.example/"})
 
 
 FOREIGN = {
@@ -101,6 +102,9 @@ FILLED_IN = {
     "/strategy-types/<key:name>/delete": ("/strategy-types/by-region", "Delete by-region", {}),
     "/sdk-tokens/<id:token_id>/revoke": ("/sdk-tokens/1/revoke", 0, {}),
     "/browser-origins": ("/browser-origins", 0, {"frontend_api_origins": "https://a.example"}),
+    "/webhooks/<id:webhook_id>/edit": ("/webhooks/1/edit", 0, {"name": "Other"}),
+    "/webhooks/<id:webhook_id>/test": ("/webhooks/1", "Send a test", {}),
+    "/webhooks/<id:webhook_id>/delete": ("/webhooks/1/delete", 0, {}),
     "/new-environment": ("/new-environment", 0, {"name": "moon", "type": "test"}),
     "/environments/<key:name>": ("/environments/production", 0, {"sort_order": "77"}),
     "/environments/<key:name>/deprecate": ("/environments/production", "Deprecate production", {}),

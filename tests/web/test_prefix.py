@@ -29,6 +29,8 @@ PAGES = (
     "/service-accounts",
     "/sdk-tokens",
     "/browser-origins",
+    "/webhooks",
+    "/new-webhook",
     "/connect",
     "/service-accounts/2",
     "/events",

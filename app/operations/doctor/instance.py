@@ -19,10 +19,15 @@ from app.operations.doctor.evaluation import check_evaluation
 from app.operations.doctor.findings import Finding, fine, warning, wrong
 from app.operations.heads import HEADS, UnreadableHeads, has_served
 from app.tokens import service as tokens
+from app.webhooks import traffic as webhooks
 
 SOON = timedelta(days=14)
 BACKUPS_EVERY = timedelta(days=7)
 TOLERANCE = timedelta(seconds=5)
+WEBHOOK_REMEDY = (
+    "Its page under Webhooks has what the receiver answered. If it is no longer needed: "
+    "flagstaff webhook delete"
+)
 RESTORE = (
     "Stop the server, keep a copy of its files, and restore the last backup into another folder: "
     "flagstaff restore FILE"
@@ -194,6 +199,15 @@ def check_tokens(_settings: Settings) -> Iterator[Finding]:
         yield fine(about, f"None that is in use expires within {SOON.days} days.")
 
 
+def check_webhooks(settings: Settings) -> Iterator[Finding]:
+    about = "webhooks"
+    found = webhooks.problems(settings.webhook_hosts)
+    for webhook, says in found:
+        yield warning(about, f"{webhook.name}: {says}", WEBHOOK_REMEDY)
+    if not found:
+        yield fine(about, "No problems.")
+
+
 def check_backup(settings: Settings) -> Iterator[Finding]:
     about = "backup"
     remedy = "Back up every night to another disk: flagstaff backup FILE"
@@ -206,8 +220,11 @@ def check_backup(settings: Settings) -> Iterator[Finding]:
         yield fine(about, f"The last one was on {made:%Y-%m-%d at %H:%M} UTC.")
 
 
+CHECKS = (check_clock, check_event_log, check_people, check_tokens, check_webhooks)
+"""Those that need the right schema."""
+
+
 def _contents(settings: Settings) -> Iterator[Finding]:
-    """Run the checks that need the right schema."""
     try:
         with unit_of_work(writes=False):
             for check in (
@@ -217,6 +234,7 @@ def _contents(settings: Settings) -> Iterator[Finding]:
                 check_tokens,
                 check_approvals,
             ):
+            for check in CHECKS:
                 yield from check(settings)
         yield from check_evaluation()
     except DBAPIError as error:

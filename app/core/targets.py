@@ -1,0 +1,54 @@
+"""The addresses on the web that requests are sent to: their form and their parts."""
+
+import re
+from typing import NamedTuple
+
+from app.config.allowed_hosts import USUAL_PORTS
+from app.config.kinds import HOST_NAME, MAX_PORT
+
+PATTERN = (
+    rf"^https?://({HOST_NAME}|\[[0-9A-Fa-f:.]+\])(:[0-9]{{1,5}})?"
+    r"(/[A-Za-z0-9._~/?\[\]@!$&'()*+,;=:%-]*)?$"
+)
+
+_parts = re.compile(
+    rf"(?P<scheme>https?)://(?P<host>{HOST_NAME}|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{{1,5}}))?"
+    r"(?P<path>/.*)?",
+)
+
+
+class Target(NamedTuple):
+    """The parts of an address; ``host`` in small letters, and without brackets."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def authority(self) -> str:
+        """The host as addresses and headers have it, with the port unless it is the usual one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == USUAL_PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def parse(url: str) -> Target:
+    """The parts of an address that fits PATTERN.
+
+    Raises:
+        ValueError: if its port is none.
+
+    """
+    match = _parts.fullmatch(url)
+    if match is None:
+        raise ValueError
+    port = int(match["port"] or USUAL_PORTS[match["scheme"]])
+    if not 1 <= port <= MAX_PORT:
+        raise ValueError
+    return Target(match["scheme"], match["host"].strip("[]").lower(), port, match["path"] or "/")
+
+
+def shown(url: str) -> str:
+    """An address without its path, in which some receivers want a secret."""
+    target = parse(url)
+    return f"{target.scheme}://{target.authority}{'/…' if target.path != '/' else ''}"

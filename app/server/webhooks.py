@@ -1,0 +1,104 @@
+"""Sending the messages to webhooks, beside the requests and the chores."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
+from types import TracebackType
+
+from flask import Flask
+
+from app.config import Settings
+from app.core.db import transact
+from app.core.logs import LOGGER
+from app.webhooks import outbox
+from app.webhooks.outbox import Task
+from app.webhooks.sending import SECONDS, Outcome
+
+PAUSE_SECONDS = 1.0
+"""How often it looks whether there is something to send."""
+FAULT_SECONDS = 10.0
+"""How long it waits when the database doesn't answer."""
+AT_ONCE = 4
+"""Receivers that a process sends to at the same time."""
+
+Sending = dict[Future[Outcome], Task]
+
+
+class Sender:
+    """Sends while the block lasts, and at its end waits for what is being sent.
+
+    One thread talks to the database; a few others wait for receivers, without a transaction.
+    """
+
+    def __init__(self, app: Flask, note: Callable[[str], object]) -> None:
+        """``note`` counts each attempt as ``delivered`` or ``failed``."""
+        settings: Settings = app.config["SETTINGS"]
+        agent = f"Flagstaff/{app.config['API_VERSION']}"
+        self._send = partial(
+            outbox.send, key=app.config["SECRET_KEY"], hosts=settings.webhook_hosts, agent=agent
+        )
+        self._app, self._note = app, note
+        self._end = threading.Event()
+        self._not_before = 0.0
+        self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._end.set()
+        self._thread.join(SECONDS + PAUSE_SECONDS)
+
+    def _run(self) -> None:
+        with ThreadPoolExecutor(AT_ONCE, "webhook") as senders:
+            sending: Sending = {}
+            while not self._end.wait(0 if sending else PAUSE_SECONDS):
+                try:
+                    self._take(senders, sending)
+                    self._settle(senders, sending)
+                except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
+                    LOGGER.warning("sending webhooks failed: %s", error)
+                    self._end.wait(FAULT_SECONDS)
+            wait(sending, SECONDS)
+            try:
+                self._settle(senders, sending)
+            except Exception as error:  # noqa: BLE001 - another process sends again
+                LOGGER.warning("sending webhooks failed at the end: %s", error)
+
+    def _take(self, senders: ThreadPoolExecutor, sending: Sending) -> None:
+        """Take up what is due, once a second."""
+        if time.monotonic() < self._not_before:
+            return
+        self._not_before = time.monotonic() + PAUSE_SECONDS
+        busy = {task.webhook_id for task in sending.values()}
+        with self._app.app_context():
+            for webhook_id in transact(outbox.due, writes=False):
+                if len(sending) < AT_ONCE and webhook_id not in busy:
+                    task = transact(partial(outbox.take, webhook_id), writes=True)
+                    self._submit(senders, sending, task)
+
+    def _settle(self, senders: ThreadPoolExecutor, sending: Sending) -> None:
+        """Note what was sent within the next second, and go on with what comes after it."""
+        if not sending:
+            return
+        done, _ = wait(sending, PAUSE_SECONDS, "FIRST_COMPLETED")
+        more = not self._end.is_set()
+        for future in done:
+            task, outcome = sending[future], future.result()
+            settle = partial(outbox.settle, task, outcome, more=more)
+            with self._app.app_context():
+                following = transact(settle, writes=True)
+            del sending[future]  # not before it is noted
+            self._note("failed" if outcome.error else "delivered")
+            self._submit(senders, sending, following)
+
+    def _submit(self, senders: ThreadPoolExecutor, sending: Sending, task: Task | None) -> None:
+        if task is not None:
+            sending[senders.submit(self._send, task)] = task

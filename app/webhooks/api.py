@@ -1,0 +1,146 @@
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response, url_for
+
+from app.core.paging import Page
+from app.core.permissions import Permission
+from app.web.caller import current_actor
+from app.web.listing import PageQuery
+from app.web.requests import check_if_match
+from app.web.routes import ApiBlueprint, no_body
+from app.web.settings import current_key, current_settings
+from app.webhooks import schemas, service, traffic
+from app.webhooks.models import Delivery, Webhook
+from app.webhooks.service import IssuedSecret
+from app.webhooks.traffic import WebhookView
+
+EXAMPLE = {
+    "name": "Payments channel",
+    "url": "https://hooks.example.com/flagstaff",
+    "eventTypes": ["feature-environment-enabled", "feature-environment-disabled"],
+    "projects": ["default"],
+}
+
+bp = ApiBlueprint(
+    "webhooks",
+    __name__,
+    url_prefix="/api/admin/webhooks",
+    description="Addresses that events are sent to, in signed requests.",
+)
+
+
+@bp.get("", needs=Permission.ADMIN)
+@bp.arguments(PageQuery, location="query")
+@bp.response(200, schemas.WebhookList)
+def index(query: dict[str, Any]) -> Page[WebhookView]:
+    """List webhooks"""
+    page = service.search(**query)
+    return page.of(traffic.views(page.items))
+
+
+@bp.post("", needs=Permission.ADMIN, answers_with_secret=True)
+@bp.arguments(schemas.NewWebhook, example=EXAMPLE)
+@bp.response(201, schemas.CreatedWebhook)
+def create(data: dict[str, Any]) -> tuple["Issued", dict[str, str]]:
+    """Create a webhook
+
+    It gets events from now on. This response is the only one that contains the secret. The
+    host of the address must be in FLAGSTAFF_WEBHOOK_HOSTS.
+    """
+    hosts = current_settings().webhook_hosts
+    issued = service.create(current_actor, key=current_key(), hosts=hosts, **data)
+    return Issued.of(issued), {"Location": url_for(".show", id=issued.webhook.id)}
+
+
+@bp.get("/<id:id>", needs=Permission.ADMIN)
+@bp.response(200, schemas.WebhookRow, etag=True)
+def show(id: int) -> WebhookView:
+    """Read a webhook, without its secret"""
+    return traffic.view(service.get(id))
+
+
+@bp.put("/<id:id>", needs=Permission.ADMIN, refuses=(409, 412))
+@bp.arguments(schemas.WebhookChanges, example={"paused": True})
+@bp.response(204)
+def update(data: dict[str, Any], id: int) -> Response:
+    """Update a webhook
+
+    Fields that are left out stay as they are. While a webhook is paused, events are not sent, and
+    not later either.
+    """
+    webhook = _get_for_change(id)
+    service.update(current_actor, webhook, hosts=current_settings().webhook_hosts, **data)
+    return no_body(204)
+
+
+@bp.delete("/<id:id>", needs=Permission.ADMIN, refuses=(412,))
+@bp.response(204)
+def remove(id: int) -> Response:
+    """Delete a webhook
+
+    What waits to be sent is dropped.
+    """
+    service.remove(current_actor, _get_for_change(id))
+    return no_body(204)
+
+
+@bp.post("/<id:id>/rotate", needs=Permission.ADMIN, answers_with_secret=True)
+@bp.response(201, schemas.CreatedWebhook)
+def rotate(id: int) -> "Issued":
+    """Replace the secret of a webhook
+
+    For 24 hours messages are signed with the old secret too, so that you have time to switch.
+    """
+    webhook = service.get(id, for_change=True)
+    return Issued.of(service.rotate(current_actor, webhook, key=current_key()))
+
+
+@bp.post("/<id:id>/test", needs=Permission.ADMIN)
+@bp.response(202, schemas.DeliveryRow)
+def send_test(id: int) -> Delivery:
+    """Send a test
+
+    Within seconds, and once. The list of deliveries says what the receiver answered.
+    """
+    return service.send_test(service.get(id, for_change=True))
+
+
+@bp.get("/<id:id>/deliveries", needs=Permission.ADMIN)
+@bp.arguments(schemas.DeliveryQuery, location="query")
+@bp.response(200, schemas.DeliveryList)
+def index_deliveries(query: dict[str, Any], id: int) -> Page[Delivery]:
+    """List the deliveries of a webhook
+
+    Newest first: those that wait, and the last 1,000 others.
+    """
+    return service.deliveries(service.get(id).id, **query)
+
+
+@bp.post("/<id:id>/deliveries/<id:delivery_id>/send-again", needs=Permission.ADMIN, refuses=(409,))
+@bp.response(202, schemas.DeliveryRow)
+def send_again(id: int, delivery_id: int) -> Delivery:
+    """Send a message again
+
+    With the same `webhook-id`, within seconds, whatever else waits.
+    """
+    return service.send_again(service.get(id, for_change=True), delivery_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Issued(WebhookView):
+    """A webhook with its new secret."""
+
+    secret: str
+
+    @classmethod
+    def of(cls, issued: IssuedSecret) -> "Issued":
+        seen = traffic.view(issued.webhook)
+        return cls(seen.webhook, seen.traffic, issued.secret)
+
+
+def _get_for_change(id: int) -> Webhook:
+    """The webhook, if the caller knows its present state."""
+    webhook = service.get(id, for_change=True)
+    check_if_match(schemas.WebhookRow, traffic.view(webhook))
+    return webhook

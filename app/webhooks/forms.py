@@ -1,0 +1,86 @@
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from wtforms import BooleanField, SelectMultipleField, StringField
+
+from app.events.models import EventType
+from app.web.conflicts import Values, in_words
+from app.web.forms import ReasonField, SchemaForm
+from app.webhooks import schemas
+from app.webhooks.models import ALL, Webhook
+
+GROUPS = (
+    ("Change requests", ("change-request-",)),
+    ("Features", ("feature-",)),
+    ("Projects and environments", ("project-", "environment-", "default-strategy-")),
+    ("Targeting", ("segment-", "context-field-", "strategy-type-", "tag-")),
+)
+REST = "People, tokens and the rest"
+NEW: Values = {"event_types": [], "projects": [ALL]}
+
+
+class _Fields(SchemaForm):
+    name = StringField("Name", description="For example “Payments channel”.")
+    url = StringField("Address", description="The operator decides which hosts are allowed.")
+    event_types = SelectMultipleField("Events")
+    projects = SelectMultipleField("Projects")
+    reason = ReasonField()
+
+    def __init__(self, offered: Sequence[tuple[str, str]], data: Values) -> None:
+        super().__init__(data=data)
+        self.offered = [*offered]
+        known = {ALL, *(id for id, _ in offered)}
+        self.offered += [(id, id) for id in self.projects.data or () if id not in known]
+        for field in (self.event_types, self.projects):
+            field.validate_choice = False
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        super().validate(extra_validators)
+        for field, what in ((self.event_types, "event"), (self.projects, "project")):
+            if not field.data:
+                field.errors = [f"Choose at least one {what}, or all"]
+        return not self.problems
+
+    @property
+    def groups(self) -> Iterator[tuple[str, list[str], bool]]:
+        """Types of event by subject, and whether one of them is chosen."""
+        left = [type.value for type in EventType]
+        chosen = set(self.event_types.data or ())
+        for title, starts in GROUPS:
+            types = [type for type in left if type.startswith(starts)]
+            left = [type for type in left if type not in types]
+            yield title, types, not chosen.isdisjoint(types)
+        yield REST, left, not chosen.isdisjoint(left)
+
+
+class NewWebhookForm(_Fields):
+    schema = schemas.NewWebhook
+
+
+class WebhookForm(_Fields):
+    schema = schemas.WebhookChanges
+
+    paused = BooleanField("Paused: send nothing, and nothing of this time later")
+
+    def __init__(self, offered: Sequence[tuple[str, str]], data: Values) -> None:
+        super().__init__(offered, data)
+        self.name.flags.required = self.url.flags.required = True
+
+
+def settings_of(webhook: Webhook) -> Values:
+    """The webhook as the form's values."""
+    return {
+        "name": webhook.name,
+        "url": webhook.url,
+        "event_types": webhook.event_types,
+        "projects": webhook.projects,
+        "paused": webhook.paused,
+    }
+
+
+def described(settings: Values) -> Values:
+    """The settings with lists of all as words."""
+    found = dict(settings)
+    for name in ("event_types", "projects"):
+        found[name] = "all" if ALL in settings[name] else in_words(settings[name])
+    return found

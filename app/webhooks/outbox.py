@@ -1,0 +1,246 @@
+"""The outbox: which message a process sends next, and what came of it.
+
+The event log is written with each change, so it has all that is to be sent. From there, messages
+come into the table of deliveries, in the order of their events. No transaction is open while a
+message is being sent. Instead, its webhook is leased, so that no other process sends for it.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import uuid4
+
+import sqlalchemy as sa
+
+from app.config.allowed_hosts import AllowedHost
+from app.core.clock import utcnow
+from app.core.db import db
+from app.events import service as events
+from app.events.models import Event, EventHead, EventType
+from app.webhooks import payloads, sending, signatures
+from app.webhooks.models import ALL, MAX_ERROR, Delivery, DeliveryStatus, Webhook
+from app.webhooks.sending import Outcome
+
+LEASE = timedelta(seconds=30)
+"""More than a request takes. If a process dies, others send for its webhook after this."""
+REST = timedelta(seconds=5)
+"""How long a webhook sends nothing after a failure, so that a receiver isn't flooded."""
+PAUSES = (
+    timedelta(seconds=5),
+    timedelta(seconds=30),
+    timedelta(minutes=2),
+    timedelta(minutes=10),
+    timedelta(hours=1),
+    timedelta(hours=3),
+    timedelta(hours=6),
+    timedelta(hours=14),
+)
+"""Between the attempts to send a message: the last one is a day after the first."""
+MOST_WAITING = 1_000
+"""Messages of one webhook that wait in the table. What comes after them waits in the event log."""
+AT_ONCE = 100
+KEPT = 1_000
+"""Messages of one webhook that are kept after they were sent."""
+KEY_CHANGED = "FLAGSTAFF_SECRET_KEY has changed, and the secret with it. Rotate the secret."
+
+
+class Task(NamedTuple):
+    """A message that this process sends. ``salts``: of the present secret, and of the old one."""
+
+    webhook_id: int
+    lease: str
+    delivery_id: int
+    url: str
+    message_id: str
+    body: str
+    hint: str
+    salts: tuple[bytes, ...]
+
+
+def due() -> Sequence[int]:
+    """The webhooks that have something to send or to look at now, and that no process sends for."""
+    now = utcnow()
+    is_waiting = sa.and_(
+        Delivery.webhook_id == Webhook.id, Delivery.status == DeliveryStatus.WAITING
+    )
+    can_be_sent = sa.exists().where(
+        is_waiting,
+        Delivery.next_at <= now,
+        sa.or_(~Webhook.paused, Delivery.stream.is_(None)),
+    )
+    waiting = sa.select(sa.func.count(Delivery.id)).where(is_waiting).scalar_subquery()
+    last = sa.select(EventHead.last_id).scalar_subquery()
+    is_behind = sa.and_(~Webhook.paused, Webhook.position < last, waiting < MOST_WAITING)
+    has_rested = sa.func.coalesce(Webhook.rest_until, now) <= now
+    is_free = sa.func.coalesce(Webhook.lease_until, now) <= now
+    query = sa.select(Webhook.id).where(is_free, has_rested, sa.or_(is_behind, can_be_sent))
+    return db.session.scalars(query.order_by(Webhook.id)).all()
+
+
+def take(webhook_id: int) -> Task | None:
+    """Lease the webhook and take what it sends next; None if that is nothing, or another did."""
+    webhook = _locked(webhook_id)
+    if webhook is None or (webhook.lease_until and webhook.lease_until > utcnow()):
+        return None
+    return _next_task(webhook, uuid4().hex)
+
+
+def send(task: Task, key: str, hosts: Sequence[AllowedHost], agent: str) -> Outcome:
+    """Send the message. Needs no database. ``key``: the operator's secret key."""
+    secrets = [signatures.secret_of(salt, key) for salt in task.salts]
+    if signatures.hint_of(secrets[0]) != task.hint:
+        return Outcome(error=KEY_CHANGED)
+    at, body = utcnow(), task.body.encode()
+    signed = [signatures.sign(secret, task.message_id, at, body) for secret in secrets]
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": agent,
+        "webhook-id": task.message_id,
+        "webhook-timestamp": str(int(at.timestamp())),
+        "webhook-signature": " ".join(signed),
+    }
+    return sending.post(task.url, body, headers, hosts)
+
+
+def settle(task: Task, outcome: Outcome, *, more: bool = True) -> Task | None:
+    """Note what came of it, and take the next message if it is due and the receiver answers.
+
+    Without ``more`` other processes take that. Nothing is noted if the lease ran out and another
+    process has the webhook now.
+    """
+    webhook = _locked(task.webhook_id)
+    if webhook is None or webhook.lease != task.lease:
+        return None
+    now = utcnow()
+    _note(db.session.get_one(Delivery, task.delivery_id), outcome, now)
+    if outcome.error is None and more:
+        return _next_task(webhook, task.lease)
+    if outcome.error is not None:
+        webhook.rest_until = now + REST
+    webhook.lease = webhook.lease_until = None
+    return None
+
+
+def prune() -> None:
+    """Delete the oldest messages of each webhook that were sent or given up."""
+    for webhook_id in db.session.scalars(sa.select(Webhook.id).order_by(Webhook.id)).all():
+        of_webhook = (
+            Delivery.webhook_id == webhook_id,
+            Delivery.status != DeliveryStatus.WAITING,
+        )
+        last = sa.select(Delivery.id).where(*of_webhook).order_by(Delivery.id.desc())
+        oldest_kept = db.session.scalar(last.offset(KEPT - 1).limit(1))
+        if oldest_kept is not None:
+            db.session.execute(sa.delete(Delivery).where(*of_webhook, Delivery.id < oldest_kept))
+
+
+def number_waiting() -> int:
+    query = sa.select(sa.func.count(Delivery.id))
+    return db.session.scalar(query.where(Delivery.status == DeliveryStatus.WAITING)) or 0
+
+
+def _locked(webhook_id: int) -> Webhook | None:
+    query = sa.select(Webhook).where(Webhook.id == webhook_id).with_for_update()
+    return db.session.scalar(query, execution_options={"populate_existing": True})
+
+
+def _next_task(webhook: Webhook, lease: str) -> Task | None:
+    _queue_events(webhook)
+    delivery = _next_delivery(webhook)
+    now = utcnow()
+    if delivery is None:
+        webhook.lease = webhook.lease_until = None
+        return None
+    webhook.lease, webhook.lease_until = lease, now + LEASE
+    salts = [webhook.salt]
+    if webhook.old_salt is not None and webhook.overlaps:
+        salts.append(webhook.old_salt)
+    return Task(
+        webhook.id,
+        lease,
+        delivery.id,
+        webhook.url,
+        delivery.message_id,
+        delivery.body,
+        webhook.hint,
+        tuple(salts),
+    )
+
+
+def _queue_events(webhook: Webhook) -> None:
+    """Put the next events that the webhook is for into the table."""
+    if webhook.paused:
+        return
+    room = min(MOST_WAITING - _number_waiting_for(webhook), AT_ONCE)
+    end = events.end()
+    if room <= 0 or webhook.position >= end.last_id:
+        return
+    if webhook.position < end.pruned_to:
+        webhook.missed += end.pruned_to - webhook.position
+        webhook.position = end.pruned_to
+    query = sa.select(Event).where(Event.id > webhook.position, *_wanted_by(webhook))
+    found = db.session.scalars(query.order_by(Event.id).limit(room)).all()
+    db.session.add_all(_message(webhook, event) for event in found)
+    db.session.flush()
+    last = found[-1].id if found else 0
+    webhook.position = last if len(found) == room else max(last, end.last_id)
+
+
+def _message(webhook: Webhook, event: Event) -> Delivery:
+    return Delivery(
+        webhook_id=webhook.id,
+        message_id=payloads.message_id(event),
+        event_id=event.id,
+        event_type=event.type.value,
+        stream=event.project or "",
+        body=payloads.body_of(event),
+    )
+
+
+def _wanted_by(webhook: Webhook) -> list[sa.ColumnElement[bool]]:
+    tests: list[sa.ColumnElement[bool]] = []
+    if ALL not in webhook.event_types:
+        known = [type for type in EventType if type.value in webhook.event_types]
+        tests.append(Event.type.in_(known))
+    if ALL not in webhook.projects:
+        tests.append(Event.project.in_(webhook.projects))
+    return tests
+
+
+def _next_delivery(webhook: Webhook) -> Delivery | None:
+    """The oldest message that is due, if no older one of its stream still waits."""
+    is_waiting = (
+        Delivery.webhook_id == webhook.id,
+        Delivery.status == DeliveryStatus.WAITING,
+    )
+    firsts = (
+        sa.select(sa.func.min(Delivery.id))
+        .where(*is_waiting, Delivery.stream.is_not(None))
+        .group_by(Delivery.stream)
+    )
+    is_next: sa.ColumnElement[bool] = Delivery.stream.is_(None)
+    if not webhook.paused:
+        is_next |= Delivery.id.in_(firsts)
+    query = sa.select(Delivery).where(*is_waiting, Delivery.next_at <= utcnow(), is_next)
+    return db.session.scalars(query.order_by(Delivery.id).limit(1)).first()
+
+
+def _number_waiting_for(webhook: Webhook) -> int:
+    query = sa.select(sa.func.count(Delivery.id)).where(
+        Delivery.webhook_id == webhook.id, Delivery.status == DeliveryStatus.WAITING
+    )
+    return db.session.scalar(query) or 0
+
+
+def _note(delivery: Delivery, outcome: Outcome, now: datetime) -> None:
+    delivery.attempts += 1
+    delivery.answer_status, delivery.answer = outcome.status, outcome.answer
+    delivery.error = outcome.error and outcome.error[:MAX_ERROR]
+    # A test is for someone who waits for the answer, so it isn't repeated.
+    pauses = PAUSES if delivery.event_id is not None else ()
+    if outcome.error is not None and delivery.attempts <= len(pauses):
+        delivery.next_at = now + pauses[delivery.attempts - 1]
+        return
+    is_done = outcome.error is None
+    delivery.status = DeliveryStatus.DELIVERED if is_done else DeliveryStatus.FAILED
+    delivery.next_at, delivery.ended_at = None, now

@@ -1,0 +1,182 @@
+from flask import flash, render_template, url_for
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.core.paging import Page
+from app.core.permissions import Permission
+from app.projects import service as projects
+from app.web import exports
+from app.web.browsers import require_password
+from app.web.caller import current_actor
+from app.web.conflicts import StaleEdit, Values
+from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.listing import PageQuery, read_query
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+from app.web.settings import current_key, current_settings
+from app.webhooks import schemas, service, traffic
+from app.webhooks.forms import NEW, NewWebhookForm, WebhookForm, described, settings_of
+from app.webhooks.models import DeliveryStatus, Webhook
+from app.webhooks.service import IssuedSecret
+from app.webhooks.traffic import WebhookView
+
+bp = PageBlueprint("webhook_pages", __name__)
+
+ONE = "/webhooks/<id:webhook_id>"
+PROJECTS_OFFERED = 100
+LABELS = {
+    "name": "Name",
+    "url": "Address",
+    "event_types": "Events",
+    "projects": "Projects",
+    "paused": "Paused",
+}
+STATUSES = {status.value: status.value.capitalize() for status in DeliveryStatus}
+
+
+@bp.get("/webhooks", needs=Permission.ADMIN)
+def index() -> ResponseReturnValue:
+    """List webhooks, or export them."""
+    if exports.wanted():
+        return exports.table("webhooks", schemas.WebhookRow(), _search)
+    query = read_query(PageQuery)
+    return render_template(
+        "webhooks/index.html",
+        page=_search(**query.values),
+        query=query,
+        problems=_problems(),
+        hosts=current_settings().webhook_hosts,
+    )
+
+
+@bp.form("/new-webhook", needs=Permission.ADMIN)
+def new() -> ResponseReturnValue:
+    """Create a webhook; only this response shows its secret."""
+    require_password("create a webhook")
+    form = NewWebhookForm(_projects(), NEW)
+    hosts = current_settings().webhook_hosts
+    issued = attempt(
+        form, lambda: service.create(current_actor, key=current_key(), hosts=hosts, **form.values)
+    )
+    return _secret_page(issued) if issued else show_form("webhooks/new.html", form, hosts=hosts)
+
+
+@bp.get(ONE, needs=Permission.ADMIN)
+def show(webhook_id: int) -> ResponseReturnValue:
+    """Show a webhook with its last deliveries."""
+    webhook, query = service.get(webhook_id), read_query(schemas.DeliveryQuery)
+    found = [one for one in _problems() if one.webhook.id == webhook_id]
+    return render_template(
+        "webhooks/show.html",
+        webhook=webhook,
+        view=traffic.view(webhook),
+        problems=found,
+        query=query,
+        filters=query.in_use({"status": "Status"}, {"status": STATUSES}),
+        statuses=STATUSES.items(),
+        page=service.deliveries(webhook_id, **query.values),
+    )
+
+
+@bp.get(f"{ONE}/edit", needs=Permission.ADMIN)
+def edit(webhook_id: int) -> ResponseReturnValue:
+    """Show the settings of a webhook as a form."""
+    webhook = service.get(webhook_id)
+    data = settings_of(webhook)
+    return _edit_page(webhook, WebhookForm(_projects(), data), data)
+
+
+@bp.post(f"{ONE}/edit", needs=Permission.ADMIN)
+def update(webhook_id: int) -> ResponseReturnValue:
+    """Save, unless someone else changed the webhook first: then show what they changed."""
+    webhook = service.get(webhook_id, for_change=True)
+    require_password(f"change webhook {webhook.name}")
+    current = settings_of(webhook)
+    form = WebhookForm(_projects(), current)
+    if before := _stale_edit(webhook_id).stale(current):
+        return _edit_page(webhook, form, current, before)
+    hosts = current_settings().webhook_hosts
+    changed = attempt(
+        form, lambda: service.update(current_actor, webhook, hosts=hosts, **form.values)
+    )
+    if changed is None:
+        return _edit_page(service.get(webhook_id), form, current)
+    flash(f"Webhook {webhook.name} saved." if changed else "Nothing changed.", "ok")
+    return redirect_to(".show", webhook_id=webhook_id)
+
+
+@bp.form(f"{ONE}/rotate", needs=Permission.ADMIN)
+def rotate(webhook_id: int) -> ResponseReturnValue:
+    """Replace the secret; only this response shows the new one."""
+    webhook, form = service.get(webhook_id), ReasonForm()
+    require_password(f"rotate the secret of webhook {webhook.name}")
+
+    def replace() -> IssuedSecret:
+        found = service.get(webhook_id, for_change=True)
+        return service.rotate(current_actor, found, key=current_key())
+
+    issued = attempt(form, replace)
+    return (
+        _secret_page(issued) if issued else show_form("webhooks/rotate.html", form, webhook=webhook)
+    )
+
+
+@bp.form(f"{ONE}/delete", needs=Permission.ADMIN)
+def remove(webhook_id: int) -> ResponseReturnValue:
+    """Delete a webhook, after a page that says what is lost."""
+    webhook, form = service.get(webhook_id), ReasonForm()
+    view = traffic.view(webhook)
+    if carry_out(
+        form, lambda: service.remove(current_actor, service.get(webhook_id, for_change=True))
+    ):
+        flash(f"Webhook {webhook.name} deleted.", "ok")
+        return redirect_to(".index")
+    return show_form("webhooks/delete.html", form, webhook=webhook, view=view)
+
+
+@bp.post(f"{ONE}/test", needs=Permission.ADMIN)
+def send_test(webhook_id: int) -> Response:
+    """Send a test."""
+    service.send_test(service.get(webhook_id, for_change=True))
+    flash("Test queued. Reload this page in a few seconds to see the answer.", "ok")
+    return redirect_to(".show", webhook_id=webhook_id)
+
+
+@bp.post(f"{ONE}/deliveries/<id:delivery_id>/send-again", needs=Permission.ADMIN)
+def send_again(webhook_id: int, delivery_id: int) -> Response:
+    """Send a message again."""
+    service.send_again(service.get(webhook_id, for_change=True), delivery_id)
+    flash("Message queued again. Reload this page in a few seconds to see the answer.", "ok")
+    return redirect_to(".show", webhook_id=webhook_id)
+
+
+def _search(limit: int, offset: int) -> Page[WebhookView]:
+    page = service.search(limit=limit, offset=offset)
+    return page.of(traffic.views(page.items))
+
+
+def _problems() -> list[traffic.Problem]:
+    return traffic.problems(current_settings().webhook_hosts)
+
+
+def _projects() -> list[tuple[str, str]]:
+    return projects.names(current_actor, PROJECTS_OFFERED)
+
+
+def _stale_edit(webhook_id: int) -> StaleEdit:
+    return StaleEdit(f"webhook {webhook_id}", LABELS, described)
+
+
+def _edit_page(
+    webhook: Webhook, form: WebhookForm, current: Values, before: Values | None = None
+) -> ResponseReturnValue:
+    """``before``: the settings this form was opened with, if someone changed them since."""
+    return _stale_edit(webhook.id).show(
+        "webhooks/edit.html", form, current, before, webhook=webhook
+    )
+
+
+def _secret_page(issued: IssuedSecret) -> str:
+    webhook = issued.webhook
+    back = url_for(".show", webhook_id=webhook.id)
+    return render_template("webhooks/secret.html", webhook=webhook, secret=issued.secret, back=back)

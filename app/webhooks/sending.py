@@ -1,0 +1,118 @@
+"""One request to a receiver: to an address that was checked, once, and nowhere else.
+
+The standard library's client follows no redirect and asks no proxy of the environment.
+"""
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import cache
+from http.client import HTTPConnection, HTTPException
+from typing import NamedTuple
+
+from app.config.allowed_hosts import AllowedHost
+from app.core.targets import Target, parse
+from app.webhooks.addresses import NotAllowed, resolve
+
+SECONDS = 10.0
+"""How long a receiver can take, from looking up its name to the end of its answer."""
+MAX_ANSWER = 1_024
+DELIVERED = range(200, 300)
+
+
+class Outcome(NamedTuple):
+    """What came of one attempt; ``error`` is None if the message was delivered."""
+
+    status: int | None = None
+    error: str | None = None
+    answer: str | None = None
+
+
+def post(
+    url: str, body: bytes, headers: Mapping[str, str], hosts: Sequence[AllowedHost]
+) -> Outcome:
+    """Send a message; whatever goes wrong is in the outcome."""
+    end = time.monotonic() + SECONDS
+    try:
+        target = parse(url)
+        addresses = resolve(target, hosts)
+        with closing(_connect(target, addresses, end)) as raw, _cut_off(raw, end):
+            outcome = _exchange(raw, target, body, headers)
+        if time.monotonic() >= end:  # a head that was cut off looks like one that ended
+            raise TimeoutError
+    except NotAllowed as error:
+        return Outcome(error=str(error))
+    except socket.gaierror as error:
+        return Outcome(error=f"The host name was not found: {error.strerror}.")
+    except ssl.SSLCertVerificationError as error:
+        return Outcome(error=f"The certificate is not valid: {error.verify_message}.")
+    except (OSError, HTTPException, ValueError) as error:
+        if time.monotonic() >= end:
+            return Outcome(error=f"No complete answer within {SECONDS:.0f} seconds.")
+        return Outcome(error=f"The connection failed: {error or type(error).__name__}.")
+    return outcome
+
+
+def _exchange(
+    raw: socket.socket, target: Target, body: bytes, headers: Mapping[str, str]
+) -> Outcome:
+    if target.scheme == "https":
+        raw = _context().wrap_socket(raw, server_hostname=target.host)
+    with closing(HTTPConnection(target.host, target.port)) as connection:
+        connection.sock = raw
+        connection.request("POST", target.path, body, {"Host": target.authority, **headers})
+        answer = connection.getresponse()
+        beginning = answer.read(MAX_ANSWER).decode("utf-8", "replace").replace("\0", "�")
+        answer.close()
+    if answer.status in DELIVERED:
+        return Outcome(answer.status, None, beginning)
+    return Outcome(answer.status, _why_not(answer.status), beginning)
+
+
+def _why_not(status: int) -> str:
+    if 300 <= status < 400:  # noqa: PLR2004 - what redirects begin with
+        return f"Answered with {status}. Redirects are not followed."
+    return f"Answered with {status}."
+
+
+def _connect(target: Target, addresses: Sequence[str], end: float) -> socket.socket:
+    """A connection to the first address that takes one."""
+    error: OSError = TimeoutError()
+    for address in addresses:
+        left = end - time.monotonic()
+        if left <= 0:
+            break
+        try:
+            connected = socket.create_connection((address, target.port), left)
+        except OSError as found:
+            error = found
+        else:
+            connected.settimeout(max(end - time.monotonic(), 0.001))
+            return connected
+    raise error
+
+
+@contextmanager
+def _cut_off(raw: socket.socket, end: float) -> Iterator[None]:
+    """Close the connection at the end, however slowly a receiver goes on answering."""
+
+    def shut() -> None:
+        with suppress(OSError):
+            handle.shutdown(socket.SHUT_RDWR)
+
+    with closing(raw.dup()) as handle:  # TLS takes the other one over
+        timer = threading.Timer(max(end - time.monotonic(), 0), shut)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+
+@cache
+def _context() -> ssl.SSLContext:
+    return ssl.create_default_context()

@@ -1,0 +1,134 @@
+"""What became of the messages of webhooks: what waits, what failed, and what arrived."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from app.config.allowed_hosts import AllowedHost
+from app.core.clock import utcnow
+from app.core.db import db
+from app.core.targets import parse
+from app.core.words import counted
+from app.webhooks.addresses import NotAllowed, entries_for
+from app.webhooks.models import Delivery, DeliveryStatus, Webhook
+
+RECENT = timedelta(days=7)
+"""How long a message that was given up is a problem."""
+
+
+class WebhookState(StrEnum):
+    PAUSED = "paused"
+    FAILING = "failing"
+    OK = "ok"
+    UNUSED = "unused"
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """``failing``: how many of those that wait were tried in vain. ``given_up``: within RECENT."""
+
+    waiting: int = 0
+    failing: int = 0
+    given_up: int = 0
+    last_delivered_at: datetime | None = None
+    last_failed_at: datetime | None = None
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether something is tried in vain, or was given up and nothing arrived since."""
+        if self.failing:
+            return True
+        failed, delivered = self.last_failed_at, self.last_delivered_at
+        return failed is not None and (delivered is None or delivered < failed)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookView:
+    """A webhook with what became of its messages."""
+
+    webhook: Webhook
+    traffic: Traffic
+
+    @property
+    def state(self) -> WebhookState:
+        if self.webhook.paused:
+            return WebhookState.PAUSED
+        if self.traffic.is_failing:
+            return WebhookState.FAILING
+        return WebhookState.OK if self.traffic.last_delivered_at else WebhookState.UNUSED
+
+
+class Problem(NamedTuple):
+    """What is wrong with a webhook, as a sentence."""
+
+    webhook: Webhook
+    says: str
+
+
+def views(webhooks: Sequence[Webhook]) -> list[WebhookView]:
+    found = traffic([webhook.id for webhook in webhooks])
+    return [WebhookView(webhook, found.get(webhook.id, Traffic())) for webhook in webhooks]
+
+
+def view(webhook: Webhook) -> WebhookView:
+    return views([webhook])[0]
+
+
+def traffic(ids: Collection[int]) -> Mapping[int, Traffic]:
+    """What became of the messages of these webhooks, in one statement."""
+    is_waiting = Delivery.status == DeliveryStatus.WAITING
+    has_failed = Delivery.status == DeliveryStatus.FAILED
+    is_recent = Delivery.ended_at > utcnow() - RECENT
+
+    def number(*tests: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+        return sa.func.count(sa.case((sa.and_(*tests), 1)))
+
+    def latest(test: sa.ColumnElement[bool]) -> sa.ColumnElement[datetime | None]:
+        return sa.func.max(sa.case((test, Delivery.ended_at)))
+
+    query = (
+        sa.select(
+            Delivery.webhook_id,
+            number(is_waiting),
+            number(is_waiting, Delivery.attempts > 0),
+            number(has_failed, is_recent),
+            latest(Delivery.status == DeliveryStatus.DELIVERED),
+            latest(has_failed),
+        )
+        .where(Delivery.webhook_id.in_(ids))
+        .group_by(Delivery.webhook_id)
+    )
+    return {row[0]: Traffic(*row[1:]) for row in db.session.execute(query)}
+
+
+def problems(hosts: Sequence[AllowedHost]) -> list[Problem]:
+    """What someone should look at: receivers that don't answer, hosts no longer allowed, losses."""
+    every = db.session.scalars(sa.select(Webhook).order_by(Webhook.name)).all()
+    return [Problem(one.webhook, says) for one in views(every) for says in _problems(one, hosts)]
+
+
+def _problems(one: WebhookView, hosts: Sequence[AllowedHost]) -> list[str]:
+    found: list[str] = []
+    webhook, sent = one.webhook, one.traffic
+    if webhook.paused:
+        return found
+    try:
+        entries_for(parse(webhook.url), hosts)
+    except NotAllowed as error:
+        found.append(str(error))
+    else:
+        if one.state is WebhookState.FAILING:
+            since = sent.last_delivered_at
+            last = f"since {since:%Y-%m-%d %H:%M} UTC" if since else "yet"
+            found.append(f"Nothing has arrived {last}. {counted(sent.waiting, 'message')} waiting.")
+    if sent.given_up:
+        times = counted(sent.given_up, "message")
+        found.append(f"{times} given up in the last {RECENT.days} days.")
+    if webhook.missed:
+        missed = counted(webhook.missed, "event")
+        found.append(f"Up to {missed} removed from the event log before they could be sent.")
+    return found
