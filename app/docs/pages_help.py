@@ -19,7 +19,7 @@ from app.core.permissions import (
 from app.core.words import counted, spoken
 from app.docs import commands
 from app.docs.examples import EXAMPLES
-from app.docs.receivers import RECEIVERS
+from app.docs.receivers import ENTRIES, RECEIVERS
 from app.events.words import WORDS
 from app.sdk_tokens.forms import Place
 from app.sdk_tokens.pages_connect import snippets
@@ -135,6 +135,6 @@ FACTS: dict[str, Callable[[], dict[str, Any]]] = {
     "lifecycle": lambda: {"days": current_settings().stale_after_days},
     "operating": _operating,
     "connect": _connect,
-    "webhooks": lambda: {"receivers": RECEIVERS, "pauses": _pauses()},
+    "webhooks": lambda: {"receivers": RECEIVERS, "entries": ENTRIES, "pauses": _pauses()},
 }
 """What a topic shows beside its fixed text."""

@@ -1,4 +1,4 @@
-"""Code that verifies messages of webhooks, for the help."""
+"""Code that verifies messages of webhooks, and hosts to allow, for the help."""
 
 PYTHON = """\
 import base64, hmac, time
@@ -30,4 +30,11 @@ export function verify(secret, headers, body) {
     throw new Error("not from Flagstaff");
 }"""
 
+ENTRIES = {
+    "hooks.example.com": "https on port 443. All addresses of the host must be public.",
+    "hooks.example.com:8443": "The same on another port.",
+    "hooks.internal=10.0.0.0/8": "A host whose addresses are all in this network.",
+    "http://10.1.2.3:8080": "Without encryption, to this address only.",
+}
+"""Hosts that FLAGSTAFF_WEBHOOK_HOSTS can name, and what that allows."""
 RECEIVERS = {"Python": PYTHON, "Node": NODE}

@@ -52,7 +52,8 @@ def post(
     except (OSError, HTTPException, ValueError) as error:
         if time.monotonic() >= end:
             return Outcome(error=f"No complete answer within {SECONDS:.0f} seconds.")
-        return Outcome(error=f"The connection failed: {error or type(error).__name__}.")
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return Outcome(error=f"The connection failed: {why}.")
     return outcome
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import sqlalchemy as sa
+from sqlalchemy.orm import aliased
 
 from app.config.allowed_hosts import AllowedHost
 from app.core.clock import utcnow
@@ -27,9 +28,21 @@ class WebhookState(StrEnum):
     UNUSED = "unused"
 
 
+STATE_WORDS = {
+    WebhookState.PAUSED: ("Paused", "warn"),
+    WebhookState.FAILING: ("Failing", "bad"),
+    WebhookState.OK: ("Delivering", "ok"),
+    WebhookState.UNUSED: ("Nothing sent yet", ""),
+}
+"""What pages call it, and how they mark it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """``failing``: how many of those that wait were tried in vain. ``given_up``: within RECENT."""
+    """``failing``: how many of those that wait were tried in vain.
+
+    ``given_up``: how many events were, within RECENT, and have not arrived since.
+    """
 
     waiting: int = 0
     failing: int = 0
@@ -61,6 +74,10 @@ class WebhookView:
             return WebhookState.FAILING
         return WebhookState.OK if self.traffic.last_delivered_at else WebhookState.UNUSED
 
+    @property
+    def state_words(self) -> tuple[str, str]:
+        return STATE_WORDS[self.state]
+
 
 class Problem(NamedTuple):
     """What is wrong with a webhook, as a sentence."""
@@ -82,7 +99,15 @@ def traffic(ids: Collection[int]) -> Mapping[int, Traffic]:
     """What became of the messages of these webhooks, in one statement."""
     is_waiting = Delivery.status == DeliveryStatus.WAITING
     has_failed = Delivery.status == DeliveryStatus.FAILED
-    is_recent = Delivery.ended_at > utcnow() - RECENT
+    again = aliased(Delivery)
+    has_arrived = sa.exists().where(
+        again.webhook_id == Delivery.webhook_id,
+        again.message_id == Delivery.message_id,
+        again.status == DeliveryStatus.DELIVERED,
+    )
+    is_lost = sa.and_(
+        Delivery.ended_at > utcnow() - RECENT, Delivery.event_id.is_not(None), ~has_arrived
+    )
 
     def number(*tests: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
         return sa.func.count(sa.case((sa.and_(*tests), 1)))
@@ -95,7 +120,7 @@ def traffic(ids: Collection[int]) -> Mapping[int, Traffic]:
             Delivery.webhook_id,
             number(is_waiting),
             number(is_waiting, Delivery.attempts > 0),
-            number(has_failed, is_recent),
+            number(has_failed, is_lost),
             latest(Delivery.status == DeliveryStatus.DELIVERED),
             latest(has_failed),
         )

@@ -1,10 +1,13 @@
 """The API and the commands of webhooks."""
 
 import json
+from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
+import time_machine
 
+from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
 from app.webhooks import service, traffic
 from app.webhooks.models import Webhook
@@ -182,6 +185,20 @@ def test_problems_are_named_until_they_are_over(app, admin, allowed, monkeypatch
     allow(app, monkeypatch, f"http://{hosts[0].host}:{hosts[0].port}")
     admin.ok("PUT", f"{WEBHOOKS}/1", {"paused": True})
     assert problems(app) == []
+
+
+def test_a_message_that_was_given_up_is_a_problem_until_it_arrives(app, admin, allowed):
+    allowed.status = 500
+    with time_machine.travel(utcnow(), tick=False) as clock:
+        id = create(admin, allowed, eventTypes=["feature-created"])["id"]
+        admin.ok("POST", "/projects/default/features", {"name": "cart"})
+        while deliver(app):
+            clock.shift(timedelta(hours=14))
+        assert problems(app)[-1] == "1 message given up in the last 7 days."
+        allowed.status = 204
+        admin.ok("POST", f"{WEBHOOKS}/{id}/deliveries/1/send-again")
+        deliver(app)
+        assert problems(app) == []
 
 
 def test_metrics_say_how_many_messages_wait(app, admin, allowed):

@@ -1,14 +1,18 @@
 """The pages of webhooks."""
 
 import base64
+import json
 import re
+import shutil
+import subprocess
 from datetime import timedelta
 
 import pytest
 import time_machine
 
+from app.config.allowed_hosts import ALLOWED_HOSTS
 from app.core.clock import utcnow
-from app.docs.receivers import PYTHON
+from app.docs.receivers import ENTRIES, NODE, PYTHON
 from tests.browser import text_of
 from tests.support.webhooks import WEBHOOKS, allow, create, deliver, deliveries
 
@@ -165,3 +169,31 @@ def test_the_code_of_the_help_verifies_messages_in_python(browser, message):
     ):
         with pytest.raises(ValueError, match=r"not from Flagstaff|too old"):
             bad()
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_the_entries_of_the_help_are_valid(entry):
+    assert len(ALLOWED_HOSTS.read(entry)) == 1
+
+
+def test_the_code_of_the_help_verifies_messages_in_node(message, tmp_path):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node")
+    secret, sent = message
+    (tmp_path / "verify.mjs").write_text(NODE)
+    (tmp_path / "try.mjs").write_text(
+        "import { verify } from './verify.mjs';\n"
+        "const { secret, headers, body } = JSON.parse(process.argv[2]);\n"
+        "verify(secret, headers, Buffer.from(body));\n"
+    )
+
+    def verifies(**changed):
+        given = {"secret": secret, "headers": sent.headers, "body": sent.body.decode()} | changed
+        command = [node, str(tmp_path / "try.mjs"), json.dumps(given)]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+    assert verifies()
+    assert not verifies(body=sent.body.decode() + " ")
+    assert not verifies(secret="whsec_" + base64.b64encode(b"k" * 32).decode())
+    assert not verifies(headers=sent.headers | {"webhook-timestamp": "1"})
