@@ -87,7 +87,7 @@ class Delivery(Model):
     event_id: Mapped[int | None]
     event_type: Mapped[str | None] = mapped_column(String(60))
     stream: Mapped[str | None] = mapped_column(String(100))
-    body: Mapped[str] = mapped_column(Text)
+    body: Mapped[str] = mapped_column(Text, deferred=True)
     status: Mapped[DeliveryStatus] = mapped_column(default=DeliveryStatus.WAITING)
     attempts: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime] = mapped_column(default=utcnow)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from uuid import uuid4
 
 import sqlalchemy as sa
+from sqlalchemy.orm import undefer
 
 from app.config.allowed_hosts import AllowedHost
 from app.core.clock import utcnow
@@ -222,7 +223,8 @@ def _next_delivery(webhook: Webhook) -> Delivery | None:
     if not webhook.paused:
         is_next |= Delivery.id.in_(firsts)
     query = sa.select(Delivery).where(*is_waiting, Delivery.next_at <= utcnow(), is_next)
-    return db.session.scalars(query.order_by(Delivery.id).limit(1)).first()
+    with_body = query.options(undefer(Delivery.body))
+    return db.session.scalars(with_body.order_by(Delivery.id).limit(1)).first()
 
 
 def _number_waiting_for(webhook: Webhook) -> int:

@@ -168,7 +168,6 @@ class DeliveryRow(Schema):
     answer = fields.String(
         allow_none=True, metadata={"description": "The first 1,024 bytes of the last answer."}
     )
-    body = fields.String(metadata={"description": "What is sent, word for word."})
 
 
 class DeliveryList(Schema):

@@ -3,6 +3,7 @@
 import base64
 import hmac
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -69,6 +70,7 @@ class Receiver:
     seconds: float = 0.0
     messages: list[Message] = field(default_factory=list)
     accepted: list[Message] = field(default_factory=list)
+    _server: "_Server | None" = None
 
     @property
     def host(self) -> str:
@@ -94,8 +96,8 @@ class Receiver:
         assert len(self.accepted) >= number, [message.type for message in self.messages]
         return self.accepted
 
-    def listen(self) -> Callable[[], None]:
-        """Begin to answer, at the same port as before; gives what ends it."""
+    def listen(self, tls: ssl.SSLContext | None = None) -> None:
+        """Begin to answer, at the same port as before."""
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -119,30 +121,40 @@ class Receiver:
             def log_message(self, *_: Any) -> None:
                 """Say nothing."""
 
-        server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        server = _Server(("127.0.0.1", self.port), Handler)
+        if tls is not None:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
         self.port = server.server_port
         threading.Thread(target=partial(server.serve_forever, 0.02), daemon=True).start()
 
-        def end() -> None:
-            server.shutdown()
-            server.server_close()
+        self._server = server
 
-        return end
+    def end(self) -> None:
+        """Stop to listen."""
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+        self._server = None
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *_: Any) -> None:
+        """Say nothing of clients that leave early."""
 
 
 @pytest.fixture
 def receivers() -> Iterator[Callable[[], Receiver]]:
     """Starts receivers."""
-    ends = []
+    started = []
 
     def start() -> Receiver:
-        receiver = Receiver()
-        ends.append(receiver.listen())
-        return receiver
+        started.append(Receiver())
+        started[-1].listen()
+        return started[-1]
 
     yield start
-    for end in ends:
-        end()
+    for receiver in started:
+        receiver.end()
 
 
 @pytest.fixture

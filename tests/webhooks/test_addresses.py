@@ -1,6 +1,9 @@
 """Where requests go: to hosts that the operator named, at addresses that were checked."""
 
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 import time
 from ipaddress import ip_address
@@ -53,9 +56,11 @@ def send(url, hosts, headers=None):
 @pytest.fixture
 def names(monkeypatch):
     """Names that lead to addresses as the test says; how often each was looked up."""
-    known, asked = {}, []
+    known, asked, really = {}, [], socket.getaddrinfo
 
-    def look_up(host, port, *_, **__):
+    def look_up(host, port, *rest, **options):
+        if host[:1].isdigit():
+            return really(host, port, *rest, **options)
         asked.append(host)
         if host not in known:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -278,6 +283,42 @@ def test_https_needs_a_valid_certificate(receiver):
     outcome = send(url, receiver.host.replace("http:", "https:"))
     assert "connection failed" in outcome.error
     assert receiver.messages == []
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate of hooks.test, with its key in the same file."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl")
+    folder = tmp_path_factory.mktemp("certificate")
+    key, made = folder / "key.pem", folder / "certificate.pem"
+    command = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2")
+    about = ("-subj", "/CN=hooks.test", "-addext", "subjectAltName=DNS:hooks.test")
+    files = ("-keyout", str(key), "-out", str(made))
+    subprocess.run((*command, *about, *files), check=True, capture_output=True)
+    return made, key
+
+
+def test_over_https_the_name_is_verified_at_the_address_that_was_checked(
+    names, receiver, certificate, monkeypatch
+):
+    made, key = certificate
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(made, key)
+    receiver.end()
+    receiver.listen(server)
+    names["hooks.test"] = names["other.test"] = ["127.0.0.1"]
+    allowed = ",".join(f"{one}:{receiver.port}=127.0.0.0/8" for one in ("hooks.test", "other.test"))
+    url = f"https://hooks.test:{receiver.port}/x"
+    assert "The certificate is not valid" in send(url, allowed).error
+    trusting = ssl.create_default_context(cafile=made)
+    monkeypatch.setattr(sending, "_context", lambda: trusting)
+    assert send(url, allowed).error is None
+    [message] = receiver.messages
+    assert message.headers["Host"] == f"hooks.test:{receiver.port}"
+    other = send(f"https://other.test:{receiver.port}/x", allowed)
+    assert "The certificate is not valid" in other.error
+    assert len(receiver.messages) == 1
 
 
 def test_a_webhook_can_only_be_created_for_an_allowed_host(app, admin, receiver, monkeypatch):
