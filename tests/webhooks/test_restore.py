@@ -1,0 +1,33 @@
+"""Webhooks after a backup was restored: what is sent again can be told from what is new."""
+
+from app.core.db import db
+from tests.support.instances import new_instance
+from tests.support.machines import Machine
+from tests.support.webhooks import deliver
+
+
+def test_after_a_restore_the_same_event_has_the_same_id_and_another_one_another(
+    machine, receiver, tmp_path
+):
+    machine.settings["WEBHOOK_HOSTS"] = receiver.host
+    machine.ok("webhook", "create", "Chat", receiver.url, "--type", "feature-created")
+    machine.ok("feature", "create", "default", "before")
+    machine.ok("backup", str(tmp_path / "saved.zip"))
+    machine.ok("feature", "create", "default", "lost")
+    send(machine)
+    restored = Machine(tmp_path / "restored")
+    restored.settings["WEBHOOK_HOSTS"] = receiver.host
+    restored.ok("restore", str(tmp_path / "saved.zip"), "--yes")
+    restored.ok("feature", "create", "default", "after")
+    send(restored)
+    ids = [(message.subject, message.id) for message in receiver.accepted]
+    assert [subject for subject, _ in ids] == ["before", "lost", "before", "after"]
+    assert ids[0] == ids[2]
+    assert len({id for _, id in ids}) == 3
+
+
+def send(machine):
+    app = new_instance(machine.environ())
+    deliver(app)
+    with app.app_context():
+        db.engine.dispose()
