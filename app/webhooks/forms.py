@@ -60,7 +60,7 @@ class NewWebhookForm(_Fields):
 class WebhookForm(_Fields):
     schema = schemas.WebhookChanges
 
-    paused = BooleanField("Paused: send nothing, and nothing of this time later")
+    paused = BooleanField("Paused. Events in the meantime aren’t sent later.")
 
     def __init__(self, offered: Sequence[tuple[str, str]], data: Values) -> None:
         super().__init__(offered, data)

@@ -1,4 +1,4 @@
-"""Webhooks after a backup was restored: what is sent again can be told from what is new."""
+"""Webhooks after a backup was restored: receivers can tell what is sent again from what is new."""
 
 from app.core.db import db
 from tests.support.instances import new_instance
