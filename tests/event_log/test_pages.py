@@ -106,10 +106,10 @@ def test_how_often_others_sign_in_is_for_admins(app, people):
 
 
 def test_events_of_private_projects_are_for_those_who_know_of_them(app, people, admin):
-    admin.ok("POST", "/projects", json={"id": "secret", "name": "S", "mode": "private"})
+    admin.ok("POST", "/projects", json={"id": "hidden-shop", "name": "S", "mode": "private"})
     people.person("editor", role="Editor")
     page = Browser(app).sign_in("editor").get("/events")
-    assert not page.has("secret")
+    assert not page.has("hidden-shop")
 
 
 def test_without_permission_the_page_of_events_says_what_is_missing(app: Flask, people: People):
