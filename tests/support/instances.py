@@ -87,7 +87,7 @@ def instances(
             environ = {
                 "FLAGSTAFF_HOME": str(home),
                 "FLAGSTAFF_THREADS": "16",
-                "FLAGSTAFF_WEBHOOK_HOSTS": "hooks.example",
+                "FLAGSTAFF_WEBHOOK_HOSTS": "hooks.example,hooks.example.com",
             }
             if backend == "postgresql":
                 environ["FLAGSTAFF_DATABASE_URL"] = request.getfixturevalue("postgresql_url")
