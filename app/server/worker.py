@@ -58,7 +58,6 @@ PRUNING_SECONDS = 60.0
 REPORT_SECONDS = 4.0
 """No more than 5 are lost if the process is killed."""
 SCHEDULE_SECONDS = 2.0
-VISIT_SECONDS = 2.0
 SWITCH_SECONDS = 0.001
 """How long a thread that computes may keep the others waiting for the interpreter."""
 MAX_SPOOLED = 2_000_000_000

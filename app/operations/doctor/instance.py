@@ -220,20 +220,20 @@ def check_backup(settings: Settings) -> Iterator[Finding]:
         yield fine(about, f"The last one was on {made:%Y-%m-%d at %H:%M} UTC.")
 
 
-CHECKS = (check_clock, check_event_log, check_people, check_tokens, check_webhooks)
+CHECKS = (
+    check_clock,
+    check_event_log,
+    check_people,
+    check_tokens,
+    check_approvals,
+    check_webhooks,
+)
 """Those that need the right schema."""
 
 
 def _contents(settings: Settings) -> Iterator[Finding]:
     try:
         with unit_of_work(writes=False):
-            for check in (
-                check_clock,
-                check_event_log,
-                check_people,
-                check_tokens,
-                check_approvals,
-            ):
             for check in CHECKS:
                 yield from check(settings)
         yield from check_evaluation()
