@@ -539,7 +539,8 @@ def test_every_change_can_be_rehearsed_and_everything_has_json():
         if path not in without:
             assert "--json" in options, path
             reads = path.split()[-1] in {
-                "list", "show", "inactive", "members", "plan", "whose", "verify", "evaluate"
+                "list", "show", "inactive", "members", "plan", "whose", "verify", "evaluate",
+                "search",
             }  # fmt: skip
             assert ("--dry-run" in options) is not reads, path
 
@@ -550,3 +551,12 @@ def leaves(group: Any, above: str = "") -> list[tuple[str, Any]]:
         path = f"{above} {name}".strip()
         found += leaves(command, path) if hasattr(command, "commands") else [(path, command)]
     return found
+
+
+def test_search_finds_by_name_and_says_what_may_have_been_meant(machine):
+    machine.ok("feature", "create", "default", "checkout.express")
+    assert "checkout.express" in machine.ok("search", "express", "check")
+    found = value(machine, "search", "checkout", "--in", "features")
+    assert [hit["name"] for hit in found["groups"][0]["hits"]] == ["checkout.express"]
+    assert machine.ok("search", "chekcout") == "Nothing matches. Did you mean checkout?"
+    assert machine.ok("search", "qqqqq") == "Nothing matches."
