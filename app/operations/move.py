@@ -17,9 +17,6 @@ from app.operations.errors import OperationFailed
 from app.operations.progress import Progress
 from app.operations.table_digests import TableDigest, differing_tables, digest_tables
 
-TABLES = Model.metadata.sorted_tables
-"""Ordered so that each table comes after those it refers to."""
-
 
 def move(source: sa.Engine, target: sa.Engine, progress: Progress) -> dict[str, TableDigest]:
     """Copy everything into an empty database and commit the copy if it is the same.
@@ -68,15 +65,15 @@ def _refuse_unless_empty(new: sa.Connection) -> None:
 def _lock_against_writes(old: sa.Connection) -> None:
     """Lock PostgreSQL's tables; on SQLite, BEGIN IMMEDIATE has done so."""
     if old.dialect.name == "postgresql":
-        names = ", ".join(table.name for table in TABLES)
+        names = ", ".join(table.name for table in _tables())
         old.exec_driver_sql(f"LOCK TABLE {names} IN SHARE MODE")
 
 
 def _copy(old: sa.Connection, new: sa.Connection, progress: Progress) -> None:
     """Copy every table and report the progress."""
-    for table in reversed(TABLES):
+    for table in reversed(_tables()):
         new.execute(sa.delete(table))  # rows that migrations create
-    counts = ((table, sa.select(sa.func.count()).select_from(table)) for table in TABLES)
+    counts = ((table, sa.select(sa.func.count()).select_from(table)) for table in _tables())
     numbers: dict[sa.Table, int] = {table: old.scalar(count) or 0 for table, count in counts}
     for table, number in numbers.items():
         with progress(f"{table.name} {number:,}", number) as advance:
@@ -150,3 +147,8 @@ def _last_id(old: sa.Connection, table: sa.Table) -> int | None:
 
 def _sequence(table: sa.Table) -> sa.ColumnElement[Any]:
     return sa.cast(sa.func.pg_get_serial_sequence(table.name, "id"), REGCLASS)
+
+
+def _tables() -> list[sa.Table]:
+    """All tables, each after those it refers to. Not at import: there are more models by now."""
+    return Model.metadata.sorted_tables
