@@ -12,6 +12,10 @@ from app.auth import identity
 from app.auth import pages as auth_pages
 from app.change_requests import api as change_requests_api
 from app.change_requests import pages as change_requests_pages
+from app.change_requests import pages_archive as proposal_archive_pages
+from app.change_requests import pages_bulk as proposal_bulk_pages
+from app.change_requests import pages_proposing as proposal_pages
+from app.change_requests import pages_strategies as proposal_strategy_pages
 from app.config import Settings
 from app.constraints import api as constraints_api
 from app.context import api as context_api
@@ -155,6 +159,10 @@ PAGES = (
     cors_pages.bp,
     connect_pages.bp,
     webhook_pages.bp,
+    proposal_pages.bp,
+    proposal_strategy_pages.bp,
+    proposal_bulk_pages.bp,
+    proposal_archive_pages.bp,
     docs_pages.bp,
     docs_pages_help.bp,
 )
@@ -176,6 +184,7 @@ def create_app(settings: Settings) -> Flask:
     auth_pages.init_app(app)
     change_requests_pages.init_app(app)
     health_api.init_app(app)
+    proposal_pages.init_app(app)
     api = openapi.Api(app)
     for face in APIS:
         api.register_blueprint(face)

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 from flask import flash, render_template, request, url_for
@@ -15,6 +16,7 @@ from app.features import service as features
 from app.features.pages import are_too_many, list_filters
 from app.features.selections import ResolvedSelection
 from app.projects import service as projects
+from app.strategies import queries as strategies
 from app.web import signing
 from app.web.caller import current_actor
 from app.web.forms import ReasonForm, attempt, show_review
@@ -37,20 +39,29 @@ def preview(project_id: str) -> ResponseReturnValue:
 @bp.post("/archive", needs=Permission.DELETE_FEATURE)
 def archive(project_id: str) -> ResponseReturnValue:
     """Archive, if the plan is still what was shown."""
+
+    def save(names: list[str], detach: list[str], shown: dict[str, Any]) -> Response:
+        batch_id = service.archive(current_actor, project_id, names, detach=detach, shown=shown)
+        return redirect_to(".archived", project_id=project_id, batch=batch_id)
+
+    return confirm(project_id, save)
+
+
+def confirm(
+    project_id: str, save: Callable[[list[str], list[str], dict[str, Any]], Response]
+) -> ResponseReturnValue:
+    """Take the confirmation of a plan.
+
+    ``save`` takes the names, the parents that others stop depending on, and the facts that the
+    page showed, and says where to go then.
+    """
     selection, form = _selection(project_id), ReasonForm()
     detach = request.args.getlist("detach")
     if detach:
         current_actor.require(Permission.UPDATE_FEATURE_DEPENDENCY, project_id)
     shown = signing.read("review", _subject(project_id), request.form.get("plan", ""))
-    batch_id = attempt(
-        form,
-        lambda: service.archive(
-            current_actor, project_id, selection.names, detach=detach, shown=shown
-        ),
-    )
-    if batch_id is None:
-        return _preview_page(project_id, form, shown)
-    return redirect_to(".archived", project_id=project_id, batch=batch_id)
+    done = attempt(form, lambda: save(selection.names, detach, shown))
+    return done or _preview_page(project_id, form, shown)
 
 
 @bp.get("/archived", needs=Permission.DELETE_FEATURE)
@@ -113,8 +124,17 @@ def _preview_page(
         changed_since=_changed_since(shown, plan),
         signed=signing.sign("review", _subject(project_id), plan.facts),
         api_body=archive_body(selection.names, detach),
+        guarded=_guarded(project_id, plan),
+        here_again={"project_id": project_id, "selection": selection.id, "detach": detach or None},
         most=SHOWN,
     )
+
+
+def _guarded(project_id: str, plan: Plan) -> dict[str, list[str]]:
+    """The environments with approvals in which features of the plan are on, with those."""
+    names = {id: name for name, id in plan.ids.items()}
+    found = strategies.guarded_where_on(project_id, names)
+    return {place: sorted(names[id] for id in ids) for place, ids in found.items()}
 
 
 def _detach_url(parent: str) -> str:

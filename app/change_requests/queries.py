@@ -74,8 +74,7 @@ IS_APPROVED = APPROVALS >= REQUIRED
 def rows(actor: Actor, **filters: Unpack[Filters]) -> sa.Select[ChangeRequest]:
     """The change requests that the actor can see, newest first: drafts are their author’s alone."""
     query = sa.select(ChangeRequest).where(
-        ChangeRequest.project_id.in_(visible_projects(actor)),
-        sa.or_(ChangeRequest.state != State.DRAFT, is_by(actor.id)),
+        ChangeRequest.project_id.in_(visible_projects(actor)), is_seen_by(actor)
     )
     if text := filters.get("text"):
         query = query.where(_matches(text))
@@ -97,6 +96,11 @@ def rows(actor: Actor, **filters: Unpack[Filters]) -> sa.Select[ChangeRequest]:
     return query.order_by(*order, ChangeRequest.id.desc()).options(
         selectinload(ChangeRequest.changes)
     )
+
+
+def is_seen_by(actor: Actor) -> sa.ColumnElement[bool]:
+    """Whether the actor sees a request of a project that they see."""
+    return sa.or_(ChangeRequest.state != State.DRAFT, is_by(actor.id))
 
 
 def is_in_state(state: State) -> sa.ColumnElement[bool]:

@@ -199,7 +199,8 @@ def sent(payload: Any) -> Any:
     if isinstance(payload, list):
         return [sent(each) for each in payload]
     rules: Mapping[str, Any] = {"sort_order": "sortOrder"}
-    return {rules.get(name, name): value for name, value in payload.items()}
+    inner = {"replace_parameters"}  # of a form, which shows all parameters
+    return {rules.get(name, name): value for name, value in payload.items() if name not in inner}
 
 
 class ListedChange(Schema):

@@ -65,6 +65,27 @@ def propose(
     return request
 
 
+def draft_of(
+    actor: Actor, project_id: str, environment: str, *, for_change: bool = False
+) -> ChangeRequest | None:
+    """The actor’s draft for this environment; the command line has none."""
+    if actor.id is None:
+        return None
+    query = (
+        sa.select(ChangeRequest)
+        .where(
+            ChangeRequest.created_by_id == actor.id,
+            ChangeRequest.project_id == project_id,
+            ChangeRequest.environment == environment,
+            ChangeRequest.state == State.DRAFT,
+        )
+        .options(selectinload(ChangeRequest.changes))
+    )
+    if for_change:
+        query = query.with_for_update(of=ChangeRequest).execution_options(populate_existing=True)
+    return db.session.scalar(query)
+
+
 def search(actor: Actor, *, limit: int, offset: int, **filters: Unpack[Filters]) -> Page[View]:
     page = page_of(queries.rows(actor, **filters), limit=limit, offset=offset)
     return page.of(views.of(page.items))
@@ -304,20 +325,8 @@ def _require_permission(actor: Actor, project_id: str, proposal: Proposal) -> No
 
 def _draft(actor: Actor, project_id: str, environment: str) -> ChangeRequest:
     """The actor’s draft, locked; a new one if they have none."""
-    if actor.id is not None:
-        query = (
-            sa.select(ChangeRequest)
-            .where(
-                ChangeRequest.created_by_id == actor.id,
-                ChangeRequest.project_id == project_id,
-                ChangeRequest.environment == environment,
-                ChangeRequest.state == State.DRAFT,
-            )
-            .options(selectinload(ChangeRequest.changes))
-            .with_for_update(of=ChangeRequest)
-        )
-        if found := db.session.scalar(query.execution_options(populate_existing=True)):
-            return found
+    if found := draft_of(actor, project_id, environment, for_change=True):
+        return found
     request = ChangeRequest(
         project_id=project_id,
         environment=environment,
@@ -370,7 +379,8 @@ def _add(actor: Actor, request: ChangeRequest, changes: list[Change]) -> None:
         same = former.get(_what(change))
         if same is None:
             request.changes.append(change)
-            former[_what(change)] = change
+            if change.action not in REPEATABLE:
+                former[_what(change)] = change
         elif change.action in {Action.UPDATE_STRATEGY, Action.UPDATE_SEGMENT}:
             same.payload, same.base = {**same.payload, **change.payload}, change.base
         else:

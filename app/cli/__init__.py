@@ -11,6 +11,7 @@ from flask.helpers import get_debug_flag
 from app.cli import (
     backup,
     browser_origins,
+    change_requests,
     completion,
     context_fields,
     database,
@@ -67,6 +68,7 @@ for command in (
     segments.segment,
     strategies.strategy,
     default_strategies.default_strategy,
+    change_requests.change_request,
     strategy_types.strategy_type,
     events.events,
     backup.backup,

@@ -6,6 +6,7 @@ import click
 from app.archive import schemas as archive_schemas
 from app.archive import service as archiving
 from app.archive import words as archive_words
+from app.change_requests import proposals
 from app.cli.commands import (
     UNLIMITED,
     Output,
@@ -15,10 +16,12 @@ from app.cli.commands import (
     table,
     validated,
 )
+from app.cli.proposing import guarded_place, propose
 from app.core.actor import Actor
 from app.features import lifecycle, schemas, service
 from app.features.models import CompletedStatus, FeatureType, Stage
 from app.features.stale import StaleFilter, UsageFilter
+from app.strategies import queries as strategies
 from app.strategies import words
 from app.switching import service as switching
 from app.tagging import schemas as tagging_schemas
@@ -190,8 +193,17 @@ def plan(
 def archive(
     actor: Actor, project: str, names: tuple[str, ...], remove_dependencies_on: tuple[str, ...]
 ) -> Output:
-    """Archive features, all or none. To preview it, use flagstaff feature plan."""
-    batch = archiving.archive(actor, project, _names_in(names), detach=remove_dependencies_on)
+    """Archive features, all or none. To preview it, use flagstaff feature plan.
+
+    Where one is on and changes need approvals, this opens a change request. With --reason, it
+    archives at once.
+    """
+    asked = _names_in(names)
+    found = archiving.plan(actor, project, asked, detach=remove_dependencies_on)
+    where_on = strategies.guarded_where_on(project, found.ids.values())
+    if place := guarded_place(actor, project, where_on):
+        return propose(actor, project, place, proposals.archiving(found))
+    batch = archiving.archive(actor, project, asked, detach=remove_dependencies_on)
     done = archiving.archived_in(actor, project, batch)
     return Output({"archived": done}, f"Archived {len(done)}: {', '.join(done)}")
 
@@ -213,7 +225,10 @@ def revive(actor: Actor, project: str, names: tuple[str, ...]) -> Output:
 @_environment
 @change_command
 def on(actor: Actor, project: str, names: tuple[str, ...], environment: str) -> Output:
-    """Switch features on, all or none. One without a strategy gets the default: for everyone."""
+    """Switch features on, all or none. One without a strategy gets the default: for everyone.
+
+    Where changes need approvals, this opens a change request. With --reason, it switches at once.
+    """
     return _switched(actor, project, names, environment, is_on=True)
 
 
@@ -223,7 +238,10 @@ def on(actor: Actor, project: str, names: tuple[str, ...], environment: str) -> 
 @_environment
 @change_command
 def off(actor: Actor, project: str, names: tuple[str, ...], environment: str) -> Output:
-    """Switch features off, all or none. They keep their strategies."""
+    """Switch features off, all or none. They keep their strategies.
+
+    Where changes need approvals, this opens a change request. With --reason, it switches at once.
+    """
     return _switched(actor, project, names, environment, is_on=False)
 
 
@@ -292,6 +310,10 @@ def _switched(
     actor: Actor, project: str, names: tuple[str, ...], environment: str, *, is_on: bool
 ) -> Output:
     asked = _names_in(names)
+    found = switching.preview(actor, project, environment, asked, on=is_on)
+    is_possible = found.changing and not found.unknown and not found.archived
+    if is_possible and (place := guarded_place(actor, project, [environment])):
+        return propose(actor, project, place, proposals.switching(found.changing, on=is_on))
     _, changed = switching.switch(actor, project, environment, asked, on=is_on)
     value: dict[str, Any] = {"changed": changed, "unchanged": len(asked) - len(changed)}
     act = f"Switched {len(changed)} {'on' if is_on else 'off'} in {environment}"

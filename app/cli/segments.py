@@ -3,8 +3,11 @@ from typing import Any
 
 import click
 
+from app.change_requests.models import Action
+from app.change_requests.service import Proposal
 from app.cli.commands import UNLIMITED, Output, change_command, query_command, table, validated
 from app.cli.constraints import constraint_option, read
+from app.cli.proposing import propose
 from app.constraints.words import plain, told_all
 from app.core.actor import Actor
 from app.segments import schemas, service
@@ -67,9 +70,18 @@ def create(actor: Actor, **given: Any) -> Output:
 @constraint_option
 @change_command
 def update(actor: Actor, name: str, new_name: str | None, **given: Any) -> Output:
-    """Change the segment NAME. Options that are left out change nothing."""
+    """Change the segment NAME. Options that are left out change nothing.
+
+    Where strategies use it and changes need approvals, new constraints open a change request. With
+    --reason, they hold at once.
+    """
     found = service.named(actor, name, for_change=True)
     fields = validated(schemas.SegmentChanges, {"name": new_name, **_fields(**given)})
+    is_other = fields.get("constraints", found.constraints) != found.constraints
+    place = service.only_place(service.guarded_uses(actor, found))
+    if is_other and place and not actor.reason:
+        change = Proposal(None, Action.UPDATE_SEGMENT, {"id": found.id, **fields})
+        return propose(actor, *place, [change])
     service.update(actor, found, **fields)
     return _output(service.view(found))
 

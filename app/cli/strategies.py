@@ -4,7 +4,10 @@ from typing import Any
 
 import click
 
+from app.change_requests.models import Action
+from app.change_requests.service import Proposal
 from app.cli.commands import Output, change_command, query_command, table, validated
+from app.cli.proposing import guarded_place, propose
 from app.cli.strategy_options import (
     environment_option,
     fields_of,
@@ -48,8 +51,13 @@ def list_strategies(actor: Actor, project: str, feature: str, environment: str) 
 @click.option("--disabled", is_flag=True, default=None, help="SDKs don’t get it yet.")
 @change_command
 def add(actor: Actor, project: str, feature: str, environment: str, **given: Any) -> Output:
-    """Add a strategy. It does not switch the feature on."""
+    """Add a strategy. It does not switch the feature on.
+
+    Where changes need approvals, this opens a change request. With --reason, it adds it at once.
+    """
     values = validated(schemas.NewStrategy, fields_of(actor, project, **given))
+    if place := guarded_place(actor, project, [environment]):
+        return propose(actor, project, place, [Proposal(feature, Action.ADD_STRATEGY, values)])
     return _output(strategies.add(actor, project, feature, environment, **values))
 
 
@@ -64,9 +72,15 @@ def add(actor: Actor, project: str, feature: str, environment: str, **given: Any
 def update(
     actor: Actor, project: str, feature: str, id: str, environment: str, **given: Any
 ) -> Output:
-    """Change the strategy ID. Options that are left out change nothing."""
-    found = strategies.get_for_change(actor, project, feature, environment, id)
+    """Change the strategy ID. Options that are left out change nothing.
+
+    Where changes need approvals, this opens a change request. With --reason, it changes it at once.
+    """
     values = validated(schemas.StrategyChanges, fields_of(actor, project, **given))
+    if place := guarded_place(actor, project, [environment]):
+        edit = Proposal(feature, Action.UPDATE_STRATEGY, {"id": id, **values})
+        return propose(actor, project, place, [edit])
+    found = strategies.get_for_change(actor, project, feature, environment, id)
     strategies.update(actor, project, found, **values)
     return _output(found)
 
@@ -78,7 +92,14 @@ def update(
 @environment_option
 @change_command
 def delete(actor: Actor, project: str, feature: str, id: str, environment: str) -> Output:
-    """Delete the strategy ID. A feature that has no other is switched off."""
+    """Delete the strategy ID. A feature that has no other is switched off.
+
+    Where changes need approvals, this opens a change request. With --reason, it deletes it at once.
+    """
+    if place := guarded_place(actor, project, [environment]):
+        return propose(
+            actor, project, place, [Proposal(feature, Action.DELETE_STRATEGY, {"id": id})]
+        )
     strategies.remove(actor, strategies.get_for_change(actor, project, feature, environment, id))
     return Output({"id": id}, f"Deleted a strategy of {feature} in {environment}.")
 

@@ -1,7 +1,10 @@
 """The tabs of a feature on which people change its settings, tags and parent."""
 
+from collections.abc import Callable
+
 from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
 
 from app.core.permissions import Access, Permission
 from app.features import service
@@ -9,6 +12,7 @@ from app.features.forms import ENTERED, FeatureForm, ParentForm, parent_of, sett
 from app.features.pages import SUGGESTIONS, about
 from app.features.queries import FeatureView
 from app.projects import service as projects
+from app.strategies.queries import ProjectUse
 from app.web.caller import current_actor
 from app.web.conflicts import FieldConflict, StaleEdit, Values
 from app.web.forms import attempt, show_form
@@ -66,14 +70,23 @@ def tags(project_id: str, name: str) -> ResponseReturnValue:
 @bp.post("/tags", needs=Permission.UPDATE_FEATURE_DEPENDENCY)
 def choose_parent(project_id: str, name: str) -> ResponseReturnValue:
     """Save the parent, unless someone else changed it first: then show what they changed."""
+
+    def save(parent: str | None) -> Response:
+        _tell(name, changed=_save_parent(project_id, name, parent))
+        return redirect_to(".tags", project_id=project_id, name=name)
+
+    return change_parent(project_id, name, save)
+
+
+def change_parent(
+    project_id: str, name: str, save: Callable[[str | None], Response]
+) -> ResponseReturnValue:
+    """The form of the parent; ``save`` takes what was chosen, and says where to go then."""
     view, form = service.get_for_change(current_actor, project_id, name), ParentForm()
     if before := _parent_edit(name).stale(parent_of(view)):
         return _tags_page(project_id, view, form, before)
-    changed = attempt(form, lambda: _save_parent(project_id, name, form.values["parent"]))
-    if changed is None:
-        return _tags_page(project_id, view, form)
-    _tell(name, changed=changed)
-    return redirect_to(".tags", project_id=project_id, name=name)
+    done = attempt(form, lambda: save(form.values["parent"]))
+    return done or _tags_page(project_id, view, form)
 
 
 def _save_parent(project_id: str, name: str, parent: str | None) -> bool:
@@ -132,5 +145,12 @@ def _tags_page(
         parent_of(view),
         before,
         parents=service.possible_parents(project_id, SUGGESTIONS),
+        guarded=_where_on_and_guarded(view),
         **about(project_id, view),
     )
+
+
+def _where_on_and_guarded(view: FeatureView) -> list[ProjectUse]:
+    """The environments in which another parent needs approvals."""
+    uses = (state.environment for state in view.environments if state.enabled)
+    return [use for use in uses if use.required_approvals]

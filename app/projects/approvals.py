@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import sqlalchemy as sa
 
-from app.core.actor import Actor, Approved
+from app.core.actor import Actor
 from app.core.db import db
 from app.core.errors import NoAccess
 from app.core.words import counted, spoken
@@ -25,11 +25,13 @@ def guard(
     *,
     feature: str | None = None,
     is_visible: bool = True,
+    instead: str | None = None,
 ) -> None:
     """Refuse a change that reaches applications in one of these environments, if it is guarded.
 
     Approvals of others let it pass, and so does the reason of an Admin, which the event log keeps.
-    ``is_visible``: whether the refusal may name the project.
+    ``is_visible``: whether the refusal may name the project. ``instead``: what to do where this
+    can't be proposed.
 
     Raises:
         NoAccess: with the number of approvals that the change would need, and how to propose it.
@@ -41,7 +43,7 @@ def guard(
     if not found:
         return
     if actor.approved or not (actor.is_admin and actor.reason):
-        raise _needs_approvals(project_id, found, actor.approved, is_visible=is_visible)
+        raise _needs_approvals(actor, project_id, found, is_visible=is_visible, instead=instead)
     for name, required in found:
         events.record(
             actor,
@@ -53,24 +55,35 @@ def guard(
 
 
 def _needs_approvals(
+    actor: Actor,
     project_id: str,
     found: Sequence[sa.Row[str, int]],
-    approved: Approved | None,
     *,
     is_visible: bool,
+    instead: str | None,
 ) -> NoAccess:
     needs = spoken([f"{counted(most, 'approval')} in {name}" for name, most in found])
     where = f"{needs} of project {project_id}" if is_visible else "approvals in other projects"
     by_admin = "An Admin can make this change without approval, and must give a reason."
-    if approved:
+    if approved := actor.approved:
         return NoAccess(
             f"This change also needs {where}. A change request covers one environment, so it "
             f"cannot be part of one in {approved.environment} of project {approved.project}. "
             f"{by_admin}"
         )
-    propose = f"/api/admin/projects/{project_id}/environments/{found[0].environment}"
-    how = f"Propose it in a change request (POST {propose}/change-requests). " if is_visible else ""
-    return NoAccess(f"Changes that reach applications need {where}. {how}{by_admin}")
+    how = instead or (_how_to_propose(project_id, found) if is_visible else "")
+    sentences = (f"Changes that reach applications need {where}.", how, by_admin)
+    return NoAccess(" ".join(filter(None, sentences)))
+
+
+def _how_to_propose(project_id: str, found: Sequence[sa.Row[str, int]]) -> str:
+    if len(found) > 1:
+        return (
+            "A change request covers one environment, so make sure first that the change reaches "
+            "only one of these. For example, switch the feature off in the others."
+        )
+    path = f"/api/admin/projects/{project_id}/environments/{found[0].environment}/change-requests"
+    return f"Propose it in a change request (POST {path})."
 
 
 def _required(project_id: str, environments: Iterable[str]) -> Sequence[sa.Row[str, int]]:

@@ -296,7 +296,8 @@ def _switch_off(actor: Actor, project: Project, environments: Collection[str]) -
         _states.c.enabled, _states.c.environment.in_(environments), _states.c.feature_id.in_(inside)
     )
     found = set(db.session.scalars(on.distinct()))
-    guard(actor, project.id, found)
+    instead = "Switch the features off there first, in a change request."
+    guard(actor, project.id, found, instead=instead)
     off = sa.update(_states).where(
         _states.c.enabled, _states.c.environment.in_(found), _states.c.feature_id.in_(inside)
     )

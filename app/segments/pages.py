@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from functools import partial
 
 from flask import flash, render_template, request
@@ -71,9 +72,25 @@ def show(id: int) -> ResponseReturnValue:
 
 @bp.post("/segments/<id:id>", needs=Access.SIGNED_IN)
 def update(id: int) -> ResponseReturnValue:
-    """Save, after a review if strategies use it and would reach other people.
+    """Save, after a review if strategies use it and would reach other people."""
 
-    If someone else changed the segment first, show what they changed.
+    def save(segment: Segment, form: SegmentForm) -> Response:
+        changed = _save(segment, form)
+        flash(f"Segment {segment.name} saved." if changed else "Nothing changed.", "ok")
+        return redirect_to(".show", id=id)
+
+    return change(id, save, review=_review)
+
+
+def change(
+    id: int,
+    save: Callable[[Segment, SegmentForm], Response],
+    *,
+    review: Callable[[Segment, SegmentForm], str | None] = lambda *_: None,
+) -> ResponseReturnValue:
+    """The form of a segment; if someone else changed it first, show what they changed.
+
+    ``review``: a page to show before. ``save`` takes what was entered, and says where to go then.
     """
     segment = service.get(current_actor, id, for_change=True)
     _require(Permission.UPDATE_SEGMENT, segment)
@@ -82,13 +99,10 @@ def update(id: int) -> ResponseReturnValue:
         return _page(segment, form)
     if before := _stale_edit(id).stale(current):
         return _page(segment, form, before)
-    if form.validate_on_submit() and (page := _review(segment, form)):
+    if form.validate_on_submit() and (page := review(segment, form)):
         return page
-    changed = attempt(form, lambda: _save(segment, form))
-    if changed is None:
-        return _page(service.get(current_actor, id), form)
-    flash(f"Segment {segment.name} saved." if changed else "Nothing changed.", "ok")
-    return redirect_to(".show", id=id)
+    done = attempt(form, lambda: save(segment, form))
+    return done or _page(service.get(current_actor, id), form)
 
 
 @bp.post("/segments/<id:id>/delete", needs=Access.SIGNED_IN)
@@ -141,11 +155,13 @@ def _review(segment: Segment, form: SegmentForm) -> str | None:
         used=uses,
         uses=service.uses(current_actor, segment),
         guarded=guarded,
+        place=service.only_place(guarded),
         has_changed=bool(confirmed),
         changes=stale_edit.differences(current, after),
         plan=signing.sign("review", stale_edit.subject, facts),
         seen=stale_edit.sign(current),
-        carried=form.carried,
+        form=form,
+        carried=[pair for pair in form.carried if pair[0] != "reason" or not guarded],
     )
 
 

@@ -1,6 +1,6 @@
 """Segments: groups of people that are described once and used in many strategies."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
@@ -99,6 +99,12 @@ def guarded_uses(actor: Actor, segment: Segment) -> dict[str | None, list[str]]:
             is_visible = project_id in visible
             found[project_id if is_visible else None] = environments if is_visible else []
     return found
+
+
+def only_place(found: Mapping[str | None, list[str]]) -> tuple[str, str] | None:
+    """The project and environment of ``guarded_uses``, if one change request can cover them."""
+    places = [(project, name) for project, names in found.items() if project for name in names]
+    return places[0] if len(places) == 1 and None not in found else None
 
 
 def create(

@@ -182,11 +182,13 @@ def on_in(environment: str, ids: Collection[int]) -> set[int]:
     return {id for id, name in _on.rows(ids) if name == environment}
 
 
-def guarded_where_on(project_id: str, ids: Collection[int]) -> list[str]:
-    """The environments with approvals in which at least one of the features is on."""
-    on = {name for _, name in _on.rows(ids)}
+def guarded_where_on(project_id: str, ids: Collection[int]) -> dict[str, set[int]]:
+    """The environments with approvals in which at least one of the features is on, with those."""
+    on: defaultdict[str, set[int]] = defaultdict(set)
+    for id, name in _on.rows(ids):
+        on[name].add(id)
     [uses] = environments_of([project_id]).values() or [[]]
-    return [use.name for use in uses if use.required_approvals and use.name in on]
+    return {use.name: on[use.name] for use in uses if use.required_approvals and use.name in on}
 
 
 def with_strategy(environment: str, ids: Collection[int]) -> set[int]:

@@ -11,6 +11,7 @@ from app.events import service as events
 from app.events.models import EventType
 from app.events.service import EventPayload
 from app.features import service as features
+from app.features.models import Feature
 from app.projects.approvals import guard
 from app.strategies import queries
 from app.strategies.models import MAX_STRATEGIES, Strategy
@@ -24,15 +25,8 @@ def copy(
 
     All or none. What is paused stays paused, and no feature is switched on or off.
     """
-    found = features.lock_for_change(actor, project_id, feature)
-    for name in (environment, *targets):
-        use_of(project_id, name)
-    if environment in targets:
-        raise Invalid.at("/targets", f"The strategies are in {environment} already.")
+    found, originals = to_copy(actor, project_id, feature, environment, targets)
     guard(actor, project_id, targets, feature=feature)
-    originals = queries.strategies_in(environment, [found.id]).get(found.id, [])
-    if not originals:
-        raise Conflict(f"{feature} has no strategy in {environment} to copy.")
     copies = []
     for target in targets:
         place = len(queries.strategies_in(target, [found.id]).get(found.id, []))
@@ -52,6 +46,21 @@ def copy(
     ]
     events.record_together(actor, EventType.FEATURE_STRATEGY_ADDED, payloads)
     return len(originals)
+
+
+def to_copy(
+    actor: Actor, project_id: str, feature: str, environment: str, targets: Sequence[str]
+) -> tuple[Feature, list[Strategy]]:
+    """The feature, locked for this transaction, and what there is to copy to these targets."""
+    found = features.lock_for_change(actor, project_id, feature)
+    for name in (environment, *targets):
+        use_of(project_id, name)
+    if environment in targets:
+        raise Invalid.at("/targets", f"The strategies are in {environment} already.")
+    originals = queries.strategies_in(environment, [found.id]).get(found.id, [])
+    if not originals:
+        raise Conflict(f"{feature} has no strategy in {environment} to copy.")
+    return found, originals
 
 
 def _copy(strategy: Strategy, environment: str, place: int) -> Strategy:

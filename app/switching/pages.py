@@ -6,7 +6,7 @@ from app.core.permissions import Permission
 from app.projects.approvals import guarded
 from app.switching import service
 from app.web.caller import current_actor
-from app.web.forms import ReasonForm, attempt
+from app.web.forms import ReasonForm, attempt, tell_refusal
 from app.web.notes import DONE, tell_with_undo
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -37,10 +37,10 @@ def _switch(project_id: str, name: str, environment: str, *, on: bool) -> Respon
     done = attempt(
         form, lambda: service.switch(current_actor, project_id, environment, [name], on=on)
     )
+    back = redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=DONE)
     if done is None:
-        for _, message in form.problems:
-            flash(message, "warn")
-    elif not done[1]:
+        return tell_refusal(form, back)
+    if not done[1]:
         flash(f"It was already {word} in {environment}.", "ok")
     elif guarded(project_id, [environment]):
         flash(SWITCHED.format(word, environment), "ok")  # undoing it needs a reason too
@@ -55,4 +55,4 @@ def _switch(project_id: str, name: str, environment: str, *, on: bool) -> Respon
             ),
             what=f"switching {word} in {environment}",
         )
-    return redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=DONE)
+    return back

@@ -13,6 +13,7 @@ from app.features import changes, selections
 from app.features.changes import Facts
 from app.features.forms import cut
 from app.projects import service as projects
+from app.projects.approvals import guarded
 from app.strategies import service as strategies
 from app.switching import service
 from app.web import signing
@@ -29,7 +30,9 @@ WAYS = {"on": True, "off": False}
 
 @bp.get("", needs=SWITCH)
 def review(project_id: str) -> ResponseReturnValue:
-    """What would be switched."""
+    """What would be switched. Where that needs approvals, it is proposed."""
+    if guarded(project_id, [request.args.get("environment", "")]):
+        return _propose_instead(project_id, "to", "environment", "selection")
     return _review_page(project_id, ReasonForm())
 
 
@@ -60,6 +63,9 @@ def done(project_id: str) -> str:
 @bp.get("/undo", needs=SWITCH)
 def review_undo(project_id: str) -> ResponseReturnValue:
     """What undoing would switch."""
+    environment, _, _ = service.reversal(current_actor, project_id, request.args.get("batch", ""))
+    if guarded(project_id, [environment]):
+        return _propose_instead(project_id, "batch")
     return _undo_page(project_id, ReasonForm())
 
 
@@ -70,6 +76,11 @@ def undo(project_id: str) -> ResponseReturnValue:
     environment, names, on = service.reversal(current_actor, project_id, batch_id)
     done = _apply(project_id, form, environment, names, on=on)
     return done or _undo_page(project_id, form, _shown(project_id))
+
+
+def _propose_instead(project_id: str, *names: str) -> Response:
+    asked = {name: request.args.get(name) for name in names}
+    return redirect_to("proposal_bulk_pages.review", project_id=project_id, **asked)
 
 
 def _apply(
@@ -137,8 +148,13 @@ def _preview_page(
         environment=environment,
         shown_names=cut(names),
         way=_word(on=on),
-        plan=signing.sign("review", _subject(project_id), facts),
+        plan=sign(project_id, facts),
     )
+
+
+def sign(project_id: str, facts: Facts) -> str:
+    """What a review showed, for the field ``plan`` of the form that confirms it."""
+    return signing.sign("review", _subject(project_id), facts)
 
 
 def _asked(project_id: str) -> tuple[str, list[str], bool]:

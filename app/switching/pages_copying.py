@@ -1,7 +1,10 @@
 """The page that copies the strategies of a feature to other environments."""
 
+from collections.abc import Callable
+
 from flask import flash, request
 from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
 
 from app.core.permissions import Permission
 from app.core.words import counted, spoken
@@ -11,6 +14,7 @@ from app.strategies import words
 from app.strategies.service import use_of
 from app.switching import copying
 from app.switching.forms import CopyForm
+from app.switching.pages_editor import Place
 from app.web.caller import current_actor
 from app.web.forms import attempt, show_form
 from app.web.notes import DONE
@@ -27,20 +31,25 @@ bp = PageBlueprint(
 @bp.form("/copy", needs=Permission.CREATE_FEATURE_STRATEGY)
 def copy(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     """Copy all strategies to other environments, or choose where to copy some from."""
+
+    def save(targets: list[str]) -> Response:
+        number = copying.copy(current_actor, project_id, name, environment, targets)
+        tell_copied(number, environment, targets)
+        return redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=DONE)
+
+    return copy_page(Place(project_id, name, environment), save)
+
+
+def copy_page(place: Place, save: Callable[[list[str]], Response]) -> ResponseReturnValue:
+    """The form; ``save`` copies to the chosen environments, and says where to go then."""
+    project_id, name, environment = place
     view = features.get(current_actor, project_id, name)
     use_of(project_id, environment)
     [there] = [state for state in view.environments if state.name == environment]
     others = [state for state in view.environments if state.name != environment]
     form = CopyForm([state.name for state in others], request.args.getlist("to"))
-    number = attempt(
-        form,
-        lambda: copying.copy(current_actor, project_id, name, environment, form.values["targets"]),
-    )
-    if number is not None:
-        copied = counted(number, "strategy", "strategies")
-        targets = spoken(form.values["targets"])
-        flash(f"{copied} copied from {environment} to {targets}.", "ok")
-        return redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=DONE)
+    if done := attempt(form, lambda: save(form.values["targets"])):
+        return done
     return show_form(
         "switching/copy.html" if there.strategies or form.sent else "switching/copy_from.html",
         form,
@@ -52,3 +61,8 @@ def copy(project_id: str, name: str, environment: str) -> ResponseReturnValue:
         told=words.told,
         shares=words.shares,
     )
+
+
+def tell_copied(number: int, environment: str, targets: list[str]) -> None:
+    copied = counted(number, "strategy", "strategies")
+    flash(f"{copied} copied from {environment} to {spoken(targets)}.", "ok")

@@ -6,10 +6,11 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
 
-from flask import g, render_template, request
+from flask import flash, g, render_template, request
 from flask_wtf import FlaskForm
 from markupsafe import Markup
 from marshmallow import ValidationError, fields, validate
+from werkzeug.wrappers import Response
 from wtforms import Field, SelectField, StringField
 
 from app.core.db import db
@@ -171,6 +172,13 @@ def attempt(form: SchemaForm, command: Callable[[], T]) -> T | None:
 def carry_out(form: SchemaForm, command: Callable[[], object]) -> bool:
     """Whether ``command`` was run, of which nothing but that is to be known; see ``attempt``."""
     return attempt(form, lambda: [command()]) is not None
+
+
+def tell_refusal(form: SchemaForm, way_on: Response) -> Response:
+    """Lead on to a page that has no place for the problems of the form, and tell them there."""
+    for _, message in form.problems:
+        flash(message, "warn")
+    return way_on
 
 
 def show_form(template: str, form: SchemaForm, **context: Any) -> tuple[str, int]:

@@ -44,6 +44,12 @@ def test_a_change_takes_the_place_of_one_that_did_the_same(desk):
     assert (after["title"], after["parameters"]["rollout"]) == ("Everyone", "40")
 
 
+def test_two_strategies_can_be_added_in_one_go(desk):
+    add = {"feature": "card", "action": "addStrategy"}
+    found = desk.draft({**add, "payload": rollout(10)}, {**add, "payload": rollout(20)})
+    assert [change["action"] for change in found["features"][0]["changes"]] == ["addStrategy"] * 2
+
+
 def test_a_later_change_can_build_on_an_earlier_one(desk):
     found = desk.draft({"feature": "card", "action": "addStrategy", "payload": rollout(10)})
     [change] = found["features"][0]["changes"]

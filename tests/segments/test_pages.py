@@ -93,7 +93,8 @@ def test_a_guarded_environment_asks_for_a_reason(browser, admin, used):
     admin.ok("PUT", "/projects/default/environments", body)
     review = browser.submit(browser.get(used), {"constraint-0-values": "9"})
     assert review.has("Changes in production of default need approvals.")
-    refused = browser.submit(review, form="Save Nordic")
+    button = "Save Nordic without approval"
+    refused = browser.submit(review, form=button, button=button)
     assert refused.status == 400
     assert "2 approvals in production" in refused.errors[0]
 

@@ -5,6 +5,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from tests.clients import ApiClient
+from tests.people import People
 
 PROJECT = "/projects/pay"
 PLACE = f"{PROJECT}/environments/production/change-requests"
@@ -80,3 +81,20 @@ class Desk:
 
     def recorded(self, type: str) -> Any:
         return self.admin.ok("GET", f"/events?type={type}&project=pay")["events"]
+
+
+def new_desk(admin: ApiClient, people: People) -> Desk:
+    """A project whose production needs two approvals, with two features."""
+    admin.ok("POST", "/projects", {"id": "pay", "name": "Pay"})
+    rules = [{"name": "production", "requiredApprovals": 2}]
+    body = {"environments": ["development", "production"], "changeRequestEnvironments": rules}
+    admin.ok("PUT", f"{PROJECT}/environments", body)
+    for name in ("card", "tips"):
+        admin.ok("POST", f"{PROJECT}/features", {"name": name})
+    return Desk(
+        admin,
+        kim=people.member("kim", "pay"),
+        finn=people.member("finn", "pay"),
+        sofia=people.member("sofia", "pay", "Owner"),
+        rosa=people.member("rosa", "pay"),
+    )

@@ -128,12 +128,15 @@ def test_copies_to_a_guarded_environment_need_an_admin_with_a_reason(browser, ad
     environments = ["development", "staging", "production"]
     body = {"environments": environments, "changeRequestEnvironments": rules}
     admin.ok("PUT", "/projects/default/environments", body)
-    assert browser.get(f"{PLACE}/development/copy").has("Needs 2 approvals.")
-    refused = copy(browser, "development", "staging", "production")
+    page = browser.get(f"{PLACE}/development/copy")
+    assert page.has("Needs 2 approvals, so the copies are added to your draft")
+    sent, button = {"targets": ["staging", "production"]}, "Copy 1 strategy without approval"
+    refused = browser.submit(page, sent, button=button)
     assert refused.status == 400
     assert "need 2 approvals in production" in refused.errors[0]
     assert strategies(admin, "staging") == []
-    browser.follow(copy(browser, "development", "production", reason="The shop is down"))
+    sent = {"targets": ["production"], "reason": "The shop is down"}
+    browser.follow(browser.submit(page, sent, button=button))
     assert len(strategies(admin, "production")) == 1
     assert admin.ok("GET", "/events?type=change-request-bypassed")["total"] == 1
 

@@ -180,10 +180,11 @@ def test_what_changed_since_the_review_is_shown_first(browser, admin, three):
 
 
 def test_several_in_a_guarded_environment_need_a_reason(browser, admin, three, guarded):
-    review = choose(browser, three)
-    assert review.has("Changes in production need 2 approvals.")
-    refused = browser.submit(review)
+    review = browser.follow(choose(browser, three))
+    button = "Switch on 3 features without approval"
+    refused = browser.submit(review, form=button, button=button)
     assert refused.status == 400
+    assert refused.has("Changes in production need 2 approvals.")
     assert states(admin, three) == [False] * 3
     browser.follow(browser.submit(refused, {"reason": "The shop is down"}))
     assert states(admin, three) == [True] * 3

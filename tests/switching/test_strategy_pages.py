@@ -101,12 +101,13 @@ def test_a_guarded_environment_asks_for_a_reason(browser, admin):
     rules = [{"name": "production", "requiredApprovals": 1}]
     body = {"environments": ["production"], "changeRequestEnvironments": rules}
     admin.ok("PUT", "/projects/default/environments", body)
-    page = browser.get(NEW)
-    assert page.has("Changes in production need 1 approval.")
-    refused = browser.submit(page)
+    page = browser.follow(browser.get(NEW))
+    assert page.has("Changes here need 1 approval")
+    button = "Add strategy without approval"
+    refused = browser.submit(page, button=button)
     assert refused.status == 400
     assert "1 approval in production" in refused.errors[0]
-    browser.submit(refused, {"reason": "The shop is down"})
+    browser.submit(refused, {"reason": "The shop is down"}, button=button)
     assert len(saved(admin)) == 1
 
 

@@ -1,0 +1,18 @@
+"""What the reader’s own draft says about something, for the forms that change it."""
+
+from app.change_requests import outcomes, service
+from app.change_requests.models import Action
+from app.core.actor import Actor
+from app.strategies.models import Strategy
+
+
+def version_of(actor: Actor, project_id: str, strategy: Strategy) -> Strategy | None:
+    """The strategy as the actor’s draft would make it; None if the draft leaves it as it is."""
+    draft = service.draft_of(actor, project_id, strategy.environment)
+    for change in reversed(draft.changes) if draft else ():
+        if change.action is Action.UPDATE_STRATEGY and change.payload["id"] == strategy.id:
+            known = outcomes.segments_of([change])
+            for snapshot in (change.after or {}).get("strategies", ()):
+                if snapshot["id"] == strategy.id:
+                    return outcomes.strategy_of(snapshot, known)
+    return None

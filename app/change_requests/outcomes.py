@@ -1,0 +1,69 @@
+"""What changes come to, in a few words: “on for 50% of users”, “off”, “archived”."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.change_requests.models import Change
+from app.core.db import db
+from app.segments.models import Segment
+from app.strategies import words
+from app.strategies.models import Strategy
+
+_PLAIN = {"id", "environment", "name", "title", "disabled", "parameters", "constraints", "variants"}
+
+
+def segments_of(changes: Sequence[Change]) -> dict[int, Segment]:
+    """The segments that strategies use in what the changes lead to, by id."""
+    ids = {
+        id
+        for change in changes
+        for strategy in (change.after or {}).get("strategies", ())
+        for id in strategy["segments"]
+    }
+    if not ids:
+        return {}
+    query = sa.select(Segment).where(Segment.id.in_(ids)).order_by(Segment.id)
+    return {segment.id: segment for segment in db.session.scalars(query)}
+
+
+def strategy_of(snapshot: Mapping[str, Any], known: Mapping[int, Segment]) -> Strategy:
+    """The strategy that a portrait tells of; not stored. Segments that are gone are left out."""
+    return Strategy(
+        **{name: snapshot[name] for name in _PLAIN},
+        sort_order=snapshot["sortOrder"],
+        segments=[known[id] for id in snapshot["segments"] if id in known],
+    )
+
+
+def of_feature(changes: Sequence[Change], known: Mapping[int, Segment]) -> str:
+    """What all these changes of one feature together come to."""
+    before, after = changes[0].before, changes[-1].after
+    if before is None or after is None:
+        return ""
+    if after["archived"] and not before["archived"]:
+        return "archived"
+    parts = []
+    if before["enabled"] != after["enabled"] or before["strategies"] != after["strategies"]:
+        parts.append(_state(before, after, known))
+    if before["variants"] != after["variants"]:
+        parts.append("other variants")
+    if before["parents"] != after["parents"]:
+        parents = [parent["parent"] for parent in after["parents"]]
+        parts.append(f"depends on {parents[0]}" if parents else "depends on no other feature")
+    return "; ".join(parts)
+
+
+def _state(
+    before: Mapping[str, Any], after: Mapping[str, Any], known: Mapping[int, Segment]
+) -> str:
+    if not after["enabled"] and before["enabled"]:
+        return "off"
+    found = [strategy_of(each, known) for each in after["strategies"]]
+    who = " or ".join(
+        words.summary(each).removeprefix("On ") for each in found if not each.disabled
+    )
+    if not after["enabled"]:
+        return f"off, and {who} once it’s switched on" if who else "off, without a strategy"
+    return f"on {who}"

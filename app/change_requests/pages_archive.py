@@ -1,0 +1,51 @@
+"""Pages that propose to archive features, or to change a segment, where that needs approvals."""
+
+from typing import Any
+
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.archive import service as archiving
+from app.archive.pages import confirm
+from app.change_requests import proposals
+from app.change_requests.models import Action
+from app.change_requests.pages_proposing import propose, to_draft
+from app.change_requests.service import Proposal
+from app.core.errors import ChangedSinceReview
+from app.core.permissions import Access, Permission
+from app.segments import pages as segment_pages
+from app.segments.forms import SegmentForm
+from app.segments.models import Segment
+from app.web.caller import current_actor
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint(
+    "proposal_archive_pages",
+    __name__,
+    url_prefix="/projects/<key:project_id>/environments/<key:environment>/propose",
+)
+
+
+@bp.post("/archive", needs=Permission.DELETE_FEATURE)
+def archive(project_id: str, environment: str) -> ResponseReturnValue:
+    """Propose to archive features that are on here, if the plan is still what was shown."""
+
+    def save(names: list[str], detach: list[str], shown: dict[str, Any]) -> Response:
+        plan = archiving.plan(current_actor, project_id, names, detach=detach)
+        if plan.facts != shown:
+            raise ChangedSinceReview
+        return to_draft(propose(project_id, environment, proposals.archiving(plan)))
+
+    return confirm(project_id, save)
+
+
+@bp.post("/segments/<id:id>", needs=Access.SIGNED_IN)
+def change_segment(project_id: str, environment: str, id: int) -> ResponseReturnValue:
+    """Propose to change a segment that strategies use here."""
+
+    def save(segment: Segment, form: SegmentForm) -> Response:
+        payload = {"id": segment.id, **form.values}
+        change = Proposal(None, Action.UPDATE_SEGMENT, payload)
+        return to_draft(propose(project_id, environment, [change]))
+
+    return segment_pages.change(id, save)

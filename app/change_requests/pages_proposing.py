@@ -1,0 +1,95 @@
+"""Pages that propose a change where the direct ones can’t make it: switching features."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Flask, flash
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.change_requests import proposals, proposed, service
+from app.change_requests.models import Action, ChangeRequest
+from app.change_requests.proposed import Waiting
+from app.change_requests.service import Proposal
+from app.core.errors import Invalid
+from app.core.permissions import Permission
+from app.features.models import Feature
+from app.features.pages_settings import change_parent
+from app.switching.pages_strategies import back
+from app.web.caller import current_actor
+from app.web.forms import ReasonForm, attempt, tell_refusal
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint(
+    "proposal_pages",
+    __name__,
+    url_prefix="/projects/<key:project_id>/features/<key:name>/environments/<key:environment>",
+)
+
+ADDED = "Added to your draft. Send it for review when it’s complete."
+_place_in_request = re.compile(r"^/\d+/payload")
+
+
+def init_app(app: Flask) -> None:
+    """Let pages of lower areas show what waits for a feature."""
+    app.jinja_env.globals["changes_waiting"] = changes_waiting
+
+
+def changes_waiting(feature: Feature) -> dict[str, list[Waiting]]:
+    """What is proposed for a feature and can be seen by the reader, by environment."""
+    return proposed.of_feature(current_actor, feature.id)
+
+
+@bp.post("/propose/on", needs=Permission.UPDATE_FEATURE_ENVIRONMENT)
+def switch_on(project_id: str, name: str, environment: str) -> Response:
+    """Propose to switch a feature on."""
+    return _switch(project_id, name, environment, on=True)
+
+
+@bp.post("/propose/off", needs=Permission.UPDATE_FEATURE_ENVIRONMENT)
+def switch_off(project_id: str, name: str, environment: str) -> Response:
+    """Propose to switch a feature off."""
+    return _switch(project_id, name, environment, on=False)
+
+
+@bp.post("/propose/parent", needs=Permission.UPDATE_FEATURE_DEPENDENCY)
+def choose_parent(project_id: str, name: str, environment: str) -> ResponseReturnValue:
+    """Propose another parent, or none, for a feature that is on here."""
+
+    def save(parent: str | None) -> Response:
+        return to_draft(propose(project_id, environment, [proposals.parent(name, parent)]))
+
+    return change_parent(project_id, name, save)
+
+
+def propose(project_id: str, environment: str, changes: Sequence[Proposal]) -> ChangeRequest:
+    """Add changes to the reader’s draft. Problems have the paths that the form knows."""
+    try:
+        return service.propose(current_actor, project_id, environment, changes)
+    except Invalid as error:
+        raise Invalid.because(
+            [
+                {**detail, "path": _place_in_request.sub("", detail["path"])}
+                for detail in error.details or []
+            ]
+        ) from None
+
+
+def to_draft(request: ChangeRequest) -> Response:
+    """The way on after something was added to a draft."""
+    flash(ADDED, "ok")
+    return redirect_to("change_request_pages.show", project_id=request.project_id, id=request.id)
+
+
+def one(name: str, action: Action, payload: Any) -> list[Proposal]:
+    return [Proposal(name, action, payload)]
+
+
+def _switch(project_id: str, name: str, environment: str, *, on: bool) -> Response:
+    form, switch = ReasonForm(), proposals.switching([name], on=on)
+    request = attempt(form, lambda: propose(project_id, environment, switch))
+    if request is None:
+        return tell_refusal(form, back(project_id, name, environment))
+    return to_draft(request)

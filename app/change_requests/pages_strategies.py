@@ -1,0 +1,102 @@
+"""Pages that propose to add, edit and delete strategies. Their forms are those of the editor."""
+
+from typing import Any
+from uuid import UUID
+
+from flask import flash
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.change_requests import drafts as own_drafts
+from app.change_requests import proposals
+from app.change_requests.models import Action
+from app.change_requests.pages_proposing import one, propose, to_draft
+from app.core.permissions import Permission
+from app.core.words import spoken
+from app.projects.approvals import guarded
+from app.strategies.models import Strategy
+from app.switching import copying
+from app.switching import pages_editor as editor
+from app.switching.forms import StrategyForm
+from app.switching.pages_copying import copy_page, tell_copied
+from app.switching.pages_editor import Drafted, Place
+from app.switching.pages_strategies import back
+from app.web.caller import current_actor
+from app.web.forms import ReasonForm, attempt, tell_refusal
+from app.web.notes import DONE
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint(
+    "proposal_strategy_pages",
+    __name__,
+    url_prefix="/projects/<key:project_id>/features/<key:name>/environments/<key:environment>"
+    "/propose",
+)
+
+
+@bp.form("/copy", needs=Permission.CREATE_FEATURE_STRATEGY)
+def copy(project_id: str, name: str, environment: str) -> ResponseReturnValue:
+    """Copy all strategies to other environments, and propose that where it needs approvals."""
+    place = Place(project_id, name, environment)
+
+    def save(targets: list[str]) -> Response:
+        _, originals = copying.to_copy(current_actor, *place, targets)
+        closed = guarded(project_id, targets)
+        if free := [target for target in targets if target not in closed]:
+            tell_copied(copying.copy(current_actor, *place, free), environment, free)
+        copies = proposals.copying(name, originals)
+        drafts = [propose(project_id, target, copies) for target in closed]
+        if len(drafts) == 1:
+            return to_draft(drafts[0])
+        if drafts:
+            flash(f"Added to your drafts for {spoken(closed)}.", "ok")
+        return redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=DONE)
+
+    return copy_page(place, save)
+
+
+@bp.form("/strategies/new", needs=Permission.CREATE_FEATURE_STRATEGY)
+def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
+    """Propose a strategy."""
+
+    def save(form: StrategyForm) -> Response:
+        added = one(name, Action.ADD_STRATEGY, form.values)
+        return to_draft(propose(project_id, environment, added))
+
+    return editor.add(Place(project_id, name, environment), save)
+
+
+@bp.get("/strategies/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
+def show(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
+    """Show a strategy as a form, as the reader’s draft has it."""
+    return editor.show(Place(project_id, name, environment), strategy, _drafted(project_id))
+
+
+@bp.post("/strategies/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
+def update(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
+    """Propose an edit, unless someone else changed the strategy first."""
+
+    def save(form: StrategyForm, found: Strategy) -> Response:
+        payload: dict[str, Any] = {"id": found.id, **form.values}
+        if not form.is_rollout:  # the form of a rollout has no group
+            payload["replace_parameters"] = True
+        edits = one(name, Action.UPDATE_STRATEGY, payload)
+        return to_draft(propose(project_id, environment, edits))
+
+    place = Place(project_id, name, environment)
+    return editor.update(place, strategy, save, _drafted(project_id))
+
+
+@bp.post("/strategies/<uuid:strategy>/delete", needs=Permission.DELETE_FEATURE_STRATEGY)
+def remove(project_id: str, name: str, environment: str, strategy: UUID) -> Response:
+    """Propose to delete a strategy."""
+    form, removal = ReasonForm(), one(name, Action.DELETE_STRATEGY, {"id": str(strategy)})
+    request = attempt(form, lambda: propose(project_id, environment, removal))
+    if request is None:
+        return tell_refusal(form, back(project_id, name, environment))
+    return to_draft(request)
+
+
+def _drafted(project_id: str) -> Drafted:
+    return lambda strategy: own_drafts.version_of(current_actor, project_id, strategy)

@@ -1,0 +1,45 @@
+"""What to propose for what pages and commands do elsewhere at once."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from app.archive.service import Plan
+from app.change_requests.models import Action
+from app.change_requests.service import Proposal
+from app.strategies.models import Strategy
+
+
+def switching(names: Iterable[str], *, on: bool) -> list[Proposal]:
+    return [Proposal(name, Action.UPDATE_ENABLED, {"enabled": on}) for name in names]
+
+
+def copying(name: str, strategies: Iterable[Strategy]) -> list[Proposal]:
+    """Add strategies like these to a feature."""
+    return [Proposal(name, Action.ADD_STRATEGY, _fields(strategy)) for strategy in strategies]
+
+
+def parent(name: str, parent: str | None) -> Proposal:
+    """Let a feature depend on another one, or on none."""
+    if parent is None:
+        return Proposal(name, Action.DELETE_DEPENDENCY, {})
+    return Proposal(name, Action.ADD_DEPENDENCY, {"feature": parent})
+
+
+def archiving(plan: Plan) -> list[Proposal]:
+    """Archive what the plan archives: first what others depend on no longer, then parents."""
+    children = {edge.child for edge in plan.lost}
+    ordered = sorted(plan.archivable, key=lambda name: (name not in children, name))
+    return [
+        *(
+            Proposal(edge.child, Action.DELETE_DEPENDENCY, {"feature": edge.parent})
+            for edge in plan.detached
+        ),
+        *(Proposal(name, Action.ARCHIVE_FEATURE, {}) for name in ordered),
+    ]
+
+
+def _fields(strategy: Strategy) -> dict[str, Any]:
+    """What a copy of a strategy consists of."""
+    names = ("name", "title", "disabled", "parameters", "constraints", "variants")
+    fields: dict[str, Any] = {name: getattr(strategy, name) for name in names}
+    return fields | {"segments": [segment.id for segment in strategy.segments]}

@@ -1,0 +1,114 @@
+"""What is proposed and not applied yet, for pages that show what is there now."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+import sqlalchemy as sa
+
+from app.change_requests import outcomes
+from app.change_requests.models import CLOSED, Action, Change, ChangeRequest, State
+from app.change_requests.queries import APPROVALS, REQUIRED, is_seen_by
+from app.core.actor import Actor
+from app.core.db import chunks, db
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What an open change request wants for one feature.
+
+    ``outcome``: in a few words. ``switches``: whether it switches the feature on or off.
+    ``missing``: how many approvals it still needs.
+    """
+
+    id: int
+    environment: str
+    state: State
+    number: int
+    outcome: str
+    switches: bool
+    missing: int
+    scheduled_at: datetime | None
+    failure: str | None
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether it is the reader’s own draft: they see no other."""
+        return self.state is State.DRAFT
+
+
+def of_feature(actor: Actor, feature_id: int) -> dict[str, list[Waiting]]:
+    """What waits for a feature, oldest first, by environment: one statement for all of them.
+
+    If strategies with segments are among it, it takes another one for their names.
+    """
+    query = (
+        sa.select(ChangeRequest, Change, (REQUIRED - APPROVALS).label("missing"))
+        .join(Change, Change.request_id == ChangeRequest.id)
+        .where(
+            Change.feature_id == feature_id,
+            ChangeRequest.state.not_in(CLOSED),
+            is_seen_by(actor),
+        )
+        .order_by(ChangeRequest.id, Change.id)
+    )
+    rows = db.session.execute(query).all()
+    known = outcomes.segments_of([change for _, change, _ in rows])
+    found: defaultdict[str, list[Waiting]] = defaultdict(list)
+    for request, group in groupby(rows, lambda row: row.ChangeRequest):
+        together = list(group)
+        changes = [row.Change for row in together]
+        found[request.environment].append(
+            Waiting(
+                id=request.id,
+                environment=request.environment,
+                state=request.state,
+                number=len(changes),
+                outcome=outcomes.of_feature(changes, known),
+                switches=any(each.action is Action.UPDATE_ENABLED for each in changes),
+                missing=max(together[0].missing, 0),
+                scheduled_at=request.scheduled_at,
+                failure=request.failure,
+            )
+        )
+    return dict(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The open change request that already switches a feature this way."""
+
+    feature: str
+    id: int
+    created_by: str
+    is_draft: bool
+
+
+def switching(
+    actor: Actor, project_id: str, environment: str, ids: Collection[int], *, on: bool
+) -> list[Proposed]:
+    """Those of the features that an open change request switches on, or off, by name."""
+    found: dict[str, Proposed] = {}
+    for chunk in chunks(ids):
+        query = (
+            sa.select(ChangeRequest, Change)
+            .join(Change, Change.request_id == ChangeRequest.id)
+            .where(
+                Change.feature_id.in_(chunk),
+                Change.action == Action.UPDATE_ENABLED,
+                ChangeRequest.project_id == project_id,
+                ChangeRequest.environment == environment,
+                ChangeRequest.state.not_in(CLOSED),
+                is_seen_by(actor),
+            )
+            .order_by(ChangeRequest.id)
+        )
+        for request, change in db.session.execute(query):
+            if change.payload["enabled"] is on:
+                is_draft = request.state is State.DRAFT
+                found[change.subject] = Proposed(
+                    change.subject, request.id, request.created_by, is_draft
+                )
+    return [found[name] for name in sorted(found)]

@@ -1,0 +1,44 @@
+"""Proposing what a command would change, where that needs approvals.
+
+The command line has no account and no drafts, so each command opens a change request. With a reason
+it changes things at once, as Admins can.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from app.change_requests import review, schemas, service
+from app.change_requests.service import Proposal
+from app.change_requests.views import View
+from app.cli.commands import Output
+from app.core.actor import Actor
+from app.core.words import counted
+from app.projects.approvals import guarded
+from app.web.settings import current_settings
+
+
+def guarded_place(actor: Actor, project: str, environments: Iterable[str]) -> str | None:
+    """The environment to propose a change in; None if it can be made, or will be refused."""
+    if actor.reason:
+        return None
+    found = guarded(project, environments)
+    return found[0] if len(found) == 1 else None
+
+
+def propose(actor: Actor, project: str, environment: str, changes: Sequence[Proposal]) -> Output:
+    """Open a change request, and tell how to go on."""
+    request = service.propose(actor, project, environment, changes)
+    review.send(actor, request)
+    view = service.get(actor, project, request.id)
+    return Output({"changeRequest": schemas.ChangeRequestRow().dump(view)}, _told(view))
+
+
+def _told(view: View) -> str:
+    request, project = view.request, view.request.project_id
+    page = f"{current_settings().base_url}/projects/{project}/change-requests/{request.id}"
+    approvals = counted(view.required, "approval")
+    return (
+        f"Changes in {request.environment} need {approvals}, so nothing has changed yet.\n"
+        f"Change request {request.id} waits for review: {view.title}\n"
+        f"Approve it at {page}\n"
+        f"Then apply it there, or with: flagstaff change-request apply {project} {request.id}"
+    )

@@ -1,0 +1,176 @@
+"""The editor of a strategy: its form, its sentence and who would get it, whatever saving does."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from flask import request
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.constraints.forms import OPERATORS
+from app.constraints.words import told_all
+from app.context import service as context
+from app.core.errors import NotFound
+from app.features import service as features
+from app.projects import service as projects
+from app.segments import service as segments
+from app.strategies import custom, types, words
+from app.strategies import service as contents
+from app.strategies.models import Strategy
+from app.switching import defaults, strategies
+from app.switching.forms import PAYLOADS, StrategyForm, in_words, settings_of
+from app.switching.samples import Sample, samples
+from app.web.caller import current_actor
+from app.web.conflicts import StaleEdit, Values
+from app.web.forms import attempt, show_form
+
+
+class Place(NamedTuple):
+    """A feature in an environment."""
+
+    project_id: str
+    name: str
+    environment: str
+
+
+Add = Callable[[StrategyForm], Response]
+Save = Callable[[StrategyForm, Strategy], Response]
+"""What to do with a valid form, and the way on after it."""
+Drafted = Callable[[Strategy], Strategy | None]
+"""What the reader proposes already for a strategy; None if nothing."""
+
+LABELS = {
+    "title": "Title",
+    "rollout": "Rollout",
+    "stickiness": "Stickiness",
+    "parameters": "Parameters",
+    "disabled": "Paused",
+    "constraints": "Constraints",
+    "segments": "Segments",
+    "variants": "Variants",
+}
+
+
+def add(place: Place, save: Add) -> ResponseReturnValue:
+    """The form of a new strategy."""
+    strategies.state(current_actor, *place)
+    type = request.args.get("type", types.ROLLOUT)
+    if type != types.ROLLOUT and type not in dict(_types()):
+        raise NotFound(f"There is no strategy type named {type!r} to choose.")
+    empty = empty_strategy(place.project_id, place.environment, type)
+    form = form_of(place.project_id, empty)
+    if not form.take_step() and (done := attempt(form, lambda: save(form))):
+        return done
+    draft = empty if form.is_rollout and not form.sent else form.draft()
+    return show_form(
+        "switching/strategy_new.html",
+        form,
+        types=_types(),
+        draft=draft,
+        group=place.name,
+        samples=samples_of(draft, place.name),
+        **about(*place),
+    )
+
+
+def show(place: Place, strategy: UUID, drafted: Drafted = lambda _: None) -> ResponseReturnValue:
+    """The form of a strategy; see ``update``."""
+    found = strategies.get(current_actor, *place, str(strategy))
+    draft = drafted(found)
+    return _edit_page(place, form_of(place.project_id, draft or found), found, draft)
+
+
+def update(
+    place: Place, strategy: UUID, save: Save, drafted: Drafted = lambda _: None
+) -> ResponseReturnValue:
+    """Save, unless someone else changed the strategy first: then show what they changed."""
+    features.lock_for_change(current_actor, place.project_id, place.name)
+    found = strategies.get(current_actor, *place, str(strategy))
+    draft, before = drafted(found), None
+    form = form_of(place.project_id, draft or found)
+    if not form.take_step():
+        before = _stale_edit(found).stale(settings(found))
+        if not before and (done := attempt(form, lambda: save(form, found))):
+            return done
+    return _edit_page(place, form, found, draft, before)
+
+
+def form_of(project_id: str, strategy: Strategy) -> StrategyForm:
+    available = segments.available(current_actor, project_id)
+    return StrategyForm(context.every(), available, settings(strategy))
+
+
+def settings(strategy: Strategy) -> Values:
+    known = contents.known_parameters(strategy.name) if strategy.name != types.ROLLOUT else {}
+    return settings_of(strategy, list(known))
+
+
+def empty_strategy(project_id: str, environment: str, type: str) -> Strategy:
+    """What the form of a new strategy begins with."""
+    if type == types.ROLLOUT:
+        project = projects.get(current_actor, project_id)
+        return defaults.everyone(project, environment)
+    return Strategy(
+        name=type, disabled=False, parameters={}, constraints=[], segments=[], variants=[]
+    )
+
+
+def samples_of(draft: Strategy | None, group: str) -> list[Sample] | None:
+    """People who would get it or wouldn’t; None if the form has to be corrected first."""
+    return None if draft is None else samples(draft, group, context.by_name())
+
+
+def about(project_id: str, name: str | None, environment: str) -> dict[str, Any]:
+    """What the pages show around the form."""
+    fields = context.every()
+    return {
+        "overview": projects.overview(current_actor, project_id),
+        "name": name,
+        "environment": environment,
+        "approvals": contents.use_of(project_id, environment).required_approvals,
+        "fields": [field.name for field in fields],
+        "legal": {field.name: field.values for field in fields},
+        "operators": OPERATORS,
+        "payloads": PAYLOADS,
+        "told": words.told,
+        "told_all": told_all,
+        "shares": words.shares,
+    }
+
+
+def _types() -> list[tuple[str, str]]:
+    """The types to choose from for a new strategy, other than a rollout, with what each is for."""
+    return [
+        (type.name, type.description or "")
+        for type in custom.with_built_in()
+        if not type.deprecated and type.name != types.ROLLOUT
+    ]
+
+
+def _stale_edit(strategy: Strategy) -> StaleEdit:
+    return StaleEdit(f"strategy {strategy.id}", LABELS, in_words)
+
+
+def _edit_page(
+    place: Place,
+    form: StrategyForm,
+    strategy: Strategy,
+    drafted: Strategy | None,
+    before: Values | None = None,
+) -> ResponseReturnValue:
+    """``before``: the settings this form was opened with, if someone changed them since."""
+    draft = form.draft() if form.sent else drafted or strategy
+    group = strategy.parameters.get("groupId", place.name)
+    return _stale_edit(strategy).show(
+        "switching/strategy_edit.html",
+        form,
+        settings(strategy),
+        before,
+        strategy=strategy,
+        draft=draft,
+        is_drafted=drafted is not None,
+        group=group,
+        samples=samples_of(draft, group),
+        **about(*place),
+    )

@@ -1,0 +1,163 @@
+"""Commands that propose where changes need approvals, and those for change requests."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.core.actor import COMMAND_LINE
+from app.core.clock import utcnow
+from app.core.db import db
+from tests.people import People
+from tests.support.change_requests import LIST, PROJECT, Desk, new_desk, rollout, switching
+from tests.support.instances import new_instance
+from tests.support.machines import Machine
+
+IN_PRODUCTION = ("--environment", "production")
+
+
+@pytest.fixture
+def desk(machine: Machine) -> Iterator[Desk]:
+    machine.home.mkdir()
+    app = new_instance({"FLAGSTAFF_HOME": str(machine.home)})
+    people = People(app)
+    yield new_desk(people.client("admin", role="Admin"), people)
+    with app.app_context():
+        db.engine.dispose()
+
+
+def value(machine: Machine, *words: str) -> Any:
+    return json.loads(machine.ok(*words, "--json"))
+
+
+def opened(machine: Machine, *words: str) -> Any:
+    """The change request that a command opens."""
+    return value(machine, *words)["changeRequest"]
+
+
+def changes(request: Any) -> list[tuple[str, str]]:
+    return [
+        (change["action"], each["name"])
+        for each in request["features"]
+        for change in each["changes"]
+    ]
+
+
+def approve(desk: Desk, number: int) -> None:
+    for person in (desk.finn, desk.sofia):
+        desk.to("Approved", number, by=person)
+
+
+def test_switching_opens_a_change_request_that_is_applied_after_its_approval(machine, desk):
+    words = machine.ok("feature", "on", "pay", "card", "tips", *IN_PRODUCTION)
+    [waiting] = desk.kim.ok("GET", LIST)["changeRequests"]
+    number = waiting["id"]
+    assert words.splitlines() == [
+        "Changes in production need 2 approvals, so nothing has changed yet.",
+        f"Change request {number} waits for review: Switch on card and 1 more change",
+        f"Approve it at http://127.0.0.1:4242/projects/pay/change-requests/{number}",
+        f"Then apply it there, or with: flagstaff change-request apply pay {number}",
+    ]
+    assert waiting["state"] == "In review"
+    assert waiting["createdBy"] == {"id": None, "username": COMMAND_LINE.username}
+    assert not desk.feature()["enabled"]
+    refused = machine.refused("change-request", "apply", "pay", str(number))
+    assert refused == f"Change request {number} needs 2 more approvals first."
+    approve(desk, number)
+    assert "Applied" in machine.ok("change-request", "apply", "pay", str(number))
+    assert desk.feature()["enabled"]
+
+
+def test_with_a_reason_a_command_changes_things_at_once(machine, desk):
+    words = ("feature", "on", "pay", "card", *IN_PRODUCTION, "--reason", "The shop is down")
+    assert machine.ok(*words) == "Switched 1 on in production: card"
+    assert desk.feature()["enabled"]
+    assert desk.recorded("change-request-bypassed")
+
+
+def test_a_dry_run_proposes_nothing(machine, desk):
+    said = machine.ok("feature", "on", "pay", "card", *IN_PRODUCTION, "--dry-run")
+    assert said.endswith("Dry run: nothing was changed.")
+    assert desk.admin.ok("GET", LIST)["total"] == 0
+
+
+def test_what_is_so_already_or_not_there_is_not_proposed(machine, desk):
+    desk.directly("card/environments/production/on")
+    said = machine.ok("feature", "on", "pay", "card", *IN_PRODUCTION)
+    assert said == "Switched 0 on in production."
+    request = opened(machine, "feature", "on", "pay", "card", "tips", *IN_PRODUCTION)
+    assert changes(request) == [("updateEnabled", "tips")]
+    refused = machine.refused("feature", "on", "pay", "nope", *IN_PRODUCTION)
+    assert "not in project pay: nope" in refused
+
+
+def test_strategies_are_proposed(machine, desk):
+    request = opened(
+        machine, "strategy", "add", "pay", "card", *IN_PRODUCTION, "--parameter", "rollout=40"
+    )
+    assert changes(request) == [("addStrategy", "card")]
+    id = desk.directly("card/environments/production/strategies", rollout(10))["id"]
+    place = ("pay", "card", id, *IN_PRODUCTION)
+    request = opened(machine, "strategy", "update", *place, "--disabled")
+    assert changes(request) == [("updateStrategy", "card")]
+    assert changes(opened(machine, "strategy", "delete", *place)) == [("deleteStrategy", "card")]
+    [strategy] = desk.feature()["strategies"]
+    assert not strategy["disabled"]
+
+
+def test_archiving_what_is_on_is_proposed(machine, desk):
+    desk.directly("card/environments/production/on")
+    request = opened(machine, "feature", "archive", "pay", "card", "tips")
+    found = changes(request)
+    assert found == [("archiveFeature", "card"), ("archiveFeature", "tips")]
+    assert value(machine, "feature", "archive", "pay", "tips") == {"archived": ["tips"]}
+
+
+def test_a_segment_in_use_is_proposed_where_that_is_one_place(machine, desk):
+    rule = {"contextName": "userId", "operator": "IN", "values": ["1"]}
+    body = {"name": "Staff", "project": "pay", "constraints": [rule]}
+    id = desk.admin.ok("POST", "/segments", body)["id"]
+    desk.directly("card/environments/production/strategies", rollout(100, segments=[id]))
+    words = ("segment", "update", "Staff", "--constraint", "userId IN 2")
+    [change] = opened(machine, *words)["segments"]
+    assert (change["action"], change["segment"]) == ("updateSegment", id)
+    machine.ok("segment", "update", "Staff", "--description", "Ours")
+    found = desk.admin.ok("GET", f"/segments/{id}")
+    assert (found["constraints"][0]["values"], found["description"]) == (["1"], "Ours")
+
+
+def test_change_requests_are_listed_and_shown_without_drafts(machine, desk):
+    desk.draft(switching("card", on=True))
+    number = desk.open(switching("tips", on=True), by=desk.finn)
+    listed = machine.ok("change-request", "list", "pay").splitlines()
+    assert listed[0].split() == ["ID", "STATE", "ENVIRONMENT", "TITLE", "BY", "APPROVALS"]
+    assert len(listed) == 2
+    rows = value(machine, "change-request", "list", "pay", "--state", "In review")
+    assert [each["id"] for each in rows["changeRequests"]] == [number]
+    assert value(machine, "change-request", "list", "pay", "--feature", "card")["total"] == 0
+    shown = machine.ok("change-request", "show", "pay", str(number))
+    assert "Switch on tips" in shown
+    assert "0 of 2" in shown
+    assert "no change request 99" in machine.refused("change-request", "show", "pay", "99")
+
+
+def test_a_conflict_is_shown_beside_its_change(machine, desk):
+    number = desk.open(switching("card", on=True))
+    desk.directly("card/environments/production/on")
+    assert "builds on has changed" in machine.ok("change-request", "show", "pay", str(number))
+
+
+def test_a_change_request_is_scheduled_and_cancelled(machine, desk):
+    number = desk.approved(switching("card", on=True))
+    at = (utcnow() + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    request = value(machine, "change-request", "schedule", "pay", str(number), "--at", at)
+    assert (request["state"], request["schedule"]["status"]) == ("Scheduled", "pending")
+    wrong = machine.refused("change-request", "schedule", "pay", str(number), "--at", "soon")
+    assert "--at" in wrong
+    words = ("change-request", "cancel", "pay", str(number), "--comment", "Not this week")
+    assert value(machine, *words)["state"] == "Cancelled"
+    refused = machine.refused("change-request", "cancel", "pay", str(number))
+    assert f"Change request {number} is closed: cancelled." in refused
+    assert desk.admin.ok("GET", f"{PROJECT}/features/card")["environments"]
