@@ -1,7 +1,9 @@
 """Applying an approved change request: now, at its time, or as a plan."""
 
+import random
 import time
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 import sqlalchemy as sa
@@ -93,23 +95,29 @@ def apply_due() -> int:
 
     What can’t be applied stays scheduled, with the reason, and is not tried again.
     """
-    due = (
-        sa.select(ChangeRequest.id)
-        .where(
-            ChangeRequest.state == State.SCHEDULED,
-            ChangeRequest.scheduled_at <= utcnow(),
-            ChangeRequest.failure.is_(None),
-        )
-        .order_by(ChangeRequest.scheduled_at, ChangeRequest.id)
-        .limit(AT_ONCE)
-    )
-    ids = transact(lambda: list(db.session.scalars(due)), writes=False)
-    until = time.monotonic() + SECONDS
-    for number, id in enumerate(ids, 1):
+    now = utcnow()
+    due = sa.select(ChangeRequest.scheduled_at, ChangeRequest.id).where(*_is_due(now))
+    order = due.order_by(ChangeRequest.scheduled_at, ChangeRequest.id).limit(AT_ONCE)
+    found = transact(lambda: list(db.session.execute(order)), writes=False)
+    random.shuffle(found)  # so that processes seldom meet at the same one
+    until, number = time.monotonic() + SECONDS, 0
+    for _, id in sorted(found, key=lambda row: row.scheduled_at):
+        still = due.where(ChangeRequest.id == id)
+        if transact(partial(db.session.scalar, still), writes=False) is None:
+            continue  # another process was quicker, so there is no need to wait for a turn to write
         _apply_or_fail(id)
+        number += 1
         if time.monotonic() > until:
-            return number
-    return len(ids)
+            break
+    return number
+
+
+def _is_due(now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        ChangeRequest.state == State.SCHEDULED,
+        ChangeRequest.scheduled_at <= now,
+        ChangeRequest.failure.is_(None),
+    )
 
 
 def _apply_or_fail(id: int) -> None:
@@ -177,12 +185,7 @@ def _locked(id: int) -> ChangeRequest | None:
     """The request, if no one else has dealt with it since."""
     query = (
         sa.select(ChangeRequest)
-        .where(
-            ChangeRequest.id == id,
-            ChangeRequest.state == State.SCHEDULED,
-            ChangeRequest.scheduled_at <= utcnow(),
-            ChangeRequest.failure.is_(None),
-        )
+        .where(ChangeRequest.id == id, *_is_due(utcnow()))
         .options(selectinload(ChangeRequest.changes))
         .with_for_update(of=ChangeRequest)
     )
