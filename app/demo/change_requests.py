@@ -129,6 +129,7 @@ class _History:
         self.author = author
         self.id: int | None = None
         self.asked: list[Colleague] = []
+        self.ends = self.diary.now
 
     def schedule(self) -> None:
         steps: list[Callable[[], object]] = [self._propose]
@@ -144,6 +145,7 @@ class _History:
         }
         if end := ends.get(self.plan.ends):
             steps.append(end)
+        self.ends = self.diary.now - timedelta(days=max(self.plan.begins - len(steps), 0))
         for day, step in enumerate(steps):
             days = max(self.plan.begins - day, 1)
             self.diary.add(days, partial(self._if_possible, step), self.all.chance)
@@ -197,12 +199,12 @@ class _History:
         return service.get_for_change(actor, self.plan.project_id, self.id or 0)
 
     def _someone(self) -> Colleague:
-        """A member who is there, and has not had a part in it yet."""
+        """A member who stays until the end, and has not had a part in it yet."""
         project, may = self.plan.project_id, Permission.APPROVE_CHANGE_REQUEST
         there = [p for p in self.diary.people if p.is_there and project in p.project_roles]
         able = [p for p in there if p.actor.may(may, project) and p not in self.asked]
-        latest = sorted(able, key=lambda person: person.until or person.since, reverse=True)[:4]
-        chosen = self.all.chance.choice(latest or self.diary.people[:1])
+        staying = [p for p in able if p.until and p.until > self.ends]
+        chosen = self.all.chance.choice(staying or self.diary.people[:1])
         self.asked.append(chosen)
         return chosen
 

@@ -286,3 +286,28 @@ def test_events_lead_to_the_change_request(desk, reader):
     number = desk.open(switching("card", on=True))
     links = reader("admin").get("/events").soup.find_all("a", href=f"{PAGES}/{number}")
     assert text_of(links[0]) == f"change request {number}"
+
+
+def test_the_settings_of_a_project_say_where_too_few_people_can_approve(desk, reader):
+    warning = "No change request can be approved there."
+    page = reader("sofia").get("/projects/pay/settings")
+    assert page.has("5 people can approve now.")
+    assert not page.has(warning)
+    rules = {"changeRequestsEnabled": True, "requiredApprovals": 9}
+    desk.admin.ok("PUT", f"{PLACE}/config", rules)
+    assert reader("sofia").get("/projects/pay/settings").has(warning)
+    assert reader("finn").get("/projects/pay/settings").has(warning)
+
+
+@pytest.mark.parametrize(
+    ("who", "action", "may"),
+    [
+        ("finn", "APPROVE_CHANGE_REQUEST", "Yes"),
+        ("finn", "APPLY_CHANGE_REQUEST", "Yes"),
+        ("finn", "SKIP_CHANGE_REQUEST", "No"),
+        ("admin", "SKIP_CHANGE_REQUEST", "Yes"),
+    ],
+)
+def test_people_can_ask_whether_they_may_approve(desk, reader, who, action, may):
+    page = reader(who).get(f"/account/permissions?may={action}&project=pay")
+    assert page.messages[0].startswith(may)

@@ -189,6 +189,8 @@ def test_a_list_takes_as_many_for_50_rows_as_for_5(app, admin, path, make):
         ("/webhooks/1", make_delivery),
         ("/environments", make_environment),
         ("/account/permissions", make_project),
+        ("/change-requests", make_change_request),
+        ("/projects/pay/change-requests", make_change_request),
     ],
 )
 def test_a_page_takes_as_many_for_50_rows_as_for_5(app, admin, browser, path, make):
