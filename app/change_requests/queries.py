@@ -223,7 +223,7 @@ def waits_for_approval(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.and_(
         is_in_state(State.IN_REVIEW),
         _members_projects(actor),
-        sa.not_(is_by(actor.id)),
+        ChangeRequest.created_by_id.is_distinct_from(actor.id),  # also those of no account
         ~has_approved,
     )
 

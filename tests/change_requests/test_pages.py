@@ -4,7 +4,12 @@ from datetime import timedelta
 
 import pytest
 
+from app.change_requests import review, service
+from app.change_requests.models import Action
+from app.change_requests.service import Proposal
+from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
+from app.core.db import unit_of_work
 from tests.browser import Browser, text_of
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
 
@@ -259,6 +264,15 @@ def test_the_navigation_counts_what_waits_for_the_reader(desk, reader):
     desk.to("Approved", number, by=desk.finn)
     assert link("finn") == "Change requests 1 waiting for you"
     assert link("admin") == "Change requests 2 waiting for you"
+
+
+def test_what_the_command_line_proposes_waits_too(app, desk, reader):
+    proposal = Proposal("card", Action.UPDATE_ENABLED, {"enabled": True})
+    with app.app_context(), unit_of_work(writes=True):
+        review.send(COMMAND_LINE, service.propose(COMMAND_LINE, "pay", "production", [proposal]))
+    page = reader("finn").get("/change-requests")
+    assert page.has("1 needs your approval")
+    assert page.has("Change requests 1 waiting for you")
 
 
 def test_what_no_one_can_decide_in_an_archived_project_does_not_wait(desk, reader):
