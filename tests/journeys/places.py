@@ -527,6 +527,101 @@ def switch_undo(page: Page, instance: Instance) -> None:
     page.get_by_role("link", name="Undo…").click()
 
 
+def _guarded(instance: Instance) -> tuple[str, list[str]]:
+    """A project whose production needs approvals, and its three features: the first is on there."""
+    project = instance.project(
+        3, name="Night shop guarded", environments=["development", "production"]
+    )
+    found = names(3, project)
+    place = f"/projects/{project}/features/{found[0]}/environments/production"
+    rollout = {"name": "flexibleRollout", "parameters": {"rollout": "50", "stickiness": "userId"}}
+    instance.api("POST", f"{place}/strategies", rollout)
+    instance.api("POST", f"{place}/on")
+    rules = [{"name": "production", "requiredApprovals": 2}]
+    body = {"environments": ["development", "production"], "changeRequestEnvironments": rules}
+    instance.api("PUT", f"/projects/{project}/environments", body)
+    return project, found
+
+
+def _propose(
+    instance: Instance, project: str, feature: str, *, on: bool, send: bool = False
+) -> None:
+    base = f"/projects/{project}"
+    change = {"feature": feature, "action": "updateEnabled", "payload": {"enabled": on}}
+    made = instance.api("POST", f"{base}/environments/production/change-requests", change)
+    if send:
+        path = f"{base}/change-requests/{made['id']}/state"
+        instance.api("PUT", path, {"state": "In review"})
+
+
+@place("night-shop")
+def feature_waiting(page: Page, instance: Instance) -> None:
+    """With a change request that waits, and a draft of the reader."""
+    project, (feature, *_) = _guarded(instance)
+    _propose(instance, project, feature, on=False, send=True)
+    page.goto(f"/projects/{project}/features/{feature}")
+    page.get_by_role("link", name="Propose edit").click()
+    page.get_by_label("Rollout in percent").fill("80")
+    press(page, "Add to change request")
+    page.goto(f"/projects/{project}/features/{feature}")
+
+
+@place("Propose an edit in production")
+def strategy_propose(page: Page, instance: Instance) -> None:
+    project, (feature, *_) = _guarded(instance)
+    page.goto(f"/projects/{project}/features/{feature}")
+    page.get_by_role("link", name="Propose edit").click()
+    page.get_by_label("Rollout in percent").fill("80")
+    press(page, "Add to change request")
+    page.goto(f"/projects/{project}/features/{feature}")
+    page.get_by_role("link", name="Propose edit").click()
+    page.get_by_text("Save strategy without approval…").click()
+
+
+@place("Propose a strategy in production")
+def strategy_propose_refused(page: Page, instance: Instance) -> None:
+    project, (_, feature, *_) = _guarded(instance)
+    page.goto(f"/projects/{project}/features/{feature}")
+    page.get_by_role("link", name="Propose a strategy").click()
+    page.get_by_label("Rollout in percent").fill("half")
+    press(page, "Add to change request")
+
+
+@place("Switch on 2 features in production")
+def switch_propose(page: Page, instance: Instance) -> None:
+    project, (_, feature, _) = _guarded(instance)
+    _propose(instance, project, feature, on=True, send=True)
+    page.goto(f"/projects/{project}")
+    for box in page.get_by_label("Select night-shop").all():
+        box.check()
+    page.get_by_label("Environment", exact=True).select_option("production")
+    press(page, "Switch on…")
+
+
+@place("Archive 3 features")
+def archive_propose(page: Page, instance: Instance) -> None:
+    project, _ = _guarded(instance)
+    page.goto(f"/projects/{project}")
+    for box in page.get_by_label("Select night-shop").all():
+        box.check()
+    press(page, "Archive…")
+
+
+@place("night-shop")
+def feature_tags_propose(page: Page, instance: Instance) -> None:
+    project, (feature, *_) = _guarded(instance)
+    page.goto(f"/projects/{project}/features/{feature}/tags")
+    page.get_by_text("Save without approval…").click()
+
+
+@place("Copy strategies from development")
+def strategies_copy_propose(page: Page, instance: Instance) -> None:
+    project, (feature, *_) = _guarded(instance)
+    place = f"/projects/{project}/features/{feature}/environments/development"
+    instance.api("POST", f"{place}/strategies", {"name": "default"})
+    page.goto(f"{place}/copy")
+
+
 @place("night-shop")
 def feature_with_every_state(page: Page, instance: Instance) -> None:
     """Paused, split, reaching no one, guarded, and off because its parent is."""
