@@ -3,6 +3,7 @@
 import pytest
 
 from tests.browser import Browser
+from tests.statements import statements
 from tests.support.change_requests import LIST, rollout, switching
 
 FEATURE = "/projects/pay/features/card"
@@ -232,3 +233,18 @@ def test_an_admin_edits_and_deletes_without_approval_with_a_reason(browser, desk
     assert "need 2 approvals in production" in refused.messages[0]
     browser.submit(page, {"reason": "Still down"}, form=button, button=button)
     assert desk.feature()["strategies"] == []
+
+
+def test_what_waits_takes_no_more_statements_the_more_it_is(app, kim, desk):
+    def number():
+        kim.get(FEATURE)
+        with statements(app) as run:
+            kim.get(FEATURE)
+        return len(run)
+
+    before = number()
+    for person in (desk.finn, desk.sofia, desk.rosa):
+        desk.open(switching("card", on=True), by=person)
+    desk.draft(switching("card", on=True))
+    assert kim.get(FEATURE).words.count("1 change waiting") == 3
+    assert number() == before
