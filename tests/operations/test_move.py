@@ -114,6 +114,13 @@ def test_a_whole_instance_moves_to_postgresql_and_back(larkspur, empty_postgresq
     assert ids == {next_account(larkspur)}
 
 
+def test_a_process_that_does_nothing_else_moves_everything_too(larkspur):
+    before = without_moves(everything(larkspur))
+    target = f"sqlite:///{larkspur.home}/moved.db"
+    Machine(larkspur.home).ok("db", "move", "--to", target)
+    assert without_moves(everything(larkspur, DATABASE_URL=target)) == before
+
+
 def test_a_target_that_is_not_empty_is_left_alone(larkspur):
     other = Machine(larkspur.home.parent / "other")
     other.ok("db", "upgrade")
