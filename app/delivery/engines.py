@@ -56,9 +56,9 @@ class Engines:
             raise NotEvaluable(answers.state.environment)
         return evaluator
 
-    def problems(self, answers: Answers) -> Mapping[str, str]:
-        """Why features of a state can't be evaluated, by their names."""
-        return self._up_to_date(answers).problems
+    def problems(self) -> dict[str, Mapping[str, str]]:
+        """Why features can't be evaluated, by environment and name, as far as was asked for."""
+        return {name: made.problems for name, made in self._made.items() if made.problems}
 
     def _up_to_date(self, answers: Answers) -> _Made:
         environment = answers.state.environment

@@ -169,15 +169,8 @@ class Source:
         return self._engines.of(self.answers(environment))
 
     def problems(self) -> dict[str, Mapping[str, str]]:
-        """Why features can't be evaluated, by environment and name. Looks where tokens read.
-
-        Raises:
-            Unavailable: if the database is away.
-
-        """
-        environments = {reader.environment for reader in self._known_readers().values()}
-        found = {name: self._engines.problems(self.answers(name)) for name in sorted(environments)}
-        return {name: problems for name, problems in found.items() if problems}
+        """See ``Engines.problems``."""
+        return self._engines.problems()
 
     def answers(self, environment: str) -> Answers:
         """The answers for an environment, no older than the reader that was asked for before.

@@ -1,13 +1,15 @@
 from typing import Any, NamedTuple
 
-from flask import render_template, url_for
+from flask import current_app, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from app.core.permissions import Access, Permission
+from app.delivery.source import Source
 from app.event_log.pages import rows_of
 from app.event_log.service import acts
 from app.home import attention, overview
-from app.home.attention import Item, Kind, Limits
+from app.home.attention import Facts, Item, Kind
+from app.visits import service as visits
 from app.web.caller import current_actor
 from app.web.routes import PageBlueprint
 from app.web.settings import current_settings
@@ -28,12 +30,16 @@ class Step(NamedTuple):
 def index() -> ResponseReturnValue:
     """What needs the reader, their projects, and what has changed."""
     settings = current_settings()
-    found = attention.items(current_actor, Limits(settings.inactivity, settings.stale_after))
+    source: Source = current_app.extensions["flagstaff.source"]
+    facts = Facts(
+        settings.inactivity, settings.stale_after, settings.webhook_hosts, source.problems()
+    )
     steps = overview.first_steps()
     is_starting = not steps.are_done and current_actor.may(Permission.CREATE_CLIENT_API_TOKEN)
     return render_template(
         "home/index.html",
-        items=[(item, _next_step(item)) for item in found],
+        items=[(i, _next_step(i)) for i in attention.items(current_actor, facts)],
+        visited=visits.recent(current_actor, LATEST),
         projects=overview.own_projects(current_actor),
         latest=rows_of(acts(current_actor, limit=LATEST)),
         steps=steps if is_starting else None,
@@ -55,6 +61,9 @@ _STEPS = {
     Kind.FAILED: ("change_request_pages.show", "Open"),
     Kind.REJECTED: ("change_request_pages.show", "Read"),
     Kind.BACKUP: ("help_pages.show", "Show how"),
+    Kind.EVALUATION: ("help_pages.show", "Show why"),
+    Kind.APPROVERS: ("member_pages.index", "Add members"),
+    Kind.WEBHOOKS: ("webhook_pages.show", "Open"),
     Kind.TOKENS: ("sdk_token_pages.index", "Review"),
     Kind.UNUSED: ("all_feature_pages.index", "Review"),
     Kind.EVERYWHERE: ("all_feature_pages.index", "Review"),
@@ -63,6 +72,7 @@ _STEPS = {
 }
 _FILTERS = {
     Kind.BACKUP: {"topic": "operating"},
+    Kind.EVALUATION: {"topic": "troubleshooting"},
     Kind.TOKENS: {"state": "expiring"},
     Kind.UNUSED: {"staleProposal": "unused"},
     Kind.EVERYWHERE: {"staleProposal": "everywhere"},

@@ -1,16 +1,54 @@
 """Environments in which a project asks for approvals: no one changes anything there alone."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from app.accounts.models import Account, AccountKind
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.errors import NoAccess
+from app.core.permissions import Role
 from app.core.words import counted, spoken
 from app.events import service as events
 from app.events.models import EventType
-from app.projects.models import Approval
+from app.projects.models import Approval, Member, Project
+
+
+class Shortage(NamedTuple):
+    """An environment where no change by one of the ``people`` who can approve can be approved."""
+
+    project_id: str
+    environment: str
+    required: int
+    people: int
+
+
+def shortages(*conditions: sa.ColumnElement[bool]) -> list[Shortage]:
+    """Where too few people can approve what one of them proposes: no one approves their own.
+
+    ``conditions``: about projects.
+    """
+    is_person = sa.and_(Account.kind == AccountKind.PERSON, Account.deleted_at.is_(None))
+    is_admin = Account.role == Role.ADMIN
+    admins = sa.select(sa.func.count()).where(is_person, is_admin).scalar_subquery()
+    members = (
+        sa.select(Member.project_id, sa.func.count().label("number"))
+        .join(Account, Account.id == Member.account_id)
+        .where(is_person, ~is_admin)
+        .group_by(Member.project_id)
+        .subquery()
+    )
+    people = admins + sa.func.coalesce(members.c.number, 0)
+    query = (
+        sa.select(Project.id, Approval.environment, Approval.required_approvals, people)
+        .join(Approval, Approval.project_id == Project.id)
+        .outerjoin(members, members.c.project_id == Project.id)
+        .where(Project.archived_at.is_(None), people <= Approval.required_approvals, *conditions)
+        .order_by(Project.id, Approval.environment)
+    )
+    return [Shortage(*row) for row in db.session.execute(query)]
 
 
 def guarded(project_id: str, environments: Iterable[str]) -> list[str]:

@@ -6,7 +6,9 @@ import pytest
 import time_machine
 
 from app.change_requests import applying
-from tests.support.change_requests import PROJECT, Desk, rollout, switching
+from app.visits import requests as visits
+from tests.browser import Browser
+from tests.support.change_requests import PLACE, new_desk, rollout, switching
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -20,19 +22,7 @@ def clock(app):
 
 @pytest.fixture
 def desk(clock, admin, people):
-    admin.ok("POST", "/projects", {"id": "pay", "name": "Pay"})
-    rules = [{"name": "production", "requiredApprovals": 2}]
-    body = {"environments": ["development", "production"], "changeRequestEnvironments": rules}
-    admin.ok("PUT", f"{PROJECT}/environments", body)
-    for name in ("card", "tips"):
-        admin.ok("POST", f"{PROJECT}/features", {"name": name})
-    return Desk(
-        admin,
-        kim=people.member("kim", "pay"),
-        finn=people.member("finn", "pay"),
-        sofia=people.member("sofia", "pay", "Owner"),
-        rosa=people.member("rosa", "pay"),
-    )
+    return new_desk(admin, people)
 
 
 def test_nothing_needs_someone_who_has_nothing_to_do(home, desk, people):
@@ -107,3 +97,29 @@ def test_admins_see_inactive_people_and_projects_without_an_owner(home, admin, p
     found = home("ada").attention
     assert found["1 user has been inactive for 180 days"] == "/users/inactive"
     assert found["1 project has no Owner"] == "/projects?membership=ownerless"
+
+
+def test_admins_and_owners_see_where_no_one_can_approve(home, desk, people):
+    people.person("ada", role="Admin")
+    body = {"changeRequestsEnabled": True, "requiredApprovals": 9}
+    desk.admin.ok("PUT", f"{PLACE}/config", body)
+    says = "No one can approve changes in production of pay"
+    for name in ("ada", "sofia"):
+        assert home(name).attention[says] == "/projects/pay/members"
+    assert says not in home("kim").attention
+
+
+def test_admins_see_features_that_the_engine_cannot_evaluate(home, people, app, monkeypatch):
+    people.person("ada", role="Admin")
+    found = {"production": {"broken": "no such operator"}}
+    monkeypatch.setattr(app.extensions["flagstaff.source"], "problems", lambda: found)
+    says = "1 feature can’t be evaluated in production"
+    assert home("ada").attention[says] == "/help/troubleshooting"
+
+
+def test_what_someone_opened_last_is_there_to_open_again(home, desk, app):
+    browser = Browser(app).sign_in("kim")
+    browser.get("/projects/pay/features/card")
+    with app.app_context():
+        visits.write_pending()
+    assert home("kim").page.links["card"] == "/projects/pay/features/card"
