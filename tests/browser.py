@@ -107,7 +107,8 @@ class Page:
     @property
     def messages(self) -> list[str]:
         """What the page tells by itself."""
-        return [text_of(e) for e in self.soup.find_all(role=["alert", "status"])]
+        found = [text_of(e) for e in self.soup.find_all(role=["alert", "status"])]
+        return [text for text in found if text]
 
     @property
     def errors(self) -> list[str]:

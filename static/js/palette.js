@@ -1,5 +1,5 @@
-// Search over any page: Ctrl K, or the search link. The server answers with what the page of the
-// search shows, so nothing can be done here that can't be done without this script.
+// Search over any page. The server answers with what the page of the search shows, so nothing can
+// be done here that can't be done without this script.
 const palette = document.getElementById("palette");
 const PAUSE = 150; // milliseconds after the last key
 
@@ -7,7 +7,6 @@ if (palette) {
   const input = palette.querySelector("input");
   const list = palette.querySelector("[role=listbox]");
   const status = palette.querySelector("[role=status]");
-  const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
   let timer = 0;
   let shown = null; // the text whose results are in the list
 
@@ -40,16 +39,6 @@ if (palette) {
     select(text.trim() ? options()[0] : null);
   };
 
-  const open = () => {
-    if (!palette.open) {
-      palette.showModal();
-      input.value = "";
-      ask();
-    }
-    input.focus();
-    input.select();
-  };
-
   const follow = (option, isNewTab) => {
     if (option.dataset.fill) {
       input.value = option.dataset.fill;
@@ -58,24 +47,7 @@ if (palette) {
     else location.assign(option.href);
   };
 
-  for (const link of document.querySelectorAll("[data-palette]")) {
-    const key = link.querySelector("kbd");
-    if (key && isMac) key.textContent = "⌘K";
-    link.setAttribute("aria-keyshortcuts", isMac ? "Meta+K" : "Control+K");
-    link.addEventListener("click", (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-      event.preventDefault();
-      open();
-    });
-  }
-
-  document.addEventListener("keydown", (event) => {
-    const isShortcut = (isMac ? event.metaKey : event.ctrlKey) && event.key.toLowerCase() === "k";
-    if (!isShortcut || event.shiftKey || event.altKey) return;
-    event.preventDefault();
-    open();
-  });
-
+  palette.addEventListener("opened", ask); // see palette_open.js
   input.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(ask, PAUSE);
@@ -96,9 +68,5 @@ if (palette) {
     event.preventDefault();
     follow(option, false);
     input.focus();
-  });
-  palette.querySelector("[data-close]").addEventListener("click", () => palette.close());
-  palette.addEventListener("click", (event) => {
-    if (event.target === palette) palette.close(); // outside of it
   });
 }

@@ -281,9 +281,7 @@ SLOTS = [
     Slot("PUT", f"{DRAFT}/title", "description", PROSE | NULL),
     Slot("PUT", f"{DRAFT}/approvers", "reviewers", {"[]"}),
     Slot("PUT", f"{DRAFT}/approvers", "reviewers/0", ONE),
-    Slot(
-        "POST", DRAFT.replace("draft", "reviewed") + "/comments", "text", PROSE - {"empty", "blank"}
-    ),
+    Slot("POST", COMMENTS, "text", PROSE - {"empty", "blank"}, 201),
     Slot("PUT", ACCESS, "members", {"[]"}, 409),
     Slot("PUT", ACCESS, "members/0", NOTHING),
     Slot("PUT", ACCESS, "members/0/id", ONE),
