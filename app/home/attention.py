@@ -163,7 +163,7 @@ def _evaluation(actor: Actor, facts: Facts) -> Iterator[Item]:
 
 
 def _approvers(actor: Actor, _: Facts) -> Iterator[Item]:
-    """Only where nothing can be approved, whoever proposes it."""
+    """Only where nothing can be approved at all."""
     able = [id for id in actor.project_roles if actor.may(Permission.UPDATE_PROJECT, id)]
     conditions = [] if actor.is_admin else [Project.id.in_(able)]
     if not actor.is_admin and not able:
