@@ -3,10 +3,18 @@ from typing import Any
 from flask import Response
 
 from app.accounts.models import Account
-from app.change_requests import applying, configuration, reversing, schemas, service, states
+from app.change_requests import (
+    applying,
+    configuration,
+    editing,
+    reversing,
+    schemas,
+    service,
+    states,
+)
 from app.change_requests.applying import Plan
+from app.change_requests.editing import Proposal
 from app.change_requests.models import CLOSED, State
-from app.change_requests.service import Proposal
 from app.change_requests.views import View
 from app.core.errors import Invalid
 from app.core.paging import Page
@@ -42,7 +50,7 @@ def propose(data: dict[str, Any] | list[dict[str, Any]], project_id: str, enviro
     several = data if isinstance(data, list) else [data]
     proposals = [Proposal(each.get("feature"), each["action"], each["payload"]) for each in several]
     try:
-        request = service.propose(current_actor, project_id, environment, proposals)
+        request = editing.propose(current_actor, project_id, environment, proposals)
     except Invalid as error:
         if isinstance(data, list):
             raise
@@ -153,7 +161,7 @@ def show(project_id: str, id: int) -> View:
 def discard_draft(project_id: str, id: int) -> Response:
     """Discard a draft"""
     request = service.get_for_change(current_actor, project_id, id)
-    service.discard_draft(current_actor, request)
+    editing.discard_draft(current_actor, request)
     return no_body()
 
 
@@ -219,7 +227,7 @@ def edit_change(data: dict[str, Any], project_id: str, id: int, change: int) -> 
     """
     request = service.get_for_change(current_actor, project_id, id)
     proposal = Proposal(data.get("feature"), data["action"], data["payload"])
-    service.edit(current_actor, request, change, proposal)
+    editing.edit(current_actor, request, change, proposal)
     return service.get(current_actor, project_id, id)
 
 
@@ -231,7 +239,7 @@ def discard_change(project_id: str, id: int, change: int) -> Response:
     All approvals are gone then. The last change of a draft takes the draft with it.
     """
     request = service.get_for_change(current_actor, project_id, id)
-    service.discard(current_actor, request, change)
+    editing.discard(current_actor, request, change)
     return no_body()
 
 

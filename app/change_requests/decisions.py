@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from app.change_requests import applying, reversing, review, service
+from app.change_requests import applying, editing, reversing, review, service
+from app.change_requests.editing import Proposal
 from app.change_requests.models import Change, ChangeRequest, State
-from app.change_requests.service import Proposal
 from app.constraints.words import moment
 from app.core.actor import Actor
 from app.core.errors import Invalid, PreconditionFailed
@@ -103,7 +103,7 @@ def _withdraw(actor: Actor, request: ChangeRequest, _: Values) -> str:
 
 
 def _discard(actor: Actor, request: ChangeRequest, _: Values) -> str:
-    service.discard_draft(actor, request)
+    editing.discard_draft(actor, request)
     return "Draft discarded."
 
 
@@ -133,13 +133,13 @@ def _update(actor: Actor, request: ChangeRequest, id: int) -> str:
     change = _change(request, id)
     is_on_feature = change.feature_id is not None
     proposal = Proposal(change.subject if is_on_feature else None, change.action, change.payload)
-    service.edit(actor, request, id, proposal)
+    editing.edit(actor, request, id, proposal)
     return "Updated. It builds on what is there now, and needs all approvals again."
 
 
 def _remove(actor: Actor, request: ChangeRequest, id: int) -> str:
     is_all = len(request.changes) == 1
-    service.discard(actor, request, id)
+    editing.discard(actor, request, id)
     return "That was the only change, so the draft is discarded." if is_all else "Change removed."
 
 

@@ -8,9 +8,9 @@ from werkzeug.wrappers import Response
 from app.archive import service as archiving
 from app.archive.pages import confirm
 from app.change_requests import proposals
+from app.change_requests.editing import Proposal
 from app.change_requests.models import Action
 from app.change_requests.pages_proposing import propose, to_draft
-from app.change_requests.service import Proposal
 from app.core.errors import ChangedSinceReview
 from app.core.permissions import Access, Permission
 from app.segments import pages as segment_pages

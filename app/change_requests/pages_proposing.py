@@ -8,10 +8,10 @@ from flask import Flask, flash
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.change_requests import proposals, proposed, service
+from app.change_requests import editing, proposals, proposed
+from app.change_requests.editing import Proposal
 from app.change_requests.models import Action, ChangeRequest
 from app.change_requests.proposed import Waiting
-from app.change_requests.service import Proposal
 from app.core.errors import Invalid
 from app.core.permissions import Permission
 from app.features.models import Feature
@@ -67,7 +67,7 @@ def choose_parent(project_id: str, name: str, environment: str) -> ResponseRetur
 def propose(project_id: str, environment: str, changes: Sequence[Proposal]) -> ChangeRequest:
     """Add changes to the reader’s draft. Problems have the paths that the form knows."""
     try:
-        return service.propose(current_actor, project_id, environment, changes)
+        return editing.propose(current_actor, project_id, environment, changes)
     except Invalid as error:
         raise Invalid.because(
             [

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from app.archive.service import Plan
+from app.change_requests.editing import Proposal
 from app.change_requests.models import Action
-from app.change_requests.service import Proposal
 from app.strategies.models import Strategy
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from app.change_requests import portraits, service
+from app.change_requests import editing, portraits
+from app.change_requests.editing import Proposal
 from app.change_requests.models import MAX_CHANGES, Action, Change, ChangeRequest, State
-from app.change_requests.service import Proposal
 from app.core.actor import Actor
 from app.core.errors import Conflict
 from app.core.words import counted, spoken
@@ -32,7 +32,7 @@ def reverse(actor: Actor, request: ChangeRequest) -> ChangeRequest:
             f"Reversing this takes {counted(len(proposals), 'change')}. A change request can have "
             f"at most {MAX_CHANGES:,}. Propose the opposite in several."
         )
-    draft = service.propose(actor, request.project_id, request.environment, proposals)
+    draft = editing.propose(actor, request.project_id, request.environment, proposals)
     draft.reverses_id = request.id
     if draft.title is None:
         draft.title = f"Reverse change request {request.id}"

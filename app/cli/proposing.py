@@ -6,8 +6,8 @@ it changes things at once, as Admins can.
 
 from collections.abc import Iterable, Sequence
 
-from app.change_requests import review, schemas, service
-from app.change_requests.service import Proposal
+from app.change_requests import editing, review, schemas, service
+from app.change_requests.editing import Proposal
 from app.change_requests.views import View
 from app.cli.commands import Output
 from app.core.actor import Actor
@@ -26,7 +26,7 @@ def guarded_place(actor: Actor, project: str, environments: Iterable[str]) -> st
 
 def propose(actor: Actor, project: str, environment: str, changes: Sequence[Proposal]) -> Output:
     """Open a change request, and tell how to go on."""
-    request = service.propose(actor, project, environment, changes)
+    request = editing.propose(actor, project, environment, changes)
     review.send(actor, request)
     view = service.get(actor, project, request.id)
     return Output({"changeRequest": schemas.ChangeRequestRow().dump(view)}, _told(view))

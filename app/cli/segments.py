@@ -3,8 +3,8 @@ from typing import Any
 
 import click
 
+from app.change_requests.editing import Proposal
 from app.change_requests.models import Action
-from app.change_requests.service import Proposal
 from app.cli.commands import UNLIMITED, Output, change_command, query_command, table, validated
 from app.cli.constraints import constraint_option, read
 from app.cli.proposing import propose

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
+from app.change_requests.editing import Proposal
 from app.change_requests.models import Action
-from app.change_requests.service import Proposal
 from app.cli.commands import Output, change_command, query_command, table, validated
 from app.cli.proposing import guarded_place, propose
 from app.cli.strategy_options import (

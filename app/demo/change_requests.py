@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from app.change_requests import applying, review, service
+from app.change_requests import applying, editing, review, service
+from app.change_requests.editing import Proposal
 from app.change_requests.models import Action, ChangeRequest, State
-from app.change_requests.service import Proposal
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.errors import DomainError
@@ -159,7 +159,7 @@ class _History:
         self.author = self.author or self._someone()
         actor, place = self.author.act(), (self.plan.project_id, PRODUCTION)
         proposals = [*self._raises(), *self._switches()]
-        request = service.propose(actor, *place, proposals)
+        request = editing.propose(actor, *place, proposals)
         self.id = request.id
         service.describe(actor, request, title=self.plan.title, description=self.plan.why or None)
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from app.change_requests import review, service
+from app.change_requests import editing, review
+from app.change_requests.editing import Proposal
 from app.change_requests.models import Action
-from app.change_requests.service import Proposal
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import unit_of_work
@@ -269,7 +269,7 @@ def test_the_navigation_counts_what_waits_for_the_reader(desk, reader):
 def test_what_the_command_line_proposes_waits_too(app, desk, reader):
     proposal = Proposal("card", Action.UPDATE_ENABLED, {"enabled": True})
     with app.app_context(), unit_of_work(writes=True):
-        review.send(COMMAND_LINE, service.propose(COMMAND_LINE, "pay", "production", [proposal]))
+        review.send(COMMAND_LINE, editing.propose(COMMAND_LINE, "pay", "production", [proposal]))
     page = reader("finn").get("/change-requests")
     assert page.has("1 needs your approval")
     assert page.has("Change requests 1 waiting for you")

@@ -1,0 +1,247 @@
+"""Proposing changes to a guarded environment, and editing what was proposed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.change_requests import portraits, service
+from app.change_requests.actions import PERMISSIONS, REPEATABLE, carry_out, completed
+from app.change_requests.models import (
+    MAX_CHANGES,
+    Action,
+    Approval,
+    Change,
+    ChangeRequest,
+    Reviewer,
+    State,
+    Step,
+    StepKind,
+)
+from app.core.actor import Actor, Approved
+from app.core.db import RetryTransaction, db, save
+from app.core.errors import Conflict, Detail, Invalid, NotFound
+from app.core.words import counted, listed
+from app.events import service as events
+from app.events.models import EventType
+from app.features import queries as features
+from app.projects import service as projects
+from app.segments import service as segments
+from app.strategies.service import use_of
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One change: the name of a feature, or None for what is done to a segment."""
+
+    feature: str | None
+    action: Action
+    payload: Any
+
+
+def propose(
+    actor: Actor, project_id: str, environment: str, proposals: Sequence[Proposal]
+) -> ChangeRequest:
+    """Add changes to the actor’s draft for this environment, or begin one.
+
+    A change takes the place of one that did the same to the same thing. Each is tried out, so what
+    could not be made is refused now; all or none.
+    """
+    projects.require_for_content(actor, project_id)
+    if not use_of(project_id, environment).required_approvals:
+        raise Conflict(
+            f"Changes in {environment} of project {project_id} need no approval. Make them without "
+            "a change request."
+        )
+    for proposal in proposals:
+        _require_permission(actor, project_id, proposal)
+    request = _draft(actor, project_id, environment)
+    _add(actor, request, _changes(actor, project_id, environment, proposals))
+    return request
+
+
+def edit(actor: Actor, request: ChangeRequest, change_id: int, proposal: Proposal) -> None:
+    """Change what one of its changes does, and make it on what is there now.
+
+    Raises:
+        NoAccess: when the actor is not the author.
+
+    """
+    service.require_author(actor, request)
+    change = _change(request, change_id)
+    if proposal.action is not change.action:
+        raise Invalid.at("/action", f"Must stay {change.action.value}. Or discard this change.")
+    if change.feature_id is not None and proposal.feature != change.subject:
+        raise Invalid.at("/feature", f"Must stay {change.subject}. Or discard this change.")
+    if change.segment_id is not None and proposal.payload["id"] != change.segment_id:
+        raise Invalid.at("/payload/id", f"Must stay {change.segment_id}. Or discard this change.")
+    _require_permission(actor, request.project_id, proposal)
+    place = (request.project_id, request.environment)
+    try:
+        [new] = _changes(actor, *place, [proposal])
+    except Invalid as error:
+        raise error.moved("/0/", "/") from None
+    if change.action is Action.ADD_STRATEGY:
+        new.payload = {**new.payload, "id": change.payload["id"]}
+    change.payload, change.base, change.subject = new.payload, new.base, new.subject
+    _try_out(actor, request, [change])
+    _note_edit(actor, request)
+
+
+def discard(actor: Actor, request: ChangeRequest, change_id: int) -> None:
+    """Take one change out. The last one of a draft takes the draft with it."""
+    service.require_author(actor, request)
+    change = _change(request, change_id)
+    if len(request.changes) == 1:
+        if request.state is State.DRAFT:
+            discard_draft(actor, request)
+            return
+        raise Conflict("This is the only change. Cancel the change request instead.")
+    request.changes.remove(change)
+    db.session.flush()
+    _try_out(actor, request)
+    _note_edit(actor, request)
+
+
+def discard_draft(actor: Actor, request: ChangeRequest) -> None:
+    """Delete a draft, which no one else has seen."""
+    service.require_author(actor, request)
+    if request.state is not State.DRAFT:
+        raise Conflict(f"Change request {request.id} is not a draft. Cancel it instead.")
+    for table in (Reviewer, Approval, Step):  # of the time before it was withdrawn
+        db.session.execute(sa.delete(table).where(table.request_id == request.id))
+    followers = sa.update(ChangeRequest).where(ChangeRequest.reverses_id == request.id)
+    db.session.execute(followers.values(reverses_id=None))
+    db.session.delete(request)
+    db.session.flush()
+
+
+def _change(request: ChangeRequest, id: int) -> Change:
+    for change in request.changes:
+        if change.id == id:
+            return change
+    raise NotFound(f"Change request {request.id} has no change {id}.")
+
+
+def _require_permission(actor: Actor, project_id: str, proposal: Proposal) -> None:
+    permission = PERMISSIONS[proposal.action]
+    if not proposal.action.is_on_segment:
+        actor.require(permission, project_id)
+        return
+    segment = segments.get(actor, proposal.payload["id"])
+    actor.require(*segments.permission(permission, segment.project_id))
+
+
+def _draft(actor: Actor, project_id: str, environment: str) -> ChangeRequest:
+    """The actor’s draft, locked; a new one if they have none."""
+    if found := service.draft_of(actor, project_id, environment, for_change=True):
+        return found
+    request = ChangeRequest(
+        project_id=project_id,
+        environment=environment,
+        created_by=actor.username,
+        created_by_id=actor.id,
+        changes=[],
+    )
+    save(request, if_taken=RetryTransaction())
+    return request
+
+
+def _changes(
+    actor: Actor, project_id: str, environment: str, proposals: Sequence[Proposal]
+) -> list[Change]:
+    """Changes as the tables have them, on the ground of what is there now."""
+    known = features.find(project_id, {p.feature for p in proposals if p.feature})
+    unknown: list[Detail] = [
+        {
+            "path": f"/{place}/feature",
+            "message": f"There is no feature named {proposal.feature} in project {project_id}.",
+        }
+        for place, proposal in enumerate(proposals)
+        if proposal.feature and proposal.feature not in known
+    ]
+    if unknown:
+        raise Invalid.because(unknown)
+    made = []
+    for proposal in proposals:
+        change = Change(
+            action=proposal.action, payload=completed(proposal.action, proposal.payload)
+        )
+        if proposal.feature:
+            change.feature_id = known[proposal.feature].id
+            change.subject = proposal.feature
+        else:
+            change.segment_id = proposal.payload["id"]
+            change.subject = segments.get(actor, proposal.payload["id"]).name
+        made.append(change)
+    now = portraits.of_changes(project_id, environment, made)
+    for change in made:
+        portrait = now.get(portraits.key(change))
+        change.base = portraits.base(change.action, change.payload, portrait)
+    return made
+
+
+def _add(actor: Actor, request: ChangeRequest, changes: list[Change]) -> None:
+    former = {_what(each): each for each in request.changes if each.action not in REPEATABLE}
+    fresh = []
+    for change in changes:
+        same = former.get(_what(change))
+        if same is None:
+            request.changes.append(change)
+            if change.action not in REPEATABLE:
+                former[_what(change)] = change
+        elif change.action in {Action.UPDATE_STRATEGY, Action.UPDATE_SEGMENT}:
+            same.payload, same.base = {**same.payload, **change.payload}, change.base
+        else:
+            same.payload, same.base = change.payload, change.base
+        fresh.append(same or change)
+    if len(request.changes) > MAX_CHANGES:
+        raise Conflict(
+            f"A change request can have at most {counted(MAX_CHANGES, 'change')}. Send this one "
+            "for review first."
+        )
+    db.session.flush()
+    _try_out(actor, request, fresh)
+    request.version += 1
+
+
+def _what(change: Change) -> object:
+    """What a change does to what; the same for one that takes its place."""
+    if change.action in {Action.UPDATE_STRATEGY, Action.DELETE_STRATEGY}:
+        return change.action, change.payload["id"]
+    return change.action, portraits.key(change)
+
+
+def _try_out(actor: Actor, request: ChangeRequest, fresh: Sequence[Change] = ()) -> None:
+    """Make all changes that still fit, keep what they did, and undo it.
+
+    Raises:
+        Conflict: when one of the ``fresh`` changes would change nothing.
+        DomainError: when one of them is refused.
+
+    """
+    stuck = service.conflicts(request)
+    changes = [change for change in request.changes if change.id not in stuck]
+    approved = Approved(request.project_id, request.environment, events.new_batch())
+    attempt = db.session.begin_nested()
+    try:
+        found = list(carry_out(actor, approved, changes))
+    finally:
+        attempt.rollback()
+    for change, before, after in found:
+        change.before, change.after = before, after
+    idle = [change.subject for change in fresh if change.before == change.after]
+    if idle:
+        raise Conflict(f"Nothing would change for {listed(idle)}. Leave it out.")
+    db.session.flush()
+
+
+def _note_edit(actor: Actor, request: ChangeRequest) -> None:
+    """Take all approvals back: they were for something else."""
+    request.version += 1
+    if request.state is State.DRAFT:
+        return
+    request.state, request.scheduled_at, request.failure = State.IN_REVIEW, None, None
+    service.forget_approvals(request)
+    service.note(actor, request, StepKind.EDITED, EventType.CHANGE_REQUEST_EDITED)
