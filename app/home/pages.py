@@ -8,7 +8,7 @@ from app.delivery.source import Source
 from app.event_log.pages import rows_of
 from app.event_log.service import acts
 from app.home import attention, overview
-from app.home.attention import Facts, Item, Kind
+from app.home.items import Facts, Item, Kind
 from app.visits import service as visits
 from app.web.caller import current_actor
 from app.web.routes import PageBlueprint

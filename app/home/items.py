@@ -1,0 +1,72 @@
+"""What the lines of the home page say, and what they are made from."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+
+from app.config.allowed_hosts import AllowedHost
+from app.core.words import counted, spoken
+
+NAMED = 2
+"""How many things a line names, of many."""
+
+
+class Kind(StrEnum):
+    """What an item is about, by which its page finds the next step."""
+
+    TO_APPROVE = "to-approve"
+    TO_APPLY = "to-apply"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    BACKUP = "backup"
+    EVALUATION = "evaluation"
+    APPROVERS = "approvers"
+    WEBHOOKS = "webhooks"
+    TOKENS = "tokens"
+    UNUSED = "unused"
+    EVERYWHERE = "everywhere"
+    INACTIVE = "inactive"
+    OWNERLESS = "ownerless"
+
+
+class Tone(StrEnum):
+    INFO = "info"
+    WARNING = "warn"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """``place``: what the address of the next step needs, such as a project's id."""
+
+    kind: Kind
+    tone: Tone
+    says: str
+    more: str
+    place: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is not in the database.
+
+    ``inactive_after``, ``stale_after``, ``webhook_hosts``: as the settings have them.
+    ``unevaluable``: why features can't be evaluated, by environment and name.
+    """
+
+    inactive_after: timedelta
+    stale_after: timedelta
+    webhook_hosts: Sequence[AllowedHost]
+    unevaluable: Mapping[str, Mapping[str, str]]
+
+
+def some(names: Iterable[str], total: int) -> str:
+    shown = list(names)
+    rest = total - len(shown)
+    return spoken([*shown, f"{rest:,} more"]) if rest else spoken(shown)
+
+
+def days(time: timedelta) -> str:
+    return counted(time.days, "day")

@@ -1,0 +1,87 @@
+"""Change requests that need the reader."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.change_requests import queries as change_requests
+from app.change_requests import words
+from app.change_requests.models import Change, ChangeRequest, State, Step, StepKind
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import db
+from app.core.words import counted
+from app.home.items import NAMED, Facts, Item, Kind, Tone
+
+NEWS = timedelta(days=7)
+"""How long someone reads that their change request was rejected."""
+
+
+def failed(actor: Actor, _: Facts) -> Iterator[Item]:
+    """Schedules that did not work, of requests that the actor wrote or scheduled."""
+    own = sa.or_(ChangeRequest.created_by_id == actor.id, ChangeRequest.scheduled_by_id == actor.id)
+    query = change_requests.rows(actor, state=State.SCHEDULED).where(
+        own, ChangeRequest.failure.is_not(None)
+    )
+    for request in db.session.scalars(query.limit(NAMED)):
+        yield Item(
+            Kind.FAILED,
+            Tone.BAD,
+            f"Change request {request.id} could not be applied",
+            request.failure or "",
+            _place(request),
+        )
+
+
+def to_approve(actor: Actor, _: Facts) -> Iterator[Item]:
+    count, oldest = _waiting(actor, "approval")
+    if oldest is not None:
+        waits = "waits" if count == 1 else "wait"
+        says = f"{counted(count, 'change request')} {waits} for your approval"
+        more = f"The oldest: {_title(oldest)}"
+        yield Item(Kind.TO_APPROVE, Tone.INFO, says, more, _place(oldest) if count == 1 else {})
+
+
+def to_apply(actor: Actor, _: Facts) -> Iterator[Item]:
+    count, oldest = _waiting(actor, "applying")
+    if oldest is not None:
+        says = f"{counted(count, 'change request')} can be applied"
+        more = f"Approved: {_title(oldest)}"
+        yield Item(Kind.TO_APPLY, Tone.INFO, says, more, _place(oldest) if count == 1 else {})
+
+
+def rejected(actor: Actor, _: Facts) -> Iterator[Item]:
+    query = (
+        change_requests.rows(actor, state=State.REJECTED)
+        .join(Step, Step.request_id == ChangeRequest.id)
+        .where(
+            ChangeRequest.created_by_id == actor.id,
+            ChangeRequest.closed_at > utcnow() - NEWS,
+            Step.kind == StepKind.REJECTED,
+        )
+        .add_columns(Step)
+    )
+    for request, step in db.session.execute(query.limit(NAMED)):
+        says = f"Your change request {request.id} was rejected"
+        yield Item(
+            Kind.REJECTED, Tone.INFO, says, f"By {step.created_by}: “{step.text}”", _place(request)
+        )
+
+
+def _waiting(actor: Actor, what: str) -> tuple[int, ChangeRequest | None]:
+    """How many change requests wait for the actor, and the oldest."""
+    query = change_requests.rows(actor, waits_for=what, sort="id")
+    number = sa.select(sa.func.count()).select_from(query.order_by(None).subquery())
+    count = db.session.scalar(number) or 0
+    return count, db.session.scalar(query.limit(1)) if count else None
+
+
+def _title(request: ChangeRequest) -> str:
+    changes: list[Change] = request.changes
+    return request.title or words.title(changes)
+
+
+def _place(request: ChangeRequest) -> dict[str, Any]:
+    return {"project_id": request.project_id, "id": request.id}
