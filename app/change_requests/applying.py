@@ -182,12 +182,12 @@ def _fail(id: int, why: str) -> None:
 
 
 def _locked(id: int) -> ChangeRequest | None:
-    """The request, if no one else has dealt with it since."""
+    """The request, if no one else has dealt with it since, or is doing so now."""
     query = (
         sa.select(ChangeRequest)
         .where(ChangeRequest.id == id, *_is_due(utcnow()))
         .options(selectinload(ChangeRequest.changes))
-        .with_for_update(of=ChangeRequest)
+        .with_for_update(of=ChangeRequest, skip_locked=True)
     )
     return db.session.scalar(query.execution_options(populate_existing=True))
 
