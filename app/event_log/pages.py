@@ -143,12 +143,15 @@ def _pages(accounts: Mapping[int, Account]) -> Callable[[Mention], str | None]:
         project_id, id = place
         return url_for("change_request_pages.show", project_id=project_id, id=id)
 
+    def project(id: str | None) -> str | None:
+        return None if id is None else url_for("feature_pages.index", project_id=id)
+
     finders: dict[str, Callable[[Any], str | None]] = {
         "account": account,
         "change request": change_request,
         "environment": lambda name: url_for("environment_pages.show", name=name),
         "feature": feature,
-        "project": lambda project_id: url_for("feature_pages.index", project_id=project_id),
+        "project": project,
         "context field": lambda _: url_for("context_pages.index"),
         "segment": lambda _: url_for("segment_pages.index"),
         "strategy type": lambda _: url_for("strategy_type_pages.index"),

@@ -414,7 +414,7 @@ def feature_tags_parent(page: Page, instance: Instance) -> None:
 def feature_tags_refused(page: Page, instance: Instance) -> None:
     feature_tags(page, instance)
     page.get_by_label("Depends on").fill("no.such.feature")
-    press(page, "Save")
+    press(page, "Add to change request")
 
 
 @place("night-shop")
