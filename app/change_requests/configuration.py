@@ -3,7 +3,6 @@
 from app.accounts.models import Account
 from app.change_requests import queries
 from app.core.actor import Actor
-from app.core.errors import Invalid
 from app.projects import service as projects
 from app.projects.service import ApprovalRule
 from app.strategies.queries import ProjectUse, environments_of
@@ -28,7 +27,8 @@ def set_required(
 ) -> bool:
     """Ask for this many approvals in an environment, or for none; whether that changed anything.
 
-    Without a number the present one stays, or it is 1.
+    ``required``: of no account if they are not ``enabled``. Without it the present number stays, or
+    it is 1.
     """
     project = projects.get_for_change(actor, project_id)
     use_of(project_id, environment)
@@ -36,8 +36,6 @@ def set_required(
         rule.environment: rule.required_approvals for rule in project.change_request_environments
     }
     if not enabled:
-        if required is not None:
-            raise Invalid.at("/requiredApprovals", "Leave it out to turn approvals off.")
         rules.pop(environment, None)
     else:
         rules[environment] = required or rules.get(environment, 1)
