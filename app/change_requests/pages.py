@@ -67,6 +67,7 @@ def index(project_id: str) -> str:
         "change_requests/index.html",
         overview=overview,
         page=page,
+        bypasses=service.bypasses(current_actor, project_id),
         states=[(state.value, state.value) for state in State],
         **_list(query, page.items),
     )

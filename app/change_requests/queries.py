@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection
+from datetime import datetime
 from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
@@ -20,6 +21,7 @@ from app.change_requests.models import (
 from app.core.actor import Actor
 from app.core.db import chunks, contains, db
 from app.core.paging import sorted_by
+from app.events.models import Event, EventType
 from app.projects.models import Approval as Rule
 from app.projects.models import Project
 from app.projects.queries import can_approve, visible_projects
@@ -174,6 +176,16 @@ def steps(ids: Collection[int]) -> dict[int, list[Step]]:
         for step in db.session.scalars(query):
             found[step.request_id].append(step)
     return found
+
+
+def bypasses(project_id: str, since: datetime) -> int:
+    """How often changes were made there without the approvals that they need."""
+    query = sa.select(sa.func.count()).where(
+        Event.project == project_id,
+        Event.type == EventType.CHANGE_REQUEST_BYPASSED,
+        Event.created_at > since,
+    )
+    return db.session.scalar(query) or 0
 
 
 def approvers(project_id: str, *, but: int | None = None) -> list[Account]:

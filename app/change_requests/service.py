@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Unpack
 
 import sqlalchemy as sa
@@ -19,12 +20,16 @@ from app.change_requests.models import (
 from app.change_requests.queries import Filters
 from app.change_requests.views import View
 from app.core.actor import Actor
+from app.core.clock import utcnow
 from app.core.db import db, save
 from app.core.errors import Conflict, Detail, Invalid, NoAccess, NotFound, PreconditionFailed
 from app.core.paging import Page, page_of
 from app.events import service as events
 from app.events.models import EventType
 from app.projects import service as projects
+
+LATELY = timedelta(days=30)
+"""How long a project shows that something was changed without approval."""
 
 
 def draft_of(
@@ -65,6 +70,12 @@ def count(actor: Actor, project_id: str) -> dict[State, int]:
     """How many change requests of a project are in each state, without drafts."""
     projects.require(actor, project_id)
     return queries.numbers(project_id)
+
+
+def bypasses(actor: Actor, project_id: str) -> int:
+    """How often people lately changed something in a project without approval."""
+    projects.require(actor, project_id)
+    return queries.bypasses(project_id, utcnow() - LATELY)
 
 
 def get(actor: Actor, project_id: str, id: int) -> View:

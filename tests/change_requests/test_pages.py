@@ -325,3 +325,12 @@ def test_the_settings_of_a_project_say_where_too_few_people_can_approve(desk, re
 def test_people_can_ask_whether_they_may_approve(desk, reader, who, action, may):
     page = reader(who).get(f"/account/permissions?may={action}&project=pay")
     assert page.messages[0].startswith(may)
+
+
+def test_a_project_shows_what_went_without_approval(desk, reader):
+    assert not reader("kim").get(PAGES).has("without approval")
+    desk.directly("card/environments/production/on")
+    page = reader("kim").get(PAGES)
+    assert page.has("1 change in the last 30 days went without approval.")
+    log = page.links["Show them"]
+    assert reader("kim").get(log).has("without approval")
