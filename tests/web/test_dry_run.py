@@ -276,10 +276,10 @@ def test_an_answer_with_a_secret_is_kept_nowhere(app, root, world, write, field)
     assert secret not in repr(after)
 
 
-def test_what_is_remembered_of_a_request_depends_on_the_secret_key(app, admin):
+def test_what_is_remembered_of_a_request_depends_on_the_secret_key(app, admin, monkeypatch):
     """Someone who reads the database must not be able to guess a password in the body."""
     admin.ok("POST", "/service-account", ROBOT, headers=KEY)
-    app.config["SECRET_KEY"] = "k" * 40
+    monkeypatch.setitem(app.config, "SECRET_KEY", "k" * 40)
     answer = admin.post("/service-account", ROBOT, headers=KEY)
     assert error_of(answer) == (409, "ConflictError")
     assert "different request" in answer.json["message"]
