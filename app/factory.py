@@ -32,6 +32,8 @@ from app.environments import api as environments_api
 from app.environments import pages as environments_pages
 from app.event_log import api as event_log_api
 from app.event_log import pages as event_log_pages
+from app.favourites import api as favourites_api
+from app.favourites import pages as favourite_pages
 from app.features import api as features_api
 from app.features import api_all as all_features_api
 from app.features import pages as features_pages
@@ -102,6 +104,7 @@ APIS = (
     segments_of_strategies_api.bp,
     playground_api.bp,
     search_api.bp,
+    favourites_api.bp,
     tagging_api.bp,
     changing_tags_api.bp,
     archive_api.bp,
@@ -140,6 +143,7 @@ PAGES = (
     change_requests_pages.bp,
     playground_pages.bp,
     search_pages.bp,
+    favourite_pages.bp,
     comparing_pages.bp,
     applications_pages.bp,
     me_pages.bp,

@@ -127,11 +127,12 @@ class Page:
     def form(self, which: int | str = 0) -> Tag:
         """A form of the content: by its number, or by the end of its action or a button of it.
 
-        Switches, which are forms of one button, are not counted.
+        Switches and stars, which are forms of one button, are not counted.
         """
         if isinstance(which, int):
             forms = self.soup.find_all("main")[0].find_all("form")
-            return [form for form in forms if not form.find_all("button", role="switch")][which]
+            alone = '[role="switch"], .star'
+            return [form for form in forms if form.select_one(alone) is None][which]
         for form in self.soup.find_all("form"):
             buttons = {text_of(button) for button in form.find_all("button")}
             if str(form.get("action", self.path)).endswith(which) or which in buttons:
@@ -209,7 +210,7 @@ class Browser:
             sent.add(str(buttons[0]["name"]), str(buttons[0].get("value", "")))
         action = urljoin(page.path, str(buttons[0].get("formaction", action)))
         if buttons[0].get("formmethod", element.get("method")) == "post":
-            return self.post(action, sent)
+            return self.post(action, sent, headers={"Referer": f"http://localhost{page.path}"})
         return self.get(action, query_string=sent)
 
     def csrf_token(self) -> str:

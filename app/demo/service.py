@@ -25,6 +25,7 @@ from app.demo.projects import ProjectHistory
 from app.demo.usage import Applications
 from app.environments import service as environments
 from app.environments.models import EnvironmentType
+from app.favourites import service as favourites
 from app.features.models import Dependency, Feature
 from app.operations.progress import Progress
 from app.projects.models import Project
@@ -58,6 +59,7 @@ def fill(inactivity: timedelta, progress: Progress) -> str:
     diary.perform(progress)
     applications.report()
     record_sign_ins(diary)
+    _mark_favourites(diary)
     return _report(diary.people[0].username, inactivity)
 
 
@@ -96,6 +98,13 @@ def _first_steps(diary: Diary) -> None:
     for name in sorted(tags.unknown_types(set(data.TAG_TYPES))):
         description, hue = data.TAG_TYPES[name]
         tags.create_type(actor, name=name, description=description, hue=hue)
+
+
+def _mark_favourites(diary: Diary) -> None:
+    actor = diary.people[0].actor
+    favourites.add(actor, "checkout")
+    for name in ("checkout.address-form.v2", "checkout.basket.ab-test"):
+        favourites.add(actor, "checkout", name)
 
 
 def _report(admin: str, inactivity: timedelta) -> str:

@@ -23,6 +23,7 @@ class ProjectRow:
     """``on``: how many features are on in production; ``open_requests``: drafts don't count."""
 
     project: Project
+    is_favourite: bool
     on: int
     open_requests: int
 
@@ -45,21 +46,24 @@ class FirstSteps:
         return 1 + [self.has_feature, self.has_token, self.is_read].index(False)
 
 
-def own_projects(actor: Actor) -> list[ProjectRow]:
-    """The projects that the actor belongs to, latest changes first; of those who belong to none,
-    all that they can see.
+def own_projects(actor: Actor, favourites: Collection[str]) -> list[ProjectRow]:
+    """The actor's projects: the favourites, by id, and those that they belong to.
+
+    Favourites first, then the latest changes. People without any see a few that are new.
     """
-    query = projects.counted(actor).where(Project.archived_at.is_(None))
-    if actor.project_roles:
-        query = query.where(Project.id.in_(list(actor.project_roles)))
-    else:
-        query = query.where(Project.id.in_(_latest(actor)))
+    own = {*favourites, *actor.project_roles}
+    of_actor = Project.id.in_(own) if own else Project.id.in_(_latest(actor))
+    query = projects.counted(actor).where(Project.archived_at.is_(None), of_actor)
     found = list(db.session.scalars(query))
     found.sort(key=lambda project: project.changed_at or project.created_at, reverse=True)
-    shown = found[:SHOWN]
+    found.sort(key=lambda project: project.id not in favourites)
+    shown = found[: max(SHOWN, len(favourites))]
     ids = [project.id for project in shown]
     on, waiting = _on_in_production(ids), _open_requests(ids)
-    return [ProjectRow(each, on.get(each.id, 0), waiting.get(each.id, 0)) for each in shown]
+    return [
+        ProjectRow(each, each.id in favourites, on.get(each.id, 0), waiting.get(each.id, 0))
+        for each in shown
+    ]
 
 
 def first_steps() -> FirstSteps:

@@ -7,6 +7,7 @@ from app.core.permissions import Access, Permission
 from app.delivery.source import Source
 from app.event_log.pages import rows_of
 from app.event_log.service import acts
+from app.favourites import service as favourites
 from app.home import attention, overview
 from app.home.items import Facts, Item, Kind
 from app.visits import service as visits
@@ -35,12 +36,16 @@ def index() -> ResponseReturnValue:
         settings.inactivity, settings.stale_after, settings.webhook_hosts, source.problems()
     )
     steps = overview.first_steps()
+    marked = favourites.all_of(current_actor)
     is_starting = not steps.are_done and current_actor.may(Permission.CREATE_CLIENT_API_TOKEN)
     return render_template(
         "home/index.html",
         items=[(i, _next_step(i)) for i in attention.items(current_actor, facts)],
         visited=visits.recent(current_actor, LATEST),
-        projects=overview.own_projects(current_actor),
+        favourites=[one for one in marked if one.feature],
+        projects=overview.own_projects(
+            current_actor, {one.project_id for one in marked if not one.feature}
+        ),
         latest=rows_of(acts(current_actor, limit=LATEST)),
         steps=steps if is_starting else None,
     )

@@ -142,6 +142,12 @@ class ReasonField(StringField):
         super().__init__(label, description="Recorded in the event log.", **kwargs)
 
 
+class ButtonForm(SchemaForm):
+    """A button alone."""
+
+    schema = Schema
+
+
 class ReasonForm(SchemaForm):
     """The last step of what was reviewed: nothing but why."""
 

@@ -17,7 +17,7 @@ def test_it_has_the_projects_of_the_reader_with_what_is_on_and_open(home, admin,
     admin.ok("POST", "/projects/pay/features/card/environments/production/on")
     people.member("kim", "pay")
     [row] = rows(home("kim"))
-    assert row.startswith("Pay 2 1 of 2 None")
+    assert row.startswith("Favourite: Pay Pay 2 1 of 2 None")
 
 
 def test_someone_who_belongs_to_no_project_has_those_that_they_can_see(home, admin, people):
@@ -25,7 +25,7 @@ def test_someone_who_belongs_to_no_project_has_those_that_they_can_see(home, adm
     admin.ok("POST", "/projects", body)
     people.person("noa")
     found = home("noa")
-    assert [row.split()[0] for row in rows(found)] == ["Default"]
+    assert [row.split()[1] for row in rows(found)] == ["Default"]
     assert not found.page.has("Vault")
 
 

@@ -17,7 +17,8 @@ LETTERS = string.ascii_letters + string.digits
 
 
 def test_no_token_is_made_twice_and_no_made_up_one_passes_for_one():
-    made = {generate(kind) for kind in TokenKind for _ in range(MADE // 2)}
+    kinds = (TokenKind.PERSONAL, TokenKind.SERVICE_ACCOUNT)
+    made = {generate(kind) for kind in kinds for _ in range(MADE // 2)}
     assert len(made) == MADE
     assert all(may_be_one(token) for token in made)
     passed = sum(

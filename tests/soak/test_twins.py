@@ -11,7 +11,7 @@ from tests.clients import ApiClient
 from tests.input.corpora import strings
 from tests.input.fields import READABLE, SLOTS, with_value
 from tests.people import People
-from tests.support.writes import WRITES
+from tests.support.writes import WRITES, World, new_root, new_world
 
 REQUESTS, SEEDS = 2_000, (1, 2)
 BODIES = {(method, path): body for method, path, body in WRITES}
@@ -39,28 +39,18 @@ LISTS = {
     "/user": (),
 }
 MASKED = re.compile(
-    r'"(id|userId|tokenId|createdByUserId|nextBefore|before|childId)":\d+|\d{4}-\d\d-\d\dT[\d:.]+Z'
+    r'"(id|userId|tokenId|createdByUserId|nextBefore|before|childId)":\d+|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)'
     r'|fst_\w+|[0-9a-f]{8}-[0-9a-f-]{27}|/set-up/[\w-]+|"total":\d+|"(secret|hint)":"[^"]*"'
     r"|service-account-\d+|account \d+"
 )
 NOT_NAMED = {"/user/change-password", "/user-admin/inactive/delete"}
 
 
-def furnish(app) -> tuple[ApiClient, dict[str, int]]:
+def furnish(app) -> tuple[ApiClient, World]:
     people = People(app)
-    client = people.client("admin", role="Admin")
-    for id in ("shop", "empty", "old"):
-        client.ok("POST", "/projects", {"id": id, "name": id})
-    for name in ("a", "b", "child", "parent", "resting"):
-        client.ok("POST", "/projects/shop/features", {"name": name})
-    client.ok("POST", "/tag-types", {"name": "team"})
-    ids = {
-        "robot": people.service_account("robot"),
-        "person": people.person("grace"),
-        "gone": people.person("gone"),
-    }
-    token = client.ok("POST", f"/service-account/{ids['robot']}/token", {"description": "old"})
-    return client, {**ids, "token": token["id"], "own": 999}
+    admin = people.client("admin", role="Admin")
+    root = new_root(app, admin, people)
+    return root, {**new_world(root, admin, people), "own": 999}
 
 
 def draw(chance: random.Random) -> tuple[str, str, object]:
@@ -84,7 +74,7 @@ def draw(chance: random.Random) -> tuple[str, str, object]:
     return slot.method, path, with_value(body, slot.pointer, value)
 
 
-def told(client: ApiClient, ids: dict[str, int], request: tuple[str, str, object]):
+def told(client: ApiClient, ids: World, request: tuple[str, str, object]):
     method, path, body = request
     where = path.format_map(ids)
     if method == "GET":

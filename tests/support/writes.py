@@ -153,6 +153,11 @@ WRITES: list[tuple[str, str, Any]] = [
 @pytest.fixture
 def root(app: Flask, admin: ApiClient, people: People) -> ApiClient:
     """An Admin with a password, the only one who writes in these tests."""
+    return new_root(app, admin, people)
+
+
+def new_root(app: Flask, admin: ApiClient, people: People) -> ApiClient:
+    """As the fixture ``root``, for an application that a test made itself."""
     created = admin.ok("POST", "/user-admin", {"username": "root", "rootRole": 1})
     path = urlsplit(created["inviteLink"]).path
     assert Browser(app).post(path, {"new_password": PASSWORD}).status == 303
@@ -162,6 +167,11 @@ def root(app: Flask, admin: ApiClient, people: People) -> ApiClient:
 @pytest.fixture
 def world(root: ApiClient, admin: ApiClient, people: People) -> World:
     """Something to do each of WRITES to, and the ids that their paths name."""
+    return new_world(root, admin, people)
+
+
+def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
+    """As the fixture ``world``, for an application that a test made itself."""
     for id in ("shop", "empty", "old"):
         root.ok("POST", "/projects", {"id": id, "name": id})
     root.ok("DELETE", "/projects/old")

@@ -1,0 +1,102 @@
+"""The projects and features that a person keeps at hand. Only they see which these are."""
+
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import db, insert_if_absent
+from app.core.errors import Conflict
+from app.favourites.models import Favourite
+from app.features import service as features
+from app.features.models import Feature
+from app.projects import service as projects
+from app.projects.models import Project
+from app.projects.queries import visible_to
+
+MOST = 100
+"""How many one person can have, so that all fit on their home page."""
+
+
+class Marked(NamedTuple):
+    """A favourite as it is now. ``feature`` is None for a project."""
+
+    project_id: str
+    project: str
+    feature: str | None
+    is_archived: bool
+
+
+def add(actor: Actor, project_id: str, feature: str | None = None) -> None:
+    """Make a project, or a feature of it, a favourite of the actor.
+
+    Raises:
+        Conflict: when they have MOST of them already.
+
+    """
+    feature_id = _id(actor, project_id, feature)
+    if is_one(actor, project_id, feature_id):
+        return
+    own = sa.select(sa.func.count()).where(Favourite.account_id == actor.account_id)
+    if (db.session.scalar(own) or 0) >= MOST:
+        raise Conflict(f"You have {MOST} favourites, which is the most. Remove one first.")
+    row = {
+        "account_id": actor.account_id,
+        "project_id": project_id,
+        "feature_id": feature_id,
+        "created_at": utcnow(),
+    }
+    db.session.execute(insert_if_absent(Favourite).values(row))
+
+
+def remove(actor: Actor, project_id: str, feature: str | None = None) -> None:
+    """What was no favourite stays none."""
+    feature_id = _id(actor, project_id, feature)
+    db.session.execute(sa.delete(Favourite).where(*_is(actor, project_id, feature_id)))
+
+
+def is_one(actor: Actor, project_id: str, feature_id: int = 0) -> bool:
+    """Whether it is a favourite of the actor. ``feature_id``: 0 for the project."""
+    found = sa.exists().where(*_is(actor, project_id, feature_id))
+    return bool(db.session.scalar(sa.select(found)))
+
+
+def all_of(actor: Actor) -> list[Marked]:
+    """What the actor can still see of their favourites: projects first, then by name."""
+    query = (
+        sa.select(
+            Project.id,
+            Project.name,
+            Feature.name,
+            sa.case((Favourite.feature_id == 0, Project.archived_at), else_=Feature.archived_at),
+        )
+        .select_from(Favourite)
+        .join(Project, Project.id == Favourite.project_id)
+        .outerjoin(Feature, Feature.id == Favourite.feature_id)
+        .where(Favourite.account_id == actor.id, visible_to(actor))
+        .order_by(
+            Favourite.feature_id != 0,
+            sa.func.lower(sa.func.coalesce(Feature.name, Project.name)),
+            Project.id,
+        )
+    )
+    return [
+        Marked(project_id, project, feature, archived_at is not None)
+        for project_id, project, feature, archived_at in db.session.execute(query)
+    ]
+
+
+def _id(actor: Actor, project_id: str, feature: str | None) -> int:
+    if feature is None:
+        projects.require(actor, project_id)
+        return 0
+    return features.get(actor, project_id, feature).feature.id
+
+
+def _is(actor: Actor, project_id: str, feature_id: int) -> list[sa.ColumnElement[bool]]:
+    return [
+        Favourite.account_id == actor.id,
+        Favourite.project_id == project_id,
+        Favourite.feature_id == feature_id,
+    ]
