@@ -26,4 +26,5 @@ _SOURCES: tuple[Callable[[Actor, Facts], Iterator[Item]], ...] = (
     leftovers.everywhere,
     upkeep.inactive_people,
     upkeep.ownerless_projects,
+    leftovers.alike_tags,
 )

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     EVERYWHERE = "everywhere"
     INACTIVE = "inactive"
     OWNERLESS = "ownerless"
+    TAGS = "tags"
 
 
 class Tone(StrEnum):

@@ -13,6 +13,7 @@ from app.features.models import Feature
 from app.features.stale import StaleFilter
 from app.home.items import NAMED, Facts, Item, Kind, Tone, days, some
 from app.projects.models import Project
+from app.tags import alike
 
 
 def unused(actor: Actor, facts: Facts) -> Iterator[Item]:
@@ -31,6 +32,18 @@ def everywhere(actor: Actor, facts: Facts) -> Iterator[Item]:
             f"{counted(count, 'feature')} {verb} been on for everyone for {days(facts.stale_after)}"
         )
         yield Item(Kind.EVERYWHERE, Tone.WARNING, says, some(names, count))
+
+
+def alike_tags(actor: Actor, _: Facts) -> Iterator[Item]:
+    """Only those that surely mean the same, because no one can say that they do not."""
+    if not actor.may(Permission.UPDATE_TAG_TYPE):
+        return
+    found = alike.likely()
+    if found:
+        verb = "is" if len(found) == 1 else "are"
+        says = f"{counted(len(found), 'pair')} of tags {verb} nearly alike"
+        names = [f"{pair.less.tag} and {pair.more.tag}" for pair in found[:NAMED]]
+        yield Item(Kind.TAGS, Tone.WARNING, says, some(names, len(found)))
 
 
 def _proposed(actor: Actor, facts: Facts, reason: StaleFilter) -> tuple[int, list[str]]:

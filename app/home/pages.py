@@ -74,6 +74,7 @@ _STEPS = {
     Kind.EVERYWHERE: ("all_feature_pages.index", "Review"),
     Kind.INACTIVE: ("inactive_pages.index", "Review"),
     Kind.OWNERLESS: ("project_pages.index", "Review"),
+    Kind.TAGS: ("tag_pages.index", "Review"),
 }
 _FILTERS = {
     Kind.BACKUP: {"topic": "operating"},
@@ -82,4 +83,5 @@ _FILTERS = {
     Kind.UNUSED: {"staleProposal": "unused"},
     Kind.EVERYWHERE: {"staleProposal": "everywhere"},
     Kind.OWNERLESS: {"membership": "ownerless"},
+    Kind.TAGS: {"_anchor": "alike"},
 }

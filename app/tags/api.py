@@ -4,7 +4,8 @@ from flask import Response, url_for
 
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.tags import schemas, service
+from app.tags import alike, schemas, service
+from app.tags.alike import Pair
 from app.tags.models import TagType
 from app.web.caller import current_actor
 from app.web.listing import PageQuery
@@ -22,6 +23,17 @@ bp = ApiBlueprint(
 def index(query: dict[str, Any]) -> Page[Any]:
     """List tags"""
     return service.search(current_actor, **query)
+
+
+@bp.get("/tags/nearly-alike", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.PairList)
+def index_pairs() -> dict[str, list[Pair]]:
+    """List tags that are spelled nearly alike
+
+    Pairs of one type that differ in case, in punctuation, in a plural or in one letter. Of more
+    than 5,000 tags the most used are compared. To merge a pair, send it to `/tags/merge`.
+    """
+    return {"pairs": alike.pairs(current_actor)}
 
 
 @bp.get("/tag-types", needs=Access.SIGNED_IN)

@@ -5,7 +5,8 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.core.permissions import Access, Permission
-from app.tags import schemas, service
+from app.tags import alike, schemas, service
+from app.tags.alike import Difference
 from app.tags.forms import NewTagTypeForm, TagTypeForm, in_words, settings_of
 from app.tags.models import SIMPLE
 from app.web import exports
@@ -20,6 +21,13 @@ bp = PageBlueprint("tag_pages", __name__, url_prefix="/tags")
 
 FILTERS = {"text": "Value", "type": "Type", "unused": "Use"}
 USES = {"false": "Used", "true": "Unused"}
+PAIRS_SHOWN = 10
+DIFFER = {
+    Difference.CASE: "Only capitals differ",
+    Difference.PUNCTUATION: "Only punctuation differs",
+    Difference.PLURAL: "Singular and plural",
+    Difference.LETTER: "One letter differs",
+}
 LABELS = {"description": "Description", "hue": "Colour"}
 
 
@@ -40,6 +48,9 @@ def index() -> ResponseReturnValue:
         types={type.name: type for type in types},
         type_choices=[(type.name, type.name) for type in types],
         counts=service.type_uses(),
+        pairs=alike.pairs(current_actor) if current_actor.may(Permission.UPDATE_TAG_TYPE) else [],
+        differ=DIFFER,
+        pairs_shown=PAIRS_SHOWN,
     )
 
 

@@ -1,5 +1,6 @@
 from marshmallow import fields, validate
 
+from app.tags.alike import Difference
 from app.tags.models import HUES, SIMPLE
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import Ignored, QueryBoolean, Schema, SingleLine, WholeNumber
@@ -33,6 +34,27 @@ class TagList(Schema):
     version = fields.Constant(1)
     tags = fields.List(fields.Nested(TagRow), attribute="items")
     total = fields.Integer()
+
+
+class UsedTag(Schema):
+    type = fields.String(attribute="tag.type")
+    value = fields.String(attribute="tag.value")
+    used = fields.Integer()
+
+
+class PairRow(Schema):
+    tag = fields.Nested(
+        UsedTag, attribute="less", metadata={"description": "The one that is used less."}
+    )
+    into = fields.Nested(
+        UsedTag, attribute="more", metadata={"description": "The one to merge it into."}
+    )
+    difference = fields.Enum(Difference, by_value=True)
+
+
+class PairList(Schema):
+    version = fields.Constant(1)
+    pairs = fields.List(fields.Nested(PairRow))
 
 
 class TagTypeChanges(Schema):

@@ -190,6 +190,7 @@ NEEDS = {
     ("POST", "/api/admin/playground/advanced"): TOKEN,
     ("GET", "/api/admin/search"): TOKEN,
     ("GET", "/api/admin/user/favorites"): TOKEN,
+    ("GET", "/api/admin/tags/nearly-alike"): TOKEN,
     ("POST", PROJECT + "/favorites"): TOKEN,
     ("DELETE", PROJECT + "/favorites"): TOKEN,
     ("POST", PROJECT + "/features/<key:name>/favorites"): TOKEN,

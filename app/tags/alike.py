@@ -1,0 +1,139 @@
+"""Tags of one type that are spelled nearly alike, so that one of them may be a mistake."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from rapidfuzz.distance import OSA
+
+from app.core.actor import Actor
+from app.core.db import db
+from app.core.spelling import nfc
+from app.tags import service
+from app.tags.models import Tag, TagName
+
+COMPARED = 5_000
+"""How many tags are compared, the most used ones first."""
+LONG = 5
+"""Letters of a tag in which one letter more or less is more likely a slip than another word."""
+MANY = 20
+"""So many words that differ in one letter are meant to."""
+
+_digits = re.compile(r"\d+")
+_punctuation = re.compile(r"[\W_]+")
+
+
+class Difference(StrEnum):
+    CASE = "case"
+    PUNCTUATION = "punctuation"
+    PLURAL = "plural"
+    LETTER = "letter"
+
+
+class Used(NamedTuple):
+    """A tag, and how many features have it."""
+
+    id: int
+    tag: TagName
+    used: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """``less`` is the one that is used less, so it is the one to merge into ``more``."""
+
+    less: Used
+    more: Used
+    difference: Difference
+
+
+def pairs(actor: Actor) -> list[Pair]:
+    """All pairs, those that differ least first. Features that the actor can't see don't count."""
+    found = service.search(actor, limit=COMPARED, offset=0, sort="-used").items
+    return among(Used(row.id, TagName(row.type, row.value), row.used) for row in found)
+
+
+def likely() -> list[Pair]:
+    """Those that mean the same word for certain, whoever sees their features."""
+    found = db.session.execute(sa.select(Tag.id, Tag.type, Tag.value).limit(COMPARED))
+    tags = (Used(id, TagName(type, value), 0) for id, type, value in found)
+    return [pair for pair in among(tags) if pair.difference is not Difference.LETTER]
+
+
+def among(tags: Iterable[Used]) -> list[Pair]:
+    """The pairs among these tags."""
+    words: defaultdict[tuple[str, str], list[Used]] = defaultdict(list)
+    for each in tags:
+        words[each.tag.type, _word(each.tag.value)].append(each)
+    found = [pair for same in words.values() for pair in _spellings(same)]
+    mains = {key: max(same, key=_weight) for key, same in words.items()}
+    found += [_pair(mains[one], mains[other], Difference.LETTER) for one, other in _slips(mains)]
+    order = list(Difference)
+    return sorted(
+        found, key=lambda pair: (order.index(pair.difference), -pair.more.used, pair.less.tag)
+    )
+
+
+def _spellings(same: list[Used]) -> Iterator[Pair]:
+    """Each spelling of a word beside the one that is used most."""
+    main = max(same, key=_weight)
+    for each in same:
+        if each is not main:
+            yield _pair(each, main, _difference(each.tag.value, main.tag.value))
+
+
+def _slips(words: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Pairs of words of one type that a letter more, less, other or exchanged makes alike.
+
+    Such words have a text in common that is left when one letter is taken from each, or none.
+    """
+    left: defaultdict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+    for type, word in words:
+        if len(word) >= LONG:
+            for rest in {word, *(word[:place] + word[place + 1 :] for place in range(len(word)))}:
+                left[type, rest].add((type, word))
+    groups = (sorted(near) for near in left.values() if len(near) < MANY)
+    seen = {pair for near in groups for pair in combinations(near, 2)}
+    for one, other in sorted(seen):
+        is_number = _digits.sub("", one[1]) == _digits.sub("", other[1])
+        if not is_number and OSA.distance(one[1], other[1], score_cutoff=1) <= 1:
+            yield one, other
+
+
+def _pair(one: Used, other: Used, difference: Difference) -> Pair:
+    less, more = sorted((one, other), key=_weight)
+    return Pair(less, more, difference)
+
+
+def _weight(each: Used) -> tuple[int, int]:
+    """The more it is used, the more it weighs; of two alike the older one."""
+    return each.used, -each.id
+
+
+def _difference(one: str, other: str) -> Difference:
+    if _folded(one) == _folded(other):
+        return Difference.CASE
+    if _plain(one) == _plain(other):
+        return Difference.PUNCTUATION
+    return Difference.PLURAL
+
+
+def _folded(value: str) -> str:
+    return nfc(value).casefold()
+
+
+def _plain(value: str) -> str:
+    return _punctuation.sub("", _folded(value))
+
+
+def _word(value: str) -> str:
+    """Without what makes no other word of it: case, punctuation and a plural."""
+    plain = _plain(value) or _folded(value)
+    if len(plain) < LONG or plain.endswith("ss"):
+        return plain
+    return f"{plain[:-3]}y" if plain.endswith("ies") else plain.removesuffix("s")
