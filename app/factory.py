@@ -39,6 +39,7 @@ from app.features import api_all as all_features_api
 from app.features import pages as features_pages
 from app.features import pages_all as all_features_pages
 from app.features import pages_bulk as features_pages_bulk
+from app.features import pages_health as health_pages
 from app.features import pages_lifecycle as lifecycle_pages
 from app.features import pages_new as new_feature_pages
 from app.features import pages_settings as features_pages_settings
@@ -133,6 +134,7 @@ PAGES = (
     features_pages_bulk.bp,
     features_pages_settings.bp,
     lifecycle_pages.bp,
+    health_pages.bp,
     switching_pages.bp,
     switching_pages_bulk.bp,
     strategy_pages.bp,

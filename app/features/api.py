@@ -5,8 +5,9 @@ from flask import Response, url_for
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.features import bulk, lifecycle, schemas, service
+from app.features import bulk, health, lifecycle, schemas, service
 from app.features.bulk import Edit, Settings
+from app.features.health import Health
 from app.features.queries import FeatureView, Step
 from app.web.caller import current_actor
 from app.web.requests import check_if_match
@@ -38,6 +39,16 @@ def create(data: dict[str, Any], project_id: str) -> tuple[FeatureView, dict[str
     view = service.create(current_actor, project_id, **data)
     path = url_for(".show", project_id=project_id, name=view.feature.name)
     return view, {"Location": path}
+
+
+@bp.get("/health", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.HealthRow)
+def show_health(project_id: str) -> Health:
+    """Read the health of a project
+
+    How far its features have come, how old they are, and how many could go.
+    """
+    return health.of(current_actor, project_id, stale_after=current_settings().stale_after)
 
 
 @bp.get("/features/<key:name>", needs=Access.SIGNED_IN)

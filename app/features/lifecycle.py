@@ -18,7 +18,7 @@ from app.events.models import EventType
 from app.features import queries, stale
 from app.features.models import CompletedStatus, Feature, Stage, StaleReason
 from app.features.queries import LAST_SEEN, FeatureView, Life, Step
-from app.features.stale import Condition, StaleFilter, UsageFilter
+from app.features.stale import StaleFilter, UsageFilter
 from app.projects.models import ProjectEnvironment
 from app.usage.models import FeatureSeen
 
@@ -41,6 +41,14 @@ _live_since = (
     .correlate(Feature)
     .scalar_subquery()
 )
+current_stage: sa.ColumnElement[str] = sa.case(
+    (Feature.archived_at.is_not(None), Stage.ARCHIVED.value),
+    (Feature.completed_at.is_not(None), Stage.COMPLETED.value),
+    (_live_since.is_not(None), Stage.LIVE.value),
+    (_first_seen.is_not(None), Stage.PRE_LIVE.value),
+    else_=Stage.INITIAL.value,
+)
+"""The stage that a feature is in."""
 _facts = OnList(
     lambda is_among: sa.select(
         Feature.id,
@@ -64,7 +72,7 @@ def matching(
     """The features that match every filter; the others are those of ``queries.rows``."""
     query = queries.rows(project_id, **filters)
     if stage is not None:
-        query = query.where(_is_in(stage))
+        query = query.where(current_stage == stage.value)
     if stale_proposal is not None:
         query = query.where(stale.is_proposed(stale_proposal, stale.before(stale_after)))
     if usage is not None:
@@ -125,23 +133,6 @@ def uncomplete(actor: Actor, feature: Feature) -> bool:
     feature.completed_at = feature.completed_status = feature.completed_value = None
     _record(actor, EventType.FEATURE_UNCOMPLETED, feature, pre_data=before)
     return True
-
-
-def _is_in(stage: Stage) -> Condition:
-    """Whether a feature is in a stage now."""
-    is_active = Feature.archived_at.is_(None)
-    is_open = is_active & Feature.completed_at.is_(None)
-    match stage:
-        case Stage.ARCHIVED:
-            return ~is_active
-        case Stage.COMPLETED:
-            return is_active & Feature.completed_at.is_not(None)
-        case Stage.LIVE:
-            return is_open & _live_since.is_not(None)
-        case Stage.PRE_LIVE:
-            return is_open & _live_since.is_(None) & _first_seen.is_not(None)
-        case Stage.INITIAL:
-            return is_open & _first_seen.is_(None)
 
 
 def _life(

@@ -72,6 +72,43 @@ class ParentRow(Schema):
     variants = fields.List(fields.String(), metadata={"description": "Empty: any variant."})
 
 
+class ByAge(Schema):
+    """Numbers of features by age."""
+
+    up_to_30_days = fields.Integer()
+    up_to_90_days = fields.Integer()
+    up_to_365_days = fields.Integer()
+    older = fields.Integer()
+
+
+class HealthRow(Schema):
+    """Active features of a project, by what is known of them."""
+
+    version = fields.Constant(1)
+    percent = fields.Integer(
+        metadata={"description": "The share that is neither stale nor proposed as stale."}
+    )
+    total = fields.Integer()
+    stages = fields.Dict(
+        keys=fields.Enum(Stage, by_value=True),
+        values=fields.Integer(),
+        metadata={"description": "How many are in each stage."},
+    )
+    stale = fields.Integer(metadata={"description": "Marked as stale by people."})
+    proposed = fields.Integer(
+        metadata={"description": "Not marked, but unused or on for everyone for long."}
+    )
+    leftover_ages = fields.Nested(
+        ByAge, metadata={"description": "Stale and proposed, by the time since they were created."}
+    )
+    on_ages = fields.Nested(
+        ByAge,
+        metadata={
+            "description": "On in production, by the time since their state there last changed."
+        },
+    )
+
+
 class StageRow(Schema):
     stage = fields.Enum(Stage, by_value=True)
     status = fields.Enum(

@@ -74,7 +74,7 @@ def short(strategies: Sequence[Strategy], *, enabled: bool) -> str:
 
 
 class Share(NamedTuple):
-    """A variant’s part of a bar that is 1,000 wide."""
+    """A part of a bar that is 1,000 wide, such as a variant."""
 
     name: str
     percent: str
@@ -85,13 +85,17 @@ class Share(NamedTuple):
 
 def shares(variants: Sequence[Variant]) -> list[Share]:
     """Variants, to draw in one bar."""
+    return bar([(variant["name"], variant["weight"]) for variant in variants])
+
+
+def bar(parts: Sequence[tuple[str, int]]) -> list[Share]:
+    """Parts by their names and weights, of WHOLE together, to draw in one bar."""
     found, start = [], 0
-    for place, variant in enumerate(variants):
-        percent = f"{variant['weight'] / 10:.1f}".removesuffix(".0") + "%"
-        gap = GAP if start + variant["weight"] < WHOLE else 0
-        width = max(variant["weight"] - gap, 0)
-        found.append(Share(variant["name"], percent, start, width, place % HUES + 1))
-        start += variant["weight"]
+    for place, (name, weight) in enumerate(parts):
+        percent = f"{weight / 10:.1f}".removesuffix(".0") + "%"
+        gap = GAP if start + weight < WHOLE else 0
+        found.append(Share(name, percent, start, max(weight - gap, 0), place % HUES + 1))
+        start += weight
     return found
 
 

@@ -59,7 +59,7 @@ def pairs(actor: Actor) -> list[Pair]:
 
 
 def likely() -> list[Pair]:
-    """Those that mean the same word for certain, whoever sees their features."""
+    """Those that mean the same word for certain."""
     found = db.session.execute(sa.select(Tag.id, Tag.type, Tag.value).limit(COMPARED))
     tags = (Used(id, TagName(type, value), 0) for id, type, value in found)
     return [pair for pair in among(tags) if pair.difference is not Difference.LETTER]

@@ -1,0 +1,166 @@
+"""The health of a project: how far its features have come, how old they are, which could go."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from app.accounts.models import Account
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import db
+from app.environments.models import Environment, EnvironmentType
+from app.events.models import Event
+from app.features import lifecycle, queries, stale
+from app.features.models import Feature, Stage
+from app.features.queries import Life
+from app.features.stale import StaleFilter
+from app.projects import service as projects
+from app.projects.models import ProjectEnvironment
+from app.strategies.models import FeatureState
+
+STAGES = (Stage.INITIAL, Stage.PRE_LIVE, Stage.LIVE, Stage.COMPLETED)
+"""Those of active features."""
+AGES = (timedelta(days=30), timedelta(days=90), timedelta(days=365))
+"""The ends of all groups by age but the last, which has none."""
+LISTED = 50
+LATELY = timedelta(days=90)
+MOST_ACTIVE = 5
+
+
+class ByAge(NamedTuple):
+    """Numbers of features in the groups that AGES ends."""
+
+    up_to_30_days: int = 0
+    up_to_90_days: int = 0
+    up_to_365_days: int = 0
+    older: int = 0
+
+
+class Changes(NamedTuple):
+    """How many events of the project someone caused."""
+
+    who: str
+    number: int
+
+
+class Leftover(NamedTuple):
+    """A feature that is stale, or with ``life.proposal`` looks so."""
+
+    feature: Feature
+    life: Life
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Numbers of active features.
+
+    ``stale``: marked by people; ``proposed``: not marked, but unused or on for everyone.
+    ``leftover_ages``: both of these, by the time since they were created.
+    ``on_ages``: on in production, by the time since their state there last changed.
+    """
+
+    stages: dict[Stage, int]
+    stale: int
+    proposed: int
+    leftover_ages: ByAge
+    on_ages: ByAge
+
+    @property
+    def total(self) -> int:
+        return sum(self.stages.values())
+
+    @property
+    def on(self) -> int:
+        return sum(self.on_ages)
+
+    @property
+    def percent(self) -> int:
+        """The share that is neither stale nor proposed; 100 % only if that is all."""
+        kept = self.total - self.stale - self.proposed
+        return kept * 100 // self.total if self.total else 100
+
+
+def of(actor: Actor, project_id: str, *, stale_after: timedelta) -> Health:
+    projects.require(actor, project_id)
+    is_proposed = stale.is_proposed(StaleFilter.ANY, stale.before(stale_after))
+    age = _age(Feature.created_at)
+    groups = (
+        sa.select(lifecycle.current_stage, Feature.stale, is_proposed, age)
+        .where(Feature.project_id == project_id, Feature.archived_at.is_(None))
+        .subquery()
+    )
+    query = sa.select(*groups.c).add_columns(sa.func.count()).group_by(*groups.c)
+    stages = dict.fromkeys(STAGES, 0)
+    marked, proposed, ages = 0, 0, [0] * len(ByAge._fields)
+    for stage, is_marked, looks_so, place, number in db.session.execute(query):
+        stages[Stage(stage)] += number
+        marked += number if is_marked else 0
+        proposed += number if looks_so else 0
+        ages[place] += number if is_marked or looks_so else 0
+    return Health(stages, marked, proposed, ByAge(*ages), _on_ages(project_id))
+
+
+def leftovers(actor: Actor, project_id: str, *, stale_after: timedelta) -> list[Leftover]:
+    """The oldest features that are stale or proposed, at most LISTED of them."""
+    projects.require(actor, project_id)
+    is_proposed = stale.is_proposed(StaleFilter.ANY, stale.before(stale_after))
+    query = queries.rows(project_id).where(Feature.stale | is_proposed).order_by(None)
+    query = query.order_by(Feature.created_at, Feature.id).limit(LISTED)
+    found = list(db.session.scalars(query))
+    lives = lifecycle.lives(found, stale_after=stale_after)
+    return [Leftover(feature, lives[feature.id]) for feature in found]
+
+
+def most_active(actor: Actor, project_id: str) -> list[Changes]:
+    """Who changed most LATELY, for those who can read the events of the project."""
+    projects.require(actor, project_id)
+    if not actor.may_read_events(project_id):
+        return []
+    number = sa.func.count()
+    query = (
+        sa.select(sa.func.coalesce(Account.name, Event.created_by), number)
+        .select_from(Event)
+        .outerjoin(Account, Account.id == Event.created_by_user_id)
+        .where(Event.project == project_id, Event.created_at > utcnow() - LATELY)
+        .group_by(Event.created_by_user_id, Account.name, Event.created_by)
+        .order_by(number.desc(), Event.created_by)
+        .limit(MOST_ACTIVE)
+    )
+    return [Changes(*row) for row in db.session.execute(query)]
+
+
+def _on_ages(project_id: str) -> ByAge:
+    latest = (
+        sa.select(sa.func.max(FeatureState.changed_at).label("at"))
+        .join(Feature, Feature.id == FeatureState.feature_id)
+        .join(Environment, Environment.name == FeatureState.environment)
+        .join(
+            ProjectEnvironment,
+            sa.and_(
+                ProjectEnvironment.project_id == Feature.project_id,
+                ProjectEnvironment.environment == FeatureState.environment,
+            ),
+        )
+        .where(
+            Feature.project_id == project_id,
+            Feature.archived_at.is_(None),
+            FeatureState.enabled,
+            Environment.type == EnvironmentType.PRODUCTION,
+        )
+        .group_by(Feature.id)
+        .subquery()
+    )
+    place = _age(latest.c.at).label("place")
+    counts = dict(db.session.execute(sa.select(place, sa.func.count()).group_by("place")).all())
+    return ByAge(*(counts.get(number, 0) for number in range(len(ByAge._fields))))
+
+
+def _age(at: sa.SQLColumnExpression[datetime]) -> sa.ColumnElement[int]:
+    """The number of the group by age."""
+    now = utcnow()
+    return sa.case(
+        *((at > now - age, sa.literal(place)) for place, age in enumerate(AGES)),
+        else_=sa.literal(len(AGES)),
+    )

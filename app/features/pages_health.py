@@ -1,0 +1,43 @@
+from flask import render_template
+
+from app.core.permissions import Access
+from app.features import health
+from app.features.forms import STAGES, proposals
+from app.features.health import Health
+from app.projects import service as projects
+from app.strategies import words
+from app.strategies.words import WHOLE, Share
+from app.web.caller import current_actor
+from app.web.routes import PageBlueprint
+from app.web.settings import current_settings
+
+bp = PageBlueprint("health_pages", __name__, url_prefix="/projects/<key:project_id>")
+
+AGES = ("Up to 30 days", "30 to 90 days", "90 days to a year", "More than a year")
+
+
+@bp.get("/health", needs=Access.SIGNED_IN)
+def show(project_id: str) -> str:
+    """How far the features of a project have come, and which could go."""
+    settings = current_settings()
+    after = settings.stale_after
+    found = health.of(current_actor, project_id, stale_after=after)
+    return render_template(
+        "features/health.html",
+        overview=projects.overview(current_actor, project_id),
+        health=found,
+        bar=_bar(found),
+        stages=STAGES,
+        ages=AGES,
+        leftovers=health.leftovers(current_actor, project_id, stale_after=after),
+        listed=health.LISTED,
+        proposals=proposals(settings.stale_after_days),
+        most_active=health.most_active(current_actor, project_id),
+        lately=health.LATELY.days,
+    )
+
+
+def _bar(found: Health) -> list[Share]:
+    return words.bar(
+        [(stage.value, n * WHOLE // (found.total or 1)) for stage, n in found.stages.items()]
+    )
