@@ -100,7 +100,7 @@ def main(wheels: Path, folder: Path) -> None:
         [link] = re.findall(r"/first-admin/\S+", printed)
         window = Window()
         person = {"username": "ada", "name": "Ada Pine", "new_password": PASSWORD}
-        assert "You are the first Admin" in window.send(link, **person)
+        assert "You’re the first Admin" in window.send(link, **person)
         operator.command(here, "feature", "create", "default", "search")
         made = json.loads(operator.command(here, "backup", folder / "b", "--json"))
     told = json.loads(operator.command(there, "restore", folder / "b", "--yes", "--json"))
@@ -108,7 +108,7 @@ def main(wheels: Path, folder: Path) -> None:
     assert made["digest"] == told["digest"] == again["digest"]
     with operator.serving(there):
         signed_in = Window().send("/sign-in", name="ada", password=PASSWORD)
-        assert "<h1>Projects" in signed_in, signed_in[:2000]
+        assert "<h1>Welcome, Ada" in signed_in, signed_in[:2000]
         assert "intact" in operator.command(there, "events", "verify")
     print(made["digest"])
 
