@@ -104,8 +104,7 @@ def main(wheels: Path, folder: Path) -> None:
         operator.command(here, "feature", "create", "default", "search")
         made = json.loads(operator.command(here, "backup", folder / "b", "--json"))
     told = json.loads(operator.command(there, "restore", folder / "b", "--yes", "--json"))
-    again = json.loads(operator.command(there, "backup", folder / "again", "--json"))
-    assert made["digest"] == told["digest"] == again["digest"]
+    assert made["digest"] == told["digest"]
     with operator.serving(there):
         signed_in = Window().send("/sign-in", name="ada", password=PASSWORD)
         assert "<h1>Welcome, Ada" in signed_in, signed_in[:2000]
