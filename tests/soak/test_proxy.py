@@ -23,10 +23,10 @@ from tests.support.servers import TOKEN
 
 ROOT = Path(__file__).parents[2]
 FAULTS = {
-    "X-Forwarded-Proto": "arrives as one over http",
-    "X-Forwarded-For": "hands on X-Forwarded-For as clients send it",
-    "client_max_body_size": "do not arrive",
-    "X-Forwarded-Host": "arrives as for",
+    "X-Forwarded-Proto": "over https arrive as http",
+    "X-Forwarded-For": "passes on X-Forwarded-For as clients send it",
+    "client_max_body_size": "don't arrive",
+    "X-Forwarded-Host": "arrive as for",
 }
 
 pytestmark = pytest.mark.skipif(not is_there(), reason="needs nginx: apt-get install nginx")
