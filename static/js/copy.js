@@ -1,5 +1,5 @@
 // A button that copies the text beside it, where the browser lets us: then it is shown.
-for (const button of document.querySelectorAll("[data-copy]")) {
+const prepare = (button) => {
   const source = button.closest("[data-copy-from], figure").querySelector("code");
   button.hidden = !navigator.clipboard;
   button.addEventListener("click", async () => {
@@ -8,4 +8,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     words.textContent = "Copied";
     setTimeout(() => { words.textContent = "Copy"; }, 2000);
   });
-}
+};
+
+const all = () => document.querySelectorAll("[data-copy][hidden]").forEach(prepare);
+document.addEventListener("replaced", all); // see apply_filters.js
+all();

@@ -1,8 +1,9 @@
 // Rows that can be selected: one box for the whole page, Shift for a range, and their number.
-const form = document.querySelector("[data-rows]");
-const boxes = form ? [...form.querySelectorAll("tbody input[type=checkbox]")] : [];
+const prepare = () => {
+  const form = document.querySelector("[data-rows]");
+  const boxes = form ? [...form.querySelectorAll("tbody input[type=checkbox]")] : [];
 
-if (boxes.length) {
+  if (!boxes.length) return;
   const all = form.querySelector("[data-all]");
   const allBox = all.querySelector("input");
   const words = form.querySelector("[data-count]");
@@ -44,4 +45,7 @@ if (boxes.length) {
     boxes[index + step].focus();
   });
   show();
-}
+};
+
+document.addEventListener("replaced", prepare); // see apply_filters.js
+prepare();

@@ -71,6 +71,8 @@ for name, path, heading in (
     ("features-of-an-archived-project", "/projects/retired", "Retired"),
     ("feature-new", f"{CHECKOUT}/new-feature", "New feature"),
     ("members", f"{CHECKOUT}/members", "Checkout"),
+    ("health", f"{CHECKOUT}/health", "Checkout"),
+    ("health-of-nothing", "/projects/empty/health", "Empty"),
     ("settings", f"{CHECKOUT}/settings", "Checkout"),
     ("settings-of-an-archived-project", "/projects/retired/settings", "Retired"),
     ("paste", f"{CHECKOUT}/paste", "Paste a list"),

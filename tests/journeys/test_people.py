@@ -140,7 +140,8 @@ def test_the_log_is_narrowed_and_kept_as_a_file_without_a_formula(
         page.goto("/events")
         page.get_by_label("Type").select_option(label="Feature updated")
         page.get_by_label("Project", exact=True).fill(id)
-        press(page, "Filter")
+        if not scripts:  # the list follows what is typed
+            press(page, "Filter")
         expect(page.locator(".event")).to_have_count(2)
         with page.expect_download() as downloading:
             page.get_by_role("link", name="CSV").click()
