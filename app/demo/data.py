@@ -197,7 +197,7 @@ CHANGES = (
 )
 
 TAG_TYPES = {
-    "team": ("Who answers for the toggle", 3),
+    "team": ("The team that owns the feature", 3),
     "ticket": ("Where it was asked for", 5),
     "risk": ("What can go wrong when it is switched", 7),
 }

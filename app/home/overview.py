@@ -49,10 +49,11 @@ class FirstSteps:
 def own_projects(actor: Actor, favourites: Collection[str]) -> list[ProjectRow]:
     """The actor's projects: the favourites, by id, and those that they belong to.
 
-    Favourites first, then the latest changes. People without any see a few that are new.
+    Favourites first, then the latest changes. People who belong to none see a few that are new.
     """
-    own = {*favourites, *actor.project_roles}
-    of_actor = Project.id.in_(own) if own else Project.id.in_(_latest(actor))
+    of_actor = Project.id.in_({*favourites, *actor.project_roles})
+    if not actor.project_roles:
+        of_actor |= Project.id.in_(_latest(actor))
     query = projects.counted(actor).where(Project.archived_at.is_(None), of_actor)
     found = list(db.session.scalars(query))
     found.sort(key=lambda project: project.changed_at or project.created_at, reverse=True)

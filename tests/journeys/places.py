@@ -899,6 +899,15 @@ def tag_type_refused(page: Page, _: Instance) -> None:
     press(page, "Create tag type")
 
 
+@place("Tags")
+def tags_nearly_alike(page: Page, instance: Instance) -> None:
+    id = instance.project(1)
+    added = [{"value": value} for value in ("Growth", "performances", "securty")]
+    changes = {"addedTags": added, "removedTags": []}
+    instance.api("PUT", f"/projects/{id}/tags", {"features": names(1, id), "tags": changes})
+    page.goto("/tags")
+
+
 @place("Tag type")
 def tag_type_stale(page: Page, instance: Instance) -> None:
     name = f"period-{len(instance.api('GET', '/tag-types')['tagTypes'])}"
