@@ -1,6 +1,7 @@
 // Lists follow their filters while someone types and chooses. Without this script, and while the
 // server can't be reached, the button does the same.
-const form = document.querySelector("form.filters");
+const find = (page) => page.querySelector(".filters__send")?.form;
+const form = find(document);
 const PAUSE = 300; // milliseconds after the last key
 
 if (form) {
@@ -17,7 +18,7 @@ if (form) {
   // What comes after the form, at each level of the page, is the list that it filters.
   const replaceList = (page) => {
     let here = form;
-    let there = page.querySelector("form.filters");
+    let there = find(page);
     while (here.id !== "main") {
       while (here.nextSibling) here.nextSibling.remove();
       while (there.nextSibling) here.parentNode.append(document.adoptNode(there.nextSibling));
