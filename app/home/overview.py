@@ -51,9 +51,8 @@ def own_projects(actor: Actor, favourites: Collection[str]) -> list[ProjectRow]:
 
     Favourites first, then the latest changes. People who belong to none see a few that are new.
     """
-    of_actor = Project.id.in_({*favourites, *actor.project_roles})
-    if not actor.project_roles:
-        of_actor |= Project.id.in_(_latest(actor))
+    own = Project.id.in_({*favourites, *actor.project_roles})
+    of_actor = own if actor.project_roles else own | Project.id.in_(_latest(actor))
     query = projects.counted(actor).where(Project.archived_at.is_(None), of_actor)
     found = list(db.session.scalars(query))
     found.sort(key=lambda project: project.changed_at or project.created_at, reverse=True)

@@ -54,7 +54,7 @@ def test_rows_of_the_new_list_can_be_selected(browser: Browser, instance: Instan
         expect(page.locator("[data-count]")).to_have_text(f"{rows(page)} selected on this page")
 
 
-def test_nothing_found_is_told(browser: Browser, instance: Instance):
+def test_nothing_found_is_said_aloud(browser: Browser, instance: Instance):
     with instance.context(browser) as context:
         page = context.new_page()
         open_list(page)
