@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -131,28 +131,30 @@ def most_active(actor: Actor, project_id: str) -> list[Changes]:
     return [Changes(*row) for row in db.session.execute(query)]
 
 
-def _on_ages(project_id: str) -> ByAge:
-    latest = (
-        sa.select(sa.func.max(FeatureState.changed_at).label("at"))
-        .join(Feature, Feature.id == FeatureState.feature_id)
+def on_in_production(*columns: sa.SQLColumnExpression[Any]) -> sa.Select[*tuple[Any, ...]]:
+    """Of active features, the states that are on in an environment of production."""
+    uses = sa.and_(
+        ProjectEnvironment.project_id == Feature.project_id,
+        ProjectEnvironment.environment == FeatureState.environment,
+    )
+    return (
+        sa.select(*columns)
+        .select_from(Feature)
+        .join(FeatureState, FeatureState.feature_id == Feature.id)
         .join(Environment, Environment.name == FeatureState.environment)
-        .join(
-            ProjectEnvironment,
-            sa.and_(
-                ProjectEnvironment.project_id == Feature.project_id,
-                ProjectEnvironment.environment == FeatureState.environment,
-            ),
-        )
+        .join(ProjectEnvironment, uses)
         .where(
-            Feature.project_id == project_id,
             Feature.archived_at.is_(None),
             FeatureState.enabled,
             Environment.type == EnvironmentType.PRODUCTION,
         )
-        .group_by(Feature.id)
-        .subquery()
     )
-    place = _age(latest.c.at).label("place")
+
+
+def _on_ages(project_id: str) -> ByAge:
+    latest = on_in_production(sa.func.max(FeatureState.changed_at).label("at"))
+    states = latest.where(Feature.project_id == project_id).group_by(Feature.id).subquery()
+    place = _age(states.c.at).label("place")
     counts = dict(db.session.execute(sa.select(place, sa.func.count()).group_by("place")).all())
     return ByAge(*(counts.get(number, 0) for number in range(len(ByAge._fields))))
 

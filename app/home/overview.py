@@ -8,12 +8,11 @@ import sqlalchemy as sa
 from app.change_requests.models import CLOSED, ChangeRequest, State
 from app.core.actor import Actor
 from app.core.db import db
-from app.environments.models import Environment, EnvironmentType
+from app.features.health import on_in_production
 from app.features.models import Feature
 from app.projects import queries as projects
-from app.projects.models import Project, ProjectEnvironment
+from app.projects.models import Project
 from app.sdk_tokens.models import SdkToken
-from app.strategies.models import FeatureState
 
 SHOWN = 8
 
@@ -81,25 +80,8 @@ def _latest(actor: Actor) -> sa.Select[str]:
 
 
 def _on_in_production(ids: Collection[str]) -> dict[str, int]:
-    query = (
-        sa.select(Feature.project_id, sa.func.count(sa.distinct(Feature.id)))
-        .join(FeatureState, FeatureState.feature_id == Feature.id)
-        .join(Environment, Environment.name == FeatureState.environment)
-        .join(
-            ProjectEnvironment,
-            sa.and_(
-                ProjectEnvironment.project_id == Feature.project_id,
-                ProjectEnvironment.environment == FeatureState.environment,
-            ),
-        )
-        .where(
-            Feature.project_id.in_(ids),
-            Feature.archived_at.is_(None),
-            FeatureState.enabled,
-            Environment.type == EnvironmentType.PRODUCTION,
-        )
-        .group_by(Feature.project_id)
-    )
+    query = on_in_production(Feature.project_id, sa.func.count(sa.distinct(Feature.id)))
+    query = query.where(Feature.project_id.in_(ids)).group_by(Feature.project_id)
     return dict(db.session.execute(query).all())
 
 
