@@ -5,7 +5,7 @@ const form = find(document);
 const PAUSE = 300; // milliseconds after the last key
 
 if (form) {
-  const status = form.querySelector("[role=status]");
+  const status = form.querySelector("[data-found]");
   let timer = 0;
   let asked = 0;
 
@@ -25,6 +25,7 @@ if (form) {
       here = here.parentNode;
       there = there.parentNode;
     }
+    document.getElementById("files")?.replaceWith(page.getElementById("files"));
     const found = document.querySelector("main table caption b, main .empty h2");
     status.textContent = found?.textContent ?? "";
     document.dispatchEvent(new Event("replaced"));

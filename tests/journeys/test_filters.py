@@ -28,7 +28,7 @@ def test_the_list_follows_what_is_typed(browser: Browser, instance: Instance):
         expect(page.get_by_role("searchbox")).to_be_focused()
         expect(page.get_by_role("searchbox")).to_have_value("v2")
         assert 0 < rows(page) < before
-        expect(page.locator("form.filters [role=status]")).to_have_text(
+        expect(page.locator("form.filters [data-found]")).to_have_text(
             re.compile(r"^\d+ features?$")
         )
         expect(page.get_by_role("button", name="Filter", exact=True)).to_be_hidden()
@@ -59,7 +59,7 @@ def test_nothing_found_is_said_aloud(browser: Browser, instance: Instance):
         page = context.new_page()
         open_list(page)
         page.keyboard.type("nothing-like-it")
-        expect(page.locator("form.filters [role=status]")).to_have_text("No feature matches")
+        expect(page.locator("form.filters [data-found]")).to_have_text("No feature matches")
         expect(page.get_by_role("link", name="All features")).to_be_visible()
 
 

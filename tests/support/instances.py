@@ -13,6 +13,7 @@ from app.core import migrations
 from app.core.db import MAX_ID, Model, db
 from app.events.models import EventHead
 from app.factory import create_app
+from app.visits.waiting import Waiting
 
 BACKENDS = ("sqlite", "postgresql")
 
@@ -103,17 +104,17 @@ def instances(
 @pytest.fixture(params=BACKENDS)
 def app(request: pytest.FixtureRequest, instances: Callable[..., Flask]) -> Flask:
     """The application on a database as the first start leaves it."""
-    app = instances(request.param, request)
-    with app.app_context():
-        reset_database()
-    return app
+    return _at_its_start(instances(request.param, request))
 
 
 @pytest.fixture
 def twins(request: pytest.FixtureRequest, instances: Callable[..., Flask]) -> list[Flask]:
     """The application on each of the databases, as the first start leaves it."""
-    apps = [instances(backend, request) for backend in BACKENDS]
-    for app in apps:
-        with app.app_context():
-            reset_database()
-    return apps
+    return [_at_its_start(instances(backend, request)) for backend in BACKENDS]
+
+
+def _at_its_start(app: Flask) -> Flask:
+    app.extensions["flagstaff.visits"] = Waiting(seconds=0)  # none of people who are gone
+    with app.app_context():
+        reset_database()
+    return app

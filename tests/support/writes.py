@@ -57,6 +57,10 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/webhooks/{hook}/rotate", None),
     ("POST", "/webhooks/{hook}/test", None),
     ("POST", "/webhooks/{hook}/deliveries/{delivery}/send-again", None),
+    ("POST", "/projects/shop/favorites", None),
+    ("DELETE", "/projects/empty/favorites", None),
+    ("POST", f"{FEATURES}/a/favorites", None),
+    ("DELETE", f"{FEATURES}/b/favorites", None),
     ("POST", "/projects/shop/api-tokens", SDK),
     ("POST", "/projects/shop/api-tokens/{own_sdk}/rotate", {"overlapHours": 1}),
     ("DELETE", "/projects/shop/api-tokens/{own_sdk}", None),
@@ -187,6 +191,8 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
         root.ok("POST", FEATURES, {"name": name})
     root.ok("POST", f"{FEATURES}/child/dependencies", {"feature": "parent"})
     first, second = (root.ok("POST", f"{PLACE}/strategies", ROLLOUT)["id"] for _ in range(2))
+    for path in ("/projects/empty", f"{FEATURES}/b"):
+        root.ok("POST", f"{path}/favorites")
     root.ok("POST", f"{FEATURES}/b/environments/production/on")
     root.ok("POST", f"{FEATURES}/b/lifecycle/complete", {"status": "kept"})
     root.ok("POST", "/projects/shop/archive", {"features": ["resting"]})
