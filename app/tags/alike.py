@@ -18,7 +18,7 @@ from app.tags import service
 from app.tags.models import Tag, TagName
 
 COMPARED = 5_000
-"""How many tags are compared, the most used ones first."""
+"""How many tags are compared at most."""
 LONG = 5
 """Letters of a tag in which one letter more or less is more likely a slip than another word."""
 MANY = 20
@@ -59,8 +59,9 @@ def pairs(actor: Actor) -> list[Pair]:
 
 
 def likely() -> list[Pair]:
-    """Those that mean the same word for certain."""
-    found = db.session.execute(sa.select(Tag.id, Tag.type, Tag.value).limit(COMPARED))
+    """Those that mean the same word for certain. Uses are not counted: of many, the oldest."""
+    query = sa.select(Tag.id, Tag.type, Tag.value).order_by(Tag.id).limit(COMPARED)
+    found = db.session.execute(query)
     tags = (Used(id, TagName(type, value), 0) for id, type, value in found)
     return [pair for pair in among(tags) if pair.difference is not Difference.LETTER]
 
