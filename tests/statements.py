@@ -1,12 +1,13 @@
 """Counting the SQL that something takes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from flask import Flask
 from sqlalchemy import event
 
 from app.core.db import db
+from app.visits import requests as visits
 
 
 @contextmanager
@@ -25,3 +26,18 @@ def statements(app: Flask) -> Iterator[list[str]]:
         yield run
     finally:
         event.remove(engine, "before_cursor_execute", note)
+
+
+def settled(app: Flask, fetch: Callable[[], object]) -> list[str]:
+    """The statements of a fetch that was done before, so that nothing is left to note.
+
+    The first notes that a session was used and a place was visited. As that writes, the second
+    reads anew who someone is.
+    """
+    fetch()
+    with app.app_context():
+        visits.write_pending()
+    fetch()
+    with statements(app) as run:
+        fetch()
+    return run
