@@ -48,6 +48,8 @@ from app.home import pages as home_pages
 from app.me import api as me_api
 from app.me import pages as me_pages
 from app.me import pages_authenticator as me_pages_authenticator
+from app.notices import api as notices_api
+from app.notices import pages as notice_pages
 from app.playground import api as playground_api
 from app.playground import pages as playground_pages
 from app.playground import pages_compare as comparing_pages
@@ -106,6 +108,7 @@ APIS = (
     playground_api.bp,
     search_api.bp,
     favourites_api.bp,
+    notices_api.bp,
     tagging_api.bp,
     changing_tags_api.bp,
     archive_api.bp,
@@ -146,6 +149,7 @@ PAGES = (
     playground_pages.bp,
     search_pages.bp,
     favourite_pages.bp,
+    notice_pages.bp,
     comparing_pages.bp,
     applications_pages.bp,
     me_pages.bp,
@@ -189,6 +193,7 @@ def create_app(settings: Settings) -> Flask:
     visits.init_app(app)
     auth_pages.init_app(app)
     change_requests_pages.init_app(app)
+    notice_pages.init_app(app)
     health_api.init_app(app)
     proposal_pages.init_app(app)
     api = openapi.Api(app)

@@ -32,7 +32,7 @@ def settled(app: Flask, fetch: Callable[[], object]) -> list[str]:
     """The statements of a fetch that was done before, so that nothing is left to note.
 
     The first notes that a session was used and a place was visited. As that writes, the second
-    reads anew who someone is.
+    reads again who someone is.
     """
     fetch()
     with app.app_context():

@@ -76,7 +76,7 @@ def search(
     query = sa.select(Event).where(*conditions).order_by(Event.id.desc()).limit(limit)
     if before is not None:
         query = query.where(Event.id < before)
-    return _readable(actor, list(db.session.scalars(query))), total
+    return readable(actor, list(db.session.scalars(query))), total
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,11 @@ def acts(
     query = sa.select(Event).where(*conditions, is_last).order_by(Event.id.desc()).limit(limit)
     if before is not None:
         query = query.where(Event.id < before)
-    events = _readable(actor, list(db.session.scalars(query)))
+    return as_acts(readable(actor, list(db.session.scalars(query))))
+
+
+def as_acts(events: Collection[Event]) -> list[Act]:
+    """These events, each with the number and the first features of its type in its batch."""
     group = Event.batch_id, Event.type
     place = sa.func.row_number().over(partition_by=group, order_by=Event.id)
     number = sa.func.count().over(partition_by=group)
@@ -125,6 +129,24 @@ def acts(
         else Act(event)
         for event in events
     ]
+
+
+def may_know(actor: Actor) -> sa.ColumnElement[bool]:
+    """Whether the actor can read an event; for queries of the model."""
+    if actor.is_admin:
+        return sa.true()
+    if actor.may(Permission.READ_LOGS):
+        return sa.or_(Event.project.is_(None), Event.project.not_in(projects.hidden_from(actor)))
+    return Event.project.in_(list(actor.project_roles))
+
+
+def readable(actor: Actor, events: list[Event]) -> list[Event]:
+    """The events, without addresses and tokens for those who read as members of a project."""
+    if not actor.may(Permission.READ_LOGS):
+        for event in events:
+            db.session.expunge(event)  # or the change would be saved
+            event.ip = event.token_id = None
+    return events
 
 
 def _names(batch: Iterable[Any]) -> tuple[str, ...]:
@@ -149,7 +171,7 @@ def naming(accounts: Mapping[int, Account], reader: Actor | None = None) -> Nami
 
 def recent(actor: Actor) -> Activity:
     """The changes that the actor can see; for an Admin also how often people signed in."""
-    counts = {"change": days(Event.created_at, _may_know(actor))}
+    counts = {"change": days(Event.created_at, may_know(actor))}
     if actor.is_admin:
         counts["sign-in"] = days(SignIn.at, SignIn.succeeded.is_(True))
     return draw(counts)
@@ -175,23 +197,6 @@ def stream(actor: Actor, **filters: Unpack[Filters]) -> Iterator[tuple[list[Even
         before = events[-1].id
 
 
-def _may_know(actor: Actor) -> sa.ColumnElement[bool]:
-    if actor.is_admin:
-        return sa.true()
-    if actor.may(Permission.READ_LOGS):
-        return sa.or_(Event.project.is_(None), Event.project.not_in(projects.hidden_from(actor)))
-    return Event.project.in_(list(actor.project_roles))
-
-
-def _readable(actor: Actor, events: list[Event]) -> list[Event]:
-    """The events, without addresses and tokens for those who read as members of a project."""
-    if not actor.may(Permission.READ_LOGS):
-        for event in events:
-            db.session.expunge(event)  # or the change would be saved
-            event.ip = event.token_id = None
-    return events
-
-
 def _conditions(actor: Actor, filters: Filters) -> list[sa.ColumnElement[bool]]:
     tests: dict[str, Callable[[Any], sa.ColumnElement[bool]]] = {
         "type": Event.type.__eq__,
@@ -207,7 +212,7 @@ def _conditions(actor: Actor, filters: Filters) -> list[sa.ColumnElement[bool]]:
     }
     if not actor.may(Permission.READ_LOGS):
         tests["token"] = lambda _: sa.false()  # or trying them out would show which acted
-    return [_may_know(actor), *(tests[key](value) for key, value in filters.items())]
+    return [may_know(actor), *(tests[key](value) for key, value in filters.items())]
 
 
 def _is_about(account_id: int) -> sa.ColumnElement[bool]:

@@ -10,18 +10,23 @@ from app.core.permissions import Permission
 
 
 class Entry(NamedTuple):
-    """A link to the list at ``endpoint``, current also on the pages below ``also``."""
+    """A link to the list at ``endpoint``, current also on the pages below ``also``.
+
+    ``counts``: what the number beside it says of the things there.
+    """
 
     name: str
     endpoint: str
     needs: Permission | None = None
     also: str | None = None
+    counts: str = "waiting for you"
+    icon: str | None = None
 
 
 class Link(NamedTuple):
-    """``number``: how many things there wait for the reader; 0 where nothing is counted."""
+    """``number``: how many things there concern the reader; 0 where nothing is counted."""
 
-    name: str
+    entry: Entry
     href: str
     is_current: bool
     number: int
@@ -35,6 +40,7 @@ GROUPS = (
         "",
         (
             Entry("Home", "home_pages.index"),
+            Entry("Notices", "notice_pages.index", counts="unread", icon="bell"),
             Entry("Projects", "project_pages.index", also="/new-project"),
             Entry("Features", "all_feature_pages.index"),
             Entry("Change requests", "change_request_pages.inbox"),
@@ -99,7 +105,7 @@ def _link(entry: Entry, actor: Actor) -> Link:
     href = url_for(entry.endpoint)
     places = (href.removeprefix(request.script_root), entry.also)
     is_current = any(place and f"{request.path}/".startswith(f"{place}/") for place in places)
-    return Link(entry.name, href, is_current, _number(entry, actor))
+    return Link(entry, href, is_current, _number(entry, actor))
 
 
 def _number(entry: Entry, actor: Actor) -> int:

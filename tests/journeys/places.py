@@ -47,6 +47,8 @@ def _at(path: str) -> Way:
 
 for name, path, heading in (
     ("home", "/", "Home"),
+    ("notices", "/notices", "Notices"),
+    ("notices-wrong-page", "/notices?before=soon", "Notices"),
     ("projects", "/projects", "Projects"),
     ("projects-sorted", "/projects?sort=-featureCount&membership=mine", "Projects"),
     ("projects-none-match", "/projects?text=nothing-like-it&mode=open", "Projects"),
@@ -174,6 +176,7 @@ for name, path, heading in (
     ("viewer-segment", "/segments/1", "Beta testers"),
     ("viewer-environments", "/environments", "Environments"),
     ("viewer-environment", "/environments/production", "Environment production"),
+    ("viewer-notices", "/notices", "Notices"),
     ("viewer-change-requests", "/change-requests", "Change requests"),
     ("viewer-permissions", "/account/permissions?may=UPDATE_FEATURE&project=checkout", "My acc"),
     ("viewer-forbidden-users", "/users", "You don’t have access"),

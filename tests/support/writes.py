@@ -57,6 +57,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/webhooks/{hook}/rotate", None),
     ("POST", "/webhooks/{hook}/test", None),
     ("POST", "/webhooks/{hook}/deliveries/{delivery}/send-again", None),
+    ("PUT", "/user/notices/read", {"upTo": 1}),
     ("POST", "/projects/shop/favorites", None),
     ("DELETE", "/projects/empty/favorites", None),
     ("POST", f"{FEATURES}/a/favorites", None),
