@@ -56,6 +56,8 @@ from app.playground import pages_compare as comparing_pages
 from app.projects import api as projects_api
 from app.projects import pages as projects_pages
 from app.projects import pages_members as member_pages
+from app.saved_filters import api as saved_filters_api
+from app.saved_filters import pages as saved_filter_pages
 from app.sdk_tokens import api as sdk_tokens_api
 from app.sdk_tokens import pages as sdk_token_pages
 from app.sdk_tokens import pages_connect as connect_pages
@@ -109,6 +111,7 @@ APIS = (
     search_api.bp,
     favourites_api.bp,
     notices_api.bp,
+    saved_filters_api.bp,
     tagging_api.bp,
     changing_tags_api.bp,
     archive_api.bp,
@@ -150,6 +153,7 @@ PAGES = (
     search_pages.bp,
     favourite_pages.bp,
     notice_pages.bp,
+    saved_filter_pages.bp,
     comparing_pages.bp,
     applications_pages.bp,
     me_pages.bp,

@@ -29,6 +29,7 @@ from app.favourites import service as favourites
 from app.features.models import Dependency, Feature
 from app.operations.progress import Progress
 from app.projects.models import Project
+from app.saved_filters import service as saved_filters
 from app.sdk_tokens.models import SdkToken
 from app.segments import service as segments
 from app.strategies import custom as strategy_types
@@ -59,7 +60,7 @@ def fill(inactivity: timedelta, progress: Progress) -> str:
     diary.perform(progress)
     applications.report()
     record_sign_ins(diary)
-    _mark_favourites(diary)
+    _keep_at_hand(diary)
     return _report(diary.people[0].username, inactivity)
 
 
@@ -100,11 +101,13 @@ def _first_steps(diary: Diary) -> None:
         tags.create_type(actor, name=name, description=description, hue=hue)
 
 
-def _mark_favourites(diary: Diary) -> None:
+def _keep_at_hand(diary: Diary) -> None:
     actor = diary.people[0].actor
     favourites.add(actor, "checkout")
     for name in ("checkout.address-form.v2", "checkout.basket.ab-test"):
         favourites.add(actor, "checkout", name)
+    for name, query in (("Could go", "staleProposal=any"), ("On trial", "type=experiment")):
+        saved_filters.create(actor, name=name, path="/features", query=query)
 
 
 def _report(admin: str, inactivity: timedelta) -> str:

@@ -18,6 +18,7 @@ from app.usage import service as usage
 from app.usage.service import Counted, Report, Running
 from tests.people import People
 from tests.statements import settled, statements
+from tests.support.instances import by_turns
 
 pytestmark = pytest.mark.slow
 
@@ -129,28 +130,31 @@ def make_tag_type(app, client, number):
 
 
 @pytest.mark.parametrize(
-    ("path", "make"),
-    [
-        ("/projects", make_project),
-        ("/projects/pay/change-requests", make_change_request),
-        ("/projects/pay/change-requests/pending", make_change_request),
-        ("/search/change-requests", make_change_request),
-        (FEATURES, make_feature),
-        ("/tags", make_feature),
-        ("/events", make_feature),
-        ("/metrics/applications", make_application),
-        ("/metrics/unknown-flags", make_application),
-        ("/metrics/sdks/outdated", make_application),
-        ("/security-log", make_entry),
-        ("/user-admin", make_user),
-        ("/user-admin/inactive", make_inactive_user),
-        ("/service-account", make_service_account),
-        ("/api-tokens", make_sdk_token),
-        ("/webhooks", make_webhook),
-        ("/webhooks/1/deliveries", make_delivery),
-        ("/environments", make_environment),
-        ("/tag-types", make_tag_type),
-    ],
+    ("app", "path", "make"),
+    by_turns(
+        [
+            ("/projects", make_project),
+            ("/projects/pay/change-requests", make_change_request),
+            ("/projects/pay/change-requests/pending", make_change_request),
+            ("/search/change-requests", make_change_request),
+            (FEATURES, make_feature),
+            ("/tags", make_feature),
+            ("/events", make_feature),
+            ("/metrics/applications", make_application),
+            ("/metrics/unknown-flags", make_application),
+            ("/metrics/sdks/outdated", make_application),
+            ("/security-log", make_entry),
+            ("/user-admin", make_user),
+            ("/user-admin/inactive", make_inactive_user),
+            ("/service-account", make_service_account),
+            ("/api-tokens", make_sdk_token),
+            ("/webhooks", make_webhook),
+            ("/webhooks/1/deliveries", make_delivery),
+            ("/environments", make_environment),
+            ("/tag-types", make_tag_type),
+        ]
+    ),
+    indirect=["app"],
 )
 def test_a_list_takes_as_many_for_50_rows_as_for_5(app, admin, path, make):
     numbers = count()
@@ -163,35 +167,40 @@ def test_a_list_takes_as_many_for_50_rows_as_for_5(app, admin, path, make):
 
 
 @pytest.mark.parametrize(
-    ("path", "make"),
-    [
-        ("/projects", make_project),
-        ("/projects/default", make_feature),
-        ("/playground?context.userId=1", make_feature),
-        ("/search?q=f", make_feature),
-        ("/search?q=simple:f", make_feature),
-        ("/search/hits?q=p", make_project),
-        ("/search?q=a", make_application),
-        ("/search?q=u", make_user),
-        ("/search?q=s", make_service_account),
-        ("/search?q=t&in=sdkTokens", make_sdk_token),
-        ("/search", make_feature),
-        ("/projects/default/settings", make_environment),
-        ("/tags", make_feature),
-        ("/applications", make_application),
-        ("/events", make_feature),
-        ("/security-log", make_entry),
-        ("/users", make_user),
-        ("/users/inactive", make_inactive_user),
-        ("/service-accounts", make_service_account),
-        ("/sdk-tokens", make_sdk_token),
-        ("/webhooks", make_webhook),
-        ("/webhooks/1", make_delivery),
-        ("/environments", make_environment),
-        ("/account/permissions", make_project),
-        ("/change-requests", make_change_request),
-        ("/projects/pay/change-requests", make_change_request),
-    ],
+    ("app", "path", "make"),
+    by_turns(
+        [
+            ("/projects", make_project),
+            ("/", make_project),
+            ("/projects/default/health", make_feature),
+            ("/projects/default", make_feature),
+            ("/playground?context.userId=1", make_feature),
+            ("/search?q=f", make_feature),
+            ("/search?q=simple:f", make_feature),
+            ("/search/hits?q=p", make_project),
+            ("/search?q=a", make_application),
+            ("/search?q=u", make_user),
+            ("/search?q=s", make_service_account),
+            ("/search?q=t&in=sdkTokens", make_sdk_token),
+            ("/search", make_feature),
+            ("/projects/default/settings", make_environment),
+            ("/tags", make_feature),
+            ("/applications", make_application),
+            ("/events", make_feature),
+            ("/security-log", make_entry),
+            ("/users", make_user),
+            ("/users/inactive", make_inactive_user),
+            ("/service-accounts", make_service_account),
+            ("/sdk-tokens", make_sdk_token),
+            ("/webhooks", make_webhook),
+            ("/webhooks/1", make_delivery),
+            ("/environments", make_environment),
+            ("/account/permissions", make_project),
+            ("/change-requests", make_change_request),
+            ("/projects/pay/change-requests", make_change_request),
+        ]
+    ),
+    indirect=["app"],
 )
 def test_a_page_takes_as_many_for_50_rows_as_for_5(app, admin, browser, path, make):
     numbers = count()

@@ -48,6 +48,10 @@ def _at(path: str) -> Way:
 for name, path, heading in (
     ("home", "/", "Home"),
     ("notices", "/notices", "Notices"),
+    ("saved-filters", "/account/filters", "My account"),
+    ("saved-filter-new", "/new-saved-filter?address=/features?stale=true", "Save filters"),
+    ("saved-filter-edit", "/account/filters/1", "Rename saved filters"),
+    ("features-saved", "/features?type=experiment", "Features"),
     ("notices-wrong-page", "/notices?before=soon", "Notices"),
     ("projects", "/projects", "Projects"),
     ("projects-sorted", "/projects?sort=-featureCount&membership=mine", "Projects"),
@@ -176,6 +180,7 @@ for name, path, heading in (
     ("viewer-segment", "/segments/1", "Beta testers"),
     ("viewer-environments", "/environments", "Environments"),
     ("viewer-environment", "/environments/production", "Environment production"),
+    ("saved-filters-none", "/account/filters", "My account"),
     ("viewer-notices", "/notices", "Notices"),
     ("viewer-change-requests", "/change-requests", "Change requests"),
     ("viewer-permissions", "/account/permissions?may=UPDATE_FEATURE&project=checkout", "My acc"),

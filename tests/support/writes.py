@@ -32,6 +32,7 @@ PROPOSED = {"feature": "till", "action": "addStrategy", "payload": ROLLOUT}
 EDITED = {**PROPOSED, "payload": {"name": "default"}}
 APPROVALS = {"changeRequestsEnabled": True, "requiredApprovals": 2}
 HOOK = {"name": "new", "url": "https://hooks.example/x"}
+SAVED = {"name": "Old", "address": "/features?stale=true"}
 TAG = {"addedTags": [{"value": "red"}], "removedTags": []}
 
 
@@ -58,6 +59,9 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/webhooks/{hook}/test", None),
     ("POST", "/webhooks/{hook}/deliveries/{delivery}/send-again", None),
     ("PUT", "/user/notices/read", {"upTo": 1}),
+    ("POST", "/user/filters", SAVED | {"name": "New"}),
+    ("PUT", "/user/filters/{saved}", {"name": "New"}),
+    ("DELETE", "/user/filters/{saved}", None),
     ("POST", "/projects/shop/favorites", None),
     ("DELETE", "/projects/empty/favorites", None),
     ("POST", f"{FEATURES}/a/favorites", None),
@@ -219,6 +223,7 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
     with people.app.app_context(), unit_of_work(writes=True):
         ended = {"status": DeliveryStatus.FAILED, "next_at": None, "ended_at": utcnow()}
         db.session.execute(sa.update(Delivery).values(ended))
+    saved = root.ok("POST", "/user/filters", SAVED)
     person = people.person("grace")
     people.token(person)
     root.ok("POST", "/projects/shop/access", {"id": person, "roleId": 5})
@@ -234,6 +239,7 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
         "own_sdk": own_sdk["id"],
         "hook": hook["id"],
         "delivery": delivery["id"],
+        "saved": saved["id"],
         "batch": renamed["batch"],
         "first": first,
         "segment": segment["id"],

@@ -6,6 +6,7 @@ import pytest
 import time_machine
 
 from tests.clients import ApiClient, error_of, problems_of
+from tests.support.instances import by_turns
 from tests.support.races import at_once, statuses
 from tests.support.writes import HOOK, ROBOT, SDK, WRITES, filled, rows
 
@@ -45,7 +46,7 @@ def test_no_write_is_forgotten_here(app):
         ("robot", "token", "own", "sdk", "own_sdk", "person", "gone", "personal", "segment"), 1
     )
     ids |= dict.fromkeys(("draft", "change", "reviewed", "applied"), 1)
-    ids |= {"hook": 1, "delivery": 1}
+    ids |= {"hook": 1, "delivery": 1, "saved": 1}
     ids |= dict.fromkeys(("first", "second"), "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10")
     known = {
         address.match("/api/admin" + path.format_map(ids), method)[0] for method, path, _ in WRITES
@@ -58,7 +59,7 @@ def test_no_write_is_forgotten_here(app):
     assert known | LOOKING == writes
 
 
-@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize(("app", "write"), by_turns((write,) for write in WRITES), indirect=["app"])
 def test_a_dry_run_answers_like_the_deed_and_changes_nothing(app, root, world, write):
     method, path, body = write
     path, body = path.format_map(world), filled(body, world)

@@ -20,6 +20,7 @@ THINGS = {
         {"members": [{"id": 1, "roleId": 5}]},
         {"members": [{"id": 2, "roleId": 5}]},
     ),
+    "saved filters": ("/user/filters/1", {"name": "B"}, {"name": "C"}),
     "tag type": ("/tag-types/simple", {"hue": 2}, {"description": "Two"}),
     "environment": ("/environments/production", {"sortOrder": 7}, {"deprecated": True}),
     "context field": ("/context/userId", {"sortOrder": 7}, {"stickiness": False}),
@@ -29,8 +30,8 @@ THINGS = {
     "strategy type": ("/strategies/by-region", {"description": "One"}, {"description": "Two"}),
     "answer to a survey": ("/feedback/menu", {"neverShow": True}, {"given": GIVEN}),
 }
-# Their requests add and remove, so two at once lose nothing.
-CHANGE_SETS = {"/api/admin/projects/{project_id}/tags"}
+# Their requests add and remove, or only ever go on, so two at once lose nothing.
+CHANGE_SETS = {"/api/admin/projects/{project_id}/tags", "/api/admin/user/notices/read"}
 # They are read as a whole, by which the author alone changes a part.
 PARTS = {
     "/api/admin/projects/{project_id}/environments/{environment}/change-requests/config",
@@ -46,6 +47,7 @@ def ids(admin, people):
     admin.ok("POST", "/projects/default/features", {"name": "cart"})
     admin.ok("POST", "/feedback", {"feedbackId": "menu"})
     admin.ok("POST", "/strategies", {"name": "by-region"})
+    admin.ok("POST", "/user/filters", {"name": "A", "address": "/features?stale=true"})
     sdk = {"tokenName": "web", "type": "client", "environment": "production"}
     admin.ok("POST", "/api-tokens", sdk)
     admin.ok("POST", "/webhooks", {"name": "One", "url": "https://hooks.example/"})

@@ -1,0 +1,33 @@
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import request
+from wtforms import StringField
+
+from app.saved_filters import schemas
+from app.saved_filters.schemas_lists import title_of
+from app.web.forms import SchemaForm
+
+
+class NameForm(SchemaForm):
+    schema = schemas.SavedFilterUpdate
+
+    name = StringField("Name", description="Such as: stale ones of my team")
+
+
+class NewSavedFilterForm(NameForm):
+    """``address``: of the list, which the address of the form has and no one types."""
+
+    schema = schemas.NewSavedFilter
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.address = request.args.get("address", "")
+
+    def payload(self) -> dict[str, Any]:
+        return super().payload() | {"address": self.address}
+
+    @property
+    def list_title(self) -> str | None:
+        """What people call the list; None if the address is of none."""
+        return title_of(urlsplit(self.address).path)

@@ -1,0 +1,65 @@
+"""Which lists have filters that can be saved, and what of an address is kept."""
+
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from flask import current_app, request
+from werkzeug.exceptions import HTTPException
+
+from app.web.redirects import own_path
+from app.web.schemas import SingleLine
+
+LISTS = {
+    "project_pages.index": "Projects",
+    "feature_pages.index": "Features of {project_id}",
+    "all_feature_pages.index": "Features",
+    "change_request_pages.inbox": "Change requests",
+    "change_request_pages.index": "Change requests of {project_id}",
+    "segment_pages.index": "Segments",
+    "tag_pages.index": "Tags",
+    "sdk_token_pages.index": "SDK tokens",
+    "application_pages.index": "Applications",
+    "user_pages.index": "Users",
+    "service_account_pages.index": "Service accounts",
+    "event_pages.index": "Events",
+    "event_pages.history": "History of {project_id}",
+    "security_log_pages.index": "Security log",
+}
+"""The lists by endpoint, as people call them."""
+PASSING = {"offset", "before", "limit", "selection", "all", "kept", "format"}
+"""Parameters that choose a page or rows and no filter."""
+
+
+class ListAddress(SingleLine):
+    """The address of a list with filters, on this server. Gives its path and its filters."""
+
+    default_error_messages = {  # noqa: RUF012 - as marshmallow has it
+        "address": "Must be the address of a list with filters, such as /features?stale=true.",
+    }
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(high=2_000, **kwargs)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        parts = urlsplit(own_path(super()._deserialize(value, *args, **kwargs)))
+        filters = filters_in(parts.query)
+        if title_of(parts.path) is None or not filters:
+            raise self.make_error("address")
+        return parts.path, filters
+
+
+def title_of(path: str) -> str | None:
+    """What people call the list at a path of this server; None if it is none."""
+    adapter = current_app.create_url_adapter(request)
+    try:
+        endpoint, values = adapter.match(path, method="GET") if adapter else ("", {})
+    except HTTPException:
+        return None
+    title = LISTS.get(endpoint)
+    return title and title.format(**values)
+
+
+def filters_in(query: str) -> str:
+    """The filters and the order in the query of an address, without what chooses a page."""
+    given = parse_qsl(query)
+    return urlencode(sorted((name, value) for name, value in given if name not in PASSING))

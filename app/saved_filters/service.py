@@ -1,0 +1,79 @@
+"""Filters of lists that people keep under a name and share by an address."""
+
+import secrets
+
+import sqlalchemy as sa
+
+from app.core.actor import Actor
+from app.core.db import db, flush, save
+from app.core.errors import Conflict, NameExists, NotFound
+from app.saved_filters.models import SavedFilter
+
+MOST = 100
+"""How many one person can have."""
+
+
+def all_of(actor: Actor, path: str | None = None) -> list[SavedFilter]:
+    """The actor's own, by list and name; or those of the list at ``path``."""
+    query = sa.select(SavedFilter).where(SavedFilter.account_id == actor.id)
+    if path is not None:
+        query = query.where(SavedFilter.path == path)
+    order = SavedFilter.path, sa.func.lower(SavedFilter.name), SavedFilter.id
+    return list(db.session.scalars(query.order_by(*order)))
+
+
+def get(actor: Actor, id: int, *, for_change: bool = True) -> SavedFilter:
+    """The actor's own, with ``for_change`` locked until the transaction ends."""
+    query = sa.select(SavedFilter).where(SavedFilter.id == id, SavedFilter.account_id == actor.id)
+    found = db.session.scalar(query.with_for_update() if for_change else query)
+    if found is None:
+        raise NotFound(f"You have no saved filters with the id {id}.")
+    return found
+
+
+def address_of(key: str) -> str:
+    """The address of the list that a short address leads to, for everyone."""
+    found = db.session.scalar(sa.select(SavedFilter).where(SavedFilter.key == key))
+    if found is None:
+        raise NotFound(
+            "There are no saved filters at this address. They were deleted, or a part of the "
+            "address is missing. Ask who shared it."
+        )
+    return found.address
+
+
+def create(actor: Actor, *, name: str, path: str, query: str) -> SavedFilter:
+    """Save the filters ``query`` of the list at ``path``.
+
+    Raises:
+        NameExists: when the actor has some of this name for the list.
+        Conflict: when they have MOST of them already.
+
+    """
+    own = sa.select(sa.func.count()).where(SavedFilter.account_id == actor.account_id)
+    if (db.session.scalar(own) or 0) >= MOST:
+        raise Conflict(f"You have {MOST} saved filters, which is the most. Delete one first.")
+    saved = SavedFilter(
+        account_id=actor.account_id,
+        path=path,
+        query=query,
+        name=name,
+        key=secrets.token_urlsafe(12),
+    )
+    save(saved, if_taken=_taken(name))
+    return saved
+
+
+def rename(saved: SavedFilter, name: str) -> None:
+    """Give saved filters from ``get`` another name; their addresses stay."""
+    saved.name = name
+    flush(if_taken=_taken(name))
+
+
+def remove(saved: SavedFilter) -> None:
+    """Delete saved filters from ``get``; their short address leads nowhere from then on."""
+    db.session.delete(saved)
+
+
+def _taken(name: str) -> NameExists:
+    return NameExists(f"You have filters named {name!r} for this list already.", field="name")
