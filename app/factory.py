@@ -24,6 +24,8 @@ from app.core import db, files
 from app.cors import api as cors_api
 from app.cors import pages as cors_pages
 from app.delivery import api as delivery_api
+from app.display import api as display_api
+from app.display import pages as display_pages
 from app.docs import api as docs_api
 from app.docs import pages as docs_pages
 from app.docs import pages_help as docs_pages_help
@@ -112,6 +114,7 @@ APIS = (
     favourites_api.bp,
     notices_api.bp,
     saved_filters_api.bp,
+    display_api.bp,
     tagging_api.bp,
     changing_tags_api.bp,
     archive_api.bp,
@@ -154,6 +157,7 @@ PAGES = (
     favourite_pages.bp,
     notice_pages.bp,
     saved_filter_pages.bp,
+    display_pages.bp,
     comparing_pages.bp,
     applications_pages.bp,
     me_pages.bp,

@@ -1,30 +1,31 @@
 """What needs someone’s attention: a few things, each with one next step."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from app.core.actor import Actor
 from app.home import leftovers, reviews, upkeep
-from app.home.items import Facts, Item
+from app.home.items import Facts, Item, Kind
 
 
-def items(actor: Actor, facts: Facts) -> list[Item]:
-    """All that needs the actor, in the order of what to do first."""
-    return [item for source in _SOURCES for item in source(actor, facts)]
+def items(actor: Actor, facts: Facts, hidden: Collection[str] = ()) -> list[Item]:
+    """All that needs the actor, in the order of what to do first, but for ``hidden`` kinds."""
+    sources = [source for kind, source in _SOURCES.items() if kind not in hidden]
+    return [item for source in sources for item in source(actor, facts)]
 
 
-_SOURCES: tuple[Callable[[Actor, Facts], Iterator[Item]], ...] = (
-    reviews.failed,
-    reviews.to_approve,
-    reviews.to_apply,
-    reviews.rejected,
-    upkeep.backup,
-    upkeep.evaluation,
-    upkeep.missing_approvers,
-    upkeep.failing_webhooks,
-    upkeep.expiring_tokens,
-    leftovers.unused,
-    leftovers.everywhere,
-    upkeep.inactive_people,
-    upkeep.ownerless_projects,
-    leftovers.alike_tags,
-)
+_SOURCES: dict[Kind, Callable[[Actor, Facts], Iterator[Item]]] = {
+    Kind.FAILED: reviews.failed,
+    Kind.TO_APPROVE: reviews.to_approve,
+    Kind.TO_APPLY: reviews.to_apply,
+    Kind.REJECTED: reviews.rejected,
+    Kind.BACKUP: upkeep.backup,
+    Kind.EVALUATION: upkeep.evaluation,
+    Kind.APPROVERS: upkeep.missing_approvers,
+    Kind.WEBHOOKS: upkeep.failing_webhooks,
+    Kind.TOKENS: upkeep.expiring_tokens,
+    Kind.UNUSED: leftovers.unused,
+    Kind.EVERYWHERE: leftovers.everywhere,
+    Kind.INACTIVE: upkeep.inactive_people,
+    Kind.OWNERLESS: upkeep.ownerless_projects,
+    Kind.TAGS: leftovers.alike_tags,
+}

@@ -5,6 +5,7 @@ from flask.typing import ResponseReturnValue
 
 from app.core.permissions import Access, Permission
 from app.delivery.source import Source
+from app.display import service as display
 from app.event_log.pages import rows_of
 from app.event_log.service import acts
 from app.favourites import service as favourites
@@ -35,18 +36,18 @@ def index() -> ResponseReturnValue:
     facts = Facts(
         settings.inactivity, settings.stale_after, settings.webhook_hosts, source.problems()
     )
-    steps = overview.first_steps()
+    steps, hidden = overview.first_steps(), display.hidden(current_actor, "home")
     marked = favourites.all_of(current_actor)
+    starred = {one.project_id for one in marked if not one.feature}
     is_starting = not steps.are_done and current_actor.may(Permission.CREATE_CLIENT_API_TOKEN)
     return render_template(
         "home/index.html",
-        items=[(i, _next_step(i)) for i in attention.items(current_actor, facts)],
-        visited=visits.recent(current_actor, LATEST),
-        favourites=[one for one in marked if one.feature],
-        projects=overview.own_projects(
-            current_actor, {one.project_id for one in marked if not one.feature}
-        ),
-        latest=rows_of(acts(current_actor, limit=LATEST)),
+        items=[(i, _next_step(i)) for i in attention.items(current_actor, facts, hidden)],
+        hidden=hidden,
+        visited=visits.recent(current_actor, LATEST) if "visited" not in hidden else [],
+        favourites=[one for one in marked if one.feature and "favourites" not in hidden],
+        projects=overview.own_projects(current_actor, starred) if "projects" not in hidden else [],
+        latest=rows_of(acts(current_actor, limit=LATEST)) if "latest" not in hidden else [],
         steps=steps if is_starting else None,
     )
 

@@ -48,6 +48,8 @@ def _at(path: str) -> Way:
 for name, path, heading in (
     ("home", "/", "Home"),
     ("notices", "/notices", "Notices"),
+    ("display-home", "/display/home", "What Home shows"),
+    ("display-features", "/display/project-features?back=/projects/checkout", "Columns of"),
     ("saved-filters", "/account/filters", "My account"),
     ("saved-filter-new", "/new-saved-filter?address=/features?stale=true", "Save filters"),
     ("saved-filter-edit", "/account/filters/1", "Rename saved filters"),

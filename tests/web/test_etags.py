@@ -32,8 +32,9 @@ THINGS = {
 }
 # Their requests add and remove, or only ever go on, so two at once lose nothing.
 CHANGE_SETS = {"/api/admin/projects/{project_id}/tags", "/api/admin/user/notices/read"}
-# They are read as a whole, by which the author alone changes a part.
+# They are read as a whole, by which one person alone changes a part.
 PARTS = {
+    "/api/admin/user/display/{page}",
     "/api/admin/projects/{project_id}/environments/{environment}/change-requests/config",
     *(
         f"/api/admin/projects/{{project_id}}/change-requests/{{id}}/{part}"

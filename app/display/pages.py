@@ -1,0 +1,34 @@
+from flask import flash, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.core.permissions import Access
+from app.display import service
+from app.display.forms import DisplayForm
+from app.web.caller import current_actor
+from app.web.forms import carry_out, show_form
+from app.web.redirects import own_path, redirect_to_path
+from app.web.routes import PageBlueprint
+
+bp = PageBlueprint("display_pages", __name__)
+
+
+@bp.app_template_global("hidden_parts")
+def hidden_parts(page: str) -> set[str]:
+    return service.hidden(current_actor, page)
+
+
+@bp.app_template_global("display_address")
+def display_address(page: str) -> str:
+    """Where the parts of the page are chosen, which leads back to the address that is open now."""
+    return url_for("display_pages.choose", page=page, back=request.full_path.rstrip("?"))
+
+
+@bp.form("/display/<key:page>", needs=Access.SIGNED_IN)
+def choose(page: str) -> ResponseReturnValue:
+    """Choose which parts of a page are shown to the reader."""
+    choice, back = service.choice(page), own_path(request.args.get("back"))
+    form = DisplayForm(choice, service.hidden(current_actor, page))
+    if carry_out(form, lambda: service.hide(current_actor, page, form.values["hidden"])):
+        flash("Saved what you see here.", "ok")
+        return redirect_to_path(back)
+    return show_form("display/choose.html", form, choice=choice, page=page, back=back)
