@@ -4,6 +4,8 @@ import click
 
 from app.cli.commands import UNLIMITED, Output, change_command, query_command, table, validated
 from app.core.actor import Actor
+from app.tagging import type_names
+from app.tagging.schemas import TypeRenaming
 from app.tags import schemas, service
 from app.tags.models import HUES, TagType
 
@@ -47,6 +49,16 @@ def update(actor: Actor, name: str, **given: Any) -> Output:
     found = service.get_type(name)
     service.update_type(actor, found, **validated(schemas.TagTypeUpdate, given))
     return _output(found)
+
+
+@tag_type.command()
+@_name
+@click.argument("to")
+@change_command
+def rename(actor: Actor, name: str, to: str) -> Output:
+    """Rename the tag type NAME to TO, with its tags on all features."""
+    values = validated(TypeRenaming, {"type": name, "to": to})
+    return _output(type_names.rename(actor, values["type"], values["to"]))
 
 
 @tag_type.command()

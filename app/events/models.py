@@ -86,6 +86,7 @@ class EventType(StrEnum):
     TAG_RENAMED = "tag-renamed"
     TAG_TYPE_CREATED = "tag-type-created"
     TAG_TYPE_DELETED = "tag-type-deleted"
+    TAG_TYPE_RENAMED = "tag-type-renamed"
     TAG_TYPE_UPDATED = "tag-type-updated"
     TOKEN_CREATED = "token-created"
     TOKEN_REVOKED = "token-revoked"

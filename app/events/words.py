@@ -306,6 +306,10 @@ WORDS = {
     EventType.TAG_TYPE_DELETED: EventWords(
         "A tag type was deleted.", "deleted tag type {tag_type}"
     ),
+    EventType.TAG_TYPE_RENAMED: EventWords(
+        "A tag type was renamed, and its tags on all features with it.",
+        "renamed tag type {old_name} to {tag_type}",
+    ),
     EventType.TAG_TYPE_UPDATED: EventWords(
         "A tag type was changed.", "changed tag type {tag_type}: {changes}"
     ),
@@ -617,6 +621,10 @@ class _Facts:
     @property
     def strategy_type(self) -> list[Part]:
         return [Mention("strategy type", self._name, self._name)]
+
+    @property
+    def old_name(self) -> list[Part]:
+        return [str(self._before.get("name", self._name))]
 
     @property
     def tag_type(self) -> list[Part]:

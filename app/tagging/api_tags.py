@@ -3,9 +3,9 @@ from typing import Any
 from flask import Response
 
 from app.core.permissions import Permission
-from app.tagging import schemas, vocabulary
-from app.tags.models import TagName
-from app.tags.schemas import TagRef
+from app.tagging import schemas, type_names, vocabulary
+from app.tags.models import TagName, TagType
+from app.tags.schemas import TagRef, TagTypeRow
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
@@ -52,6 +52,17 @@ def merge(data: dict[str, Any]) -> vocabulary.Done:
 def undo(data: dict[str, Any]) -> vocabulary.Done:
     """Undo a rename or a merge"""
     return vocabulary.undo(current_actor, data["batch"])
+
+
+@bp.post("/rename-type", needs=Permission.UPDATE_TAG_TYPE, refuses=(404, 409))
+@bp.arguments(schemas.TypeRenaming, example={"type": "team", "to": "squad"})
+@bp.response(200, TagTypeRow)
+def rename_type(data: dict[str, str]) -> TagType:
+    """Rename a tag type, and its tags on all features
+
+    Needs UPDATE_FEATURE in every project that uses its tags.
+    """
+    return type_names.rename(current_actor, data["type"], data["to"])
 
 
 @bp.post("/delete", needs=Permission.DELETE_TAG_TYPE, refuses=(404,))

@@ -3,10 +3,11 @@ from typing import Any
 from wtforms import SelectChoice, SelectField, StringField
 
 from app.features.forms import cut
+from app.tagging.schemas import NewTypeName
 from app.tagging.service import Edit
 from app.tags.models import TagName, TagType
 from app.tags.schemas import TagRef
-from app.web.forms import SchemaForm
+from app.web.forms import ReasonField, SchemaForm
 
 
 class NewNameForm(SchemaForm):
@@ -20,6 +21,17 @@ class NewNameForm(SchemaForm):
     def __init__(self, tag: TagName, types: list[TagType]) -> None:
         super().__init__(data=tag._asdict())
         self.type.choices = [SelectChoice(type.name, type.name) for type in types]
+
+
+class TypeNameForm(SchemaForm):
+    """Another name for a tag type."""
+
+    schema = NewTypeName
+
+    to = StringField(
+        "New name", description="Lowercase letters, digits, _ and -, at most 50 of them."
+    )
+    reason = ReasonField()
 
 
 class NewTagForm(SchemaForm):

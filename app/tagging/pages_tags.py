@@ -1,23 +1,25 @@
 from itertools import groupby
 from operator import attrgetter
 
-from flask import flash, render_template, request
+from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from markupsafe import Markup
 from marshmallow import ValidationError
 from werkzeug.wrappers import Response
 
 from app.core.errors import Invalid
 from app.core.permissions import Access, Permission
 from app.core.words import counted
-from app.tagging import vocabulary
-from app.tagging.forms import NewNameForm
+from app.tagging import type_names, vocabulary
+from app.tagging.forms import NewNameForm, TypeNameForm
 from app.tagging.vocabulary import Replacement
 from app.tags import service as tags
 from app.tags.models import TagName
 from app.tags.schemas import TagRef
 from app.web import signing
 from app.web.caller import current_actor
-from app.web.forms import ReasonForm
+from app.web.forms import ButtonForm, ReasonForm, attempt, carry_out, show_form, tell_refusal
+from app.web.notes import DONE, tell_with_undo
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -93,6 +95,29 @@ def _preview(tag_id: int) -> Replacement:
 
 def _subject(tag_id: int) -> str:
     return f"tag {tag_id}"
+
+
+@bp.form("/types/<key:name>/rename", needs=Permission.UPDATE_TAG_TYPE)
+def rename_type(name: str) -> ResponseReturnValue:
+    """Show what renaming a tag type would change, and do it."""
+    tags.get_type(name, for_change=False)
+    form, reach = TypeNameForm(), type_names.reach(current_actor, name)
+    if renamed := attempt(form, lambda: type_names.rename(current_actor, name, **form.values)):
+        done = Markup("Tag type {} renamed to {}.").format(name, renamed.name)
+        action = url_for(".rename_type_back", name=renamed.name, to=name)
+        tell_with_undo(done, action=action, what=f"renaming {name}")
+        return redirect_to("tag_pages.show_type", name=renamed.name, _anchor=DONE)
+    return show_form("tags/rename_type.html", form, name=name, reach=reach)
+
+
+@bp.post("/types/<key:name>/rename/<key:to>", needs=Permission.UPDATE_TAG_TYPE)
+def rename_type_back(name: str, to: str) -> Response:
+    """Undo a rename."""
+    form, back = ButtonForm(), redirect_to("tag_pages.show_type", name=name)
+    if not carry_out(form, lambda: type_names.rename(current_actor, name, to)):
+        return tell_refusal(form, back)
+    flash(f"Tag type {name} is named {to} again.", "ok")
+    return redirect_to("tag_pages.show_type", name=to)
 
 
 def _page(tag_id: int, form: NewNameForm | None = None) -> str:

@@ -3,7 +3,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from app.tags.models import TagName
-from app.tags.schemas import TagRef
+from app.tags.schemas import TagRef, TypeName
 from app.web.schemas import KeySet, Schema, SingleLine, StrictList
 
 
@@ -56,3 +56,11 @@ class TagReplacementDone(Schema):
 
 class TagBatch(Schema):
     batch = SingleLine(high=36, required=True, metadata={"description": "The id of the change."})
+
+
+class NewTypeName(Schema):
+    to = TypeName(required=True)
+
+
+class TypeRenaming(NewTypeName):
+    type = SingleLine(high=50, required=True)

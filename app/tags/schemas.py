@@ -1,3 +1,5 @@
+from typing import Any
+
 from marshmallow import fields, validate
 
 from app.tags.alike import Difference
@@ -62,19 +64,26 @@ class TagTypeChanges(Schema):
     hue = WholeNumber(low=1, high=HUES, metadata={"description": "The number of the colour."})
 
 
+class TypeName(fields.String):
+    """The name of a tag type."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            validate=validate.Regexp(
+                r"[a-z0-9][a-z0-9_-]{0,49}\Z",
+                error="Use 1 to 50 of a-z 0-9 _ - and start with a letter or digit.",
+            ),
+            metadata={"pattern": "^[a-z0-9][a-z0-9_-]{0,49}$"},
+            **kwargs,
+        )
+
+
 class NewTagType(TagTypeChanges):
-    name = fields.String(
-        required=True,
-        validate=validate.Regexp(
-            r"[a-z0-9][a-z0-9_-]{0,49}\Z",
-            error="Use 1 to 50 of a-z 0-9 _ - and start with a letter or digit.",
-        ),
-        metadata={"pattern": "^[a-z0-9][a-z0-9_-]{0,49}$"},
-    )
+    name = TypeName(required=True)
 
 
 class TagTypeUpdate(TagTypeChanges):
-    """Accepts what a read returns. The name cannot be changed."""
+    """Accepts what a read returns. Renaming is a request of its own."""
 
     name = Ignored()
 

@@ -300,9 +300,10 @@ def test_tag_types_are_listed_created_updated_and_deleted(machine):
     assert [(type["name"], type["hue"]) for type in types] == [("simple", 1), ("team", 3)]
     machine.ok("feature", "create", "default", "search")
     machine.ok("feature", "tag", "default", "search", "--add", "team:a")
-    assert "team" in machine.refused("tag-type", "delete", "team")
-    machine.ok("feature", "tag", "default", "search", "--remove", "team:a")
-    assert machine.ok("tag-type", "delete", "team") == "Deleted tag type team."
+    assert "squad  3" in machine.ok("tag-type", "rename", "team", "squad")
+    assert "squad" in machine.refused("tag-type", "delete", "squad")
+    machine.ok("feature", "tag", "default", "search", "--remove", "squad:a")
+    assert machine.ok("tag-type", "delete", "squad") == "Deleted tag type squad."
     assert "--hue" in machine.refused("tag-type", "create", "area", "--hue", "9")
     assert "--name" in machine.refused("tag-type", "create", "Area")
 
@@ -444,6 +445,7 @@ CHANGES = [
     "environment update production --deprecated",
     "tag-type create team",
     "tag-type update simple --hue 4",
+    "tag-type rename area place",
     "tag-type delete area",
     "project create web --name Web",
     "project update default --name Other",

@@ -59,6 +59,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/webhooks/{hook}/test", None),
     ("POST", "/webhooks/{hook}/deliveries/{delivery}/send-again", None),
     ("PUT", "/user/notices/read", {"upTo": 1}),
+    ("POST", "/tags/rename-type", {"type": "team", "to": "squad"}),
     ("PUT", "/user/display/projects", {"hidden": ["mode"]}),
     ("POST", "/user/filters", SAVED | {"name": "New"}),
     ("PUT", "/user/filters/{saved}", {"name": "New"}),

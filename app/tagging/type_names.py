@@ -1,0 +1,106 @@
+"""Renaming a tag type, with its tags on all features of all projects."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from app.core.actor import Actor
+from app.core.db import db, save
+from app.core.errors import Conflict, Invalid, NameExists, NoAccess
+from app.core.permissions import Permission
+from app.events import service as events
+from app.events.models import EventType
+from app.events.service import EventPayload
+from app.features import queries
+from app.features.models import Feature
+from app.tags import service as tags
+from app.tags.models import SIMPLE, FeatureTag, Tag, TagType
+
+
+class Reach(NamedTuple):
+    """On how many features, in how many projects, the tags of a type are."""
+
+    tags: int
+    features: int
+    projects: int
+
+
+class _Tagged(NamedTuple):
+    """A feature with tags of the type."""
+
+    id: int
+    name: str
+    project: str
+
+
+def reach(actor: Actor, name: str) -> Reach:
+    """What ``rename`` would change.
+
+    Raises:
+        NoAccess: when the actor can't change features of all these projects.
+
+    """
+    values = _values_by_feature(name)
+    _refuse_without_permission(actor, values)
+    of_type = sa.select(sa.func.count()).select_from(Tag).where(Tag.type == name)
+    return Reach(
+        db.session.scalar(of_type) or 0, len(values), len({each.project for each in values})
+    )
+
+
+def rename(actor: Actor, name: str, to: str) -> TagType:
+    """Give a tag type a name that no other has, and with it each of its tags."""
+    old = tags.get_type(name)
+    if name == SIMPLE:
+        raise Conflict(f"The tag type {SIMPLE!r} is the default type and cannot be renamed.")
+    if to == name:
+        raise Invalid.at("/to", "Must differ from the name.")
+    values = _values_by_feature(name)
+    _refuse_without_permission(actor, values)
+    queries.lock({each.id for each in values})
+    new = TagType(name=to, description=old.description, hue=old.hue)
+    save(new, if_taken=NameExists(f"A tag type named {to!r} already exists.", field="to"))
+    db.session.execute(sa.update(Tag).where(Tag.type == name).values(type=to))
+    before = old.snapshot()
+    db.session.delete(old)
+    batch = events.new_batch()
+    data = {**new.snapshot(), "features": len(values)}
+    events.record(actor, EventType.TAG_TYPE_RENAMED, batch_id=batch, pre_data=before, data=data)
+    payloads = (
+        EventPayload(
+            project=each.project,
+            feature_name=each.name,
+            data={
+                "added": [{"type": to, "value": value} for value in found],
+                "removed": [{"type": name, "value": value} for value in found],
+            },
+        )
+        for each, found in values.items()
+    )
+    events.record_all(actor, EventType.FEATURE_TAGS_CHANGED, payloads, batch_id=batch)
+    return new
+
+
+def _values_by_feature(name: str) -> dict[_Tagged, list[str]]:
+    query = (
+        sa.select(Feature.id, Feature.name, Feature.project_id, Tag.value)
+        .join(FeatureTag, FeatureTag.feature_id == Feature.id)
+        .join(Tag, Tag.id == FeatureTag.tag_id)
+        .where(Tag.type == name)
+        .order_by(Feature.name, Tag.value)
+    )
+    found: defaultdict[_Tagged, list[str]] = defaultdict(list)
+    for id, feature, project, value in db.session.execute(query):
+        found[_Tagged(id, feature, project)].append(value)
+    return found
+
+
+def _refuse_without_permission(actor: Actor, features: Iterable[_Tagged]) -> None:
+    """Tags belong to all projects that use them, so the actor must be able to change them all."""
+    if not all(actor.may(Permission.UPDATE_FEATURE, each.project) for each in features):
+        raise NoAccess(
+            f"You need the permission {Permission.UPDATE_FEATURE} in every project with a feature "
+            "that has a tag of this type. An Admin has it."
+        )
