@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import aliased
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.change_requests.models import ChangeRequest
 from app.change_requests.queries import is_by
@@ -151,14 +151,18 @@ def _newest(
 
 def _kinds(actor: Actor, followed: Followed) -> Iterator[list[sa.ColumnElement[bool]]]:
     """What happened in projects, to features of others, and to change requests of others."""
-    later = aliased(Event)
-    is_last = ~sa.exists().where(
-        later.batch_id == Event.batch_id, later.project == Event.project, later.id > Event.id
-    )
-    yield [Event.project.in_(followed.projects), is_last]
-    yield [Event.feature_name.in_(followed.features)]
+    yield [Event.project.in_(followed.projects), _is_last_in(Event.project)]
+    yield [Event.feature_name.in_(followed.features), _is_last_in(Event.feature_name)]
     own = sa.select(ChangeRequest.id).where(is_by(actor.id))
     is_about_request = Event.type.in_(ABOUT_REQUESTS)
     # In other types the same name may be no number, which PostgreSQL refuses to compare.
     request_id = sa.case((is_about_request, Event.data["id"].as_integer()))
     yield [is_about_request, request_id.in_(own)]
+
+
+def _is_last_in(column: InstrumentedAttribute[str | None]) -> sa.ColumnElement[bool]:
+    """Whether an event is the last of its act in the same project, or on the same feature."""
+    later = aliased(Event)
+    return ~sa.exists().where(
+        later.batch_id == Event.batch_id, getattr(later, column.key) == column, later.id > Event.id
+    )

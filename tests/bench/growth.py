@@ -28,6 +28,7 @@ from app.core.db import chunks, db, unit_of_work
 from app.core.permissions import Role
 from app.events.models import Event, EventHead, EventType
 from app.factory import create_app
+from app.favourites.models import Favourite
 from app.features.models import Feature, FeatureType
 from app.projects.models import Member, Project, ProjectEnvironment, ProjectMode
 from app.tags.models import FeatureTag, Tag
@@ -126,8 +127,11 @@ def signed_in(port: int) -> str:
 
 
 def show(what: str, taken: list[float]) -> None:
-    p95 = statistics.quantiles(taken, n=20)[-1]
-    print(f"{what:<62}{statistics.median(taken):>8.1f}{p95:>8.1f}", flush=True)
+    print(f"{what:<62}{statistics.median(taken):>8.1f}{p95(taken):>8.1f}", flush=True)
+
+
+def p95(taken: list[float]) -> float:
+    return statistics.quantiles(taken, n=20)[-1]
 
 
 def times(
@@ -188,8 +192,19 @@ def _fill() -> None:
     insert(
         Member,
         (
-            {"project_id": f"p{n % PROJECTS}", "account_id": 1 + n, "role": Role.MEMBER}
+            {
+                "project_id": f"p{n % PROJECTS}",
+                "account_id": 1 + n,
+                "role": Role.MEMBER if n else Role.OWNER,
+            }
             for n in range(PEOPLE)
+        ),
+    )
+    insert(
+        Favourite,
+        (
+            {"account_id": 1, "project_id": f"p{n}", "feature_id": 0 if n % 2 else 1 + n}
+            for n in range(1, 41)
         ),
     )
     # A third of all features in one project: what is slow, is slow there.

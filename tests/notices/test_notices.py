@@ -66,6 +66,14 @@ def test_an_act_on_many_features_is_one_notice(admin, ada):
     assert unread(ada) == before + 1
 
 
+def test_an_act_with_several_events_on_a_favourite_is_one_notice(admin, editor):
+    make(admin, "card")
+    editor.ok("POST", f"{FEATURES}/card/favorites")
+    admin.ok("POST", f"{FEATURES}/card/environments/production/on")  # which adds a strategy
+    assert told(editor)[0] == ("feature-environment-enabled", "card")
+    assert unread(editor) == 2
+
+
 def test_who_proposed_hears_of_their_request_and_no_other_member_does(app, admin, people):
     desk = new_desk(admin, people)
     number = desk.open(switching("card", on=True))
