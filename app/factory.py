@@ -87,6 +87,8 @@ from app.tagging import pages as tagging_pages
 from app.tagging import pages_tags as one_tag_pages
 from app.tags import api as tags_api
 from app.tags import pages as tags_pages
+from app.transfer import api as transfer_api
+from app.transfer import pages as transfer_pages
 from app.users import api as users_api
 from app.users import pages as users_pages
 from app.users import pages_bulk as users_pages_bulk
@@ -117,6 +119,7 @@ APIS = (
     display_api.bp,
     tagging_api.bp,
     changing_tags_api.bp,
+    transfer_api.bp,
     archive_api.bp,
     applications_api.bp,
     tags_api.bp,
@@ -151,6 +154,7 @@ PAGES = (
     tagging_pages.bp,
     one_tag_pages.bp,
     archive_pages.bp,
+    transfer_pages.bp,
     change_requests_pages.bp,
     playground_pages.bp,
     search_pages.bp,

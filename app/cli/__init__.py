@@ -33,6 +33,7 @@ from app.cli import (
     strategy_types,
     tag_types,
     tokens,
+    transfer,
     users,
     webhooks,
 )
@@ -80,6 +81,7 @@ for command in (
     demo.demo,
 ):
     cli.add_command(command)
+features.feature.add_command(transfer.export)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -25,7 +25,7 @@ RAISED, STOPPED = 0.3, 0.1
 NORDIC = {"contextName": "country", "operator": "IN", "values": ["NO", "SE", "DK"]}
 PAYING = {"contextName": "plan", "operator": "IN", "values": ["plus", "gold"]}
 NEW_APP = {"contextName": "appVersion", "operator": "SEMVER_GTE", "value": "5.2.0"}
-SPLIT = [("control", 500), ("one-step", 300), ("one-step-wallet", 200)]
+SPLIT = [("control", 500, "variable"), ("one-step", 300, "fix"), ("one-step-wallet", 200, "fix")]
 
 STRATEGIES: tuple[tuple[str, list[dict[str, Any]], list[str]], ...] = (
     ("100", [], []),
@@ -85,8 +85,8 @@ class Switching:
             ],
             "segments": [segments.named(actor, group).id for group in groups],
             "variants": [
-                {"name": each, "weight": weight, "weightType": "variable", "stickiness": "userId"}
-                for each, weight in split
+                {"name": each, "weight": weight, "weightType": kind, "stickiness": "userId"}
+                for each, weight, kind in split
             ],
         }
         strategies.add(actor, self.project_id, name, PRODUCTION, name=types.ROLLOUT, **fields)

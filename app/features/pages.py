@@ -41,6 +41,7 @@ DESTINATIONS = {
     "settings": "bulk_pages.choose",
     "stale": "bulk_pages.review",
     "archive": "archive_pages.preview",
+    "export": "transfer_pages.export",
     "on": "bulk_switching_pages.review",
     "off": "bulk_switching_pages.review",
 }

@@ -130,6 +130,13 @@ def file(name: str, columns: list[str], rows: Iterable[dict[str, Any]]) -> Respo
     return Response(stream_with_context(_parts(lines)), headers=headers)
 
 
+def document(name: str, content: dict[str, Any], *, rows: int) -> Response:
+    """One JSON document of so many rows as a download."""
+    g.export = Export(name, release=lambda: None, rows=rows, is_over=True)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(json.dumps(content, indent=2), headers=headers, mimetype="application/json")
+
+
 def _parts(lines: Iterable[str]) -> Iterator[str]:
     """The lines in parts worth sending; between two, the interpreter is free for other requests."""
     part: list[str] = []

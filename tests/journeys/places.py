@@ -48,6 +48,7 @@ def _at(path: str) -> Way:
 for name, path, heading in (
     ("home", "/", "Home"),
     ("notices", "/notices", "Notices"),
+    ("export", f"{CHECKOUT}/export", "Export features"),
     ("tag-type-rename", "/tags/types/team/rename", "Rename tag type team"),
     ("display-home", "/display/home", "What Home shows"),
     ("display-features", "/display/project-features?back=/projects/checkout", "Columns of"),

@@ -13,7 +13,13 @@ from tests.support.writes import HOOK, ROBOT, SDK, WRITES, filled, rows
 pytestmark = pytest.mark.slow
 
 LOOKING = {
-    *("archive.validate", "archive.plan", "constraints.validate", "segments.validate"),
+    *(
+        "transfer.export",
+        "archive.validate",
+        "archive.plan",
+        "constraints.validate",
+        "segments.validate",
+    ),
     *("playground.ask", "playground.ask_advanced"),
     *("switching.plan_on", "switching.plan_off", "change_requests.plan"),
 }

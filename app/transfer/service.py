@@ -1,0 +1,179 @@
+"""Features in one environment, with all that an Unleash needs to have them too."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from app.context import service as context
+from app.context.models import ContextField
+from app.core.actor import Actor
+from app.core.db import chunks, db
+from app.core.errors import Invalid
+from app.core.words import spoken
+from app.environments import service as environments
+from app.features.models import Feature
+from app.features.queries import FeatureView, ParentLink, rows, views
+from app.projects.queries import visible_projects
+from app.segments.models import Segment
+from app.strategies.models import FeatureVariant, Strategy
+from app.strategies.queries import State
+from app.tags import service as tags
+from app.tags.models import FeatureTag, Tag, TagName, TagType
+
+CHUNK = 500
+NAMED = 5
+"""How many of the names that do not exist an error has."""
+
+
+class InEnvironment(NamedTuple):
+    """A feature, and how it is in the environment; None if its project does not use that."""
+
+    view: FeatureView
+    state: State | None
+
+
+class FeatureStrategy(NamedTuple):
+    feature: str
+    strategy: Strategy
+
+
+class FeatureEnvironment(NamedTuple):
+    feature: str
+    environment: str
+    enabled: bool
+    variants: list[FeatureVariant]
+
+
+class Tagged(NamedTuple):
+    feature: str
+    tag: Tag
+
+
+class Dependent(NamedTuple):
+    feature: str
+    parents: list[ParentLink]
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The features by name, in one environment, and what their strategies and tags name."""
+
+    found: list[InEnvironment]
+    context_fields: list[ContextField]
+    tag_types: list[TagType]
+
+    @property
+    def features(self) -> list[Feature]:
+        return [view.feature for view, _ in self.found]
+
+    @property
+    def strategies(self) -> list[FeatureStrategy]:
+        return [
+            FeatureStrategy(view.feature.name, strategy)
+            for view, state in self.found
+            if state is not None
+            for strategy in state.strategies
+        ]
+
+    @property
+    def states(self) -> list[FeatureEnvironment]:
+        return [
+            FeatureEnvironment(view.feature.name, state.name, state.enabled, state.variants)
+            for view, state in self.found
+            if state is not None
+        ]
+
+    @property
+    def feature_tags(self) -> list[Tagged]:
+        return [Tagged(view.feature.name, tag) for view, _ in self.found for tag in view.tags]
+
+    @property
+    def dependencies(self) -> list[Dependent]:
+        return [
+            Dependent(view.feature.name, view.dependencies)
+            for view, _ in self.found
+            if view.dependencies
+        ]
+
+    @property
+    def segments(self) -> list[Segment]:
+        used = {segment.id: segment for one in self.strategies for segment in one.strategy.segments}
+        return [used[id] for id in sorted(used)]
+
+
+def export(
+    actor: Actor,
+    environment: str,
+    *,
+    names: Collection[str] = (),
+    tag: str | None = None,
+    project: str | None = None,
+) -> Export:
+    """The active features that the actor can see and that fit all of what is asked for.
+
+    ``tag``: ``type:value``, or a value of any type. Without names, a tag and a project: all.
+
+    Raises:
+        NotFound: when there is no such environment.
+        Invalid: when names are of no active feature that the actor can see.
+
+    """
+    environments.get(environment)
+    query = rows(visible_projects(actor, project))
+    if tag is not None:
+        query = query.where(Feature.id.in_(_with_tag(tag)))
+    found = sorted(_views(query, names), key=lambda view: view.feature.name)
+    _refuse_unknown(names, found)
+    placed = [
+        InEnvironment(view, next((s for s in view.environments if s.name == environment), None))
+        for view in found
+    ]
+    tag_types = {tag.type for view in found for tag in view.tags}
+    return Export(
+        placed,
+        _context_fields(state for _, state in placed if state is not None),
+        [each for each in tags.types() if each.name in tag_types],
+    )
+
+
+def file_name(environment: str, project: str | None) -> str:
+    return f"features-of-{project or 'all-projects'}-in-{environment}.json"
+
+
+def _with_tag(text: str) -> sa.Select[int]:
+    tag = TagName.read(text)
+    query = sa.select(FeatureTag.feature_id).join(Tag).where(Tag.value == tag.value)
+    return query.where(Tag.type == tag.type) if ":" in text else query
+
+
+def _views(query: sa.Select[Feature], names: Collection[str]) -> Iterator[FeatureView]:
+    """In parts: what a database takes in one statement is bounded."""
+    parts = [query.where(Feature.name.in_(chunk)) for chunk in chunks(set(names), CHUNK)]
+    for part in parts if names else [query]:
+        for chunk in chunks(db.session.scalars(part).all(), CHUNK):
+            yield from views(chunk)
+
+
+def _refuse_unknown(names: Collection[str], found: list[FeatureView]) -> None:
+    unknown = sorted(set(names).difference(view.feature.name for view in found))
+    if unknown:
+        which = spoken([repr(name) for name in unknown], NAMED)
+        raise Invalid.at(
+            "/features", f"There is no active feature named {which} that you can see here."
+        )
+
+
+def _context_fields(states: Iterator[State]) -> list[ContextField]:
+    """The fields that constraints and stickinesses name."""
+    used: set[str] = set()
+    for state in states:
+        for strategy in state.strategies:
+            used |= {each["contextName"] for each in strategy.constraints}
+            used.add(strategy.parameters.get("stickiness", ""))
+            used |= {variant["stickiness"] for variant in strategy.variants}
+        for variant in state.variants:
+            used.add(variant["stickiness"])
+            used |= {override["contextName"] for override in variant.get("overrides", ())}
+    return [field for field in context.every() if field.name in used]

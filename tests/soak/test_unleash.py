@@ -1,0 +1,73 @@
+"""What is exported here, a real Unleash imports, and its SDKs read the same there.
+
+Needs an Unleash of its own: set UNLEASH_URL, and UNLEASH_TOKEN to a personal token of its Admin.
+"""
+
+import json
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.support.machines import Within
+from tests.support.processes import FLAGSTAFF, running
+
+URL, TOKEN = os.environ.get("UNLEASH_URL", ""), os.environ.get("UNLEASH_TOKEN", "")
+REFRESH_SECONDS = 5
+"""So long Unleash may answer its SDKs from before."""
+
+
+def call(address: str, token: str, path: str, body: Any = None) -> Any:
+    headers = {"Authorization": token, "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    with urlopen(Request(address + path, data, headers), timeout=60) as answer:
+        text = answer.read()
+    return json.loads(text) if text else None
+
+
+def read(address: str, token: str, names: set[str]) -> dict[str, Any]:
+    """These features as SDKs read them, with the names of their segments."""
+    found = call(address, token, "/api/client/features")
+    segments = {segment["id"]: segment["name"] for segment in found.get("segments", [])}
+    features = {each["name"]: each for each in found["features"] if each["name"] in names}
+    for feature in features.values():
+        del feature["project"]
+        for strategy in feature["strategies"]:
+            strategy["segments"] = [segments[id] for id in strategy.get("segments", [])]
+            strategy["constraints"] = [
+                {k: v for k, v in each.items() if v != []} for each in strategy["constraints"]
+            ]
+    return features
+
+
+@pytest.mark.skipif(not URL, reason="set UNLEASH_URL and UNLEASH_TOKEN of an Unleash")
+def test_unleash_imports_what_is_exported_and_answers_the_same(tmp_path: Path):
+    machine = Within(tmp_path / "home")
+    machine.ok("demo")
+    place = ("--environment", "production")
+    exported = json.loads(machine.ok("feature", "export", *place, "--project", "checkout"))
+    names = {feature["name"] for feature in exported["features"]}
+    token = machine.ok("token", "create", "ada.lindqvist", "--description", "to compare")
+    sdk = json.loads(machine.ok("sdk-token", "create", "web", *place, "--json"))["secret"]
+    with running(FLAGSTAFF, "/ready", HOME=str(machine.home)) as server:
+        here = read(server.address, sdk, names)
+        segments = call(server.address, token, "/api/admin/segments")["segments"]
+    for segment in segments:
+        if segment["name"] in {each["name"] for each in exported["segments"]}:
+            fields = {key: segment[key] for key in ("name", "constraints")}
+            with suppress(HTTPError):  # it is there from an earlier run, or validating fails
+                call(URL, TOKEN, "/api/admin/segments", fields)
+    body = {"project": "default", "environment": "production", "data": exported}
+    checked = call(URL, TOKEN, "/api/admin/features-batch/validate", body)
+    assert (checked["errors"], checked["permissions"]) == ([], [])
+    call(URL, TOKEN, "/api/admin/features-batch/import", body)
+    time.sleep(REFRESH_SECONDS)
+    wanted = {"tokenName": "compare", "type": "client", "environment": "production"}
+    theirs = call(URL, TOKEN, "/api/admin/api-tokens", {**wanted, "projects": ["*"]})["secret"]
+    assert len(here) == len(names)
+    assert read(URL, theirs, names) == here
