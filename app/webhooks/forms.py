@@ -30,7 +30,8 @@ class _Fields(SchemaForm):
         super().__init__(data=data)
         self.offered = [*offered]
         known = {ALL, *(id for id, _ in offered)}
-        self.offered += [(id, id) for id in self.projects.data or () if id not in known]
+        sent = [id for id in self.projects.data or () if id.strip() and id not in known]
+        self.offered += [(id, id) for id in sent]
         for field in (self.event_types, self.projects):
             field.validate_choice = False
 

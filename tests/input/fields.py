@@ -97,6 +97,7 @@ DEFAULT = f"{SHOP}/environments/production/default-strategy"
 PROPOSING = "/projects/bank/environments/production/change-requests"
 DRAFT = "/projects/bank/change-requests/{draft}"
 COMMENTS = "/projects/bank/change-requests/{reviewed}/comments"
+EXPORT = "/features-batch/export"
 SEVERAL = f"{SHOP}/bulk_features/environments/production"
 
 
@@ -360,6 +361,20 @@ SLOTS = [
             ("removeDependenciesOn/0", KEY),
         )
     ),
+    Slot("POST", "/tags/rename-type", "type", LINE, 404),
+    Slot("POST", "/tags/rename-type", "to", KEY),
+    Slot("POST", "/user/filters", "name", LINE, 201),
+    Slot("POST", "/user/filters", "address", NOTHING),
+    Slot("PUT", "/user/filters/{saved}", "name", LINE),
+    Slot("PUT", "/user/notices/read", "upTo", ONE | ZERO),
+    Slot("PUT", "/user/display/projects", "hidden", {"[]"}),
+    Slot("PUT", "/user/display/projects", "hidden/0", NOTHING),
+    Slot("POST", EXPORT, "environment", KEY, 404),
+    Slot("POST", EXPORT, "features", {"[]"}),
+    Slot("POST", EXPORT, "features/0", NOTHING),
+    Slot("POST", EXPORT, "tag", LINE),
+    Slot("POST", EXPORT, "project", KEY),
+    Slot("POST", EXPORT, "downloadFile", TRUTH),
     Slot("POST", "/tag-types", "name", KEY, 201),
     Slot("POST", "/tag-types", "description", (PROSE | NULL) - {"a line break"}, 201),
     Slot("POST", "/tag-types", "hue", ONE, 201),

@@ -47,6 +47,7 @@ BODIES: dict[tuple[str, str], Any] = {
 } | {
     **{("POST", f"{SHOP}/archive/{way}"): {"features": ["a"]} for way in ("plan", "validate")},
     **{("POST", f"{SEVERAL}/{way}/plan"): {"features": ["a"]} for way in ("on", "off")},
+    ("POST", "/features-batch/export"): {"environment": "production"},
     ("POST", "/constraints/validate"): CONSTRAINT,
     ("POST", "/segments/validate"): {"name": "New"},
     ("POST", "/playground"): {"environment": "production"} | ASKED,

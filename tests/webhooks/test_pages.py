@@ -51,6 +51,12 @@ def test_the_form_says_what_is_missing_and_keeps_what_was_typed(browser, allowed
     assert refused.has("feature-archived")
 
 
+def test_an_empty_project_is_no_choice_in_the_form(browser, allowed):
+    page = browser.post("/new-webhook", NEW | {"url": allowed.url, "projects": [""]})
+    assert page.status == 400
+    assert not page.soup.select('[name="projects"][value=""]')
+
+
 def test_without_an_allowed_host_the_form_says_who_can_change_that(app, browser, monkeypatch):
     allow(app, monkeypatch, "")
     assert browser.get("/new-webhook").has("No host is allowed yet")
