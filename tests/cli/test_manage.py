@@ -308,6 +308,16 @@ def test_tag_types_are_listed_created_updated_and_deleted(machine):
     assert "--name" in machine.refused("tag-type", "create", "Area")
 
 
+def test_features_are_exported_by_name_or_all_that_fit(machine):
+    for name in ("basket", "card"):
+        machine.ok("feature", "create", "default", name)
+    said = machine.ok("feature", "export", "--environment", "production")
+    assert [each["name"] for each in json.loads(said)["features"]] == ["basket", "card"]
+    one = value(machine, "feature", "export", "--environment", "production", "card")
+    assert [each["name"] for each in one["features"]] == ["card"]
+    assert "moon" in machine.refused("feature", "export", "--environment", "moon")
+
+
 def test_features_from_beginning_to_end(machine):
     for name in ("checkout", "checkout.new-form", "search"):
         machine.ok("feature", "create", "default", name, "--type", "experiment")
@@ -542,7 +552,7 @@ def test_every_change_can_be_rehearsed_and_everything_has_json():
             assert "--json" in options, path
             reads = path.split()[-1] in {
                 "list", "show", "inactive", "members", "plan", "whose", "verify", "evaluate",
-                "search",
+                "search", "export",
             }  # fmt: skip
             assert ("--dry-run" in options) is not reads, path
 
