@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from app.accounts.models import LINK_VALID, Account, SetupLink
 from app.core import secrets
 from app.core.actor import Actor
-from app.core.clock import utcnow
+from app.core.clock import in_text, utcnow
 from app.core.db import db, save
 from app.core.errors import NotFound
 from app.events import service as events
@@ -46,7 +46,7 @@ def create(actor: Actor, account: Account) -> str:
         created_by_user_id=actor.id,
     )
     save(link)
-    data = {"id": account.id, "name": account.label, "expiresAt": link.expires_at.isoformat()}
+    data = {"id": account.id, "name": account.label, "expiresAt": in_text(link.expires_at)}
     events.record(actor, EventType.SETUP_LINK_CREATED, data=data)
     return f"/set-up/{secret}"
 

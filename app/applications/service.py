@@ -17,7 +17,7 @@ from app.applications.views import (
     running,
 )
 from app.core.actor import Actor
-from app.core.clock import utcnow
+from app.core.clock import in_text, utcnow
 from app.core.db import db
 from app.core.errors import NotFound
 from app.core.paging import Page, page_of
@@ -178,7 +178,7 @@ def delete(actor: Actor, name: str) -> None:
     application = get(name, for_change=True)
     for model in (Usage, VariantUsage, UnknownFeature, Instance, TokenUse):
         db.session.execute(sa.delete(model).where(model.application_id == application.id))
-    before = {"name": application.name, "createdAt": application.created_at.isoformat()}
+    before = {"name": application.name, "createdAt": in_text(application.created_at)}
     db.session.delete(application)
     events.record(actor, EventType.APPLICATION_DELETED, pre_data=before)
 

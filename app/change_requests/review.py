@@ -8,7 +8,7 @@ from app.change_requests import service, views
 from app.change_requests.models import Approval, ChangeRequest, State, StepKind
 from app.change_requests.views import View
 from app.core.actor import Actor
-from app.core.clock import utcnow
+from app.core.clock import in_text, utcnow
 from app.core.db import RetryTransaction, db, flush
 from app.core.errors import Conflict, Invalid, NoAccess
 from app.core.permissions import Permission
@@ -104,7 +104,7 @@ def schedule(actor: Actor, request: ChangeRequest, at: datetime | None) -> None:
     request.state, request.scheduled_at, request.failure = State.SCHEDULED, at, None
     request.scheduled_by, request.scheduled_by_id = actor.username, actor.id
     kind = EventType.CHANGE_REQUEST_SCHEDULED
-    when = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    when = in_text(at)
     service.note(actor, request, StepKind.SCHEDULED, kind, text=when, scheduledAt=when)
 
 

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from marshmallow import ValidationError, fields, missing, post_load, validates_schema
@@ -7,6 +7,7 @@ from app.constraints import models
 from app.constraints.models import MAX_CONSTRAINTS, MAX_VALUES
 from app.constraints.operators import Operator, problem
 from app.context.models import MAX_VALUE
+from app.core.clock import in_text
 from app.web.schemas import Schema, SingleLine, StrictBoolean, StrictList
 
 MAX_PATTERN = 255
@@ -77,7 +78,8 @@ class Constraint(Schema):
         if operator.takes_list:
             stored["values"] = list(dict.fromkeys(data["values"]))
         elif operator in {Operator.DATE_AFTER, Operator.DATE_BEFORE}:
-            stored["value"] = _as_sdks_read(datetime.fromisoformat(data["value"]))
+            # With milliseconds at most: SDKs can't read finer times.
+            stored["value"] = in_text(datetime.fromisoformat(data["value"]))
         else:
             stored["value"] = data["value"]
         return stored
@@ -131,9 +133,3 @@ def _faults_of_one(operator: Operator, values: list[str], value: str) -> dict[st
     elif message := problem(operator, value):
         faults["value"] = [message]
     return faults
-
-
-def _as_sdks_read(at: datetime) -> str:
-    """In UTC and with milliseconds: SDKs can't read finer times."""
-    utc = at.astimezone(UTC).replace(tzinfo=None)
-    return f"{utc.isoformat(timespec='milliseconds')}Z"

@@ -14,6 +14,11 @@ def utcnow() -> datetime:
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
+def in_text(at: datetime) -> str:
+    """``2026-11-21T09:30:00.000Z``, as everything that leaves this program has times."""
+    return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+
+
 @contextmanager
 def at(moment: datetime) -> Iterator[None]:
     """Let it be ``moment`` in the block, as when a history is written afterwards."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from app.core.clock import utcnow
+from app.core.clock import in_text, utcnow
 
 PREDEFINED = ("userId", "sessionId", "remoteAddress", "environment", "appName", "currentTime")
 """The fields that are no properties."""
@@ -44,8 +44,7 @@ class Person:
     @cached_property
     def values(self) -> Mapping[str, str]:
         """With the time, which is the same for all that is asked."""
-        now = utcnow().replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
-        return {"currentTime": now} | dict(self.given)
+        return {"currentTime": in_text(utcnow())} | dict(self.given)
 
     @property
     def is_anonymous(self) -> bool:

@@ -1,10 +1,10 @@
-from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from app.core.clock import in_text
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
 from app.core.words import spoken
 from app.tokens.models import Secret
@@ -97,7 +97,7 @@ class SdkToken(Secret, Model):
             "environment": self.environment,
             "projects": self.projects,
             "hint": self.hint,
-            "expiresAt": _iso(self.expires_at),
+            "expiresAt": self.expires_at and in_text(self.expires_at),
         }
 
 
@@ -110,7 +110,3 @@ class SdkTokenProject(Model):
     project_id: Mapped[str] = mapped_column(ForeignKey("projects.id"), primary_key=True, index=True)
 
     __table_args__ = ({"sqlite_with_rowid": False},)
-
-
-def _iso(at: datetime | None) -> str | None:
-    return at.isoformat() if at else None

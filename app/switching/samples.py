@@ -13,6 +13,7 @@ from app.constraints.models import Constraint, values_of
 from app.constraints.operators import Operator
 from app.constraints.words import Phrase, Sentence
 from app.context.models import ContextField
+from app.core.clock import in_text
 from app.evaluation.explain import NO_VARIANT, Answers, Reasons
 from app.evaluation.facts import FeatureFacts, SegmentFacts, StrategyReason
 from app.evaluation.person import Person
@@ -131,7 +132,7 @@ def _around(constraint: Constraint) -> list[str]:
 def _days_beside(at: datetime) -> Iterator[str]:
     for day in (timedelta(days=1), timedelta(days=-1)):
         with suppress(OverflowError):  # beyond the first and the last year
-            yield f"{(at + day).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+            yield in_text(at + day)
 
 
 def _goes_by(strategy: Strategy) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from app.core.actor import Actor
-from app.core.clock import utcnow
+from app.core.clock import in_text, utcnow
 from app.core.db import chunks, db, save
 from app.core.errors import Invalid, NameExists, NotFound
 from app.core.paging import Page, page_of
@@ -218,7 +218,7 @@ def _within_limit(actor: Actor, expires_at: datetime | None) -> datetime | None:
     if expires_at <= utcnow():
         raise Invalid.at("/expiresAt", "Must be in the future.")
     if limit is not None and expires_at > limit:
-        latest = f"{limit.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+        latest = in_text(limit)
         message = f"Must not be later than {latest}, when the token of this request expires."
         raise Invalid.at("/expiresAt", message)
     return expires_at
@@ -237,5 +237,5 @@ def _snapshot(token: Token) -> dict[str, object]:
         "userId": token.account_id,
         "description": token.description,
         "hint": token.hint,
-        "expiresAt": token.expires_at.isoformat() if token.expires_at else None,
+        "expiresAt": token.expires_at and in_text(token.expires_at),
     }

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import marshmallow
 from marshmallow import fields, validate
 
+from app.core.clock import in_text
 from app.core.errors import MAX_DETAILS
 from app.core.permissions import Role
 from app.core.spelling import LONGEST_SPELLING, MAX_KEY, is_key, nfc
@@ -267,9 +268,7 @@ class Timestamp(fields.AwareDateTime):
     }
 
     def _serialize(self, value: datetime | None, *_: Any, **__: Any) -> str | None:
-        if value is None:
-            return None
-        return f"{value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+        return None if value is None else in_text(value)
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> datetime:
         if not isinstance(value, str) or not re.fullmatch(RFC_3339, value):

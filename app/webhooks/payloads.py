@@ -1,10 +1,10 @@
 """What is sent: the event as the API shows it to people without access to addresses and tokens."""
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from app.core.clock import utcnow
+from app.core.clock import in_text, utcnow
 from app.events.models import Event
 
 TEST = "test"
@@ -26,7 +26,7 @@ def body_of(event: Event) -> str:
     facts: dict[str, Any] = {
         "id": event.id,
         "type": event.type.value,
-        "createdAt": _time(event.created_at),
+        "createdAt": in_text(event.created_at),
         "createdBy": event.created_by,
         "createdByUserId": event.created_by_user_id,
         "tokenId": None,
@@ -50,9 +50,5 @@ def body_of_test(name: str) -> str:
 
 
 def _message(type: str, at: datetime, data: dict[str, Any]) -> str:
-    message = {"type": type, "timestamp": _time(at), "data": data}
+    message = {"type": type, "timestamp": in_text(at), "data": data}
     return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-
-
-def _time(at: datetime) -> str:
-    return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"

@@ -190,7 +190,7 @@ def test_the_creation_is_recorded(held, robot):
         "userId": client.ok("GET", "/user")["user"]["id"] if path == "/user/tokens" else robot,
         "description": "deploy",
         "hint": made["secret"][-4:],
-        "expiresAt": "2099-01-01T00:00:00+00:00",
+        "expiresAt": "2099-01-01T00:00:00.000Z",
     }
 
 
