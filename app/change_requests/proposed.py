@@ -8,6 +8,7 @@ from itertools import groupby
 
 import sqlalchemy as sa
 
+from app.accounts.models import Account
 from app.change_requests import outcomes
 from app.change_requests.models import CLOSED, Action, Change, ChangeRequest, State
 from app.change_requests.queries import APPROVALS, REQUIRED, is_seen_by
@@ -78,11 +79,11 @@ def of_feature(actor: Actor, feature_id: int) -> dict[str, list[Waiting]]:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The open change request that already switches a feature this way."""
+    """The open change request that already switches a feature this way. ``by``: its author."""
 
     feature: str
     id: int
-    created_by: str
+    by: str
     is_draft: bool
 
 
@@ -93,8 +94,9 @@ def switching(
     found: dict[str, Proposed] = {}
     for chunk in chunks(ids):
         query = (
-            sa.select(ChangeRequest, Change)
+            sa.select(ChangeRequest, Change, Account)
             .join(Change, Change.request_id == ChangeRequest.id)
+            .outerjoin(Account, Account.id == ChangeRequest.created_by_id)
             .where(
                 Change.feature_id.in_(chunk),
                 Change.action == Action.UPDATE_ENABLED,
@@ -105,10 +107,9 @@ def switching(
             )
             .order_by(ChangeRequest.id)
         )
-        for request, change in db.session.execute(query):
+        for request, change, author in db.session.execute(query):
             if change.payload["enabled"] is on:
                 is_draft = request.state is State.DRAFT
-                found[change.subject] = Proposed(
-                    change.subject, request.id, request.created_by, is_draft
-                )
+                by = author.called if author else request.created_by
+                found[change.subject] = Proposed(change.subject, request.id, by, is_draft)
     return [found[name] for name in sorted(found)]

@@ -37,6 +37,8 @@ def drafts(desk, by=None):
 
 
 def test_many_features_become_one_change_request_with_a_title(kim, desk, five):
+    finn = desk.finn.ok("GET", "/user")["user"]["id"]
+    desk.admin.ok("PUT", f"/user-admin/{finn}", {"name": "Finn Gallagher"})
     number = desk.open(switching("tips", on=True), by=desk.finn)
     review = choose(kim, five)
     assert review.h1 == "Switch on 3 features in production"
@@ -46,7 +48,7 @@ def test_many_features_become_one_change_request_with_a_title(kim, desk, five):
     )
     assert review.has("Get a strategy first: 1")
     assert review.has("card on for everyone")
-    assert review.has(f"tips in change request {number} by finn")
+    assert review.has(f"tips in change request {number} by Finn Gallagher")
     assert review.has("Already on: 1 Nothing to do. gift")
     assert review.has("1 feature is archived: old")
     assert not review.has("without approval")
