@@ -15,7 +15,7 @@ def utcnow() -> datetime:
 
 
 def in_text(at: datetime) -> str:
-    """``2026-11-21T09:30:00.000Z``, as everything that leaves this program has times."""
+    """``2026-11-21T09:30:00.000Z``, as times leave Flagstaff."""
     return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
