@@ -1,22 +1,11 @@
 from marshmallow import fields
 
 from app.events.models import EventType
-from app.web.listing import DEFAULT_LIMIT, MAX_LIMIT
+from app.web.listing import NewestQuery
 from app.web.schemas import QueryNumber, Schema, SingleLine, Timestamp
 
 
-class EventQuery(Schema):
-    limit = QueryNumber(
-        load_default=DEFAULT_LIMIT,
-        low=1,
-        high=MAX_LIMIT,
-        metadata={"description": "The greatest number of events to return."},
-    )
-    before = QueryNumber(
-        metadata={
-            "description": "Only events with an id below this: nextBefore of the previous page."
-        }
-    )
+class EventQuery(NewestQuery):
     type = fields.Enum(EventType, by_value=True)
     project = SingleLine(high=100)
     feature = SingleLine(high=100)

@@ -5,6 +5,7 @@ from flask import Response
 from app.core.permissions import Access
 from app.notices import schemas, service
 from app.web.caller import current_actor
+from app.web.listing import NewestQuery
 from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(
@@ -16,7 +17,7 @@ bp = ApiBlueprint(
 
 
 @bp.get("", needs=Access.SIGNED_IN)
-@bp.arguments(schemas.NoticeQuery, location="query")
+@bp.arguments(NewestQuery, location="query")
 @bp.response(200, schemas.NoticeList)
 def index(query: dict[str, Any]) -> dict[str, Any]:
     """List the caller's notices

@@ -9,7 +9,7 @@ from app.notices import schemas, service
 from app.web import navigation
 from app.web.caller import current_actor
 from app.web.forms import SchemaForm, carry_out, tell_refusal
-from app.web.listing import read_query
+from app.web.listing import NewestQuery, read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -29,7 +29,7 @@ def init_app(app: Flask) -> None:
 @bp.get("", needs=Access.SIGNED_IN)
 def index() -> ResponseReturnValue:
     """What others did to what the reader owns or follows, newest first."""
-    query = read_query(schemas.NoticeQuery)
+    query = read_query(NewestQuery)
     found = service.read(current_actor, **query.values)
     rows = rows_of([notice.act for notice in found.notices])
     return render_template(

@@ -2,29 +2,14 @@ from marshmallow import fields
 
 from app.core.db import MAX_ID
 from app.event_log.schemas import EventRow
-from app.web.listing import DEFAULT_LIMIT, MAX_LIMIT
-from app.web.schemas import QueryNumber, Schema, WholeNumber
-
-
-class NoticeQuery(Schema):
-    limit = QueryNumber(
-        load_default=DEFAULT_LIMIT,
-        low=1,
-        high=MAX_LIMIT,
-        metadata={"description": "The greatest number of notices to return."},
-    )
-    before = QueryNumber(
-        metadata={
-            "description": "Only those of events with an id below this: "
-            "nextBefore of the previous page."
-        }
-    )
+from app.web.schemas import Schema, WholeNumber
 
 
 class NoticeRow(Schema):
-    event = fields.Nested(EventRow)
+    event = fields.Nested(EventRow, attribute="act.event")
     count = fields.Integer(
-        metadata={"description": "How many events of this type the act made, the last is `event`."}
+        attribute="act.count",
+        metadata={"description": "How many events of this type the act made, the last is `event`."},
     )
     unread = fields.Boolean(attribute="is_unread")
 

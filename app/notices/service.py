@@ -43,20 +43,11 @@ class Followed:
     read_to: int
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """What someone did. Of an act with several events, ``event`` is the last."""
+class Notice(NamedTuple):
+    """What someone did."""
 
     act: Act
     is_unread: bool
-
-    @property
-    def event(self) -> Event:
-        return self.act.event
-
-    @property
-    def count(self) -> int:
-        return self.act.count
 
 
 class Notices(NamedTuple):

@@ -1,22 +1,11 @@
 from marshmallow import fields
 
 from app.security_log.models import SecurityKind
-from app.web.listing import DEFAULT_LIMIT, MAX_LIMIT
+from app.web.listing import NewestQuery
 from app.web.schemas import QueryNumber, Schema, SingleLine, Timestamp
 
 
-class SecurityQuery(Schema):
-    limit = QueryNumber(
-        load_default=DEFAULT_LIMIT,
-        low=1,
-        high=MAX_LIMIT,
-        metadata={"description": "The greatest number of entries to return."},
-    )
-    before = QueryNumber(
-        metadata={
-            "description": "Only entries with an id below this: nextBefore of the previous page."
-        }
-    )
+class SecurityQuery(NewestQuery):
     kind = fields.Enum(SecurityKind, by_value=True)
     account = QueryNumber(metadata={"description": "The id of the account that is named."})
     ip = SingleLine(high=45, metadata={"description": "The address that the request came from."})

@@ -1,22 +1,21 @@
 """Renaming a tag type, with its tags on all features of all projects."""
 
 from collections import defaultdict
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
 from app.core.actor import Actor
 from app.core.db import db, save
-from app.core.errors import Conflict, Invalid, NameExists, NoAccess
-from app.core.permissions import Permission
+from app.core.errors import Conflict, Invalid, NameExists
 from app.events import service as events
 from app.events.models import EventType
-from app.events.service import EventPayload
 from app.features import queries
 from app.features.models import Feature
+from app.tagging import vocabulary
+from app.tagging.vocabulary import TagChange
 from app.tags import service as tags
-from app.tags.models import SIMPLE, FeatureTag, Tag, TagType
+from app.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
 
 
 class Reach(NamedTuple):
@@ -43,11 +42,10 @@ def reach(actor: Actor, name: str) -> Reach:
 
     """
     values = _values_by_feature(name)
-    _refuse_without_permission(actor, values)
+    projects = {each.project for each in values}
+    vocabulary.refuse_without_permission(actor, projects, "a tag of this type")
     of_type = sa.select(sa.func.count()).select_from(Tag).where(Tag.type == name)
-    return Reach(
-        db.session.scalar(of_type) or 0, len(values), len({each.project for each in values})
-    )
+    return Reach(db.session.scalar(of_type) or 0, len(values), len(projects))
 
 
 def rename(actor: Actor, name: str, to: str) -> TagType:
@@ -58,7 +56,8 @@ def rename(actor: Actor, name: str, to: str) -> TagType:
     if to == name:
         raise Invalid.at("/to", "Must differ from the name.")
     values = _values_by_feature(name)
-    _refuse_without_permission(actor, values)
+    projects = {each.project for each in values}
+    vocabulary.refuse_without_permission(actor, projects, "a tag of this type")
     queries.lock({each.id for each in values})
     new = TagType(name=to, description=old.description, hue=old.hue)
     save(new, if_taken=NameExists(f"A tag type named {to!r} already exists.", field="to"))
@@ -68,18 +67,16 @@ def rename(actor: Actor, name: str, to: str) -> TagType:
     batch = events.new_batch()
     data = {**new.snapshot(), "features": len(values)}
     events.record(actor, EventType.TAG_TYPE_RENAMED, batch_id=batch, pre_data=before, data=data)
-    payloads = (
-        EventPayload(
-            project=each.project,
-            feature_name=each.name,
-            data={
-                "added": [{"type": to, "value": value} for value in found],
-                "removed": [{"type": name, "value": value} for value in found],
-            },
+    changes = (
+        TagChange(
+            each.name,
+            each.project,
+            [TagName(to, value) for value in found],
+            [TagName(name, value) for value in found],
         )
         for each, found in values.items()
     )
-    events.record_all(actor, EventType.FEATURE_TAGS_CHANGED, payloads, batch_id=batch)
+    vocabulary.record_on_features(actor, batch, changes)
     return new
 
 
@@ -95,12 +92,3 @@ def _values_by_feature(name: str) -> dict[_Tagged, list[str]]:
     for id, feature, project, value in db.session.execute(query):
         found[_Tagged(id, feature, project)].append(value)
     return found
-
-
-def _refuse_without_permission(actor: Actor, features: Iterable[_Tagged]) -> None:
-    """Tags belong to all projects that use them, so the actor must be able to change them all."""
-    if not all(actor.may(Permission.UPDATE_FEATURE, each.project) for each in features):
-        raise NoAccess(
-            f"You need the permission {Permission.UPDATE_FEATURE} in every project with a feature "
-            "that has a tag of this type. An Admin has it."
-        )

@@ -61,7 +61,7 @@ class Done:
     features: int
 
 
-class _Change(NamedTuple):
+class TagChange(NamedTuple):
     """What changed on one feature."""
 
     feature: str
@@ -142,7 +142,7 @@ def undo(actor: Actor, batch: str) -> Done:
     ids = tags.make([past.tag, past.to])
     recorded = _recorded(batch)
     found = {use.feature: use for use in _named(recorded, ids[past.to])}
-    _refuse_without_permission(actor, found.values())
+    refuse_without_permission(actor, (use.project for use in found.values()))
     queries.lock({use.feature_id for use in found.values()})
     drops = {
         name for name, use in found.items() if use.has_other and past.to in recorded[name].added
@@ -157,7 +157,7 @@ def undo(actor: Actor, batch: str) -> Done:
             )
         )
     changes = (
-        _Change(use.feature, use.project, [past.tag], [past.to] if name in drops else [])
+        TagChange(use.feature, use.project, [past.tag], [past.to] if name in drops else [])
         for name, use in sorted(found.items())
     )
     return _record(actor, EventType.TAG_MERGE_UNDONE, past.to, past.tag, list(changes))
@@ -170,7 +170,7 @@ def _plan(actor: Actor, tag: TagName, to: TagName, ids: dict[TagName, int]) -> R
     if tags.unknown_types({to.type}):
         raise Invalid.at("/to/type", f"There is no tag type {to.type!r}. Create it first.")
     uses = _uses(tag_id, ids.get(to))
-    _refuse_without_permission(actor, uses)
+    refuse_without_permission(actor, (use.project for use in uses))
     return Replacement(tag, to, to in ids, uses)
 
 
@@ -184,19 +184,25 @@ def _replace(actor: Actor, plan: Replacement) -> Done:
     db.session.execute(sa.delete(Tag).where(Tag.id == ids[plan.tag]))
     type = EventType.TAG_MERGED if plan.is_merge else EventType.TAG_RENAMED
     changes = [
-        _Change(use.feature, use.project, [] if use.has_other else [plan.to], [plan.tag])
+        TagChange(use.feature, use.project, [] if use.has_other else [plan.to], [plan.tag])
         for use in plan.uses
     ]
     return _record(actor, type, plan.tag, plan.to, changes)
 
 
 def _record(
-    actor: Actor, type: EventType, tag: TagName, to: TagName, changes: Collection[_Change]
+    actor: Actor, type: EventType, tag: TagName, to: TagName, changes: Collection[TagChange]
 ) -> Done:
     """Record the change of the tag and of each feature, as one batch."""
     batch = events.new_batch()
     data = {**to._asdict(), "features": len(changes)}
     events.record(actor, type, batch_id=batch, pre_data=tag._asdict(), data=data)
+    record_on_features(actor, batch, changes)
+    return Done(batch, tag, to, type is EventType.TAG_MERGED, len(changes))
+
+
+def record_on_features(actor: Actor, batch: str, changes: Iterable[TagChange]) -> None:
+    """Record what an act changed on each feature."""
     payloads = (
         EventPayload(
             project=change.project,
@@ -209,10 +215,9 @@ def _record(
         for change in changes
     )
     events.record_all(actor, EventType.FEATURE_TAGS_CHANGED, payloads, batch_id=batch)
-    return Done(batch, tag, to, type is EventType.TAG_MERGED, len(changes))
 
 
-def _recorded(batch: str) -> dict[str, _Change]:
+def _recorded(batch: str) -> dict[str, TagChange]:
     """What a batch changed on each feature, by its name."""
     query = sa.select(Event).where(
         Event.batch_id == batch, Event.type == EventType.FEATURE_TAGS_CHANGED
@@ -222,7 +227,7 @@ def _recorded(batch: str) -> dict[str, _Change]:
         data = event.data or {}
         added, removed = ([_read(tag) for tag in data[part]] for part in ("added", "removed"))
         name = event.feature_name or ""
-        found[name] = _Change(name, event.project or "", added, removed)
+        found[name] = TagChange(name, event.project or "", added, removed)
     return found
 
 
@@ -244,12 +249,14 @@ def _with_other(other_id: int | None) -> sa.Select[int, str, str, bool]:
     return sa.select(Feature.id, Feature.name, Feature.project_id, has_other)
 
 
-def _refuse_without_permission(actor: Actor, uses: Iterable[Use]) -> None:
+def refuse_without_permission(
+    actor: Actor, project_ids: Iterable[str], which: str = "this tag"
+) -> None:
     """A tag belongs to all projects that use it, so the actor must be able to change them all."""
-    if not all(actor.may(Permission.UPDATE_FEATURE, use.project) for use in uses):
+    if not all(actor.may(Permission.UPDATE_FEATURE, id) for id in project_ids):
         raise NoAccess(
             f"You need the permission {Permission.UPDATE_FEATURE} in every project with a feature "
-            "that has this tag. An Admin has it."
+            f"that has {which}. An Admin has it."
         )
 
 

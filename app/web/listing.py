@@ -35,6 +35,22 @@ class PageQuery(Schema):
     )
 
 
+class NewestQuery(Schema):
+    """The same for a list that begins with the newest and goes on before an id."""
+
+    limit = QueryNumber(
+        load_default=DEFAULT_LIMIT,
+        low=1,
+        high=MAX_LIMIT,
+        metadata={"description": "The greatest number to return."},
+    )
+    before = QueryNumber(
+        metadata={
+            "description": "Only those with an id below this: nextBefore of the previous page."
+        }
+    )
+
+
 class Sort(fields.String):
     """One of ``names`` to sort by; with a minus before it, in descending order."""
 
