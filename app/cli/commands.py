@@ -18,7 +18,7 @@ from marshmallow import ValidationError
 
 from app.accounts import service as accounts
 from app.accounts.models import Account
-from app.core.actor import COMMAND_LINE
+from app.core.actor import COMMAND_LINE, Actor
 from app.core.errors import NotFound
 from app.core.permissions import Role
 from app.server.instance import read_transaction, write_transaction
@@ -84,9 +84,7 @@ def change_command(command: Command) -> Command:
     @json_option
     @wraps(command)
     def run(*args: Any, dry_run: bool, reason: str | None, as_json: bool, **options: Any) -> None:
-        actor = COMMAND_LINE
-        if reason is not None:
-            actor = replace(actor, reason=validated(_Reason, {"reason": reason})["reason"])
+        actor = reason_given(COMMAND_LINE, reason)
         with write_transaction(dry_run=dry_run):
             output: Output = command(actor, *args, **options)
         if dry_run:
@@ -94,6 +92,13 @@ def change_command(command: Command) -> Command:
         print_output(output, as_json=as_json)
 
     return run
+
+
+def reason_given(actor: Actor, reason: str | None) -> Actor:
+    """The actor, with the reason if there is one."""
+    if reason is None:
+        return actor
+    return replace(actor, reason=validated(_Reason, {"reason": reason})["reason"])
 
 
 def print_output(output: Output, *, as_json: bool) -> None:

@@ -1,5 +1,6 @@
 """Context fields: what applications tell about the person who asks."""
 
+from collections.abc import Callable
 from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
@@ -73,14 +74,25 @@ def create(
 
 def update(actor: Actor, field: ContextField, **changes: Unpack[Changes]) -> bool:
     """Change a field that ``get`` locked; whether that changed anything."""
-    _refuse_loss(field, changes)
     before = field.snapshot()
+    replace(actor, field, **changes)()
+    return field.snapshot() != before
+
+
+def replace(
+    actor: Actor, field: ContextField, **changes: Unpack[Changes]
+) -> Callable[[], None]:
+    """The same, without a check that nothing relies on what goes away.
+
+    Call what this returns to check it, when all that relied on it has changed too.
+    """
+    before, was_sticky, values = field.snapshot(), field.stickiness, field.values
     for key, value in changes.items():
         setattr(field, key, value)
     after = field.snapshot()
     if after != before:
         events.record(actor, EventType.CONTEXT_FIELD_UPDATED, pre_data=before, data=after)
-    return after != before
+    return lambda: _refuse_loss(field, values, was_sticky=was_sticky)
 
 
 def set_legal_value(
@@ -118,11 +130,14 @@ def obstacle_to_removal(field: ContextField) -> str:
     return "SDKs send it by themselves." if field.is_built_in else uses.of(field.name).obstacle
 
 
-def _refuse_loss(field: ContextField, changes: Changes) -> None:
-    """Refuse to take away what is relied on: a legal value, or the stickiness."""
-    legal = [each["value"] for each in changes.get("legal_values", field.legal_values)]
-    less_legal = legal and (not field.values or set(field.values) - set(legal))
-    less_sticky = field.stickiness and not changes.get("stickiness", True)
+def _refuse_loss(field: ContextField, had: list[str], *, was_sticky: bool) -> None:
+    """Refuse to have taken away what is relied on: a legal value, or the stickiness.
+
+    ``had``: the legal values before.
+    """
+    legal = field.values
+    less_legal = legal and (not had or set(had) - set(legal))
+    less_sticky = was_sticky and not field.stickiness
     if not less_legal and not less_sticky:
         return
     found = uses.of(field.name)
@@ -132,7 +147,7 @@ def _refuse_loss(field: ContextField, changes: Changes) -> None:
     lost = [
         value
         for value in found.values
-        if less_legal and value not in legal and (not field.values or value in field.values)
+        if less_legal and value not in legal and (not had or value in had)
     ]
     if lost:
         raise Conflict(

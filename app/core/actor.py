@@ -33,7 +33,9 @@ class Actor:
     ``project_roles`` maps project ids to the role held there. ``default_is_open`` says whether
     the project ``default`` is in mode open, where Editors work without being members. ``name`` is
     the person's full name. ``proved_at``: when they last entered their password in this browser.
-    ``approved``: what others approved, so that it needs no approval again.
+    ``approved``: what others approved, so that it needs no approval again. ``batch_id``: of all
+    that the actor records. ``cause``: what the event log says where the actor gave no reason; it
+    opens nothing.
     """
 
     id: int | None
@@ -48,6 +50,8 @@ class Actor:
     ip: str | None = None
     reason: str | None = None
     approved: Approved | None = None
+    batch_id: str | None = None
+    cause: str | None = None
 
     @property
     def account_id(self) -> int:
@@ -82,6 +86,10 @@ class Actor:
     def applying(self, approved: Approved) -> Self:
         """The same actor, for whom these approvals count."""
         return replace(self, approved=approved)
+
+    def for_act(self, batch_id: str, cause: str) -> Self:
+        """The same actor, whose events belong together."""
+        return replace(self, batch_id=batch_id, cause=cause)
 
     def with_all_rights(self) -> Self:
         """The same actor, for what others have allowed already."""

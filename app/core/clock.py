@@ -19,6 +19,11 @@ def in_text(at: datetime) -> str:
     return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
+def from_text(text: str) -> datetime:
+    """The time that ``in_text`` wrote."""
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
 @contextmanager
 def at(moment: datetime) -> Iterator[None]:
     """Let it be ``moment`` in the block, as when a history is written afterwards."""

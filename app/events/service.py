@@ -86,8 +86,8 @@ def record_all(
         "created_by_user_id": actor.id,
         "token_id": actor.token_id,
         "ip": actor.ip,
-        "reason": actor.reason,
-        "batch_id": actor.approved.batch_id if actor.approved else batch_id,
+        "reason": actor.reason or actor.cause,
+        "batch_id": actor.approved.batch_id if actor.approved else actor.batch_id or batch_id,
     }
     connection = connection or db.session.connection()
     [head] = connection.execute(_head_for_change).all()

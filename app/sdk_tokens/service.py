@@ -61,15 +61,24 @@ def create(
     chosen = sorted(set(projects))
     if ALL not in chosen:
         _check_projects(chosen)
-    token = SdkToken(
-        name=token_name,
-        type=type,
-        environment=environment,
-        all_projects=ALL in chosen,
-        limited_to=[SdkTokenProject(project_id=id) for id in chosen if ALL not in chosen],
-        expires_at=expires_at,
-    )
-    return _issue(actor, token)
+    return _issue(actor, _token(token_name, type, environment, chosen, expires_at))
+
+
+def take_over(
+    actor: Actor,
+    *,
+    token_name: str,
+    type: SdkTokenType,
+    environment: str,
+    projects: Sequence[str],
+    expires_at: datetime | None,
+    digest: bytes,
+    hint: str,
+) -> SdkToken:
+    """Let a token that another server issued work here too, of which only the digest is known."""
+    token = _token(token_name, type, environment, projects, expires_at)
+    token.digest, token.hint = digest, hint
+    return _save(actor, token)
 
 
 def search(
@@ -202,10 +211,32 @@ def _issue(actor: Actor, token: SdkToken) -> IssuedSdkToken:
     beginning = f"{token.project}:{token.environment}."
     secret = beginning + secrets.generate(TokenKind.SDK)
     token.digest, token.hint = digest(secret), secret[-HINT_LENGTH:]
+    return IssuedSdkToken(_save(actor, token), secret)
+
+
+def _save(actor: Actor, token: SdkToken) -> SdkToken:
     taken = NameExists(f"An SDK token named {token.name!r} already exists.", field="tokenName")
     save(token, if_taken=taken)
     events.record(actor, EventType.SDK_TOKEN_CREATED, project=_home(token), data=token.snapshot())
-    return IssuedSdkToken(token, secret)
+    return token
+
+
+def _token(
+    name: str,
+    type: SdkTokenType,
+    environment: str,
+    projects: Sequence[str],
+    expires_at: datetime | None,
+) -> SdkToken:
+    """A token without its secret; not stored."""
+    return SdkToken(
+        name=name,
+        type=type,
+        environment=environment,
+        all_projects=ALL in projects,
+        limited_to=[SdkTokenProject(project_id=id) for id in projects if ALL not in projects],
+        expires_at=expires_at,
+    )
 
 
 def _home(token: SdkToken) -> str | None:

@@ -106,14 +106,23 @@ class FeatureVariant(Variant):
 
 
 class Variants(StrictList):
-    """Variants with different names, whose weights are completed to 1,000."""
+    """Variants with different names, whose weights are completed to 1,000.
 
-    def __init__(self, kind: type[Variant] = Variant, **kwargs: Any) -> None:
+    ``keeps_weights``: those that add up to 1,000 stay exactly as they are, because any other
+    weights would give people other variants than they had.
+    """
+
+    def __init__(
+        self, kind: type[Variant] = Variant, *, keeps_weights: bool = False, **kwargs: Any
+    ) -> None:
         metadata = {"maxItems": MAX_VARIANTS, "description": "Split those who get the feature."}
         super().__init__(fields.Nested(kind), metadata=metadata, **kwargs)
+        self.keeps_weights = keeps_weights
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> list[Any]:
-        return _checked(super()._deserialize(value, *args, **kwargs))
+        found = super()._deserialize(value, *args, **kwargs)
+        is_complete = sum(variant["weight"] for variant in found) == WEIGHTS
+        return _checked(found, completed=self.keeps_weights and is_complete)
 
 
 class PayloadRow(Schema):
@@ -161,12 +170,17 @@ def refuse_same_names(found: Sequence[Mapping[str, Any]], message: str) -> None:
         raise ValidationError(faults)
 
 
-def _checked(variants: list[models.Variant]) -> list[models.Variant]:
-    """The variants, if they have different names, with weights that add up to 1,000."""
+def _checked(
+    variants: list[models.Variant], *, completed: bool = False
+) -> list[models.Variant]:
+    """The variants, if they have different names, with weights that add up to 1,000.
+
+    ``completed``: they do so already.
+    """
     if len(variants) > MAX_VARIANTS:
         raise ValidationError(f"Must have at most {MAX_VARIANTS} variants.")
     refuse_same_names(variants, "Another variant has this name.")
-    return _completed(variants)
+    return variants if completed else _completed(variants)
 
 
 def _completed(variants: list[models.Variant]) -> list[models.Variant]:

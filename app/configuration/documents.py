@@ -1,0 +1,228 @@
+"""The configuration of an instance as one document: what it has, by kind and by name.
+
+A document names things instead of numbering them, so it means the same in every instance. It has
+no secrets, and nothing that changes by mere use.
+"""
+
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from app.core.words import counted
+
+VERSION = 1
+
+Item = dict[str, Any]
+"""One thing in full, as JSON: every field of its kind is there."""
+
+
+class Fault(NamedTuple):
+    """What is wrong with a thing; ``path``: in it, like ``environments/production/enabled``."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+    @property
+    def environment(self) -> str | None:
+        """The environment that it is about, if it is about one of a feature."""
+        parts = self.path.split("/")
+        return parts[1] if parts[0] == "environments" and len(parts) > 1 else None
+
+
+class Kind(StrEnum):
+    """The kinds of things, in an order in which each refers only to those before it."""
+
+    ENVIRONMENTS = "environments"
+    CONTEXT_FIELDS = "contextFields"
+    STRATEGY_TYPES = "strategyTypes"
+    TAG_TYPES = "tagTypes"
+    TAGS = "tags"
+    USERS = "users"
+    SERVICE_ACCOUNTS = "serviceAccounts"
+    PROJECTS = "projects"
+    SEGMENTS = "segments"
+    DEFAULT_STRATEGIES = "defaultStrategies"
+    FEATURES = "features"
+    SDK_TOKENS = "sdkTokens"
+    BROWSER_ORIGINS = "browserOrigins"
+
+    @property
+    def one(self) -> str:
+        return _WORDS[self][0]
+
+    @property
+    def many(self) -> str:
+        return _WORDS[self][1]
+
+    def counted(self, number: int) -> str:
+        return counted(number, *_WORDS[self])
+
+
+_WORDS = {
+    Kind.ENVIRONMENTS: ("environment", "environments"),
+    Kind.CONTEXT_FIELDS: ("context field", "context fields"),
+    Kind.STRATEGY_TYPES: ("strategy type", "strategy types"),
+    Kind.TAG_TYPES: ("tag type", "tag types"),
+    Kind.TAGS: ("tag", "tags"),
+    Kind.USERS: ("user", "users"),
+    Kind.SERVICE_ACCOUNTS: ("service account", "service accounts"),
+    Kind.PROJECTS: ("project", "projects"),
+    Kind.SEGMENTS: ("segment", "segments"),
+    Kind.DEFAULT_STRATEGIES: ("default strategy", "default strategies"),
+    Kind.FEATURES: ("feature", "features"),
+    Kind.SDK_TOKENS: ("SDK token", "SDK tokens"),
+    Kind.BROWSER_ORIGINS: ("browser origin", "browser origins"),
+}
+
+_FIRST = ("enabled", "name", "contextName", "operator", "type", "value", "feature")
+
+Document = dict[Kind, dict[str, Item]]
+"""Things by their kind and name; see ``name_of``."""
+
+STATE: Mapping[str, Any] = MappingProxyType({"enabled": False, "strategies": [], "variants": []})
+"""A feature in an environment that nobody has touched. Documents leave it out."""
+CONSTRAINT: Mapping[str, Any] = MappingProxyType({"inverted": False, "caseInsensitive": False})
+STRATEGY: Mapping[str, Any] = MappingProxyType(
+    {
+        "title": None,
+        "disabled": False,
+        "parameters": {},
+        "constraints": [],
+        "segments": [],
+        "variants": [],
+    }
+)
+
+BLANKS: Mapping[Kind, Mapping[str, Any]] = MappingProxyType(
+    {
+        Kind.ENVIRONMENTS: {"sortOrder": 0, "deprecated": False},
+        Kind.CONTEXT_FIELDS: {
+            "description": None,
+            "stickiness": False,
+            "sortOrder": 0,
+            "legalValues": [],
+        },
+        Kind.STRATEGY_TYPES: {"description": None, "parameters": [], "deprecated": False},
+        Kind.TAG_TYPES: {"description": None, "hue": 1},
+        Kind.TAGS: {},
+        Kind.USERS: {"username": None, "email": None, "name": None},
+        Kind.SERVICE_ACCOUNTS: {"name": None},
+        Kind.PROJECTS: {
+            "description": None,
+            "mode": "open",
+            "defaultStickiness": "default",
+            "approvals": {},
+            "members": {},
+            "archived": False,
+        },
+        Kind.SEGMENTS: {"description": None, "project": None},
+        Kind.DEFAULT_STRATEGIES: {key: STRATEGY[key] for key in STRATEGY if key != "disabled"},
+        Kind.FEATURES: {
+            "type": "release",
+            "description": None,
+            "stale": False,
+            "impressionData": False,
+            "archived": False,
+            "completed": None,
+            "tags": [],
+            "parent": None,
+            "environments": {},
+        },
+        Kind.SDK_TOKENS: {"expiresAt": None},
+        Kind.BROWSER_ORIGINS: {},
+    }
+)
+"""What fields are where a document leaves them out."""
+
+
+def empty() -> Document:
+    return {kind: {} for kind in Kind}
+
+
+def name_of(kind: Kind, item: Mapping[str, Any]) -> str:
+    """What tells a thing from others of its kind."""
+    match kind:
+        case Kind.PROJECTS:
+            return str(item["id"])
+        case Kind.TAGS:
+            return f"{item['type']}:{item['value']}"
+        case Kind.USERS:
+            return str(item["username"] or item["email"])
+        case Kind.SERVICE_ACCOUNTS:
+            return str(item["username"])
+        case Kind.DEFAULT_STRATEGIES:
+            return f"{item['project']} in {item['environment']}"
+        case Kind.BROWSER_ORIGINS:
+            return str(item["origin"])
+    return str(item["name"])
+
+
+def digest(item: Item | None) -> str:
+    """The same for equal items, whatever the order of their fields."""
+    return sha256(json.dumps(item, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def count(document: Document) -> int:
+    return sum(len(items) for items in document.values())
+
+
+def to_file(document: Document) -> dict[str, Any]:
+    """The document as it is written: sorted, and without what would be the same if left out."""
+    content: dict[str, Any] = {"version": VERSION}
+    for kind in Kind:
+        if items := document.get(kind):
+            content[kind.value] = [_written(kind, items[name]) for name in sorted(items)]
+    return content
+
+
+def _written(kind: Kind, item: Item) -> Item:
+    written = _without(item, BLANKS[kind])
+    if kind is Kind.DEFAULT_STRATEGIES:
+        written |= _strategy(written)
+    if kind is Kind.SEGMENTS:
+        written["constraints"] = [_without(each, CONSTRAINT) for each in item["constraints"]]
+    if "environments" in written and kind is Kind.FEATURES:
+        written["environments"] = {
+            name: _state(state) for name, state in sorted(item["environments"].items())
+        }
+    return {key: _in_order(value) for key, value in written.items()}
+
+
+def _state(state: Item) -> Item:
+    written = _without(state, STATE)
+    if "strategies" in written:
+        written["strategies"] = [_strategy(_without(s, STRATEGY)) for s in state["strategies"]]
+    return written
+
+
+def _strategy(written: Item) -> Item:
+    if "constraints" not in written:
+        return written
+    constraints = [_without(each, CONSTRAINT) for each in written["constraints"]]
+    return written | {"constraints": constraints}
+
+
+def _in_order(value: Any) -> Any:
+    """The same, with the keys of objects in an order that does not depend on who wrote them."""
+    if isinstance(value, dict):
+        return {key: _in_order(value[key]) for key in sorted(value, key=_place)}
+    if isinstance(value, list):
+        return [_in_order(each) for each in value]
+    return value
+
+
+def _place(key: str) -> tuple[int, str]:
+    """What a thing is comes before what it is like."""
+    return (_FIRST.index(key) if key in _FIRST else len(_FIRST), key)
+
+
+def _without(item: Mapping[str, Any], blank: Mapping[str, Any]) -> Item:
+    return {
+        key: value for key, value in item.items() if key not in blank or value != blank[key]
+    }

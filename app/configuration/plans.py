@@ -1,0 +1,565 @@
+"""Compares a document with what is here, and says what to do about each thing.
+
+A plan changes nothing. Making it twice gives the same, as long as nothing here changes.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from app.accounts.models import key_of
+from app.configuration import reading
+from app.configuration.documents import STATE, Document, Fault, Item, Kind, digest
+from app.configuration.known import Known
+from app.core.db import chunks, db
+from app.core.spelling import is_key
+from app.features.models import Dependency, Feature
+from app.strategies import custom, types
+from app.tokens.service import HINT_LENGTH
+
+CHUNK = 500
+MAX_RENAMED = 80
+
+
+class Status(StrEnum):
+    """How a thing of the document is compared with what is here."""
+
+    NEW = "new"
+    SAME = "same"
+    DIFFERENT = "different"
+    IMPOSSIBLE = "impossible"
+
+
+class Choice(StrEnum):
+    """What becomes of a thing."""
+
+    TAKE = "take"
+    """It is created, or changed to what the document says."""
+    KEEP = "keep"
+    """What is here stays as it is."""
+    LEAVE_OUT = "leave-out"
+    """What is not here is not created."""
+    SWITCHED_OFF = "switched-off"
+    """A feature is taken without its faulty parts, and is off where it had them."""
+    RENAME = "rename"
+    """It is taken under another name."""
+
+
+class Side(StrEnum):
+    """Where a thing has changed since it was last imported."""
+
+    HERE = "here"
+    THERE = "there"
+    BOTH = "both"
+
+
+class Difference(NamedTuple):
+    """A field that differs: what it is here, and what the document says."""
+
+    path: str
+    here: Any
+    there: Any
+
+
+@dataclass(slots=True)
+class Entry:
+    """A thing of the document. ``item``: what it will be, or None if nothing is written.
+
+    ``name`` is the one it gets here, ``was`` the one it had. ``proposed``: the environments whose
+    part of it goes into a change request.
+    """
+
+    kind: Kind
+    name: str
+    was: str
+    status: Status
+    choice: Choice
+    choices: tuple[Choice, ...] = ()
+    item: Item | None = None
+    current: Item | None = None
+    faults: list[Fault] = field(default_factory=list)
+    proposed: list[str] = field(default_factory=list)
+    since: Side | None = None
+
+    @property
+    def key(self) -> str:
+        """What a decision about it is known by."""
+        return f"{self.kind}:{self.was}"
+
+    @property
+    def is_written(self) -> bool:
+        return self.item is not None
+
+    @property
+    def new_name(self) -> str:
+        """A name that it could get instead of one that is not possible here."""
+        return fitting_name(self.was)
+
+    @property
+    def differences(self) -> list[Difference]:
+        if self.current is None or self.item is None:
+            return []
+        return list(_differences(self.current, self.item))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a source says. ``faults``: of things that can't be read, by kind and name.
+
+    ``fields``: what the source knows of each kind, where that isn't everything; other fields stay
+    as they are here. ``environments``: those whose states it knows. ``is_exact``: whether
+    parameters that a strategy lacks are to stay away, or get their defaults.
+    """
+
+    document: Document
+    faults: Mapping[tuple[Kind, str], list[Fault]] = field(default_factory=dict)
+    fields: Mapping[Kind, Collection[str]] = field(default_factory=dict)
+    environments: Collection[str] | None = None
+    is_exact: bool = False
+    base: Mapping[str, str] = field(default_factory=dict)
+    """The digests of what was last imported from there, by the keys of entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What to do where there is a choice. ``by_key``: a choice, or ``rename:NAME``.
+
+    ``different``: what to do with things that are here and differ. ``left_out``: whole kinds.
+    """
+
+    different: Choice
+    by_key: Mapping[str, str] = field(default_factory=dict)
+    left_out: Collection[Kind] = ()
+
+    def of(self, key: str, default: Choice, choices: Collection[Choice]) -> Choice:
+        chosen = self.by_key.get(key, "").partition(":")[0]
+        return Choice(chosen) if chosen in choices else default
+
+    def new_name(self, key: str) -> str | None:
+        chosen, _, name = self.by_key.get(key, "").partition(":")
+        return name if chosen == Choice.RENAME and name else None
+
+
+@dataclass(slots=True)
+class Plan:
+    """What becomes of everything in a document, in the order in which it is written."""
+
+    entries: list[Entry]
+
+    @property
+    def written(self) -> list[Entry]:
+        return [entry for entry in self.entries if entry.is_written]
+
+    @property
+    def is_impossible(self) -> bool:
+        """Whether there is anything that it can’t do."""
+        return any(entry.status is Status.IMPOSSIBLE for entry in self.entries)
+
+    @property
+    def digest(self) -> str:
+        """The same for plans that do the same to the same."""
+        found = sha256()
+        for entry in self.entries:
+            facts = entry.key, entry.name, entry.status, entry.choice, *entry.proposed
+            found.update("\0".join(facts).encode())
+            if entry.is_written:
+                found.update(f"\0{digest(entry.item)}{digest(entry.current)}".encode())
+            found.update(b"\n")
+        return found.hexdigest()
+
+    def counts(self) -> dict[Kind, Counter[Status]]:
+        found: defaultdict[Kind, Counter[Status]] = defaultdict(Counter)
+        for entry in self.entries:
+            found[entry.kind][entry.status] += 1
+        return found
+
+
+def make(wanted: Wanted, decisions: Decisions) -> Plan:
+    """Compare with what is here. Call it in a transaction: what is read must be of one moment."""
+    return Plan(list(_Planner(wanted, decisions).entries()))
+
+
+def fitting_name(name: str) -> str:
+    """A name like this one that is allowed here, and differs from those of other long names."""
+    plain = "".join(sign if is_key(sign) and sign != "." else "-" for sign in name)
+    if plain == name and len(name) <= MAX_RENAMED:
+        return name
+    if len(plain) <= MAX_RENAMED:
+        return plain
+    return f"{plain[:MAX_RENAMED]}-{sha256(name.encode()).hexdigest()[:6]}"
+
+
+class _Planner:
+    def __init__(self, wanted: Wanted, decisions: Decisions) -> None:
+        self.wanted, self.decisions = wanted, decisions
+        self.here = reading.smaller()
+        self.here[Kind.SDK_TOKENS] = {item["digest"]: item for item in reading.sdk_tokens()}
+        self.known = Known(self.here)
+        self.guarded = {
+            id: set(item["approvals"]) for id, item in self.here[Kind.PROJECTS].items()
+        }
+        self.labels = {
+            key_of(name): label
+            for kind in (Kind.USERS, Kind.SERVICE_ACCOUNTS)
+            for label, item in self.here[kind].items()
+            for name in filter(None, (item["username"], item.get("email")))
+        }
+        self.token_names = {item["name"] for item in self.here[Kind.SDK_TOKENS].values()}
+        self.renamed = {
+            (kind, name): new
+            for kind in (Kind.ENVIRONMENTS, Kind.FEATURES)
+            for name in [*wanted.document[kind], *(n for k, n in wanted.faults if k is kind)]
+            if (new := decisions.new_name(f"{kind}:{name}"))
+        }
+
+    def entries(self) -> Iterator[Entry]:
+        for kind in Kind:
+            items = self.wanted.document[kind]
+            lost = [name for k, name in self.wanted.faults if k is kind and name not in items]
+            yield from (self._lost(kind, name) for name in lost)
+            if kind is Kind.FEATURES:
+                yield from self._features(items)
+            else:
+                for name, raw in items.items():
+                    item = self._completed(kind, self._with_new_names(kind, raw))
+                    current = self._current(kind, name, item)
+                    yield self._entry(kind, name, item, current)
+
+    def _lost(self, kind: Kind, name: str) -> Entry:
+        faults = self.wanted.faults[kind, name]
+        return Entry(
+            kind, name, name, Status.IMPOSSIBLE, Choice.LEAVE_OUT, (Choice.LEAVE_OUT,), faults=faults
+        )
+
+    def _current(self, kind: Kind, name: str, item: Item) -> Item | None:
+        here = self.here[kind]
+        if kind in {Kind.USERS, Kind.SERVICE_ACCOUNTS}:
+            names = filter(None, (item["username"], item.get("email")))
+            label = next(filter(None, (self.labels.get(key_of(name)) for name in names)), "")
+            return here.get(label)
+        if kind is Kind.SDK_TOKENS:
+            return here.get(item["digest"])
+        return here.get(self.renamed.get((kind, name), name))
+
+    def _entry(self, kind: Kind, was: str, item: Item, current: Item | None) -> Entry:
+        name = self.renamed.get((kind, was), was)
+        given = self.wanted.fields.get(kind)
+        if current is not None and given is not None:
+            item = current | {key: value for key, value in item.items() if key in given}
+        entry = Entry(kind, name, was, Status.NEW, Choice.TAKE, current=current)
+        entry.since = self._since(entry, item)
+        if item == current:
+            entry.status, entry.choice = Status.SAME, Choice.KEEP
+            return entry
+        own = self._own_faults(kind, item, current)
+        entry.faults = [*self.wanted.faults.get((kind, was), ()), *own]
+        if name != was:
+            entry.faults = [fault for fault in entry.faults if fault.path != "name"]
+            if not is_key(name) or (kind is Kind.ENVIRONMENTS and "." in name):
+                entry.faults.append(Fault("name", f"{name!r} is not a possible name."))
+        entry.faults += self.known.faults(kind, item)
+        self._decide(entry, item)
+        if entry.item is not None:
+            self.known.add(kind, entry.item)
+        return entry
+
+    def _since(self, entry: Entry, item: Item) -> Side | None:
+        base = self.wanted.base.get(entry.key)
+        if base is None or entry.current is None:
+            return None
+        there, here = digest(item) != base, digest(entry.current) != base
+        if there and here:
+            return Side.BOTH
+        return Side.THERE if there else Side.HERE if here else None
+
+    def _decide(self, entry: Entry, item: Item) -> None:
+        """Give the entry its status, its choices and the one that holds."""
+        rest = self._switched_off(entry, item)
+        if entry.faults:
+            out = Choice.LEAVE_OUT if entry.current is None else Choice.KEEP
+            can_rename = entry.current is None and self._is_about_name(entry)
+            entry.status, entry.choices = Status.IMPOSSIBLE, (
+                out,
+                *([Choice.SWITCHED_OFF] if rest else []),
+                *([Choice.RENAME] if can_rename else []),
+            )
+        elif entry.current is None:
+            out = Choice.LEAVE_OUT
+            entry.choices = (Choice.TAKE, out)
+            if entry.name != entry.was:
+                entry.choices = (Choice.RENAME, out)
+        else:
+            out = Choice.KEEP
+            entry.status, entry.choices = Status.DIFFERENT, (Choice.KEEP, Choice.TAKE)
+        default = out if entry.faults else self.decisions.different
+        if entry.status is Status.NEW:
+            default = entry.choices[0]
+        chosen = self.decisions.of(entry.key, default, entry.choices)
+        entry.choice = out if entry.kind in self.decisions.left_out else chosen
+        if entry.choice is Choice.TAKE or (entry.choice is Choice.RENAME and not entry.faults):
+            entry.item = item
+        elif entry.choice is Choice.SWITCHED_OFF:
+            entry.item = rest
+
+    def _is_about_name(self, entry: Entry) -> bool:
+        kinds = Kind.ENVIRONMENTS, Kind.FEATURES
+        return entry.kind in kinds and all(fault.path == "name" for fault in entry.faults)
+
+    def _switched_off(self, entry: Entry, item: Item) -> Item | None:
+        """A feature without what is wrong with it, and off there; None if that is not enough."""
+        if entry.kind is not Kind.FEATURES or not entry.faults or entry.current is not None:
+            return None
+        if any(f.environment is None and f.path not in {"parent", "tags"} for f in entry.faults):
+            return None
+        states = dict(item["environments"])
+        parent, tags = item["parent"], item["tags"]
+        for fault in entry.faults:
+            if fault.environment is not None:
+                states.pop(fault.environment, None)
+            elif fault.path == "tags":
+                tags = []
+            else:
+                parent = None
+                states = {name: {**state, "enabled": False} for name, state in states.items()}
+        states = {name: state for name, state in states.items() if state != STATE}
+        return {**item, "environments": states, "parent": parent, "tags": tags}
+
+    def _own_faults(self, kind: Kind, item: Item, current: Item | None) -> Iterator[Fault]:
+        """What is wrong with the change itself."""
+        match kind:
+            case Kind.ENVIRONMENTS if current is None:
+                if "." in item["name"]:
+                    message = "SDKs read the environment out of their token, up to the first dot."
+                    yield Fault("name", message)
+            case Kind.STRATEGY_TYPES if current is not None:
+                if item["parameters"] != current["parameters"] and custom.uses(item["name"]):
+                    message = "Strategies have this type with other parameters here."
+                    yield Fault("parameters", message)
+            case Kind.STRATEGY_TYPES if item["name"] in self.known.types:
+                yield Fault("name", "Every SDK knows a strategy type with this name.")
+            case Kind.USERS | Kind.SERVICE_ACCOUNTS:
+                yield from self._faults_of_account(kind, item, current)
+            case Kind.PROJECTS if current is not None:
+                gone = set(current["environments"]) - set(item["environments"])
+                for name in sorted(gone & self.guarded[item["id"]]):
+                    message = f"Changes in {name} need approvals, so it must stay in use."
+                    yield Fault("environments", message)
+            case Kind.FEATURES if current is not None:
+                if item["project"] != current["project"]:
+                    message = f"It is in project {current['project']} here. Features can’t move."
+                    yield Fault("project", message)
+            case Kind.SDK_TOKENS:
+                if current is None and item["name"] in self.token_names:
+                    self._give_free_name(item)
+
+    def _faults_of_account(self, kind: Kind, item: Item, current: Item | None) -> Iterator[Fault]:
+        own = current and (current["username"] or current.get("email"))
+        for name in filter(None, (item["username"], item.get("email"))):
+            label = self.known.accounts.get(key_of(name))
+            if label is not None and label != own:
+                yield Fault("username", f"{name!r} belongs to another account here.")
+                return
+        other = Kind.SERVICE_ACCOUNTS if kind is Kind.USERS else Kind.USERS
+        if own is None and key_of(item["username"] or "") in self.labels and other:
+            yield Fault("username", f"Another kind of account is named {item['username']!r} here.")
+
+    def _give_free_name(self, item: Item) -> None:
+        """Tokens have different names here; those of another server need not."""
+        item["name"] = f"{item['name'][:240]} ({item['hint'][-HINT_LENGTH:]})"
+        self.token_names.add(item["name"])
+
+    def _with_new_names(self, kind: Kind, item: Item) -> Item:
+        """The thing with the names that others get, and its own."""
+        if not self.renamed:
+            return item
+        return _renamed(kind, item, self.renamed)
+
+    def _completed(self, kind: Kind, item: Item) -> Item:
+        """The thing with what its strategies leave to their project and their type."""
+        if kind is Kind.DEFAULT_STRATEGIES:
+            return item | self._completed_strategy(item["project"], item, {})
+        if kind is not Kind.FEATURES:
+            return item
+        own, states = {"groupId": item["name"]}, item["environments"]
+        return item | {
+            "environments": {
+                name: state
+                | {
+                    "strategies": [
+                        self._completed_strategy(item["project"], strategy, own)
+                        for strategy in state["strategies"]
+                    ]
+                }
+                for name, state in states.items()
+            }
+        }
+
+    def _completed_strategy(self, project: str, strategy: Item, own: Mapping[str, str]) -> Item:
+        parameters = strategy["parameters"]
+        known = self.known.types.get(strategy["name"], {})
+        if not self.wanted.is_exact:
+            sticky = self.known.stickiness(project)
+            defaults = {"stickiness": sticky, **own}
+            parameters = types.in_full(known, parameters, defaults) | parameters
+        sticky = parameters.get("stickiness", "default")
+        variants = [
+            variant | {"stickiness": variant["stickiness"] or sticky}
+            for variant in strategy["variants"]
+        ]
+        return strategy | {"parameters": parameters, "variants": variants}
+
+    def _features(self, items: Mapping[str, Item]) -> Iterator[Entry]:
+        """Features without a parent first: those that depend on them come after."""
+        parents = _Parents()
+        for has_parent in (False, True):
+            names = [name for name, item in items.items() if bool(item["parent"]) is has_parent]
+            for chunk in chunks(names, CHUNK):
+                here = [self.renamed.get((Kind.FEATURES, name), name) for name in chunk]
+                current = dict(reading.features(names=here))
+                for was, name in zip(chunk, here, strict=True):
+                    named = self._with_new_names(Kind.FEATURES, items[was])
+                    item = self._completed(Kind.FEATURES, named)
+                    yield self._feature(was, item, current.get(name), parents)
+
+    def _feature(self, was: str, item: Item, current: Item | None, parents: "_Parents") -> Entry:
+        if current is not None and self.wanted.environments is not None:
+            known = set(self.wanted.environments)
+            others = {n: s for n, s in current["environments"].items() if n not in known}
+            item = item | {"environments": item["environments"] | others}
+        entry = self._entry(Kind.FEATURES, was, item, current)
+        if not entry.is_written or entry.item is None:
+            return entry
+        if faults := list(parents.faults(entry.item, current)):
+            entry.faults += faults
+            self._decide(entry, item)
+        if entry.item is not None:
+            parents.add(entry.item)
+            if fault := self._guard(entry):
+                entry.faults.append(fault)
+                entry.status, entry.choice, entry.item = Status.IMPOSSIBLE, Choice.KEEP, None
+                entry.choices = (Choice.KEEP,)
+        return entry
+
+    def _guard(self, entry: Entry) -> Fault | None:
+        """Note where the feature needs approvals; what can't be proposed is a fault."""
+        item, current = entry.item, entry.current
+        guarded = self.guarded.get(item["project"], set()) if item else set()
+        if item is None or not guarded:
+            return None
+        before = current["environments"] if current else {}
+        after = item["environments"]
+        changed = {n for n in guarded if before.get(n, STATE) != after.get(n, STATE)}
+        if current is not None:
+            on = {n for n in guarded if before.get(n, STATE)["enabled"]}
+            reaches_all = item["archived"] and not current["archived"]
+            if on and (reaches_all or item["parent"] != current["parent"]):
+                if len(on | changed) > 1:
+                    return Fault(
+                        "environments",
+                        "This change needs approvals in several environments at once: "
+                        f"{', '.join(sorted(on | changed))}.",
+                    )
+                changed |= on
+        entry.proposed = sorted(changed)
+        return None
+
+
+class _Parents:
+    """Which features depend on which, once everything of a plan is written."""
+
+    def __init__(self) -> None:
+        child, parent = sa.alias(Feature.__table__), sa.alias(Feature.__table__)
+        query = (
+            sa.select(child.c.name, parent.c.name)
+            .select_from(Dependency)
+            .join(child, child.c.id == Dependency.child_id)
+            .join(parent, parent.c.id == Dependency.parent_id)
+        )
+        self.of = {name: parent for name, parent in db.session.execute(query)}
+        self.children: defaultdict[str, set[str]] = defaultdict(set)
+        for name, parent_name in self.of.items():
+            self.children[parent_name].add(name)
+        self.planned: dict[str, Item] = {}
+
+    def add(self, item: Item) -> None:
+        name = item["name"]
+        self.planned[name] = item
+        self.children[self.of.pop(name, "")].discard(name)
+        if item["parent"]:
+            self.of[name] = item["parent"]["feature"]
+            self.children[item["parent"]["feature"]].add(name)
+
+    def faults(self, item: Item, current: Item | None) -> Iterator[Fault]:
+        name, parent = item["name"], item["parent"]
+        children = sorted(self.children[name])
+        if item["archived"] and children and current is not None and not current["archived"]:
+            yield Fault("archived", f"Other features depend on it: {', '.join(children[:5])}.")
+        if parent is None:
+            return
+        if item["archived"]:
+            yield Fault("parent", "An archived feature depends on nothing.")
+        elif children:
+            yield Fault("parent", f"Other features depend on {name}, so it cannot depend on one.")
+        elif message := self._obstacle(item, parent["feature"]):
+            yield Fault("parent", message)
+        elif parent["variants"] and not parent["enabled"]:
+            yield Fault("parent", "A parent that must be off has no variant.")
+
+    def _obstacle(self, item: Item, name: str) -> str | None:
+        if name == item["name"]:
+            return f"{name} cannot depend on itself."
+        found = self.planned.get(name) or dict(reading.features(names=[name])).get(name)
+        if found is None or found["project"] != item["project"]:
+            return f"There is no feature named {name} in project {item['project']}."
+        if found["archived"]:
+            return f"{name} is archived. Only active features can have dependencies."
+        if name in self.of:
+            return f"{name} depends on another feature, so nothing can depend on it."
+        self.planned[name] = found
+        return None
+
+
+def _renamed(kind: Kind, item: Item, names: Mapping[tuple[Kind, str], str]) -> Item:
+    def environment(name: str) -> str:
+        return names.get((Kind.ENVIRONMENTS, name), name)
+
+    match kind:
+        case Kind.ENVIRONMENTS:
+            return item | {"name": environment(item["name"])}
+        case Kind.PROJECTS:
+            return item | {
+                "environments": sorted(map(environment, item["environments"])),
+                "approvals": {environment(n): most for n, most in item["approvals"].items()},
+            }
+        case Kind.DEFAULT_STRATEGIES | Kind.SDK_TOKENS:
+            return item | {"environment": environment(item["environment"])}
+        case Kind.FEATURES:
+            parent = item["parent"]
+            if parent:
+                feature = parent["feature"]
+                parent = parent | {"feature": names.get((Kind.FEATURES, feature), feature)}
+            return item | {
+                "name": names.get((Kind.FEATURES, item["name"]), item["name"]),
+                "parent": parent,
+                "environments": {environment(n): s for n, s in item["environments"].items()},
+            }
+    return item
+
+
+def _differences(here: Any, there: Any, path: str = "") -> Iterator[Difference]:
+    """The smallest parts that differ, of objects; lists are compared as a whole."""
+    if isinstance(here, dict) and isinstance(there, dict):
+        for key in sorted({*here, *there}):
+            at = f"{path}/{key}".lstrip("/")
+            yield from _differences(here.get(key), there.get(key), at)
+    elif here != there:
+        yield Difference(path, here, there)
+
+
+def impossible(entries: Iterable[Entry]) -> list[Entry]:
+    return [entry for entry in entries if entry.status is Status.IMPOSSIBLE]

@@ -1,0 +1,101 @@
+"""Proposes what a plan changes in environments where changes need approvals."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.change_requests import editing, review, service
+from app.change_requests.editing import Proposal
+from app.change_requests.models import MAX_CHANGES, Action, State
+from app.configuration import reading
+from app.configuration.documents import STATE, Item, Kind
+from app.configuration.plans import Entry
+from app.core.actor import Actor
+from app.core.db import chunks, db
+from app.features.models import Feature
+from app.segments.models import Segment
+
+TITLE = "Changes from a document"
+
+
+def propose(actor: Actor, entries: Sequence[Entry]) -> list[int]:
+    """Open a change request for each environment, or several if one would be too large."""
+    proposals: defaultdict[tuple[str, str], list[Proposal]] = defaultdict(list)
+    found = [entry for entry in entries if entry.kind is Kind.FEATURES and entry.proposed]
+    features = _Features([entry.name for entry in found]) if found else None
+    for entry in found:
+        item = entry.item or {}
+        for environment in entry.proposed:
+            place = item["project"], environment
+            proposals[place] += features.proposals(entry, environment) if features else ()
+    ids = []
+    for (project_id, environment), all in sorted(proposals.items(), key=lambda each: each[0]):
+        for chunk in chunks(all, MAX_CHANGES):
+            request = editing.propose(actor, project_id, environment, chunk)
+            if request.state is State.DRAFT:
+                title = request.title or TITLE
+                service.describe(actor, request, title=title, description=actor.cause)
+                review.send(actor, request)
+            ids.append(request.id)
+    return ids
+
+
+class _Features:
+    """What features have where their changes are proposed."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.segments = dict(db.session.execute(sa.select(Segment.name, Segment.id)).tuples().all())
+        self.ids: dict[str, int] = {}
+        for chunk in chunks(names):
+            query = sa.select(Feature.name, Feature.id).where(Feature.name.in_(chunk))
+            self.ids |= dict(db.session.execute(query).tuples().all())
+        self.strategies = reading.strategy_ids([*self.ids.values()])
+
+    def proposals(self, entry: Entry, environment: str) -> Iterator[Proposal]:
+        """The changes of one feature in one environment, in the order in which they can be made."""
+        item, current = entry.item or {}, entry.current
+        before = (current["environments"] if current else {}).get(environment, STATE)
+        after = item["environments"].get(environment, STATE)
+        if current and item["archived"] and not current["archived"]:
+            yield Proposal(entry.name, Action.ARCHIVE_FEATURE, {})
+            return
+        yield from self._strategies(entry.name, environment, before, after)
+        if before["variants"] != after["variants"]:
+            yield Proposal(entry.name, Action.PATCH_VARIANT, {"variants": after["variants"]})
+        if before["enabled"]:
+            yield from _parent(entry)
+        is_left_on = before["enabled"] and bool(after["strategies"])
+        if after["enabled"] and not is_left_on:
+            yield Proposal(entry.name, Action.UPDATE_ENABLED, {"enabled": True})
+        elif before["enabled"] and not after["enabled"] and after["strategies"]:
+            yield Proposal(entry.name, Action.UPDATE_ENABLED, {"enabled": False})
+
+    def _strategies(
+        self, name: str, environment: str, before: Item | Any, after: Item | Any
+    ) -> Iterator[Proposal]:
+        ids = self.strategies.get((self.ids[name], environment), [])
+        for place, strategy in enumerate(after["strategies"]):
+            payload = self._payload(strategy)
+            if place >= len(ids):
+                yield Proposal(name, Action.ADD_STRATEGY, payload)
+            elif strategy != before["strategies"][place]:
+                payload = {"id": ids[place], "replace_parameters": True, **payload}
+                yield Proposal(name, Action.UPDATE_STRATEGY, payload)
+        for id in ids[len(after["strategies"]) :]:
+            yield Proposal(name, Action.DELETE_STRATEGY, {"id": id})
+
+    def _payload(self, strategy: Item) -> dict[str, Any]:
+        return strategy | {"segments": [self.segments[name] for name in strategy["segments"]]}
+
+
+def _parent(entry: Entry) -> Iterator[Proposal]:
+    item, current = entry.item or {}, entry.current or {}
+    if item["parent"] == current.get("parent"):
+        return
+    if item["parent"] is None:
+        payload = {"feature": current["parent"]["feature"]}
+        yield Proposal(entry.name, Action.DELETE_DEPENDENCY, payload)
+    else:
+        yield Proposal(entry.name, Action.ADD_DEPENDENCY, item["parent"])

@@ -1,0 +1,381 @@
+"""Reads what an instance has as a document."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import aliased, selectinload
+
+from app.accounts.models import Account, AccountKind
+from app.configuration.documents import Document, Item, Kind, empty, name_of
+from app.constraints.models import Constraint
+from app.context.models import ContextField
+from app.core.clock import in_text
+from app.core.db import chunks, db
+from app.core.lists import OnList
+from app.cors import service as cors
+from app.environments.models import Environment
+from app.features.models import Dependency, Feature
+from app.projects.models import Member, Project
+from app.sdk_tokens.models import SdkToken
+from app.segments.models import Segment
+from app.strategies.models import FeatureState, Strategy, StrategySegment, StrategyType
+from app.tags.models import FeatureTag, Tag, TagType
+
+CHUNK = 500
+"""Features that are read at once: what they are made of is held in memory until the next."""
+
+_COLUMNS = (
+    Strategy.id,
+    Strategy.name,
+    Strategy.title,
+    Strategy.disabled,
+    Strategy.parameters,
+    Strategy.constraints,
+    Strategy.variants,
+)
+_REFERRED_TO = (
+    Kind.ENVIRONMENTS,
+    Kind.CONTEXT_FIELDS,
+    Kind.STRATEGY_TYPES,
+    Kind.TAG_TYPES,
+    Kind.TAGS,
+    Kind.USERS,
+    Kind.SEGMENTS,
+)
+_parent = aliased(Feature, name="parent")
+_columns = sa.select(
+    Feature.id,
+    Feature.name,
+    Feature.project_id,
+    Feature.type,
+    Feature.description,
+    Feature.stale,
+    Feature.impression_data,
+    Feature.archived_at,
+    Feature.completed_status,
+    Feature.completed_value,
+)
+_by_name = OnList(lambda is_among: _columns.where(is_among(Feature.name)))
+_by_id = OnList(lambda is_among: _columns.where(is_among(Feature.id)))
+_states = OnList(
+    lambda is_among: sa.select(
+        FeatureState.feature_id,
+        FeatureState.environment,
+        FeatureState.enabled,
+        FeatureState.variants,
+    ).where(is_among(FeatureState.feature_id))
+)
+_strategies = OnList(
+    lambda is_among: (
+        sa.select(Strategy.feature_id, Strategy.environment, *_COLUMNS)
+        .where(is_among(Strategy.feature_id))
+        .order_by(Strategy.sort_order, Strategy.id)
+    )
+)
+_segments = OnList(
+    lambda is_among: (
+        sa.select(StrategySegment.strategy_id, Segment.name)
+        .join(Segment, Segment.id == StrategySegment.segment_id)
+        .where(is_among(StrategySegment.strategy_id))
+        .order_by(Segment.name)
+    )
+)
+_tags = OnList(
+    lambda is_among: (
+        sa.select(FeatureTag.feature_id, Tag.type, Tag.value)
+        .join(Tag, Tag.id == FeatureTag.tag_id)
+        .where(is_among(FeatureTag.feature_id))
+        .order_by(Tag.type, Tag.value)
+    )
+)
+_parents = OnList(
+    lambda is_among: (
+        sa.select(Dependency.child_id, _parent.name, Dependency.enabled, Dependency.variants)
+        .join(_parent, _parent.id == Dependency.parent_id)
+        .where(is_among(Dependency.child_id))
+    )
+)
+
+
+def whole() -> Document:
+    """Everything that the instance has, but for SDK tokens, whose secrets no document can have."""
+    return smaller() | {Kind.FEATURES: dict(features())}
+
+
+def of_project(project_id: str) -> Document:
+    """A project, and what its features, its strategies and its members refer to."""
+    document = _around(smaller(), project_id)
+    document[Kind.FEATURES] = dict(features(project_id=project_id))
+    return _only_used(document)
+
+
+def smaller() -> Document:
+    """All but features and SDK tokens."""
+    document = empty()
+    for kind, items in (
+        (Kind.ENVIRONMENTS, map(_environment, db.session.scalars(sa.select(Environment)))),
+        (Kind.CONTEXT_FIELDS, map(_context_field, db.session.scalars(sa.select(ContextField)))),
+        (Kind.STRATEGY_TYPES, map(_strategy_type, db.session.scalars(sa.select(StrategyType)))),
+        (Kind.TAG_TYPES, map(_tag_type, db.session.scalars(sa.select(TagType)))),
+        (Kind.TAGS, map(_tag, db.session.execute(sa.select(Tag.type, Tag.value)))),
+        (Kind.USERS, map(_user, _accounts(AccountKind.PERSON))),
+        (Kind.SERVICE_ACCOUNTS, map(_service_account, _accounts(AccountKind.SERVICE))),
+        (Kind.PROJECTS, projects()),
+        (Kind.SEGMENTS, map(_segment, db.session.scalars(sa.select(Segment)))),
+        (Kind.DEFAULT_STRATEGIES, _default_strategies()),
+        (Kind.BROWSER_ORIGINS, ({"origin": origin} for origin in cors.origins())),
+    ):
+        document[kind] = {name_of(kind, item): item for item in items}
+    return document
+
+
+def projects() -> Iterator[Item]:
+    members: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    query = (
+        sa.select(Member.project_id, Member.role, Account)
+        .join(Account, Account.id == Member.account_id)
+        .where(Account.deleted_at.is_(None))
+    )
+    for project_id, role, account in db.session.execute(query):
+        members[project_id][account.label] = role.title
+    loaded = selectinload(Project.enabled), selectinload(Project.approvals)
+    for project in db.session.scalars(sa.select(Project).options(*loaded)):
+        yield {
+            "id": project.id,
+            "name": project.name,
+            "description": project.description,
+            "mode": project.mode.value,
+            "defaultStickiness": project.default_stickiness,
+            "environments": project.environments,
+            "approvals": {
+                row.environment: row.required_approvals
+                for row in project.change_request_environments
+            },
+            "members": dict(sorted(members[project.id].items())),
+            "archived": project.archived_at is not None,
+        }
+
+
+def features(
+    *, names: Collection[str] | None = None, project_id: str | None = None
+) -> Iterator[tuple[str, Item]]:
+    """Features by their names: these, or those of the project, or all; in parts."""
+    if names is not None:
+        for chunk in chunks(names, CHUNK):
+            yield from _features(_by_name.rows(chunk))
+        return
+    ids = sa.select(Feature.id).order_by(Feature.name)
+    if project_id is not None:
+        ids = ids.where(Feature.project_id == project_id)
+    for chunk in chunks(db.session.scalars(ids).all(), CHUNK):
+        yield from _features(_by_id.rows(chunk))
+
+
+def feature_names() -> set[str]:
+    """The names of all features, archived or not."""
+    return set(db.session.scalars(sa.select(Feature.name)))
+
+
+def sdk_tokens() -> Iterator[Item]:
+    """SDK tokens that are not revoked, by the digest of their secret."""
+    for token in db.session.scalars(sa.select(SdkToken).where(SdkToken.revoked_at.is_(None))):
+        yield {
+            "name": token.name,
+            "type": token.type.value,
+            "environment": token.environment,
+            "projects": sorted(token.projects),
+            "digest": token.digest.hex(),
+            "hint": token.hint,
+            "expiresAt": token.expires_at and in_text(token.expires_at),
+        }
+
+
+def strategy_ids(ids: Collection[int]) -> dict[tuple[int, str], list[str]]:
+    """The ids of the strategies of features, by feature and environment, in their order."""
+    found: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+    for row in _strategies.rows(ids):
+        found[row.feature_id, row.environment].append(row.id)
+    return found
+
+
+def _features(rows: Collection[Any]) -> Iterator[tuple[str, Item]]:
+    ids = [row.id for row in rows]
+    environments = _environments(ids)
+    tags: defaultdict[int, list[str]] = defaultdict(list)
+    for id, type, value in _tags.rows(ids):
+        tags[id].append(f"{type}:{value}")
+    parents = {
+        id: {"feature": name, "enabled": enabled, "variants": list(variants or ())}
+        for id, name, enabled, variants in _parents.rows(ids)
+    }
+    for row in rows:
+        completed = row.completed_status and {
+            "status": row.completed_status.value,
+            "value": row.completed_value,
+        }
+        yield (
+            row.name,
+            {
+                "name": row.name,
+                "project": row.project_id,
+                "type": row.type.value,
+                "description": row.description,
+                "stale": row.stale,
+                "impressionData": row.impression_data,
+                "archived": row.archived_at is not None,
+                "completed": completed,
+                "tags": sorted(tags[row.id]),
+                "parent": parents.get(row.id),
+                "environments": environments.get(row.id, {}),
+            },
+        )
+
+
+def _environments(ids: Collection[int]) -> dict[int, dict[str, Item]]:
+    """The states of features that are not as they begin, by feature and environment."""
+    found: defaultdict[int, dict[str, Item]] = defaultdict(dict)
+    for id, environment, enabled, variants in _states.rows(ids):
+        if enabled or variants:
+            found[id][environment] = {"enabled": enabled, "strategies": [], "variants": variants}
+    strategies = _strategies.rows(ids)
+    segments: defaultdict[str, list[str]] = defaultdict(list)
+    for strategy_id, name in _segments.rows([row.id for row in strategies]):
+        segments[strategy_id].append(name)
+    for row in strategies:
+        state = found[row.feature_id].setdefault(
+            row.environment, {"enabled": False, "strategies": [], "variants": []}
+        )
+        state["strategies"].append(_strategy(row, segments.get(row.id, [])))
+    return found
+
+
+def _strategy(row: Any, segments: list[str]) -> Item:
+    return {
+        "name": row.name,
+        "title": row.title,
+        "disabled": row.disabled,
+        "parameters": row.parameters,
+        "constraints": _stored(row.constraints),
+        "segments": segments,
+        "variants": row.variants,
+    }
+
+
+def _stored(constraints: list[Constraint]) -> list[Any]:
+    """Constraints with every field: those that older versions stored lack some."""
+    return [{"inverted": False, "caseInsensitive": False, **each} for each in constraints]
+
+
+def _default_strategies() -> Iterator[Item]:
+    query = sa.select(Strategy).where(Strategy.project_id.is_not(None))
+    for strategy in db.session.scalars(query):
+        item = _strategy(strategy, sorted(segment.name for segment in strategy.segments))
+        del item["disabled"]
+        yield {"project": strategy.project_id, "environment": strategy.environment, **item}
+
+
+def _accounts(kind: AccountKind) -> sa.ScalarResult[Account]:
+    query = sa.select(Account).where(Account.kind == kind, Account.deleted_at.is_(None))
+    return db.session.scalars(query)
+
+
+def _environment(row: Environment) -> Item:
+    return row.snapshot() | {"type": row.type.value}
+
+
+def _context_field(row: ContextField) -> Item:
+    return row.snapshot()
+
+
+def _strategy_type(row: StrategyType) -> Item:
+    return row.snapshot()
+
+
+def _tag_type(row: TagType) -> Item:
+    return row.snapshot()
+
+
+def _tag(row: Any) -> Item:
+    return {"type": row.type, "value": row.value}
+
+
+def _user(account: Account) -> Item:
+    return {
+        "username": account.username,
+        "email": account.email,
+        "name": account.name,
+        "rootRole": account.role.title,
+    }
+
+
+def _service_account(account: Account) -> Item:
+    return {
+        "username": account.username,
+        "name": account.name,
+        "rootRole": account.role.title,
+    }
+
+
+def _segment(row: Segment) -> Item:
+    return {
+        "name": row.name,
+        "description": row.description,
+        "project": row.project_id,
+        "constraints": _stored(row.constraints),
+    }
+
+
+def _around(document: Document, project_id: str) -> Document:
+    """What of a document is about one project, and all that its features could refer to."""
+    project = document[Kind.PROJECTS][project_id]
+    of_it = document | {Kind.PROJECTS: {project_id: project}}
+    of_it[Kind.DEFAULT_STRATEGIES] = {
+        name: item
+        for name, item in document[Kind.DEFAULT_STRATEGIES].items()
+        if item["project"] == project_id
+    }
+    of_it[Kind.SEGMENTS] = {
+        name: item
+        for name, item in document[Kind.SEGMENTS].items()
+        if item["project"] in {None, project_id}
+    }
+    of_it[Kind.BROWSER_ORIGINS] = {}
+    return of_it
+
+
+def _only_used(document: Document) -> Document:
+    """Without what nothing in the document refers to."""
+    strategies = [*document[Kind.DEFAULT_STRATEGIES].values()]
+    used: dict[Kind, set[str]] = {kind: set() for kind in _REFERRED_TO}
+    for feature in document[Kind.FEATURES].values():
+        used[Kind.TAGS].update(feature["tags"])
+        for state in feature["environments"].values():
+            strategies += state["strategies"]
+            for variant in state["variants"]:
+                _note_fields(used, [variant], variant.get("overrides", ()))
+    for strategy in strategies:
+        used[Kind.STRATEGY_TYPES].add(strategy["name"])
+        used[Kind.SEGMENTS].update(strategy["segments"])
+        used[Kind.CONTEXT_FIELDS].add(strategy["parameters"].get("stickiness", ""))
+        _note_fields(used, strategy["variants"], strategy["constraints"])
+    for name, segment in document[Kind.SEGMENTS].items():
+        if segment["project"] or name in used[Kind.SEGMENTS]:
+            used[Kind.SEGMENTS].add(name)
+            _note_fields(used, [], segment["constraints"])
+    used[Kind.TAG_TYPES] = {tag.partition(":")[0] for tag in used[Kind.TAGS]}
+    for project in document[Kind.PROJECTS].values():
+        used[Kind.ENVIRONMENTS].update(project["environments"], project["approvals"])
+        used[Kind.CONTEXT_FIELDS].add(project["defaultStickiness"])
+        used[Kind.USERS].update(project["members"])
+    used[Kind.SERVICE_ACCOUNTS] = used[Kind.USERS]
+    return document | {
+        kind: {name: item for name, item in document[kind].items() if name in names}
+        for kind, names in used.items()
+    }
+
+
+def _note_fields(used: dict[Kind, set[str]], variants: Any, constraints: Any) -> None:
+    used[Kind.CONTEXT_FIELDS].update(variant["stickiness"] for variant in variants)
+    used[Kind.CONTEXT_FIELDS].update(each["contextName"] for each in constraints)

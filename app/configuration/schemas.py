@@ -1,0 +1,251 @@
+"""What each kind of thing in a document may be.
+
+The rules are those of the API. ``checked`` gives a thing in full, or what is wrong with it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from marshmallow import ValidationError, fields, pre_load, validate
+
+from app.accounts.schemas import email, username
+from app.configuration.documents import BLANKS, STATE, STRATEGY, Fault, Item, Kind
+from app.constraints.schemas import Constraints
+from app.context.models import MAX_ORDER
+from app.context.schemas import NewContextField
+from app.core.clock import in_text
+from app.core.permissions import PROJECT_ROLES, ROOT_ROLES, Role
+from app.cors.schemas import Origin
+from app.environments.models import EnvironmentType
+from app.features.models import CompletedStatus
+from app.features.schemas import NewFeature, Parent
+from app.projects.models import ProjectMode
+from app.projects.schemas import MAX_APPROVALS, environment_name
+from app.sdk_tokens.models import SdkTokenType
+from app.segments.schemas import NewSegment
+from app.strategies.models import MAX_STRATEGIES
+from app.strategies.schemas import MAX_SEGMENTS, NewStrategy
+from app.strategies.schemas_types import NewStrategyType
+from app.strategies.schemas_variants import FeatureVariant, Variants
+from app.tags.models import TagName
+from app.tags.schemas import NewTagType, TagRef
+from app.web.schemas import (
+    Key,
+    Multiline,
+    Schema,
+    SingleLine,
+    StrictBoolean,
+    StrictList,
+    Timestamp,
+    WholeNumber,
+)
+
+
+class _Names(StrictList):
+    """Texts, each once, sorted."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> list[Any]:
+        return sorted(set(super()._deserialize(value, *args, **kwargs)))
+
+
+class _RoleName(fields.String):
+    """A role by its name, like ``Admin``."""
+
+    def __init__(self, roles: tuple[Role, ...], **kwargs: Any) -> None:
+        super().__init__(validate=validate.OneOf([role.title for role in roles]), **kwargs)
+
+
+class _Strategy(NewStrategy):
+    class Meta:
+        exclude = ("sort_order",)
+
+    segments = _Names(SingleLine(high=100), validate=validate.Length(max=MAX_SEGMENTS))
+    variants = Variants(keeps_weights=True)
+
+
+class _DefaultStrategy(_Strategy):
+    class Meta:
+        exclude = ("sort_order", "disabled")
+
+    project = Key(required=True)
+    environment = environment_name(required=True)
+
+
+class _Environment(Schema):
+    name = Key(required=True)
+    type = fields.Enum(EnvironmentType, by_value=True, required=True)
+    sort_order = WholeNumber(low=0, high=MAX_ORDER)
+    deprecated = StrictBoolean()
+
+
+class _StrategyType(NewStrategyType):
+    deprecated = StrictBoolean()
+
+
+class _User(Schema):
+    username = username(allow_none=True)
+    email = email(allow_none=True)
+    name = SingleLine(high=255, allow_none=True)
+    root_role = _RoleName(ROOT_ROLES, required=True)
+
+    @pre_load
+    def _refuse_nameless(self, data: Any, **_: Any) -> Any:
+        if isinstance(data, dict) and not (data.get("username") or data.get("email")):
+            raise ValidationError("Give a username, an email, or both.", "username")
+        return data
+
+
+class _ServiceAccount(Schema):
+    username = username(required=True)
+    name = SingleLine(high=255, allow_none=True)
+    root_role = _RoleName(ROOT_ROLES, required=True)
+
+
+class _Project(Schema):
+    id = Key(required=True)
+    name = SingleLine(high=255, required=True)
+    description = Multiline(low=0, high=5_000, allow_none=True)
+    mode = fields.Enum(ProjectMode, by_value=True)
+    default_stickiness = SingleLine(high=100)
+    environments = _Names(
+        environment_name(),
+        required=True,
+        validate=validate.Length(min=1, error="Name at least one environment."),
+    )
+    approvals = fields.Dict(environment_name(), WholeNumber(low=1, high=MAX_APPROVALS))
+    members = fields.Dict(SingleLine(high=255), _RoleName(PROJECT_ROLES))
+    archived = StrictBoolean()
+
+
+class _Completed(Schema):
+    status = fields.Enum(CompletedStatus, by_value=True, required=True)
+    value = SingleLine(low=0, high=255, allow_none=True, load_default=None)
+
+
+class _Tag(SingleLine):
+    """``type:value``; a value alone is a simple tag."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        tag = TagName.read(super()._deserialize(value, *args, **kwargs))
+        TagRef().load(tag._asdict())
+        return str(tag)
+
+
+class _Feature(NewFeature):
+    project = Key(required=True)
+    archived = StrictBoolean()
+    completed = fields.Nested(_Completed, allow_none=True)
+    tags = _Names(_Tag(high=101))
+    parent = fields.Nested(Parent, allow_none=True)
+    environments = fields.Dict(environment_name(), fields.Dict())
+
+
+class _SdkToken(Schema):
+    """A token that another server issued: the digest of its secret, never the secret."""
+
+    name = SingleLine(high=255, required=True)
+    type = fields.Enum(SdkTokenType, by_value=True, required=True)
+    environment = environment_name(required=True)
+    projects = _Names(SingleLine(high=100), required=True)
+    digest = fields.String(required=True, validate=validate.Regexp(r"[0-9a-f]{64}\Z"))
+    hint = SingleLine(high=12, required=True)
+    expires_at = Timestamp(allow_none=True, load_default=None)
+
+
+class _BrowserOrigin(Schema):
+    origin = Origin(required=True)
+
+
+_SCHEMAS: Mapping[Kind, Schema] = {
+    Kind.ENVIRONMENTS: _Environment(),
+    Kind.CONTEXT_FIELDS: NewContextField(),
+    Kind.STRATEGY_TYPES: _StrategyType(),
+    Kind.TAG_TYPES: NewTagType(),
+    Kind.TAGS: TagRef(),
+    Kind.USERS: _User(),
+    Kind.SERVICE_ACCOUNTS: _ServiceAccount(),
+    Kind.PROJECTS: _Project(),
+    Kind.SEGMENTS: NewSegment(),
+    Kind.DEFAULT_STRATEGIES: _DefaultStrategy(),
+    Kind.FEATURES: _Feature(),
+    Kind.SDK_TOKENS: _SdkToken(),
+    Kind.BROWSER_ORIGINS: _BrowserOrigin(),
+}
+_STRATEGY = _Strategy()
+_VARIANTS = Variants(FeatureVariant, keeps_weights=True)
+_IN_TEXT: Mapping[Kind, tuple[str, ...]] = {
+    Kind.ENVIRONMENTS: ("type",),
+    Kind.PROJECTS: ("mode",),
+    Kind.FEATURES: ("type",),
+    Kind.SDK_TOKENS: ("type",),
+}
+"""Fields that a schema reads as an enumeration, and a document has as its text."""
+
+
+def checked(kind: Kind, raw: Any) -> tuple[Item | None, list[Fault]]:
+    """The thing in full, and what is wrong with it.
+
+    Of a feature, strategies and states that are wrong are left out, so that the rest can be used.
+    Other things are None if anything is wrong with them.
+    """
+    try:
+        loaded = _SCHEMAS[kind].load(raw)
+    except ValidationError as error:
+        return None, list(_faults(error.messages_dict))
+    item = {**BLANKS[kind], **_named_as_sent(_SCHEMAS[kind], loaded)}
+    for field in _IN_TEXT.get(kind, ()):
+        item[field] = str(item[field])
+    if kind is Kind.SDK_TOKENS and item["expiresAt"]:
+        item["expiresAt"] = in_text(item["expiresAt"])
+    if kind is not Kind.FEATURES:
+        return item, []
+    if item["completed"]:
+        item["completed"]["status"] = str(item["completed"]["status"])
+    faults: list[Fault] = []
+    item["environments"] = {
+        name: state
+        for name, raw_state in sorted(item["environments"].items())
+        if (state := _state(raw_state, f"environments/{name}", faults)) != STATE
+    }
+    return item, faults
+
+
+def _named_as_sent(schema: Schema, loaded: Mapping[str, Any]) -> Item:
+    return {schema.load_fields[key].data_key or key: value for key, value in loaded.items()}
+
+
+def _state(raw: Mapping[str, Any], path: str, faults: list[Fault]) -> Item:
+    """A feature in an environment, with those of its strategies that are as they should be."""
+    state: Item = {"enabled": raw.get("enabled", False), "strategies": [], "variants": []}
+    if unknown := sorted(raw.keys() - STATE.keys()):
+        faults += [Fault(f"{path}/{key}", "Unknown field.") for key in unknown]
+    if not isinstance(state["enabled"], bool):
+        faults.append(Fault(f"{path}/enabled", "Must be true or false."))
+        state["enabled"] = False
+    strategies = raw.get("strategies", [])
+    if not isinstance(strategies, list) or len(strategies) > MAX_STRATEGIES:
+        message = f"Must be a list of at most {MAX_STRATEGIES} strategies."
+        faults.append(Fault(f"{path}/strategies", message))
+        strategies = []
+    for place, each in enumerate(strategies):
+        try:
+            loaded = _STRATEGY.load(each)
+        except ValidationError as error:
+            faults += _faults(error.messages_dict, f"{path}/strategies/{place}")
+        else:
+            state["strategies"].append({**STRATEGY, **_named_as_sent(_STRATEGY, loaded)})
+    try:
+        state["variants"] = _VARIANTS.deserialize(raw.get("variants", []))
+    except ValidationError as error:
+        faults += _faults({"variants": error.messages}, path)
+    return state
+
+
+def _faults(messages: Any, path: str = "") -> Iterator[Fault]:
+    """Every message with its place."""
+    if isinstance(messages, dict):
+        for key, found in messages.items():
+            yield from _faults(found, path if key == "_schema" else f"{path}/{key}".lstrip("/"))
+    else:
+        for message in messages if isinstance(messages, list) else [messages]:
+            yield Fault(path, str(message))

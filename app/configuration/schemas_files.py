@@ -1,0 +1,69 @@
+"""Reads the content of a file as a document of Flagstaff’s own form."""
+
+from typing import Any
+
+from app.configuration import schemas
+from app.configuration.documents import VERSION, Fault, Item, Kind, empty, name_of
+from app.configuration.plans import Wanted
+from app.core.errors import Detail, Invalid
+
+
+def wanted(content: Any) -> Wanted:
+    """What the file says.
+
+    Raises:
+        Invalid: with every problem of its form. A file is written by people, who can mend it.
+
+    """
+    if not isinstance(content, dict) or content.get("version") != VERSION:
+        raise Invalid(
+            f"This is not a document of Flagstaff: it must be an object with version: {VERSION}. "
+            "To bring in what Unleash exported, use flagstaff import file."
+        )
+    document, problems = empty(), list(_unknown(content))
+    for kind in Kind:
+        raws = content.get(kind.value, [])
+        if not isinstance(raws, list):
+            problems.append({"path": f"/{kind}", "message": "Must be a list."})
+            continue
+        for place, raw in enumerate(raws):
+            item, faults = schemas.checked(kind, raw)
+            problems += _problems(kind, place, raw, faults)
+            if item is None:
+                continue
+            name = name_of(kind, item)
+            if name in document[kind]:
+                message = f"{name!r} is there twice."
+                problems.append({"path": f"/{kind}/{place}", "message": message})
+            document[kind][name] = item
+    if problems:
+        raise Invalid.because(problems)
+    return Wanted(document)
+
+
+def _unknown(content: dict[str, Any]) -> list[Detail]:
+    known = {"version", *(kind.value for kind in Kind)} - {Kind.SDK_TOKENS.value}
+    return [
+        {"path": f"/{key}", "message": "Unknown kind of thing."}
+        for key in content
+        if key not in known
+    ]
+
+
+def _problems(kind: Kind, place: int, raw: Any, faults: list[Fault]) -> list[Detail]:
+    return [
+        {
+            "path": f"/{kind}/{place}/{fault.path}".rstrip("/"),
+            "message": f"{_called(kind, raw)}{fault.message}",
+        }
+        for fault in faults
+    ]
+
+
+def _called(kind: Kind, raw: Any) -> str:
+    """The name of the thing, by which people find it sooner than by its number."""
+    try:
+        item: Item = {"username": None, "email": None, **raw}
+        return f"({name_of(kind, item)}) "
+    except (KeyError, TypeError):
+        return ""

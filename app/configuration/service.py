@@ -1,0 +1,69 @@
+"""Bringing an instance to what a document says: first a plan, then exactly that or nothing."""
+
+from collections.abc import Callable
+
+from app.configuration import plans, reading, writing
+from app.configuration.documents import Document, Kind
+from app.configuration.plans import Choice, Decisions, Plan, Wanted
+from app.configuration.writing import Result
+from app.core.actor import Actor
+from app.core.db import db, lift_time_limits
+from app.core.errors import ChangedSinceReview, Conflict
+from app.core.words import counted
+from app.events import service as events
+from app.projects import service as projects
+
+TO_THE_FILE = Decisions(different=Choice.TAKE)
+"""What a file says that people keep as the truth goes for everything that it names."""
+
+
+def export(actor: Actor, project_id: str | None = None) -> Document:
+    """Everything of the instance, or of one project, without secrets."""
+    if project_id is None:
+        return reading.whole()
+    projects.require(actor, project_id)
+    return reading.of_project(project_id)
+
+
+def plan(wanted: Wanted, decisions: Decisions = TO_THE_FILE) -> Plan:
+    """What ``apply`` would do; changes nothing."""
+    return plans.make(wanted, decisions)
+
+
+def apply(
+    actor: Actor,
+    wanted: Wanted,
+    decisions: Decisions = TO_THE_FILE,
+    *,
+    cause: str,
+    shown: str | None = None,
+    progress: Callable[[Kind, int], object] = lambda _kind, _number: None,
+) -> tuple[str, Plan, Result]:
+    """Carry a plan out, as one batch of events whose reason is ``cause``; all or nothing.
+
+    ``shown``: the digest of the plan that someone has read; exactly that is carried out.
+
+    Raises:
+        ChangedSinceReview: when the plan is another one by now.
+        Conflict: when something is impossible that nobody decided about.
+
+    """
+    lift_time_limits(db.session.connection())
+    found = plan(wanted, decisions)
+    if shown is not None and shown != found.digest:
+        raise ChangedSinceReview
+    batch_id = events.new_batch()
+    result = writing.write(actor.for_act(batch_id, cause), found, progress)
+    return batch_id, found, result
+
+
+def refuse_impossible(plan: Plan) -> None:
+    """Refuse a plan of which anything can’t be done."""
+    faulty = plans.impossible(plan.entries)
+    if faulty:
+        first = "; ".join(
+            f"{entry.kind.one} {entry.name}: {entry.faults[0]}" for entry in faulty[:3]
+        )
+        raise Conflict(
+            f"{counted(len(faulty), 'thing')} in the file can’t be applied, so nothing was: {first}."
+        )

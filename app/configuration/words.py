@@ -1,0 +1,123 @@
+"""A plan in words, for the command line and for pages."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from app.configuration.documents import Item, Kind
+from app.configuration.plans import Choice, Difference, Entry, Plan, Status
+from app.core.words import counted, spoken
+from app.strategies.models import Strategy
+from app.strategies.words import summary
+
+SHOWN = 200
+"""The characters of a value that are shown."""
+_SIGNS = {Status.NEW: "+", Status.DIFFERENT: "~", Status.IMPOSSIBLE: "!"}
+
+
+def lines(plan: Plan) -> Iterator[str]:
+    """What the plan changes, a line for each thing, with what changes of it below."""
+    for entry in plan.entries:
+        if entry.is_written or entry.faults:
+            yield from _lines(entry)
+
+
+def summary_of(plan: Plan) -> str:
+    """``3 to create, 1 to change. 12 are the same.``"""
+    written = plan.written
+    new = sum(entry.current is None for entry in written)
+    parts = [f"{new:,} to create", f"{len(written) - new:,} to change"]
+    same = sum(entry.status is Status.SAME for entry in plan.entries)
+    kept = sum(entry.status is Status.DIFFERENT and not entry.is_written for entry in plan.entries)
+    faulty = [e for e in plan.entries if e.status is Status.IMPOSSIBLE and not e.is_written]
+    sentences = [f"{', '.join(parts)}.", f"{counted(same, 'is', 'are')} the same."]
+    if kept:
+        sentences.append(f"{counted(kept, 'differs', 'differ')} and stay as they are here.")
+    if faulty:
+        sentences.append(f"{len(faulty):,} can’t be done.")
+    if proposed := proposals(plan.entries):
+        sentences.append(f"Needs approval: {proposed}.")
+    return " ".join(sentences)
+
+
+def proposals(entries: Iterable[Entry]) -> str:
+    """How many features need approval, and where; empty if none does."""
+    places: dict[tuple[str, str], int] = {}
+    for entry in entries:
+        for environment in entry.proposed if entry.item else ():
+            place = (entry.item or {})["project"], environment
+            places[place] = places.get(place, 0) + 1
+    return spoken(
+        f"{counted(number, 'feature')} in {environment} of {project}"
+        for (project, environment), number in sorted(places.items())
+    )
+
+
+def value(found: Any) -> str:
+    """A value of a document, as short as it can be read."""
+    if found is None or found in ("", [], {}):
+        return "nothing"
+    if isinstance(found, bool):
+        return "yes" if found else "no"
+    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def difference(found: Difference) -> str:
+    """``production/enabled: no → yes``."""
+    path = found.path.removeprefix("environments/")
+    return f"{path}: {value(found.here)} → {value(found.there)}"
+
+
+def in_short(kind: Kind, item: Item | None, other: Item | None) -> str:
+    """What a thing is where it differs from the other, in a few words."""
+    if item is None or other is None:
+        return ""
+    if kind is Kind.FEATURES:
+        if item["project"] != other["project"]:
+            return f"in project {item['project']}"
+        for name in sorted({*item["environments"], *other["environments"]}):
+            if item["environments"].get(name) != other["environments"].get(name):
+                return f"{state(item['environments'].get(name))} in {name}"
+    keys = [key for key in item if item[key] != other.get(key)]
+    return "; ".join(f"{key}: {value(item[key])}" for key in keys[:2])
+
+
+def state(found: Item | None) -> str:
+    """``on, 25% of people``."""
+    if found is None:
+        return "off"
+    whom = spoken(strategy(each) for each in found["strategies"] if not each["disabled"])
+    return " · ".join(filter(None, ("on" if found["enabled"] else "off", whom)))
+
+
+def strategy(item: Item) -> str:
+    fields = ("name", "title", "parameters", "constraints", "variants")
+    found = Strategy(disabled=item.get("disabled", False), **{key: item[key] for key in fields})
+    return summary(found)
+
+
+def choice(found: Choice, entry: Entry, source: str) -> str:
+    """What a choice means, on its button; ``source``: whose thing it is."""
+    match found:
+        case Choice.TAKE:
+            return f"Use {source}’s" if entry.current else "Import"
+        case Choice.KEEP:
+            return "Keep what’s here"
+        case Choice.SWITCHED_OFF:
+            return "Import switched off, without what doesn’t fit"
+        case Choice.RENAME:
+            return f"Import as {entry.new_name if entry.name == entry.was else entry.name}"
+    return "Leave out"
+
+
+def _lines(entry: Entry) -> Iterator[str]:
+    sign = _SIGNS.get(entry.status, " ")
+    where = f" in {entry.item['project']}" if entry.kind is Kind.FEATURES and entry.item else ""
+    yield f"{sign} {entry.kind.one} {entry.name}{where}"
+    for fault in entry.faults:
+        yield f"    {fault}"
+    for found in entry.differences if entry.is_written else ():
+        yield f"    {difference(found)}"
+    for environment in entry.proposed:
+        yield f"    {environment}: needs approval"

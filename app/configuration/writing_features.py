@@ -1,0 +1,323 @@
+"""Writes features in bulk: ten thousand of them take seconds, one by one they would take minutes.
+
+Everything that a feature may refer to is there already, and a plan has checked that it fits.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
+from uuid import uuid4
+
+import sqlalchemy as sa
+
+from app.configuration import reading
+from app.configuration.documents import STATE, Item
+from app.configuration.plans import Entry
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import chunks, db, insert_all, insert_if_absent
+from app.core.lists import OnList
+from app.events import service as events
+from app.events.models import EventType
+from app.events.service import EventPayload
+from app.features.models import CompletedStatus, Dependency, Feature, FeatureType
+from app.segments.models import Segment
+from app.strategies.models import FeatureState, Strategy, StrategySegment
+from app.tags import service as tags
+from app.tags.models import FeatureTag, TagName
+
+CHUNK = 500
+
+_ids = OnList(lambda is_among: sa.select(Feature.name, Feature.id).where(is_among(Feature.name)))
+_drop = {
+    model: OnList(lambda is_among, m=model, c=column: sa.delete(m).where(is_among(c)))
+    for model, column in (
+        (FeatureTag, FeatureTag.feature_id),
+        (Dependency, Dependency.child_id),
+    )
+}
+_drop_links = OnList(
+    lambda is_among: sa.delete(StrategySegment).where(is_among(StrategySegment.strategy_id))
+)
+_drop_strategies = OnList(lambda is_among: sa.delete(Strategy).where(is_among(Strategy.id)))
+_table = Strategy.__table__
+_set_strategy = (
+    sa.update(_table)
+    .where(_table.c.id == sa.bindparam("of_id"))
+    .values({name: sa.bindparam(f"new_{name}") for name in (
+        *("name", "title", "disabled", "sort_order"),
+        *("parameters", "constraints", "variants"),
+    )})
+)
+_feature_columns = (
+    *("type", "description", "stale", "impression_data"),
+    *("completed_at", "completed_status", "completed_value"),
+)
+_features = Feature.__table__
+_set_feature = (
+    sa.update(_features)
+    .where(_features.c.id == sa.bindparam("of_id"))
+    .values({name: sa.bindparam(f"new_{name}") for name in _feature_columns})
+)
+_states = FeatureState.__table__
+_set_state = (
+    sa.update(_states)
+    .where(
+        _states.c.feature_id == sa.bindparam("of_id"),
+        _states.c.environment == sa.bindparam("in_environment"),
+    )
+    .values(
+        enabled=sa.bindparam("new_enabled"),
+        variants=sa.bindparam("new_variants"),
+        changed_at=sa.bindparam("at"),
+    )
+)
+
+
+def write(actor: Actor, entries: Sequence[Entry], progress: Callable[[int], object]) -> None:
+    """Create and change features. ``progress`` gets how many more were written."""
+    segments = dict(db.session.execute(sa.select(Segment.name, Segment.id)).tuples().all())
+    names = {name for entry in entries for name in (entry.item or {}).get("tags", ())}
+    tag_ids = tags.make([TagName.read(name) for name in names])
+    children: list[Item] = []
+    for chunk in chunks(entries, CHUNK):
+        new = [entry for entry in chunk if entry.current is None]
+        old = [entry for entry in chunk if entry.current is not None]
+        _Chunk(new, segments, tag_ids).create(actor)
+        _Chunk(old, segments, tag_ids).change(actor)
+        children += [found for e in chunk if (found := direct(e))["parent"] or e.current]
+        progress(len(chunk))
+    _write_parents(children)
+
+
+def direct(entry: Entry) -> Item:
+    """What is written of a feature at once: what needs approvals stays as it is."""
+    item, current = entry.item or {}, entry.current
+    if not entry.proposed:
+        return item
+    before = current["environments"] if current else {}
+    states = dict(item["environments"])
+    for name in entry.proposed:
+        states.pop(name, None)
+        if name in before:
+            states[name] = before[name]
+    found = item | {"environments": states}
+    if current is not None and any(before.get(n, STATE)["enabled"] for n in entry.proposed):
+        found |= {"parent": current["parent"], "archived": current["archived"]}
+    return found
+
+
+class _Chunk:
+    """Some features that are written together."""
+
+    def __init__(
+        self, entries: Sequence[Entry], segments: dict[str, int], tag_ids: dict[TagName, int]
+    ) -> None:
+        self.entries = entries
+        self.items = {entry.name: direct(entry) for entry in entries}
+        self.segments, self.tag_ids = segments, tag_ids
+        self.now = utcnow()
+        self.ids: dict[str, int] = {}
+
+    def create(self, actor: Actor) -> None:
+        if not self.items:
+            return
+        insert_all([self._new(item) for item in self.items.values()], Feature)
+        self._find_ids()
+        states = [
+            (name, environment, state)
+            for name, item in self.items.items()
+            for environment, state in item["environments"].items()
+        ]
+        insert_all([self._state_row(*each) for each in states], FeatureState)
+        self._insert_strategies(
+            (self.ids[name], environment, place, strategy)
+            for name, environment, state in states
+            for place, strategy in enumerate(state["strategies"])
+        )
+        self._insert_tags()
+        payloads = [
+            EventPayload(project=item["project"], feature_name=name, data=_recorded(item))
+            for name, item in self.items.items()
+        ]
+        events.record_all(actor, EventType.FEATURE_CREATED, payloads)
+
+    def change(self, actor: Actor) -> None:
+        changed = [e for e in self.entries if self.items[e.name] != e.current]
+        if not changed:
+            return
+        self.entries = changed
+        self.items = {entry.name: self.items[entry.name] for entry in changed}
+        self._find_ids()
+        connection = db.session.connection()
+        rows = [
+            {f"new_{key}": value for key, value in self._fields(item).items()}
+            | {"of_id": self.ids[name]}
+            for name, item in self.items.items()
+        ]
+        connection.execute(_set_feature, rows)
+        self._change_states()
+        _drop[FeatureTag].execute([*self.ids.values()])
+        self._insert_tags()
+        payloads = [
+            EventPayload(
+                project=entry.current["project"],
+                feature_name=entry.name,
+                pre_data=_recorded(entry.current),
+                data=_recorded(self.items[entry.name]),
+            )
+            for entry in changed
+            if entry.current is not None
+        ]
+        events.record_all(actor, EventType.FEATURE_UPDATED, payloads)
+
+    def _find_ids(self) -> None:
+        self.ids = dict(_ids.rows([*self.items]))
+
+    def _new(self, item: Item) -> dict[str, Any]:
+        return {
+            "name": item["name"],
+            "project_id": item["project"],
+            "created_at": self.now,
+            "archived_at": self.now if item["archived"] else None,
+            **self._fields(item),
+        }
+
+    def _fields(self, item: Item) -> dict[str, Any]:
+        completed = item["completed"]
+        return {
+            "type": FeatureType(item["type"]),
+            "description": item["description"],
+            "stale": item["stale"],
+            "impression_data": item["impressionData"],
+            "completed_at": self.now if completed else None,
+            "completed_status": CompletedStatus(completed["status"]) if completed else None,
+            "completed_value": completed["value"] if completed else None,
+        }
+
+    def _state_row(self, name: str, environment: str, state: Item) -> dict[str, Any]:
+        return {
+            "feature_id": self.ids[name],
+            "environment": environment,
+            "enabled": state["enabled"],
+            "variants": state["variants"],
+            "changed_at": self.now,
+        }
+
+    def _insert_strategies(self, found: Iterable[tuple[int, str, int, Item]]) -> None:
+        rows, links = [], []
+        for feature_id, environment, place, strategy in found:
+            id = str(uuid4())
+            rows.append(
+                {
+                    "id": id,
+                    "feature_id": feature_id,
+                    "project_id": None,
+                    "environment": environment,
+                    "sort_order": place,
+                    "created_at": self.now,
+                    **{key: strategy[key] for key in _WRITTEN},
+                }
+            )
+            links += self._links(id, strategy)
+        insert_all(rows, Strategy)
+        insert_all(links, StrategySegment)
+
+    def _links(self, id: str, strategy: Item) -> list[dict[str, Any]]:
+        return [
+            {"strategy_id": id, "segment_id": self.segments[name]} for name in strategy["segments"]
+        ]
+
+    def _insert_tags(self) -> None:
+        rows = [
+            {"feature_id": self.ids[name], "tag_id": self.tag_ids[TagName.read(tag)]}
+            for name, item in self.items.items()
+            for tag in item["tags"]
+        ]
+        insert_all(rows, FeatureTag)
+
+    def _change_states(self) -> None:
+        present = reading.strategy_ids([*self.ids.values()])
+        new, gone, changed, links, relinked = [], [], [], [], []
+        states: list[dict[str, Any]] = []
+        for name, environment, before, after in self._changed_states():
+            id, ids = self.ids[name], present.get((self.ids[name], environment), [])
+            states.append(
+                {
+                    "of_id": id,
+                    "in_environment": environment,
+                    "new_enabled": after["enabled"],
+                    "new_variants": after["variants"],
+                    "at": self.now,
+                }
+            )
+            gone += ids[len(after["strategies"]) :]
+            for place, strategy in enumerate(after["strategies"]):
+                if place >= len(ids):
+                    new.append((id, environment, place, strategy))
+                elif strategy != before["strategies"][place]:
+                    changed.append(
+                        {f"new_{key}": strategy[key] for key in _WRITTEN}
+                        | {"of_id": ids[place], "new_sort_order": place}
+                    )
+                    relinked.append(ids[place])
+                    links += self._links(ids[place], strategy)
+        connection = db.session.connection()
+        if states:
+            absent = [
+                {
+                    "feature_id": row["of_id"],
+                    "environment": row["in_environment"],
+                    "enabled": False,
+                    "variants": [],
+                    "changed_at": self.now,
+                }
+                for row in states
+            ]
+            connection.execute(insert_if_absent(FeatureState), absent)
+            connection.execute(_set_state, states)
+        if gone or relinked:
+            _drop_links.execute([*gone, *relinked])
+        if gone:
+            _drop_strategies.execute(gone)
+        if changed:
+            connection.execute(_set_strategy, changed)
+        self._insert_strategies(new)
+        insert_all(links, StrategySegment)
+
+    def _changed_states(self) -> Iterator[tuple[str, str, Item, Item]]:
+        for entry in self.entries:
+            before = entry.current["environments"] if entry.current else {}
+            after = self.items[entry.name]["environments"]
+            for environment in sorted({*before, *after}):
+                old = before.get(environment, dict(STATE))
+                now = after.get(environment, dict(STATE))
+                if old != now:
+                    yield entry.name, environment, old, now
+
+
+_WRITTEN = ("name", "title", "disabled", "parameters", "constraints", "variants")
+
+
+def _write_parents(items: Collection[Item]) -> None:
+    """Let features depend on what they are to depend on, and on nothing else."""
+    names = {item["name"] for item in items}
+    ids = dict(_ids.rows([*names, *(i["parent"]["feature"] for i in items if i["parent"])]))
+    if names:
+        _drop[Dependency].execute([ids[name] for name in names])
+    rows = [
+        {
+            "child_id": ids[item["name"]],
+            "parent_id": ids[item["parent"]["feature"]],
+            "enabled": item["parent"]["enabled"],
+            "variants": item["parent"]["variants"],
+        }
+        for item in items
+        if item["parent"]
+    ]
+    insert_all(rows, Dependency)
+
+
+def _recorded(item: Item) -> Item:
+    """The feature as the event log records it."""
+    return {key: value for key, value in item.items() if key != "project"}
