@@ -128,6 +128,11 @@ class Settings:
         "the address itself or names its network after =.",
         ALLOWED_HOSTS,
     )
+    import_hosts: tuple[AllowedHost, ...] = setting(
+        "The hosts of Unleash servers that Admins may import from in the portal, written like those "
+        "of webhooks. The command line reads from any.",
+        ALLOWED_HOSTS,
+    )
     log_format: str = setting(
         "The format of the log on standard error.", kinds.one_of("text", "json"), "text"
     )

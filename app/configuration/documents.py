@@ -223,6 +223,4 @@ def _place(key: str) -> tuple[int, str]:
 
 
 def _without(item: Mapping[str, Any], blank: Mapping[str, Any]) -> Item:
-    return {
-        key: value for key, value in item.items() if key not in blank or value != blank[key]
-    }
+    return {key: value for key, value in item.items() if key not in blank or value != blank[key]}

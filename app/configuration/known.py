@@ -173,5 +173,3 @@ class Known:
     def _tag(self, type: str, path: str) -> Iterator[Fault]:
         if type not in self.tag_types:
             yield Fault(path, f"There is no tag type named {type!r}.")
-
-

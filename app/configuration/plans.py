@@ -4,7 +4,7 @@ A plan changes nothing. Making it twice gives the same, as long as nothing here 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
@@ -70,8 +70,9 @@ class Difference(NamedTuple):
 class Entry:
     """A thing of the document. ``item``: what it will be, or None if nothing is written.
 
-    ``name`` is the one it gets here, ``was`` the one it had. ``proposed``: the environments whose
-    part of it goes into a change request.
+    ``name`` is the one it gets here, ``was`` the one it had. ``there``: what the source says, also
+    where that is not taken. ``proposed``: the environments whose part of it goes into a change
+    request.
     """
 
     kind: Kind
@@ -82,6 +83,7 @@ class Entry:
     choices: tuple[Choice, ...] = ()
     item: Item | None = None
     current: Item | None = None
+    there: Item | None = None
     faults: list[Fault] = field(default_factory=list)
     proposed: list[str] = field(default_factory=list)
     since: Side | None = None
@@ -102,27 +104,29 @@ class Entry:
 
     @property
     def differences(self) -> list[Difference]:
-        if self.current is None or self.item is None:
+        if self.current is None or self.there is None:
             return []
-        return list(_differences(self.current, self.item))
+        return list(_differences(self.current, self.item or self.there))
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a source says. ``faults``: of things that can't be read, by kind and name.
 
-    ``fields``: what the source knows of each kind, where that isn't everything; other fields stay
-    as they are here. ``environments``: those whose states it knows. ``is_exact``: whether
+    ``fields``: what the source knows of a kind or a thing, where that isn't everything; other
+    fields stay as they are here. ``environments``: those whose states it knows. ``is_exact``: whether
     parameters that a strategy lacks are to stay away, or get their defaults.
     """
 
     document: Document
     faults: Mapping[tuple[Kind, str], list[Fault]] = field(default_factory=dict)
-    fields: Mapping[Kind, Collection[str]] = field(default_factory=dict)
+    fields: Mapping[Kind | tuple[Kind, str], Collection[str]] = field(default_factory=dict)
     environments: Collection[str] | None = None
     is_exact: bool = False
-    base: Mapping[str, str] = field(default_factory=dict)
-    """The digests of what was last imported from there, by the keys of entries."""
+    base: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What things were after the last import from there, by the keys of entries: the digest of
+    what was there, and of what was here.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +204,7 @@ class _Planner:
         self.here = reading.smaller()
         self.here[Kind.SDK_TOKENS] = {item["digest"]: item for item in reading.sdk_tokens()}
         self.known = Known(self.here)
-        self.guarded = {
-            id: set(item["approvals"]) for id, item in self.here[Kind.PROJECTS].items()
-        }
+        self.guarded = {id: set(item["approvals"]) for id, item in self.here[Kind.PROJECTS].items()}
         self.labels = {
             key_of(name): label
             for kind in (Kind.USERS, Kind.SERVICE_ACCOUNTS)
@@ -233,7 +235,13 @@ class _Planner:
     def _lost(self, kind: Kind, name: str) -> Entry:
         faults = self.wanted.faults[kind, name]
         return Entry(
-            kind, name, name, Status.IMPOSSIBLE, Choice.LEAVE_OUT, (Choice.LEAVE_OUT,), faults=faults
+            kind,
+            name,
+            name,
+            Status.IMPOSSIBLE,
+            Choice.LEAVE_OUT,
+            (Choice.LEAVE_OUT,),
+            faults=faults,
         )
 
     def _current(self, kind: Kind, name: str, item: Item) -> Item | None:
@@ -248,10 +256,11 @@ class _Planner:
 
     def _entry(self, kind: Kind, was: str, item: Item, current: Item | None) -> Entry:
         name = self.renamed.get((kind, was), was)
-        given = self.wanted.fields.get(kind)
+        fields = self.wanted.fields
+        given = fields.get((kind, was), fields.get(kind))
         if current is not None and given is not None:
             item = current | {key: value for key, value in item.items() if key in given}
-        entry = Entry(kind, name, was, Status.NEW, Choice.TAKE, current=current)
+        entry = Entry(kind, name, was, Status.NEW, Choice.TAKE, current=current, there=item)
         entry.since = self._since(entry, item)
         if item == current:
             entry.status, entry.choice = Status.SAME, Choice.KEEP
@@ -272,7 +281,7 @@ class _Planner:
         base = self.wanted.base.get(entry.key)
         if base is None or entry.current is None:
             return None
-        there, here = digest(item) != base, digest(entry.current) != base
+        there, here = digest(item) != base[0], digest(entry.current) != base[1]
         if there and here:
             return Side.BOTH
         return Side.THERE if there else Side.HERE if here else None
@@ -283,10 +292,13 @@ class _Planner:
         if entry.faults:
             out = Choice.LEAVE_OUT if entry.current is None else Choice.KEEP
             can_rename = entry.current is None and self._is_about_name(entry)
-            entry.status, entry.choices = Status.IMPOSSIBLE, (
-                out,
-                *([Choice.SWITCHED_OFF] if rest else []),
-                *([Choice.RENAME] if can_rename else []),
+            entry.status, entry.choices = (
+                Status.IMPOSSIBLE,
+                (
+                    out,
+                    *([Choice.SWITCHED_OFF] if rest else []),
+                    *([Choice.RENAME] if can_rename else []),
+                ),
             )
         elif entry.current is None:
             out = Choice.LEAVE_OUT

@@ -56,10 +56,14 @@ class _RoleName(fields.String):
 
 
 class _Strategy(NewStrategy):
+    """A strategy, with the names of its segments instead of their ids."""
+
     class Meta:
         exclude = ("sort_order",)
 
-    segments = _Names(SingleLine(high=100), validate=validate.Length(max=MAX_SEGMENTS))
+    segments = _Names(  # type: ignore[assignment]
+        SingleLine(high=100), validate=validate.Length(max=MAX_SEGMENTS)
+    )
     variants = Variants(keeps_weights=True)
 
 

@@ -57,6 +57,11 @@ def apply(
     return batch_id, found, result
 
 
+def write(actor: Actor, plan: Plan) -> Result:
+    """Carry out a plan of this transaction, as a part of what the actor does."""
+    return writing.write(actor, plan, lambda _kind, _number: None)
+
+
 def refuse_impossible(plan: Plan) -> None:
     """Refuse a plan of which anything can’t be done."""
     faulty = plans.impossible(plan.entries)

@@ -299,5 +299,3 @@ def _segment_ids(names: Sequence[str]) -> list[int]:
         query = sa.select(Segment.id).where(Segment.name.in_(chunk)).order_by(Segment.name)
         found += db.session.scalars(query)
     return found
-
-

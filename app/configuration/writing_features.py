@@ -15,7 +15,7 @@ from app.configuration.documents import STATE, Item
 from app.configuration.plans import Entry
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import chunks, db, insert_all, insert_if_absent
+from app.core.db import Model, chunks, db, insert_all, insert_if_absent
 from app.core.lists import OnList
 from app.events import service as events
 from app.events.models import EventType
@@ -28,49 +28,36 @@ from app.tags.models import FeatureTag, TagName
 
 CHUNK = 500
 
-_ids = OnList(lambda is_among: sa.select(Feature.name, Feature.id).where(is_among(Feature.name)))
-_drop = {
-    model: OnList(lambda is_among, m=model, c=column: sa.delete(m).where(is_among(c)))
-    for model, column in (
-        (FeatureTag, FeatureTag.feature_id),
-        (Dependency, Dependency.child_id),
+
+def _update_of(model: type[Model], key: Sequence[str], columns: Sequence[str]) -> sa.Update:
+    """An UPDATE by its key, with parameters that are named ``of_…`` and ``new_…``."""
+    table = Model.metadata.tables[model.__tablename__]
+    return (
+        sa.update(table)
+        .where(*(table.c[name] == sa.bindparam(f"of_{name}") for name in key))
+        .values({name: sa.bindparam(f"new_{name}") for name in columns})
     )
-}
+
+
+_ids = OnList(lambda is_among: sa.select(Feature.name, Feature.id).where(is_among(Feature.name)))
+_drop_tags = OnList(lambda is_among: sa.delete(FeatureTag).where(is_among(FeatureTag.feature_id)))
+_drop_parents = OnList(lambda is_among: sa.delete(Dependency).where(is_among(Dependency.child_id)))
 _drop_links = OnList(
     lambda is_among: sa.delete(StrategySegment).where(is_among(StrategySegment.strategy_id))
 )
 _drop_strategies = OnList(lambda is_among: sa.delete(Strategy).where(is_among(Strategy.id)))
-_table = Strategy.__table__
-_set_strategy = (
-    sa.update(_table)
-    .where(_table.c.id == sa.bindparam("of_id"))
-    .values({name: sa.bindparam(f"new_{name}") for name in (
-        *("name", "title", "disabled", "sort_order"),
-        *("parameters", "constraints", "variants"),
-    )})
+_WRITTEN = ("name", "title", "disabled", "parameters", "constraints", "variants")
+_set_strategy = _update_of(Strategy, ("id",), (*_WRITTEN, "sort_order"))
+_set_feature = _update_of(
+    Feature,
+    ("id",),
+    (
+        *("type", "description", "stale", "impression_data"),
+        *("completed_at", "completed_status", "completed_value"),
+    ),
 )
-_feature_columns = (
-    *("type", "description", "stale", "impression_data"),
-    *("completed_at", "completed_status", "completed_value"),
-)
-_features = Feature.__table__
-_set_feature = (
-    sa.update(_features)
-    .where(_features.c.id == sa.bindparam("of_id"))
-    .values({name: sa.bindparam(f"new_{name}") for name in _feature_columns})
-)
-_states = FeatureState.__table__
-_set_state = (
-    sa.update(_states)
-    .where(
-        _states.c.feature_id == sa.bindparam("of_id"),
-        _states.c.environment == sa.bindparam("in_environment"),
-    )
-    .values(
-        enabled=sa.bindparam("new_enabled"),
-        variants=sa.bindparam("new_variants"),
-        changed_at=sa.bindparam("at"),
-    )
+_set_state = _update_of(
+    FeatureState, ("feature_id", "environment"), ("enabled", "variants", "changed_at")
 )
 
 
@@ -157,7 +144,7 @@ class _Chunk:
         ]
         connection.execute(_set_feature, rows)
         self._change_states()
-        _drop[FeatureTag].execute([*self.ids.values()])
+        _drop_tags.execute([*self.ids.values()])
         self._insert_tags()
         payloads = [
             EventPayload(
@@ -244,11 +231,11 @@ class _Chunk:
             id, ids = self.ids[name], present.get((self.ids[name], environment), [])
             states.append(
                 {
-                    "of_id": id,
-                    "in_environment": environment,
+                    "of_feature_id": id,
+                    "of_environment": environment,
                     "new_enabled": after["enabled"],
                     "new_variants": after["variants"],
-                    "at": self.now,
+                    "new_changed_at": self.now,
                 }
             )
             gone += ids[len(after["strategies"]) :]
@@ -266,8 +253,8 @@ class _Chunk:
         if states:
             absent = [
                 {
-                    "feature_id": row["of_id"],
-                    "environment": row["in_environment"],
+                    "feature_id": row["of_feature_id"],
+                    "environment": row["of_environment"],
                     "enabled": False,
                     "variants": [],
                     "changed_at": self.now,
@@ -296,15 +283,12 @@ class _Chunk:
                     yield entry.name, environment, old, now
 
 
-_WRITTEN = ("name", "title", "disabled", "parameters", "constraints", "variants")
-
-
 def _write_parents(items: Collection[Item]) -> None:
     """Let features depend on what they are to depend on, and on nothing else."""
     names = {item["name"] for item in items}
     ids = dict(_ids.rows([*names, *(i["parent"]["feature"] for i in items if i["parent"])]))
     if names:
-        _drop[Dependency].execute([ids[name] for name in names])
+        _drop_parents.execute([ids[name] for name in names])
     rows = [
         {
             "child_id": ids[item["name"]],

@@ -118,6 +118,10 @@ WORDS = {
     EventType.ENVIRONMENT_CREATED: EventWords(
         "An environment was created.", "created environment {environment}"
     ),
+    EventType.ENVIRONMENT_DELETED: EventWords(
+        "An environment was deleted: an import that had created it was undone.",
+        "deleted environment {environment}",
+    ),
     EventType.ENVIRONMENT_UPDATED: EventWords(
         "An environment was changed, for example deprecated.",
         "changed environment {environment}: {changes}",
@@ -136,7 +140,14 @@ WORDS = {
         "marked feature {feature} as completed: {completion}",
     ),
     EventType.FEATURE_CREATED: EventWords(
-        "A feature was created.", "created feature {feature}{in_project}"
+        "A feature was created, or imported with all that belongs to it.",
+        "created feature {feature}{in_project}",
+        "created {features}{in_project}",
+    ),
+    EventType.FEATURE_DELETED: EventWords(
+        "A feature was deleted: an import that had created it was undone.",
+        "deleted feature {feature}{in_project}",
+        "deleted {features}{in_project}",
     ),
     EventType.FEATURE_DEPENDENCY_ADDED: EventWords(
         "A feature was made to depend on another.",
@@ -211,6 +222,10 @@ WORDS = {
     ),
     EventType.PROJECT_ARCHIVED: EventWords("A project was archived.", "archived project {project}"),
     EventType.PROJECT_CREATED: EventWords("A project was created.", "created project {project}"),
+    EventType.PROJECT_DELETED: EventWords(
+        "A project was deleted: an import that had created it was undone.",
+        "deleted project {project}",
+    ),
     EventType.PROJECT_ENVIRONMENTS_UPDATED: EventWords(
         "The environments of a project were changed, or the approvals that changes there need.",
         "changed project {project}: {changes}",

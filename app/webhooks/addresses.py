@@ -19,7 +19,9 @@ class NotAllowed(Exception):
     """Nothing may be sent there; the message says why."""
 
 
-def entries_for(target: Target, hosts: Sequence[AllowedHost]) -> tuple[AllowedHost, ...]:
+def entries_for(
+    target: Target, hosts: Sequence[AllowedHost], setting: str = SETTING
+) -> tuple[AllowedHost, ...]:
     """The entries of the setting that name the target.
 
     Raises:
@@ -29,11 +31,13 @@ def entries_for(target: Target, hosts: Sequence[AllowedHost]) -> tuple[AllowedHo
     found = find(hosts, target.scheme, target.host, target.port)
     if not found:
         origin = f"{target.scheme}://{target.authority}"
-        raise NotAllowed(f"{SETTING} does not name {origin}, so nothing is sent there.")
+        raise NotAllowed(f"{setting} does not name {origin}, so nothing is sent there.")
     return found
 
 
-def resolve(target: Target, hosts: Sequence[AllowedHost]) -> list[str]:
+def resolve(
+    target: Target, hosts: Sequence[AllowedHost], setting: str = SETTING
+) -> list[str]:
     """The addresses to connect to, all of them checked.
 
     Raises:
@@ -41,7 +45,7 @@ def resolve(target: Target, hosts: Sequence[AllowedHost]) -> list[str]:
         OSError: if the name is not known.
 
     """
-    entries = entries_for(target, hosts)
+    entries = entries_for(target, hosts, setting)
     found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
     addresses = list(dict.fromkeys(str(place[0]).partition("%")[0] for *_, place in found))
     refused = [
@@ -52,6 +56,6 @@ def resolve(target: Target, hosts: Sequence[AllowedHost]) -> list[str]:
     if refused:
         raise NotAllowed(
             f"{target.host} has the address {spoken(refused)}, which is not public or not in the "
-            f"network that {SETTING} names."
+            f"network that {setting} names."
         )
     return addresses

@@ -1,0 +1,248 @@
+"""Bringing in what another server has: a plan first, then exactly that or nothing."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from app.cli.commands import Output, json_option, print_output, progress_bar, reason_given, table
+from app.configuration.plans import Choice, Status
+from app.core.actor import COMMAND_LINE
+from app.core.clock import in_text
+from app.core.db import unit_of_work
+from app.core.words import counted, spoken
+from app.server.instance import migrate, open_instance, read_transaction, write_transaction
+from app.transfer import client, formats, imports, schemas_unleash, undoing, unleash
+from app.transfer.client import Unleash
+from app.transfer.imports import Shown
+from app.transfer.models import Import
+from app.transfer.unleash import Snapshot
+
+TOKEN = "UNLEASH_TOKEN"
+SHOWN = 50
+
+_token_file = click.option(
+    "--token-file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help=f"A file with a personal access token of an admin there. Or set {TOKEN}.",
+)
+_all = click.option("--all", "show_all", is_flag=True, help="Print every line of a long plan.")
+
+
+@click.group("import")
+def import_group() -> None:
+    """Bring in features and all that belongs to them from Unleash.
+
+    First a plan is made, which changes nothing. Then the plan is applied: all of it or nothing.
+    """
+
+
+@import_group.command("unleash")
+@click.argument("url")
+@_token_file
+@_all
+@json_option
+def import_unleash(url: str, *, token_file: Path | None, show_all: bool, as_json: bool) -> None:
+    """Read the Unleash at URL (version 5 or later), and show the plan.
+
+    The token is read from a file or the environment, used for this, and not stored.
+    """
+    server = Unleash(url, _token(token_file))
+    with _reading_progress() as note:
+        found = client.read(server, note)
+    _plan(found, server.url, show_all=show_all, as_json=as_json)
+
+
+@import_group.command("file")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@_all
+@json_option
+def import_file(file: Path, *, show_all: bool, as_json: bool) -> None:
+    """Read what Unleash exported to FILE, and show the plan.
+
+    It can be an export of features (Unleash 5 to 8) or of the whole state (Unleash 3 to 5).
+    """
+    try:
+        content = json.loads(file.read_text("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"The file is not JSON: {error}.", param_hint="FILE") from None
+    found = formats.snapshot(content, f"file {file.name}")
+    _plan(found, f"file {file.name}", show_all=show_all, as_json=as_json)
+
+
+@import_group.command("plan")
+@click.argument("id", type=int)
+@click.option("--decide", multiple=True, metavar="KEY=CHOICE", help="What to do with one thing.")
+@click.option(
+    "--different",
+    type=click.Choice([Choice.KEEP.value, Choice.TAKE.value]),
+    help="What to do with all that is here and differs.",
+)
+@_all
+@json_option
+def show_plan(
+    id: int, *, decide: tuple[str, ...], different: str | None, show_all: bool, as_json: bool
+) -> None:
+    """Show the plan of import ID as it is now, after deciding what KEY=CHOICE says.
+
+    The plan names the keys and the choices of each thing: take, keep, leave-out, switched-off or
+    rename:NAME.
+    """
+    with write_transaction():
+        found = imports.get(id, for_change=True)
+        by_key = dict(_decision(each) for each in decide)
+        chosen = Choice(different) if different else None
+        imports.decide(found, by_key=by_key, different=chosen)
+        shown = imports.shown(found, keep=True)
+    print_output(_output(found, shown, show_all=show_all), as_json=as_json)
+
+
+@import_group.command("apply")
+@click.argument("id", type=int)
+@click.option("--plan", "digest", help="The digest of the plan, to apply exactly that.")
+@click.option("--reason", help="Why you are doing this, for the event log.")
+@json_option
+def apply(id: int, *, digest: str | None, reason: str | None, as_json: bool) -> None:
+    """Carry out the plan of import ID: all of it, or nothing."""
+    with read_transaction():
+        shown = imports.shown(imports.get(id))
+    actor = reason_given(COMMAND_LINE, reason)
+    with progress_bar("Importing", shown.number) as update, write_transaction():
+        done = 0
+
+        def note(_what: str, number: int, _all: int) -> None:
+            nonlocal done
+            update(number - done)
+            done = number
+
+        found = imports.apply(actor, id, digest or shown.digest, note)
+        result, requests = imports.report(found)
+    text = f"Imported {counted(result.number, 'item')}, as batch {found.batch_id}."
+    if requests:
+        text += f"\nWhat needs approval waits in {spoken(requests, len(requests))}."
+    text += f"\nTo undo it within 7 days: flagstaff import undo {id}"
+    data = _data(found, result) | {"changeRequests": requests}
+    print_output(Output(data, text), as_json=as_json)
+
+
+@import_group.command("undo")
+@click.argument("id", type=int)
+@click.option("--reason", help="Why you are doing this, for the event log.")
+@json_option
+def undo(id: int, *, reason: str | None, as_json: bool) -> None:
+    """Take back what import ID brought, as long as nothing was built on it."""
+    with write_transaction():
+        found = undoing.undo(reason_given(COMMAND_LINE, reason), id)
+    print_output(
+        Output({"id": found.id, "state": found.state}, f"Undid import {id}."), as_json=as_json
+    )
+
+
+@import_group.command("list")
+@json_option
+def list_imports(*, as_json: bool) -> None:
+    """List what was read and imported."""
+    with read_transaction():
+        found = imports.every()
+    rows = [(each.id, each.state, in_text(each.created_at), each.source) for each in found]
+    data = {"imports": [_row(each) for each in found]}
+    text = table(("id", "state", "created", "source"), rows)
+    print_output(Output(data, text), as_json=as_json)
+
+
+def _plan(found: Snapshot, origin: str, *, show_all: bool, as_json: bool) -> None:
+    translation = unleash.translate(found)
+    wanted = schemas_unleash.wanted(translation)
+    with open_instance() as settings:
+        migrate(settings)
+        with unit_of_work(writes=True):
+            row = imports.begin(COMMAND_LINE, origin)
+            imports.store(row, found.source, wanted, translation.notes)
+        with unit_of_work(writes=False):
+            shown = imports.shown(row)
+    print_output(_output(row, shown, show_all=show_all), as_json=as_json)
+
+
+def _output(found: Import, shown: Shown, *, show_all: bool) -> Output:
+    lines = [*_lines(shown, show_all=show_all), imports.summary(shown, imports.source_name(found))]
+    if shown.proposed:
+        lines.append(f"Needs approval, and will be proposed: {shown.proposed}.")
+    lines += [f"Note: {note}" for note in shown.notes]
+    lines.append(f"Nothing has changed yet. To import this: flagstaff import apply {found.id}")
+    return Output(_data(found, shown), "\n".join(lines))
+
+
+def _lines(shown: Shown, *, show_all: bool) -> Iterator[str]:
+    columns = ("kind", *(status.value for status in Status))
+    rows = [
+        (kind, *(found.get(status.value, 0) for status in Status))
+        for kind, found in shown.counts.items()
+    ]
+    yield table(columns, rows)
+    listed = shown.attention if show_all else shown.attention[:SHOWN]
+    for entry in listed:
+        yield f"{entry['key']}: {entry['choice']} (or {', '.join(_others(entry)) or 'nothing else'})"
+        yield from (f"    {fault}" for fault in entry["faults"])
+        yield from (f"    {each}" for each in entry["differences"])
+        if entry["since"]:
+            where = {"here": "here", "there": "there", "both": "on both sides"}[entry["since"]]
+            yield f"    changed {where} since the last import"
+    if rest := len(shown.attention) - len(listed):
+        yield f"… and {rest:,} more. Print them with --all."
+
+
+def _others(entry: dict[str, Any]) -> list[str]:
+    return [
+        f"rename:{entry['newName']}" if choice == Choice.RENAME else choice
+        for choice, _ in entry["choices"]
+        if choice != entry["choice"]
+    ]
+
+
+def _data(found: Import, shown: Shown) -> dict[str, Any]:
+    return _row(found) | {name: getattr(shown, name) for name in Shown.__slots__}
+
+
+def _row(found: Import) -> dict[str, Any]:
+    return {
+        "id": found.id,
+        "state": found.state,
+        "source": found.source,
+        "createdAt": in_text(found.created_at),
+        "batchId": found.batch_id,
+    }
+
+
+def _decision(text: str) -> tuple[str, str]:
+    key, equals, choice = text.rpartition("=")
+    if not equals or choice.partition(":")[0] not in set(Choice):
+        names = ", ".join(Choice)
+        raise click.BadParameter(f"Give KEY=CHOICE, with one of {names}.", param_hint="--decide")
+    return key, choice
+
+
+def _token(file: Path | None) -> str:
+    """Never an argument, which others on this machine could see."""
+    found = file.read_text().strip() if file else os.environ.get(TOKEN, "").strip()
+    if not found:
+        raise click.UsageError(f"Give the token in a file with --token-file, or in {TOKEN}.")
+    return found
+
+
+@contextmanager
+def _reading_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Say what is being read, on one line of a terminal."""
+    is_terminal = sys.stderr.isatty()
+
+    def note(what: str, done: int, all: int) -> None:
+        if is_terminal:
+            click.echo(f"\rReading {what}: {done:,} of {all:,}".ljust(60), err=True, nl=False)
+
+    yield note
+    if is_terminal:
+        click.echo("", err=True)

@@ -1,0 +1,321 @@
+"""Reads a running Unleash through its admin API, with a token of one of its admins."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import urllib3
+
+from app.config.allowed_hosts import AllowedHost
+from app.core.errors import Conflict
+from app.core.targets import PATTERN, parse
+from app.core.words import counted
+from app.transfer.unleash import Raw, Snapshot
+from app.webhooks.addresses import NotAllowed, resolve
+
+T = TypeVar("T")
+
+FIRST_VERSION = 5
+AT_ONCE = 6
+"""Requests at the same time: enough to be quick, and too few to disturb the other server."""
+SECONDS = 60.0
+MAX_ANSWER = 200_000_000
+SETTING = "FLAGSTAFF_IMPORT_HOSTS"
+HTTP_OK = 200
+LEAST_STRATEGIES = 2
+"""From so many on, their order has to be asked for."""
+
+Note = Callable[[str, int, int], object]
+"""Gets what is being read, how much of it there is already, and how much there will be."""
+
+
+class UnleashRefused(Conflict):
+    """The other server can’t be read; the message says why and what to do."""
+
+    when = "An Unleash that features are to be read from gives no answer that can be used."
+    remedy = "Check the address and the token that the message names."
+
+
+class Unleash:
+    """The admin API of a running Unleash. ``hosts``: where it may be; None for anywhere."""
+
+    def __init__(self, url: str, token: str, hosts: Sequence[AllowedHost] | None = None) -> None:
+        address = re.sub(r"/api(/admin)?/?$", "", url.strip().rstrip("/"))
+        if not re.fullmatch(PATTERN, address):
+            raise UnleashRefused(f"{url!r} is not an address like https://unleash.example.com.")
+        try:
+            target = parse(address)
+            found = None if hosts is None else resolve(target, hosts, SETTING)[0]
+        except NotAllowed as error:
+            raise UnleashRefused(
+                f"{error} Ask the operator to add it, or run flagstaff import unleash there."
+            ) from None
+        except OSError as error:
+            raise UnleashRefused(f"{target.host} was not found: {error.strerror}.") from None
+        except ValueError:
+            raise UnleashRefused(f"{url!r} has no possible port.") from None
+        self.url, self.host = address, target.host
+        self._base = target.path.rstrip("/")
+        self._headers = {"Authorization": token.strip(), "Host": target.authority}
+        options: dict[str, Any] = {
+            "timeout": SECONDS,
+            "maxsize": AT_ONCE,
+            "retries": urllib3.Retry(2, redirect=0, raise_on_redirect=False),
+        }
+        self._pool: urllib3.HTTPConnectionPool
+        if target.scheme == "https":  # whose certificate names the host, whatever its address
+            self._pool = urllib3.HTTPSConnectionPool(
+                found or target.host,
+                target.port,
+                server_hostname=target.host,
+                assert_hostname=target.host,
+                **options,
+            )
+        else:
+            self._pool = urllib3.HTTPConnectionPool(found or target.host, target.port, **options)
+
+    def get(self, path: str) -> Any:
+        return self._ask("GET", path)
+
+    def find(self, path: str) -> Any:
+        """The same; None if this version has no such thing."""
+        return self._ask("GET", path, may_be_missing=True)
+
+    def post(self, path: str, body: Any) -> Any:
+        return self._ask("POST", path, body)
+
+    def version(self) -> str:
+        """Its version, after a look at whether it can be read at all."""
+        config = self.get("/api/admin/ui-config")
+        found = config.get("versionInfo", {}).get("current", {}) if isinstance(config, dict) else {}
+        version = str(found.get("enterprise") or found.get("oss") or "")
+        if not re.match(r"\d+\.", version):
+            raise UnleashRefused(f"{self.url} does not answer like an Unleash.")
+        if int(version.partition(".")[0]) < FIRST_VERSION:
+            raise UnleashRefused(
+                f"{self.url} is Unleash {version}. Download its state from "
+                "/api/admin/state/export, and import that file."
+            )
+        return version
+
+    def _ask(
+        self, method: str, path: str, body: Any = None, *, may_be_missing: bool = False
+    ) -> Any:
+        headers = {**self._headers, "Accept": "application/json"}
+        data = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            data = json.dumps(body).encode()
+        try:
+            answer = self._pool.urlopen(
+                method, self._base + path, body=data, headers=headers, preload_content=False
+            )
+            content = answer.read(MAX_ANSWER + 1, decode_content=True)
+            answer.release_conn()
+        except urllib3.exceptions.HTTPError as error:
+            reason = getattr(error, "reason", None) or error
+            raise UnleashRefused(f"{self.url} can’t be reached: {reason}.") from None
+        if may_be_missing and answer.status in {400, 403, 404}:
+            return None
+        if answer.status in {401, 403}:
+            raise UnleashRefused(
+                f"{self.url} refuses the token at {path} ({answer.status}). Use a personal access "
+                "token of one of its admins."
+            )
+        if answer.status != HTTP_OK:
+            raise UnleashRefused(f"{self.url}{path} answers {answer.status}, and is of no use.")
+        if len(content) > MAX_ANSWER:
+            raise UnleashRefused(f"{self.url}{path} answers with more than 200 MB.")
+        try:
+            return json.loads(content)
+        except ValueError:
+            raise UnleashRefused(f"{self.url}{path} does not answer with JSON.") from None
+
+
+def read(unleash: Unleash, note: Note = lambda _what, _done, _all: None) -> Snapshot:
+    """Everything that can be read of it.
+
+    Raises:
+        UnleashRefused: when it can’t be read.
+
+    """
+    version = unleash.version()
+    found = Snapshot(f"Unleash {version} at {unleash.url}")
+    reader = _Reader(unleash, found, note)
+    reader.read()
+    return found
+
+
+class _Reader:
+    def __init__(self, unleash: Unleash, found: Snapshot, note: Note) -> None:
+        self.unleash, self.found, self.note = unleash, found, note
+
+    def read(self) -> None:
+        get, find, found = self.unleash.get, self.unleash.find, self.found
+        config = get("/api/admin/ui-config")
+        found.origins = config.get("frontendApiOrigins") or []
+        found.environments = get("/api/admin/environments")["environments"]
+        found.context_fields = get("/api/admin/context")
+        found.segments = (find("/api/admin/segments") or {}).get("segments", [])
+        found.tag_types = get("/api/admin/tag-types")["tagTypes"]
+        found.tags = get("/api/admin/tags")["tags"]
+        found.strategy_types = [
+            type for type in get("/api/admin/strategies")["strategies"] if type.get("editable")
+        ]
+        people = find("/api/admin/user-admin") or {"users": []}
+        found.users = [u for u in people["users"] if u.get("accountType", "User") == "User"]
+        found.root_roles = {role["id"]: role["name"] for role in people.get("rootRoles", ())}
+        found.tokens = (find("/api/admin/api-tokens") or {}).get("tokens", [])
+        self._projects()
+        self._features()
+
+    def _projects(self) -> None:
+        active = self.unleash.get("/api/admin/projects")["projects"]
+        known = {project["id"] for project in active}
+        archived = (self.unleash.find("/api/admin/projects?archived=true") or {}).get(
+            "projects", ()
+        )
+        listed = [*active, *(p for p in archived if p["id"] not in known and p.get("archivedAt"))]
+        self.found.projects = self._each("projects", self._project, listed)
+
+    def _project(self, listed: Raw) -> Raw:
+        id = quote(listed["id"], safe="")
+        overview = self.unleash.find(f"/api/admin/projects/{id}/overview")
+        if overview is None:
+            overview = self.unleash.find(f"/api/admin/projects/{id}") or {}
+        environments = overview.get("environments") or []
+        if environments and isinstance(environments[0], str):
+            environments = [{"environment": name} for name in environments]
+        usable = {each["name"] for each in self.found.environments}
+        used = [each for each in environments if each["environment"] in usable]
+        return {**listed, **overview, "id": listed["id"], "environments": used} | {
+            "archivedAt": listed.get("archivedAt")
+        }
+
+    def _features(self) -> None:
+        places = [
+            (project["id"], each["environment"])
+            for project in self.found.projects
+            for each in project["environments"]
+        ]
+        exports = self._each("features", self._export, places)
+        seen: dict[str, Raw] = {}
+        tagged: set[tuple[str, str, str]] = set()
+        for (_, environment), export in zip(places, exports, strict=True):
+            self._take(export, environment, seen, tagged)
+        self._archived(seen, tagged)
+        self.found.features = list(seen.values())
+        self._put_in_order()
+
+    def _export(self, place: tuple[str, str]) -> Raw:
+        project, environment = place
+        body = {"environment": environment, "project": project}
+        found: Raw = self.unleash.post("/api/admin/features-batch/export", body)
+        return found
+
+    def _take(
+        self,
+        export: Raw,
+        environment: str,
+        seen: dict[str, Raw],
+        tagged: set[tuple[str, str, str]],
+    ) -> None:
+        found = self.found
+        found.links += sum(
+            len(each["links"]) for each in export.get("links") or () if each["feature"] not in seen
+        )
+        for feature in export["features"]:
+            seen.setdefault(feature["name"], feature)
+        found.states += export["featureEnvironments"]
+        found.strategies += [
+            strategy | {"environment": environment} for strategy in export["featureStrategies"]
+        ]
+        known = {each["feature"] for each in found.dependencies}
+        found.dependencies += [
+            each for each in export.get("dependencies") or () if each["feature"] not in known
+        ]
+        for tag in export["featureTags"]:
+            key = tag["featureName"], tag.get("tagType") or "", tag.get("tagValue") or ""
+            if key not in tagged:
+                tagged.add(key)
+                found.feature_tags.append(tag)
+
+    def _archived(self, seen: dict[str, Raw], tagged: set[tuple[str, str, str]]) -> None:
+        """Archived features are in an export only if it names them."""
+        listed = self._archived_list()
+        for feature in listed:
+            seen[feature["name"]] = feature | {"archived": True}
+        names = [feature["name"] for feature in listed]
+        environments = [each["name"] for each in self.found.environments]
+        places = [
+            (environment, names[start : start + 500])
+            for environment in environments
+            for start in range(0, len(names), 500)
+        ]
+        for (environment, _), export in zip(
+            places, self._each("archived features", self._named_export, places), strict=True
+        ):
+            self._take(export, environment, seen, tagged)
+
+    def _named_export(self, place: tuple[str, list[str]]) -> Raw:
+        environment, names = place
+        body = {"environment": environment, "features": names}
+        found: Raw = self.unleash.post("/api/admin/features-batch/export", body)
+        return found
+
+    def _archived_list(self) -> list[Raw]:
+        old = self.unleash.find("/api/admin/archive/features")
+        if old is not None:
+            return list(old["features"])
+        found: list[Raw] = []
+        while True:
+            path = f"/api/admin/search/features?archived=IS:true&limit=100&offset={len(found)}"
+            page = self.unleash.get(path)["features"]
+            found += page
+            if not page:
+                return found
+
+    def _put_in_order(self) -> None:
+        """Sort the strategies: an export has them in any order, and the first that fits decides."""
+        numbers: dict[tuple[str, str], int] = {}
+        for raw in self.found.strategies:
+            place = raw["featureName"], raw["environment"]
+            numbers[place] = numbers.get(place, 0) + 1
+        projects = {raw["name"]: raw.get("project") or "default" for raw in self.found.features}
+        several = sorted(
+            (projects[name], name, environment)
+            for (name, environment), number in numbers.items()
+            if number >= LEAST_STRATEGIES
+        )
+        places: dict[str, int] = {}
+        for strategies in self._each("order of strategies", self._strategies, several):
+            places |= {each["id"]: place for place, each in enumerate(strategies)}
+        self.found.strategies.sort(key=lambda raw: places.get(raw["id"], 0))
+
+    def _strategies(self, place: tuple[str, str, str]) -> list[Raw]:
+        project, name, environment = (quote(part, safe="") for part in place)
+        found: list[Raw] = self.unleash.get(
+            f"/api/admin/projects/{project}/features/{name}/environments/{environment}/strategies"
+        )
+        return sorted(found, key=lambda each: each.get("sortOrder") or 0)
+
+    def _each(self, what: str, ask: Callable[[T], Any], about: Iterable[T]) -> list[Any]:
+        """The answers in order, several at once."""
+        todo = list(about)
+        answers: list[Any] = []
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for answer in pool.map(ask, todo):
+                answers.append(answer)
+                self.note(what, len(answers), len(todo))
+        return answers
+
+
+def described(found: Snapshot) -> str:
+    """What was read, in words."""
+    return (
+        f"Read {counted(len(found.features), 'feature')} in "
+        f"{counted(len(found.projects), 'project')} from {found.source}."
+    )

@@ -1,0 +1,156 @@
+"""Reads the files that Unleash exports: of features (5 to 8) and of a whole state (3 to 5)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from app.context.models import BUILT_IN
+from app.core.errors import Invalid
+from app.environments.models import EnvironmentType
+from app.strategies.types import ALWAYS_STICKY
+from app.transfer.unleash import Raw, Snapshot
+
+LISTS = ("features", "featureStrategies", "featureEnvironments")
+DEFAULT = "default"
+
+
+def snapshot(content: Any, source: str) -> Snapshot:
+    """What is in a file of either format.
+
+    Raises:
+        Invalid: when it is neither.
+
+    """
+    if not isinstance(content, dict) or not isinstance(content.get("features"), list):
+        raise Invalid(
+            "This is not an export of Unleash: it must be a JSON object with features. A document "
+            "of Flagstaff is read by flagstaff apply."
+        )
+    for key, value in content.items():
+        if isinstance(value, list) and not all(isinstance(each, dict) for each in value):
+            raise Invalid.at(f"/{key}", "Must be a list of objects.")
+    try:
+        is_state = "version" in content
+        return _of_state(content, source) if is_state else _of_features(content, source)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise Invalid(
+            f"This is not an export of Unleash: {type(error).__name__} {error}."
+        ) from None
+
+
+def _of_features(content: Raw, source: str) -> Snapshot:
+    """What features are in one environment; projects and segments are only named."""
+    states = content.get("featureEnvironments") or []
+    names = sorted({state["environment"] for state in states})
+    by_feature = {state["featureName"]: state["environment"] for state in states}
+    only = names[0] if len(names) == 1 else None
+    strategies = [
+        raw | {"environment": raw.get("environment") or by_feature.get(raw["featureName"], only)}
+        for raw in content.get("featureStrategies") or ()
+    ]
+    projects = sorted({raw.get("project") or DEFAULT for raw in content["features"]})
+    return Snapshot(
+        source,
+        environments=[],
+        projects=[
+            {
+                "id": id,
+                "environments": [{"environment": name} for name in names],
+                "isOnlyNamed": True,
+            }
+            for id in projects
+        ],
+        features=content["features"],
+        strategies=[raw for raw in strategies if raw["environment"]],
+        states=states,
+        dependencies=content.get("dependencies") or [],
+        feature_tags=content.get("featureTags") or [],
+        tag_types=content.get("tagTypes") or [],
+        segments=content.get("segments") or [],
+        context_fields=content.get("contextFields") or [],
+        links=sum(len(each.get("links") or ()) for each in content.get("links") or ()),
+    )
+
+
+def _of_state(content: Raw, source: str) -> Snapshot:
+    """Everything of an old instance but for people and tokens."""
+    environments = content.get("environments") or [
+        {"name": DEFAULT, "type": EnvironmentType.PRODUCTION.value, "sortOrder": 1}
+    ]
+    names = [each["name"] for each in environments if each.get("enabled") is not False]
+    segments = _by_strategy(content.get("featureStrategySegments") or ())
+    found = Snapshot(
+        source,
+        environments=environments,
+        projects=[
+            raw | {"environments": [{"environment": name} for name in names]}
+            for raw in content.get("projects") or [{"id": DEFAULT, "name": "Default"}]
+        ],
+        features=content["features"],
+        feature_tags=content.get("featureTags") or [],
+        tags=content.get("tags") or [],
+        tag_types=content.get("tagTypes") or [],
+        segments=content.get("segments") or [],
+        context_fields=content.get("contextFields") or [],
+        strategy_types=content.get("strategies") or [],
+        dependencies=content.get("dependencies") or [],
+    )
+    if "featureStrategies" in content:
+        found.strategies = [
+            raw | {"name": raw["strategyName"], "segments": segments.get(raw.get("id"), [])}
+            for raw in sorted(content["featureStrategies"], key=_place)
+        ]
+        variants = {raw["name"]: raw.get("variants") or [] for raw in content["features"]}
+        found.states = [
+            raw | {"variants": raw.get("variants") or variants.get(raw["featureName"], [])}
+            for raw in content.get("featureEnvironments") or ()
+        ]
+    else:
+        found.states = list(_inner_states(content["features"]))
+        found.strategies = list(_inner_strategies(content["features"]))
+    found.context_fields += _named_fields(found)
+    return found
+
+
+def _named_fields(found: Snapshot) -> Iterator[Raw]:
+    """The context fields that rules name: this format leaves them out."""
+    known = {field["name"] for field in found.context_fields} | BUILT_IN
+    sticky = {
+        holder.get("stickiness", "default")
+        for raw in found.strategies
+        for holder in (raw.get("parameters") or {}, *(raw.get("variants") or ()))
+    } - set(ALWAYS_STICKY)
+    used = {
+        constraint["contextName"]
+        for raw in (*found.strategies, *found.segments)
+        for constraint in raw.get("constraints") or ()
+    }
+    for name in sorted((used | sticky) - known):
+        yield {"name": name, "stickiness": name in sticky, "isOnlyNamed": True}
+
+
+def _place(raw: Raw) -> int:
+    return int(raw.get("sortOrder") or 0)
+
+
+def _by_strategy(links: Any) -> dict[Any, list[Any]]:
+    found: dict[Any, list[Any]] = {}
+    for link in links:
+        found.setdefault(link["featureStrategyId"], []).append(link["segmentId"])
+    return found
+
+
+def _inner_states(features: list[Raw]) -> Iterator[Raw]:
+    """States as the first versions had them: one environment, inside of the feature."""
+    for raw in features:
+        yield {
+            "featureName": raw["name"],
+            "environment": DEFAULT,
+            "enabled": raw.get("enabled", False),
+            "variants": raw.get("variants") or [],
+        }
+
+
+def _inner_strategies(features: list[Raw]) -> Iterator[Raw]:
+    for raw in features:
+        for strategy in raw.get("strategies") or ():
+            yield strategy | {"featureName": raw["name"], "environment": DEFAULT}

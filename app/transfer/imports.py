@@ -1,0 +1,348 @@
+"""Imports from other servers: read, planned, decided, applied, undone."""
+
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.configuration import reading, words, writing_features
+from app.configuration import service as configuration
+from app.configuration.documents import Fault, Item, Kind, digest
+from app.configuration.plans import Choice, Decisions, Entry, Plan, Status, Wanted
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import db
+from app.core.errors import Conflict, Invalid, NotFound
+from app.core.words import counted
+from app.events import service as events
+from app.transfer.models import KEPT, Import, ImportState
+
+LISTED = 1_000
+"""How many things that need attention a plan shows at most; the report has all of them."""
+Progress = Callable[[str, int, int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A plan as people see it.
+
+    ``digest``: of exactly this plan. ``counts``: of each kind, by status. ``attention``: the
+    entries that differ, can’t come, or came under conditions. ``number``: how many will be written.
+    """
+
+    digest: str
+    number: int
+    counts: dict[str, dict[str, int]]
+    attention: list[dict[str, Any]]
+    notes: list[str]
+    proposed: str
+
+    def count(self, status: Status) -> int:
+        return sum(found.get(status, 0) for found in self.counts.values())
+
+    def entries(self, status: Status) -> list[dict[str, Any]]:
+        return [entry for entry in self.attention if entry["status"] == status]
+
+    @property
+    def total(self) -> int:
+        return sum(map(self.count, Status))
+
+
+def begin(actor: Actor, origin: str) -> Import:
+    """Note that something is being read from there; old plans go."""
+    old = sa.delete(Import).where(
+        Import.state.in_([ImportState.READING, ImportState.PLANNED, ImportState.FAILED]),
+        Import.created_at < utcnow() - KEPT,
+    )
+    db.session.execute(old)
+    found = Import(
+        source=origin[:500],
+        origin=origin[:500],
+        state=ImportState.READING,
+        created_by=actor.username,
+        created_by_id=actor.id,
+        decisions={},
+    )
+    db.session.add(found)
+    db.session.flush()
+    return found
+
+
+def store(found: Import, source: str, wanted: Wanted, notes: list[str]) -> None:
+    """Keep what was read, so that it can be planned, decided and applied."""
+    found.source, found.state = source[:500], ImportState.PLANNED
+    found.content = _packed(_as_json(wanted) | {"notes": notes})
+    found.progress = None
+    db.session.flush()
+
+
+def fail(found: Import, why: str) -> None:
+    """Note that it came to nothing. What was read stays, so that it can be tried again."""
+    found.failure, found.progress = why, None
+    found.state = ImportState.FAILED if found.content is None else ImportState.PLANNED
+    db.session.flush()
+
+
+def every() -> list[Import]:
+    """All imports, newest first."""
+    return list(db.session.scalars(sa.select(Import).order_by(Import.id.desc())))
+
+
+def get(id: int, *, for_change: bool = False) -> Import:
+    found = db.session.get(Import, id, with_for_update=for_change)
+    if found is None:
+        raise NotFound(f"There is no import {id}. Plans are kept for {KEPT.days} days.")
+    if found.was_interrupted:
+        found.failure = "The server was stopped before this was done. Nothing was saved."
+    return found
+
+
+def decide(
+    found: Import,
+    *,
+    by_key: Mapping[str, str] | None = None,
+    different: Choice | None = None,
+    left_out: list[Kind] | None = None,
+) -> None:
+    """Decide what becomes of things; what is not given stays decided as it was."""
+    _require_plan(found)
+    decided = dict(found.decisions)
+    if by_key is not None:
+        decided["byKey"] = {**decided.get("byKey", {}), **by_key}
+    if different is not None:
+        decided["different"] = different.value
+    if left_out is not None:
+        decided["leftOut"] = [kind.value for kind in left_out]
+    found.decisions = decided
+    db.session.flush()
+
+
+def plan(found: Import) -> Plan:
+    """What applying it would do now."""
+    _require_plan(found)
+    wanted, _ = _wanted(found)
+    return configuration.plan(wanted, _decisions(found))
+
+
+def shown(found: Import, *, keep: bool = False) -> Shown:
+    """The plan as people see it; made once as long as nothing changes here. ``keep`` stores it."""
+    state = [events.end().last_id, found.decisions]
+    if found.shown is not None:
+        kept = _unpacked(found.shown)
+        if kept.pop("of") == state:
+            return Shown(**kept)
+    wanted, notes = _wanted(found)
+    made = configuration.plan(wanted, _decisions(found))
+    result = _shown(made, notes, source_name(found))
+    if keep:
+        fields = {name: getattr(result, name) for name in Shown.__slots__}
+        found.shown = _packed(fields | {"of": state})
+        db.session.flush()
+    return result
+
+
+def source_name(found: Import) -> str:
+    """What pages call the other side."""
+    return "Unleash" if found.source.startswith("Unleash") else "the file"
+
+
+def apply(
+    actor: Actor, id: int, shown_digest: str | None, progress: Progress = lambda *_: None
+) -> Import:
+    """Carry out the plan that someone has read, exactly, or nothing.
+
+    Raises:
+        ChangedSinceReview: when the plan is another one by now.
+        Conflict: when it was applied already.
+
+    """
+    found = get(id, for_change=True)
+    if found.state not in {ImportState.PLANNED, ImportState.APPLYING}:
+        raise Conflict(f"Import {id} can’t be applied: it is {found.state}.")
+    wanted, notes = _wanted(found)
+    done = 0
+
+    def note(kind: Kind, number: int) -> None:
+        nonlocal done
+        done += number
+        progress(kind.many, done, 0)
+
+    batch_id, made, result = configuration.apply(
+        actor,
+        wanted,
+        _decisions(found),
+        cause=f"Imported from {found.source}",
+        shown=shown_digest,
+        progress=note,
+    )
+    found.state, found.batch_id, found.finished_at = ImportState.APPLIED, batch_id, utcnow()
+    found.failure, found.progress = None, None
+    report = _shown(made, notes, source_name(found), limit=None)
+    fields = {name: getattr(report, name) for name in Shown.__slots__}
+    found.report = _packed(fields | {"changeRequests": result.change_requests})
+    found.written = _packed(_written(made))
+    found.content = found.shown = None
+    db.session.flush()
+    return found
+
+
+def report(found: Import) -> tuple[Shown, list[int]]:
+    """What applying did, and the change requests that it opened."""
+    if found.report is None:
+        raise Conflict(f"Import {found.id} has not been applied.")
+    fields = _unpacked(found.report)
+    requests = fields.pop("changeRequests")
+    return Shown(**fields), requests
+
+
+def written(found: Import) -> dict[str, Any]:
+    """What it wrote, by the keys of entries: ``[before, digest after]``."""
+    return {} if found.written is None else _unpacked(found.written)["things"]
+
+
+def _require_plan(found: Import) -> None:
+    if found.content is None:
+        raise Conflict(f"Import {found.id} has no plan: it is {found.state}.")
+
+
+def _decisions(found: Import) -> Decisions:
+    decided = found.decisions
+    try:
+        return Decisions(
+            Choice(decided.get("different", Choice.KEEP)),
+            decided.get("byKey", {}),
+            [Kind(name) for name in decided.get("leftOut", ())],
+        )
+    except ValueError as error:
+        raise Invalid(str(error)) from None
+
+
+def _wanted(found: Import) -> tuple[Wanted, list[str]]:
+    content = _unpacked(found.content or b"")
+    wanted = _from_json(content)
+    return replace(wanted, base=_base(found)), content["notes"]
+
+
+def _base(found: Import) -> dict[str, list[str]]:
+    """The digests of what was last imported from the same place."""
+    query = (
+        sa.select(Import)
+        .where(Import.origin == found.origin, Import.state == ImportState.APPLIED)
+        .order_by(Import.id.desc())
+        .limit(1)
+    )
+    last = db.session.scalar(query)
+    return {} if last is None or last.written is None else _unpacked(last.written)["base"]
+
+
+def _written(made: Plan) -> dict[str, Any]:
+    """What a later import compares with, and what undoing this one needs."""
+    base, things = {}, {}
+    now = reading.smaller()
+    for entry in made.entries:
+        present = entry.item or entry.current
+        if entry.there is not None and present is not None:
+            base[entry.key] = [digest(entry.there), digest(present)]
+        if entry.is_written:
+            if entry.kind is Kind.FEATURES:
+                present = writing_features.direct(entry)
+            after = now[entry.kind].get(entry.name, present)
+            things[f"{entry.kind}:{entry.name}"] = [entry.current, digest(after)]
+    return {"base": base, "things": things}
+
+
+def _shown(made: Plan, notes: list[str], source: str, limit: int | None = LISTED) -> Shown:
+    attention = [_entry(entry, source) for entry in made.entries if _needs_attention(entry)]
+    return Shown(
+        digest=made.digest,
+        number=len(made.written),
+        counts={
+            kind.value: {status.value: number for status, number in found.items()}
+            for kind, found in made.counts().items()
+        },
+        attention=attention if limit is None else attention[:limit],
+        notes=notes,
+        proposed=words.proposals(made.entries),
+    )
+
+
+def _needs_attention(entry: Entry) -> bool:
+    return (
+        entry.status in {Status.DIFFERENT, Status.IMPOSSIBLE}
+        or entry.choice not in {Choice.TAKE, Choice.KEEP}
+        or bool(entry.proposed)
+    )
+
+
+def _entry(entry: Entry, source: str) -> dict[str, Any]:
+    there = entry.there
+    return {
+        "key": entry.key,
+        "kind": entry.kind.value,
+        "name": entry.name,
+        "was": entry.was,
+        "status": entry.status.value,
+        "choice": entry.choice.value,
+        "choices": [
+            [choice.value, words.choice(choice, entry, source)] for choice in entry.choices
+        ],
+        "newName": entry.new_name,
+        "faults": [str(fault) for fault in entry.faults],
+        "here": words.in_short(entry.kind, entry.current, there),
+        "there": words.in_short(entry.kind, there, entry.current),
+        "differences": [words.difference(each) for each in entry.differences],
+        "since": entry.since and entry.since.value,
+        "proposed": entry.proposed,
+    }
+
+
+def _as_json(wanted: Wanted) -> Item:
+    return {
+        "document": {kind.value: items for kind, items in wanted.document.items()},
+        "faults": [[kind, name, found] for (kind, name), found in wanted.faults.items()],
+        "fields": [
+            [*((key, None) if isinstance(key, Kind) else key), sorted(fields)]
+            for key, fields in wanted.fields.items()
+        ],
+        "environments": wanted.environments,
+        "isExact": wanted.is_exact,
+    }
+
+
+def _from_json(content: Item) -> Wanted:
+    return Wanted(
+        {Kind(kind): items for kind, items in content["document"].items()},
+        {
+            (Kind(kind), name): [Fault(*fault) for fault in found]
+            for kind, name, found in content["faults"]
+        },
+        {
+            Kind(kind) if name is None else (Kind(kind), name): fields
+            for kind, name, fields in content["fields"]
+        },
+        content["environments"],
+        is_exact=content["isExact"],
+    )
+
+
+def _packed(content: Item) -> bytes:
+    return zlib.compress(json.dumps(content, ensure_ascii=False).encode(), 6)
+
+
+def _unpacked(content: bytes) -> Item:
+    found: Item = json.loads(zlib.decompress(content))
+    return found
+
+
+def summary(found: Shown, source: str) -> str:
+    """``1,284 of 1,319 items can be imported. 22 are here already …``"""
+    here = counted(found.count(Status.SAME), "is", "are")
+    parts = [f"{found.number:,} of {found.total:,} items can be imported. {here} here already."]
+    if different := found.count(Status.DIFFERENT):
+        parts.append(f"{counted(different, 'differs', 'differ')} from {source}.")
+    if impossible := found.count(Status.IMPOSSIBLE):
+        parts.append(f"{impossible:,} can’t be imported as they are.")
+    return " ".join(parts)

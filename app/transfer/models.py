@@ -1,0 +1,77 @@
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import JSON, LargeBinary, String, Text
+from sqlalchemy.orm import Mapped, deferred, mapped_column
+
+from app.core.clock import utcnow
+from app.core.db import NEVER_REUSE_IDS, Model, at_most
+
+MAX_SOURCE = 500
+SILENCE = timedelta(minutes=3)
+"""After so long without a sign of the process that works on it, it is not worked on any more."""
+KEPT = timedelta(days=7)
+"""How long a plan that nobody applied is kept."""
+UNDOABLE = timedelta(days=7)
+
+
+class ImportState(StrEnum):
+    READING = "reading"
+    PLANNED = "planned"
+    APPLYING = "applying"
+    APPLIED = "applied"
+    FAILED = "failed"
+    UNDONE = "undone"
+
+
+class Import(Model):
+    """What was read from another server, what people decided about it, and what became of that.
+
+    ``origin``: the same for all that is read from there. ``content`` is what was read, until it is
+    applied. ``written``: what each thing was before, and is since; see ``imports``. ``shown``: the
+    plan as pages show it.
+    """
+
+    __tablename__ = "imports"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    source: Mapped[str] = mapped_column(String(MAX_SOURCE))
+    origin: Mapped[str] = mapped_column(String(MAX_SOURCE))
+    state: Mapped[ImportState]
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    created_by: Mapped[str] = mapped_column(String(255))
+    created_by_id: Mapped[int | None]
+    beat_at: Mapped[datetime] = mapped_column(default=utcnow)
+    progress: Mapped[dict[str, Any] | None]
+    content: Mapped[bytes | None] = deferred(mapped_column(LargeBinary))
+    decisions: Mapped[dict[str, Any]] = mapped_column(JSON(none_as_null=True))
+    shown: Mapped[bytes | None] = deferred(mapped_column(LargeBinary))
+    batch_id: Mapped[str | None] = mapped_column(String(36))
+    finished_at: Mapped[datetime | None]
+    failure: Mapped[str | None] = mapped_column(Text)
+    report: Mapped[bytes | None] = deferred(mapped_column(LargeBinary))
+    written: Mapped[bytes | None] = deferred(mapped_column(LargeBinary))
+
+    __table_args__ = (
+        at_most("source", MAX_SOURCE),
+        at_most("origin", MAX_SOURCE),
+        NEVER_REUSE_IDS,
+    )
+
+    @property
+    def is_busy(self) -> bool:
+        return self.state in {ImportState.READING, ImportState.APPLYING}
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether the process that worked on it has ended before it was done."""
+        return self.is_busy and self.beat_at < utcnow() - SILENCE
+
+    @property
+    def can_be_undone(self) -> bool:
+        return (
+            self.state is ImportState.APPLIED
+            and self.finished_at is not None
+            and self.finished_at > utcnow() - UNDOABLE
+        )

@@ -1,0 +1,28 @@
+"""Checks what was understood of an Unleash by the rules of this instance."""
+
+from app.configuration import schemas
+from app.configuration.documents import Document, Fault, Kind, empty
+from app.configuration.plans import Wanted, fitting_name
+from app.transfer.unleash import Translation
+
+
+def wanted(translation: Translation, environments: list[str] | None = None) -> Wanted:
+    """What the source says, with what is wrong with it by kind and name.
+
+    ``environments``: those whose states it knows; without them, those that it has.
+    """
+    document: Document = empty()
+    faults: dict[tuple[Kind, str], list[Fault]] = {
+        key: found for key, found in translation.faults.items() if found
+    }
+    for kind, raws in translation.raws.items():
+        for name, raw in raws.items():
+            has_odd_name = any(f.path == "name" for f in faults.get((kind, name), ()))
+            checked = raw | {"name": fitting_name(name)} if has_odd_name else raw
+            item, problems = schemas.checked(kind, checked)
+            if problems:
+                faults.setdefault((kind, name), []).extend(problems)
+            if item is not None:
+                document[kind][name] = item | {"name": raw["name"]} if has_odd_name else item
+    known = environments or list(translation.raws[Kind.ENVIRONMENTS])
+    return Wanted(document, faults, translation.fields, known, is_exact=True)

@@ -1,0 +1,295 @@
+"""Takes an import back, as long as nothing was built on it: what it created goes for good, and what
+it changed is as it was before.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.accounts import service as accounts
+from app.accounts.models import SetupLink
+from app.archive.models import ArchivedDependency
+from app.change_requests.models import Change, ChangeRequest
+from app.configuration import reading
+from app.configuration import service as configuration
+from app.configuration.documents import Document, Item, Kind, digest, empty
+from app.configuration.plans import Choice, Decisions, Wanted
+from app.context import service as context
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import Model, chunks, db, flush
+from app.core.errors import Conflict
+from app.core.words import spoken
+from app.cors import service as cors
+from app.environments.models import Environment
+from app.events import service as events
+from app.events.models import EventType
+from app.events.service import EventPayload
+from app.favourites.models import Favourite
+from app.features.models import Dependency, Feature, Selection
+from app.projects.models import Approval, Member, Project, ProjectEnvironment
+from app.sdk_tokens.models import SdkToken, SdkTokenProject
+from app.segments import service as segments
+from app.strategies import custom
+from app.strategies.models import FeatureState, Strategy, StrategySegment
+from app.switching import defaults
+from app.tags import service as tags
+from app.tags.models import FeatureTag, Tag, TagName
+from app.transfer import imports
+from app.transfer.models import Import, ImportState
+from app.usage.models import FeatureSeen, Usage
+from app.visits.models import Visit
+
+NAMED = 5
+
+_strategy_ids = sa.select(Strategy.id)
+
+
+def undo(actor: Actor, id: int) -> Import:
+    """Take an import back, all of it or nothing.
+
+    Raises:
+        Conflict: when it is too late, or something was built on it; names what.
+
+    """
+    found = imports.get(id, for_change=True)
+    if not found.can_be_undone:
+        raise Conflict(f"Import {id} can’t be undone: it is {found.state}, or too old.")
+    things = _by_kind(imports.written(found))
+    present = _present(things)
+    _refuse_if_built_on(things, present)
+    acting = actor.for_act(events.new_batch(), f"Undid import {id} from {found.source}")
+    _change_back(acting, things)
+    _Removal(acting, things, present).remove()
+    found.state, found.finished_at = ImportState.UNDONE, utcnow()
+    db.session.flush()
+    return found
+
+
+Things = dict[Kind, dict[str, list[Any]]]
+"""``[before, digest after]`` of what was written, by kind and name."""
+
+
+def _by_kind(written: dict[str, Any]) -> Things:
+    found: Things = {kind: {} for kind in Kind}
+    for key, facts in written.items():
+        kind, _, name = key.partition(":")
+        found[Kind(kind)][name] = facts
+    return found
+
+
+def _present(things: Things) -> Document:
+    present = reading.smaller()
+    present[Kind.FEATURES] = dict(reading.features(names=things[Kind.FEATURES]))
+    present[Kind.SDK_TOKENS] = {item["name"]: item for item in reading.sdk_tokens()}
+    return present
+
+
+def _refuse_if_built_on(things: Things, present: Document) -> None:
+    changed = [
+        f"{kind.one} {name}"
+        for kind, written in things.items()
+        for name, (_, after) in written.items()
+        if digest(present[kind].get(name)) != after
+    ]
+    names = [name for name, (before, _) in things[Kind.FEATURES].items() if before is None]
+    created = _ids(names)
+    for model in (FeatureSeen, Usage):
+        for chunk in chunks(created.values()):
+            seen = sa.select(Feature.name).join(model).where(Feature.id.in_(chunk)).distinct()
+            changed += [
+                f"feature {name}, which programs ask for" for name in db.session.scalars(seen)
+            ]
+    for chunk in chunks(created.values()):
+        proposed = sa.select(Feature.name).join(Change).where(Feature.id.in_(chunk)).distinct()
+        changed += [f"feature {name}, in a change request" for name in db.session.scalars(proposed)]
+    tokens = list(things[Kind.SDK_TOKENS])
+    for chunk in chunks(tokens):
+        used = sa.select(SdkToken.name).where(
+            SdkToken.name.in_(chunk), SdkToken.last_seen_at.is_not(None)
+        )
+        changed += [f"SDK token {name}, which is in use" for name in db.session.scalars(used)]
+    changed += _inhabited(things, names)
+    if changed:
+        raise Conflict(
+            f"This import can’t be undone, because something was built on it since: "
+            f"{spoken(dict.fromkeys(changed), NAMED)}."
+        )
+
+
+def _inhabited(things: Things, features: Collection[str]) -> list[str]:
+    """The projects that it created and people have used since."""
+    created = [name for name, (before, _) in things[Kind.PROJECTS].items() if before is None]
+    known = set(features)
+    found: list[str] = []
+    for chunk in chunks(created):
+        inside = sa.select(Feature.name, Feature.project_id).where(Feature.project_id.in_(chunk))
+        found += [
+            f"project {project_id}, which has feature {name}"
+            for name, project_id in db.session.execute(inside)
+            if name not in known
+        ]
+        asked = sa.select(ChangeRequest.project_id).where(ChangeRequest.project_id.in_(chunk))
+        found += [f"project {id}, with change requests" for id in db.session.scalars(asked)]
+    return found
+
+
+def _change_back(actor: Actor, things: Things) -> None:
+    document = empty()
+    for kind, written in things.items():
+        document[kind] = {name: before for name, (before, _) in written.items() if before}
+    wanted = Wanted(document, is_exact=True)
+    plan = configuration.plan(wanted, Decisions(Choice.TAKE))
+    configuration.refuse_impossible(plan)
+    if any(entry.proposed for entry in plan.written):
+        raise Conflict("What it changed now needs approvals. Change it back in change requests.")
+    configuration.write(actor, plan)
+
+
+class _Removal:
+    """Removes what was created: nothing refers to it, for it is as it was on the first day."""
+
+    def __init__(self, actor: Actor, things: Things, present: Document) -> None:
+        self.actor = actor
+        self.present = present
+        self.created = {
+            kind: [name for name, (before, _) in written.items() if before is None]
+            for kind, written in things.items()
+        }
+
+    def remove(self) -> None:
+        self._origins()
+        self._tokens()
+        self._features()
+        self._each(Kind.DEFAULT_STRATEGIES, self._default_strategy)
+        self._each(Kind.SEGMENTS, self._segment)
+        self._projects()
+        self._each(Kind.USERS, self._account)
+        self._tags()
+        self._each(Kind.TAG_TYPES, lambda name: tags.remove_type(self.actor, tags.get_type(name)))
+        self._each(
+            Kind.STRATEGY_TYPES,
+            lambda name: custom.remove(self.actor, custom.get(name, for_change=True)),
+        )
+        self._each(
+            Kind.CONTEXT_FIELDS,
+            lambda name: context.remove(self.actor, context.get(name, for_change=True)),
+        )
+        self._environments()
+
+    def _each(self, kind: Kind, remove: Callable[[str], object]) -> None:
+        for name in self.created[kind]:
+            remove(name)
+        flush()
+
+    def _origins(self) -> None:
+        gone = set(self.created[Kind.BROWSER_ORIGINS])
+        if gone:
+            cors.set_origins(self.actor, [each for each in cors.origins() if each not in gone])
+
+    def _tokens(self) -> None:
+        for chunk in chunks(self.created[Kind.SDK_TOKENS]):
+            found = list(db.session.scalars(sa.select(SdkToken).where(SdkToken.name.in_(chunk))))
+            for token in found:
+                db.session.delete(token)
+            payloads = [EventPayload(project=None, pre_data=token.snapshot()) for token in found]
+            events.record_all(self.actor, EventType.SDK_TOKEN_REVOKED, payloads)
+        flush()
+
+    def _features(self) -> None:
+        names = self.created[Kind.FEATURES]
+        for chunk in chunks(names, 500):
+            ids = [*_ids(chunk).values()]
+            strategies = _strategy_ids.where(Strategy.feature_id.in_(ids))
+            for statement in (
+                sa.delete(StrategySegment).where(StrategySegment.strategy_id.in_(strategies)),
+                sa.delete(Strategy).where(Strategy.feature_id.in_(ids)),
+                sa.delete(FeatureState).where(FeatureState.feature_id.in_(ids)),
+                sa.delete(FeatureTag).where(FeatureTag.feature_id.in_(ids)),
+                *(
+                    sa.delete(model).where(
+                        sa.or_(model.child_id.in_(ids), model.parent_id.in_(ids))
+                    )
+                    for model in (Dependency, ArchivedDependency)
+                ),
+                *(
+                    sa.delete(model).where(model.feature_id.in_(ids))
+                    for model in (Favourite, Visit)
+                ),
+                sa.delete(Feature).where(Feature.id.in_(ids)),
+            ):
+                db.session.execute(statement)
+            payloads = [
+                EventPayload(
+                    project=self.present[Kind.FEATURES][name]["project"],
+                    feature_name=name,
+                    pre_data=_without_project(self.present[Kind.FEATURES][name]),
+                )
+                for name in chunk
+            ]
+            events.record_all(self.actor, EventType.FEATURE_DELETED, payloads)
+        db.session.expire_all()
+
+    def _default_strategy(self, name: str) -> None:
+        item = self.present[Kind.DEFAULT_STRATEGIES][name]
+        present = defaults.get_for_change(self.actor, item["project"], item["environment"])
+        defaults.reset(self.actor, present)
+
+    def _segment(self, name: str) -> None:
+        segments.remove(self.actor, segments.named(self.actor, name, for_change=True))
+
+    def _projects(self) -> None:
+        ids = self.created[Kind.PROJECTS]
+        payloads = []
+        for id in ids:
+            project = db.session.get_one(Project, id)
+            payloads.append(EventPayload(project=id, pre_data=project.snapshot()))
+        for model in (
+            *(ProjectEnvironment, Approval, Member, Favourite, Visit, Selection),
+            SdkTokenProject,
+        ):
+            _delete(model, model.project_id, ids)
+        _delete(Project, Project.id, ids)
+        events.record_all(self.actor, EventType.PROJECT_DELETED, payloads)
+        db.session.expire_all()
+
+    def _account(self, name: str) -> None:
+        account = accounts.named(name)
+        if account is not None:
+            db.session.execute(sa.delete(SetupLink).where(SetupLink.account_id == account.id))
+            accounts.remove(self.actor, account)
+
+    def _tags(self) -> None:
+        for chunk in chunks(self.created[Kind.TAGS], 500):
+            found = tags.ids_of([TagName.read(name) for name in chunk])
+            used = sa.select(FeatureTag.tag_id)
+            gone = Tag.id.in_([*found.values()]), Tag.id.not_in(used)
+            db.session.execute(sa.delete(Tag).where(*gone))
+
+    def _environments(self) -> None:
+        names = self.created[Kind.ENVIRONMENTS]
+        payloads = [
+            EventPayload(pre_data=db.session.get_one(Environment, name).snapshot())
+            for name in names
+        ]
+        _delete(Environment, Environment.name, names)
+        events.record_all(self.actor, EventType.ENVIRONMENT_DELETED, payloads)
+        db.session.expire_all()
+
+
+def _ids(names: Collection[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for chunk in chunks(names):
+        query = sa.select(Feature.name, Feature.id).where(Feature.name.in_(chunk))
+        found |= dict(db.session.execute(query).tuples().all())
+    return found
+
+
+def _delete(model: type[Model], column: Any, values: Sequence[str]) -> None:
+    for chunk in chunks(values):
+        db.session.execute(sa.delete(model).where(column.in_(chunk)))
+
+
+def _without_project(item: Item) -> Item:
+    return {key: value for key, value in item.items() if key != "project"}

@@ -1,0 +1,473 @@
+"""Understands what Unleash says, in its several formats, as a document of Flagstaff’s.
+
+Names, groups and stickiness stay exactly as they are: with them, everyone keeps the answers they
+had. What can’t be kept exactly is not changed silently, but named with the reason.
+"""
+
+import colorsys
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from app.configuration.documents import Document, Fault, Item, Kind, empty, name_of
+from app.context.models import BUILT_IN
+from app.core.secrets import digest
+from app.core.spelling import is_key
+from app.core.words import spoken
+from app.environments.models import MAX_ORDER, EnvironmentType
+from app.features.models import FeatureType
+from app.projects.models import ProjectMode
+from app.sdk_tokens.models import ALL
+from app.strategies import types
+from app.tags.models import SIMPLE
+from app.tokens.service import HINT_LENGTH
+
+Raw = dict[str, Any]
+
+HUE_ANGLES = {1: 190, 2: 265, 3: 25, 4: 120, 5: 330, 6: 215, 7: 48}
+"""The colours of tag types, on the circle of colours; 8 is grey."""
+GREY = 8
+LEAST_SATURATION = 0.15
+LISTS = {"IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH", "IN_CIDR"}
+OLD = ("userWithId", "gradualRolloutUserId", "gradualRolloutSessionId", "gradualRolloutRandom")
+TYPES_OF_TOKENS = {"client": "client", "backend": "client", "frontend": "frontend"}
+SHOWN = 5
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """What was read from an Unleash, in the words of its export.
+
+    ``states`` and ``strategies`` have an ``environment``; strategies are in their order.
+    ``is_whole``: whether it was a whole instance, so that what is not here is not there.
+    """
+
+    source: str
+    environments: list[Raw] = field(default_factory=list)
+    projects: list[Raw] = field(default_factory=list)
+    features: list[Raw] = field(default_factory=list)
+    strategies: list[Raw] = field(default_factory=list)
+    states: list[Raw] = field(default_factory=list)
+    dependencies: list[Raw] = field(default_factory=list)
+    feature_tags: list[Raw] = field(default_factory=list)
+    tags: list[Raw] = field(default_factory=list)
+    tag_types: list[Raw] = field(default_factory=list)
+    segments: list[Raw] = field(default_factory=list)
+    context_fields: list[Raw] = field(default_factory=list)
+    strategy_types: list[Raw] = field(default_factory=list)
+    users: list[Raw] = field(default_factory=list)
+    root_roles: dict[int, str] = field(default_factory=dict)
+    tokens: list[Raw] = field(default_factory=list)
+    origins: list[str] = field(default_factory=list)
+    links: int = 0
+
+
+@dataclass(slots=True)
+class Translation:
+    """``raws``: things as a document has them, not checked yet. ``fields``: see ``Wanted``.
+
+    ``notes``: what was carried over in another way, or not at all, in sentences.
+    """
+
+    raws: Document = field(default_factory=empty)
+    faults: defaultdict[tuple[Kind, str], list[Fault]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    fields: dict[Kind | tuple[Kind, str], frozenset[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, kind: Kind, item: Item) -> None:
+        self.raws[kind][name_of(kind, item)] = item
+
+
+FIELDS: Mapping[Kind | tuple[Kind, str], frozenset[str]] = {
+    Kind.ENVIRONMENTS: frozenset({"type", "sortOrder", "deprecated"}),
+    Kind.TAG_TYPES: frozenset({"description"}),
+    Kind.PROJECTS: frozenset(
+        {"name", "description", "mode", "defaultStickiness", "environments", "archived"}
+    ),
+    Kind.FEATURES: frozenset(
+        {
+            *("name", "project", "type", "description", "stale", "impressionData", "archived"),
+            *("tags", "parent", "environments"),
+        }
+    ),
+}
+"""What Unleash knows of a thing, where Flagstaff knows more."""
+SCAFFOLD: frozenset[str] = frozenset()
+"""Of what an export only names: it is made if it is missing, and else stays as it is."""
+
+
+def translate(found: Snapshot) -> Translation:
+    translation = Translation(fields=dict(FIELDS))
+    _Translator(found, translation).translate()
+    return translation
+
+
+class _Translator:
+    def __init__(self, found: Snapshot, result: Translation) -> None:
+        self.found, self.result = found, result
+        self.segments = {each["id"]: each["name"] for each in found.segments}
+        self.old: Counter[str] = Counter()
+        self.dropped: set[str] = set()
+
+    def translate(self) -> None:
+        add = self.result.add
+        for each in self.found.environments:
+            add(Kind.ENVIRONMENTS, self._environment(each))
+        for each in self.found.context_fields:
+            self._context_field(each)
+        for each in self.found.strategy_types:
+            if each["name"] not in types.TYPES:
+                add(Kind.STRATEGY_TYPES, _strategy_type(each))
+        for each in self.found.tag_types:
+            add(Kind.TAG_TYPES, _tag_type(each))
+        for each in self.found.tags:
+            add(Kind.TAGS, {"type": each["type"], "value": each["value"]})
+        for each in self.found.users:
+            add(Kind.USERS, self._user(each))
+        for each in self.found.projects:
+            self._project(each)
+        for each in self.found.segments:
+            self._segment(each)
+        self._features()
+        self._tokens()
+        for origin in self.found.origins:
+            add(Kind.BROWSER_ORIGINS, {"origin": origin})
+        self._note_old()
+
+    def _environment(self, raw: Raw) -> Item:
+        type = raw.get("type") or "development"
+        if raw.get("protected"):
+            self.result.notes.append(
+                f"{raw['name']} is protected in Unleash. To ask for approvals there, set them for "
+                "each project."
+            )
+        return {
+            "name": raw["name"],
+            "type": type if type in set(EnvironmentType) else _guess(raw["name"]),
+            "sortOrder": min(max(int(raw.get("sortOrder") or 0), 0), MAX_ORDER),
+            "deprecated": raw.get("enabled") is False,
+        }
+
+    def _context_field(self, raw: Raw) -> None:
+        name = raw["name"]
+        self.result.add(
+            Kind.CONTEXT_FIELDS,
+            {
+                "name": name,
+                "description": raw.get("description") or None,
+                "stickiness": bool(raw.get("stickiness")),
+                "sortOrder": min(int(raw.get("sortOrder") or 0), MAX_ORDER),
+                "legalValues": [
+                    {"value": each["value"], "description": each.get("description") or None}
+                    for each in raw.get("legalValues") or ()
+                ],
+            },
+        )
+        if raw.get("isOnlyNamed"):
+            self.result.fields[Kind.CONTEXT_FIELDS, name] = SCAFFOLD
+        if name in BUILT_IN:
+            self.result.fields[Kind.CONTEXT_FIELDS, name] = frozenset({"legalValues"})
+
+    def _user(self, raw: Raw) -> Item:
+        role = self.found.root_roles.get(raw.get("rootRole") or 0, "Viewer")
+        name = raw.get("username") or raw.get("email") or raw.get("name")
+        if role not in {"Admin", "Editor", "Viewer"}:
+            self.result.notes.append(
+                f"{name} has the root role {role} in Unleash, and becomes a Viewer here."
+            )
+            role = "Viewer"
+        return {
+            "username": raw.get("username") or None,
+            "email": raw.get("email") or None,
+            "name": raw.get("name") or None,
+            "rootRole": role,
+        }
+
+    def _project(self, raw: Raw) -> None:
+        if pattern := (raw.get("featureNaming") or {}).get("pattern"):
+            self.result.notes.append(
+                f"Project {raw['id']} asks for names like {pattern}. Flagstaff has no such rule."
+            )
+        used = [each["environment"] for each in raw["environments"]]
+        mode = raw.get("mode") or "open"
+        self.result.add(
+            Kind.PROJECTS,
+            {
+                "id": raw["id"],
+                "name": raw.get("name") or raw["id"],
+                "description": raw.get("description") or None,
+                "mode": mode if mode in set(ProjectMode) else "protected",
+                "defaultStickiness": raw.get("defaultStickiness") or "default",
+                "environments": used,
+                "archived": bool(raw.get("archivedAt")),
+            },
+        )
+        if raw.get("isOnlyNamed"):
+            self.result.fields[Kind.PROJECTS, raw["id"]] = SCAFFOLD
+        for each in raw["environments"]:
+            if default := each.get("defaultStrategy"):
+                place = {"project": raw["id"], "environment": each["environment"]}
+                item = place | self._strategy(default, set())
+                del item["disabled"]
+                self.result.add(Kind.DEFAULT_STRATEGIES, item)
+
+    def _segment(self, raw: Raw) -> None:
+        if "constraints" not in raw:
+            return  # an export that only names it
+        name = raw["name"]
+        faults = self.result.faults[Kind.SEGMENTS, name]
+        item = {
+            "name": name,
+            "description": raw.get("description") or None,
+            "project": raw.get("project") or raw.get("segmentProjectId"),
+            "constraints": [_constraint(each) for each in raw["constraints"]],
+        }
+        faults += _inexact(item["constraints"], "constraints")
+        self.result.add(Kind.SEGMENTS, item)
+
+    def _features(self) -> None:
+        states: defaultdict[str, dict[str, Item]] = defaultdict(dict)
+        for raw in self.found.states:
+            if raw.get("enabled") or raw.get("variants"):
+                states[raw["featureName"]][raw["environment"]] = {
+                    "enabled": bool(raw.get("enabled")),
+                    "strategies": [],
+                    "variants": [_variant(each) for each in raw.get("variants") or ()],
+                }
+        for raw in self.found.strategies:
+            name, environment = raw["featureName"], raw["environment"]
+            state = states[name].setdefault(
+                environment, {"enabled": False, "strategies": [], "variants": []}
+            )
+            place = f"environments/{environment}/strategies/{len(state['strategies'])}"
+            strategy = self._strategy(raw, self.dropped)
+            faults = self.result.faults[Kind.FEATURES, name]
+            faults += _inexact(strategy["constraints"], f"{place}/constraints")
+            faults += _inexact_parameters(strategy["parameters"], f"{place}/parameters")
+            state["strategies"].append(strategy)
+            self.old[raw["name"]] += raw["name"] in OLD
+        tags: defaultdict[str, set[str]] = defaultdict(set)
+        for raw in self.found.feature_tags:
+            type = raw.get("tagType") or raw.get("type") or SIMPLE
+            tags[raw["featureName"]].add(f"{type}:{raw.get('tagValue') or raw.get('value')}")
+        parents = {raw["feature"]: raw["dependencies"] for raw in self.found.dependencies}
+        for raw in self.found.features:
+            self._feature(raw, states[raw["name"]], tags[raw["name"]], parents.get(raw["name"]))
+
+    def _feature(
+        self, raw: Raw, states: dict[str, Item], tags: set[str], parents: list[Raw] | None
+    ) -> None:
+        name, type = raw["name"], raw.get("type") or "release"
+        if type not in set(FeatureType):
+            self.result.notes.append(f"{name} has the type {type}, and becomes a release feature.")
+            type = "release"
+        faults = self.result.faults[Kind.FEATURES, name]
+        if not is_key(name):
+            faults.append(Fault("name", "Names have at most 100 of A-Z a-z 0-9 _ ~ . -"))
+        parent = parents[0] if parents else None
+        if parents and len(parents) > 1:
+            names = spoken(each["feature"] for each in parents)
+            message = f"It depends on {names}. A feature depends on one other at most here."
+            faults.append(Fault("parent", message))
+        for environment, state in states.items():
+            total = sum(variant["weight"] for variant in state["variants"])
+            if state["variants"] and total != types.ALL * 10:
+                path = f"environments/{environment}/variants"
+                faults.append(Fault(path, f"The weights add up to {total:,} instead of 1,000."))
+        self.result.add(
+            Kind.FEATURES,
+            {
+                "name": name,
+                "project": raw.get("project") or "default",
+                "type": type,
+                "description": raw.get("description") or None,
+                "stale": bool(raw.get("stale")),
+                "impressionData": bool(raw.get("impressionData")),
+                "archived": bool(raw.get("archived") or raw.get("archivedAt")),
+                "tags": sorted(tags),
+                "parent": parent
+                and {
+                    "feature": parent["feature"],
+                    "enabled": parent.get("enabled", True),
+                    "variants": parent.get("variants") or [],
+                },
+                "environments": states,
+            },
+        )
+
+    def _strategy(self, raw: Raw, dropped: set[str]) -> Item:
+        name = raw.get("name") or raw.get("strategyName") or ""
+        known = types.TYPES.get(name)
+        parameters = {
+            key: str(value)
+            for key, value in (raw.get("parameters") or {}).items()
+            if value is not None and value != ""
+        }
+        if known is not None:
+            dropped.update(f"{name}.{key}" for key in parameters if key not in known)
+            parameters = {key: value for key, value in parameters.items() if key in known}
+        return {
+            "name": name,
+            "title": raw.get("title") or None,
+            "disabled": bool(raw.get("disabled")),
+            "parameters": parameters,
+            "constraints": [_constraint(each) for each in raw.get("constraints") or ()],
+            "segments": sorted(self._segment_name(id) for id in raw.get("segments") or ()),
+            "variants": [_variant(each) for each in raw.get("variants") or ()],
+        }
+
+    def _segment_name(self, id: int) -> str:
+        return self.segments.get(id, f"segment {id}")
+
+    def _tokens(self) -> None:
+        for raw in self.found.tokens:
+            name = raw.get("tokenName") or raw.get("username") or "token"
+            secret, type = raw.get("secret") or "", TYPES_OF_TOKENS.get(raw.get("type") or "")
+            if obstacle := _obstacle_of_token(raw, type):
+                unique = f"{name} ({secret[-HINT_LENGTH:]})"
+                self.result.faults[Kind.SDK_TOKENS, unique].append(Fault("", obstacle))
+                continue
+            item = {
+                "name": name,
+                "type": type,
+                "environment": raw["environment"],
+                "projects": raw.get("projects") or [raw.get("project") or ALL],
+                "expiresAt": raw.get("expiresAt"),
+            }
+            self._token(item, secret)
+            if alias := raw.get("alias"):
+                self._token(item | {"name": f"{name} (alias)"}, alias)
+
+    def _token(self, item: Item, secret: str) -> None:
+        """Only the digest of a secret goes any further."""
+        known = self.result.raws[Kind.SDK_TOKENS]
+        found = item | {"digest": digest(secret).hex(), "hint": secret[-HINT_LENGTH:]}
+        if found["name"] in known:
+            found["name"] = f"{found['name'][:240]} ({found['hint']})"
+        known[found["name"]] = found
+
+    def _note_old(self) -> None:
+        notes = self.result.notes
+        if found := {name: number for name, number in self.old.items() if number}:
+            what = spoken([f"{name} in {n:,}" for name, n in sorted(found.items())], SHOWN)
+            notes.append(
+                f"Old types of strategy: {what} strategies. They work as before; use "
+                "flexibleRollout for new ones."
+            )
+        if self.dropped:
+            what = spoken(sorted(self.dropped), SHOWN)
+            notes.append(f"Parameters that SDKs don’t read were left out: {what}.")
+        if self.found.links:
+            notes.append(f"{self.found.links:,} links of features were left out.")
+
+
+def _guess(name: str) -> str:
+    return "production" if re.search("prod", name, re.IGNORECASE) else "development"
+
+
+def _strategy_type(raw: Raw) -> Item:
+    return {
+        "name": raw["name"],
+        "description": raw.get("description") or None,
+        "parameters": [
+            {
+                "name": each["name"],
+                "type": each.get("type") or "string",
+                "description": each.get("description") or "",
+                "required": bool(each.get("required")),
+            }
+            for each in raw.get("parameters") or ()
+        ],
+        "deprecated": bool(raw.get("deprecated")),
+    }
+
+
+def _tag_type(raw: Raw) -> Item:
+    return {
+        "name": raw["name"],
+        "description": raw.get("description") or None,
+        "hue": _hue(raw.get("color")),
+    }
+
+
+def _hue(color: str | None) -> int:
+    """The colour that is nearest to ``#ff8800``."""
+    if not color or not re.fullmatch("#[0-9A-Fa-f]{6}", color):
+        return GREY
+    red, green, blue = (int(color[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    hue, _, saturation = colorsys.rgb_to_hls(red, green, blue)
+    if saturation < LEAST_SATURATION:
+        return GREY
+    angle = hue * 360
+    return min(HUE_ANGLES, key=lambda each: min(d := abs(HUE_ANGLES[each] - angle), 360 - d))
+
+
+def _constraint(raw: Raw) -> Item:
+    """Only what its operator looks at: Unleash keeps what was there before, too."""
+    operator = raw.get("operator") or ""
+    compared: Item = {"values": raw.get("values") or []}
+    if operator not in LISTS:
+        value = raw.get("value")
+        is_number = operator.startswith("NUM_")
+        compared = {"value": _plain_number(value) if is_number else value or ""}
+    return {
+        "contextName": raw.get("contextName") or "",
+        "operator": operator,
+        **compared,
+        "inverted": bool(raw.get("inverted")) and operator != "REGEX",
+        "caseInsensitive": bool(raw.get("caseInsensitive"))
+        and (operator.startswith("STR_") or operator == "REGEX"),
+    }
+
+
+def _plain_number(value: Any) -> str:
+    """``1000`` for ``1e3``: the same number, in the only way that Flagstaff writes numbers."""
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return str(value)
+    return f"{number:f}" if number.is_finite() and "e" in str(value).lower() else str(value)
+
+
+def _inexact(constraints: Iterable[Item], path: str) -> Iterator[Fault]:
+    for place, constraint in enumerate(constraints):
+        values = constraint.get("values", [constraint.get("value")])
+        if any(isinstance(value, str) and value != value.strip() for value in values or ()):
+            message = "A value begins or ends with a space, which Flagstaff would take away."
+            yield Fault(f"{path}/{place}", message)
+
+
+def _inexact_parameters(parameters: Mapping[str, str], path: str) -> Iterator[Fault]:
+    for name, value in parameters.items():
+        if value != value.strip():
+            message = "It begins or ends with a space, which Flagstaff would take away."
+            yield Fault(f"{path}/{name}", message)
+
+
+def _variant(raw: Raw) -> Item:
+    found: Item = {
+        "name": raw.get("name"),
+        "weight": raw.get("weight", 0),
+        "weightType": raw.get("weightType") or "variable",
+        "stickiness": raw.get("stickiness") or "default",
+    }
+    if payload := raw.get("payload"):
+        found["payload"] = {"type": payload.get("type"), "value": str(payload.get("value"))}
+    if overrides := [each for each in raw.get("overrides") or () if each.get("values")]:
+        found["overrides"] = overrides
+    return found
+
+
+def _obstacle_of_token(raw: Raw, type: str | None) -> str | None:
+    if type is None:
+        return "Tokens for the admin API can’t come. Create a service account for scripts."
+    if raw.get("secure"):
+        return "Unleash keeps its secret to itself. Create a new token."
+    if raw.get("environment") in {None, "", ALL}:
+        return "It is for all environments. A token reads one environment here."
+    return None
