@@ -14,14 +14,13 @@ from app.cli.commands import Output, json_option, print_output, progress_bar, re
 from app.configuration.plans import Choice, Status
 from app.core.actor import COMMAND_LINE
 from app.core.clock import in_text
-from app.core.db import unit_of_work
 from app.core.words import counted, spoken
-from app.server.instance import migrate, open_instance, read_transaction, write_transaction
+from app.server.instance import read_transaction, write_transaction
 from app.transfer import client, formats, imports, schemas_unleash, undoing, unleash
 from app.transfer.client import Unleash
 from app.transfer.imports import Shown
 from app.transfer.models import Import
-from app.transfer.unleash import Snapshot
+from app.transfer.unleash import Translation
 
 TOKEN = "UNLEASH_TOKEN"
 SHOWN = 50
@@ -54,8 +53,8 @@ def import_unleash(url: str, *, token_file: Path | None, show_all: bool, as_json
     """
     server = Unleash(url, _token(token_file))
     with _reading_progress() as note:
-        found = client.read(server, note)
-    _plan(found, server.url, show_all=show_all, as_json=as_json)
+        row = _store(unleash.translate(client.read(server, note)), server.url)
+    _show(row, show_all=show_all, as_json=as_json)
 
 
 @import_group.command("file")
@@ -67,12 +66,9 @@ def import_file(file: Path, *, show_all: bool, as_json: bool) -> None:
 
     It can be an export of features (Unleash 5 to 8) or of the whole state (Unleash 3 to 5).
     """
-    try:
-        content = json.loads(file.read_text("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise click.BadParameter(f"The file is not JSON: {error}.", param_hint="FILE") from None
-    found = formats.snapshot(content, f"file {file.name}")
-    _plan(found, f"file {file.name}", show_all=show_all, as_json=as_json)
+    name = f"file {file.name}"
+    row = _store(unleash.translate(formats.snapshot(_read(file), name)), name)
+    _show(row, show_all=show_all, as_json=as_json)
 
 
 @import_group.command("plan")
@@ -155,17 +151,28 @@ def list_imports(*, as_json: bool) -> None:
     print_output(Output(data, text), as_json=as_json)
 
 
-def _plan(found: Snapshot, origin: str, *, show_all: bool, as_json: bool) -> None:
-    translation = unleash.translate(found)
+def _read(file: Path) -> Any:
+    try:
+        return json.loads(file.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"The file is not JSON: {error}.", param_hint="FILE") from None
+
+
+def _store(translation: Translation, origin: str) -> int:
+    """Keep what was read; the id of the import. Nothing of it stays in memory."""
     wanted = schemas_unleash.wanted(translation)
-    with open_instance() as settings:
-        migrate(settings)
-        with unit_of_work(writes=True):
-            row = imports.begin(COMMAND_LINE, origin)
-            imports.store(row, found.source, wanted, translation.notes)
-        with unit_of_work(writes=False):
-            shown = imports.shown(row)
-    print_output(_output(row, shown, show_all=show_all), as_json=as_json)
+    with write_transaction():
+        row = imports.begin(COMMAND_LINE, origin)
+        imports.store(row, translation.source, wanted, translation.notes)
+        return row.id
+
+
+def _show(id: int, *, show_all: bool, as_json: bool) -> None:
+    with write_transaction():
+        found = imports.get(id)
+        shown = imports.shown(found, keep=True)
+        output = _output(found, shown, show_all=show_all)
+    print_output(output, as_json=as_json)
 
 
 def _output(found: Import, shown: Shown, *, show_all: bool) -> Output:

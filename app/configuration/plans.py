@@ -190,9 +190,7 @@ def make(wanted: Wanted, decisions: Decisions) -> Plan:
 
 def fitting_name(name: str) -> str:
     """A name like this one that is allowed here, and differs from those of other long names."""
-    plain = "".join(sign if is_key(sign) and sign != "." else "-" for sign in name)
-    if plain == name and len(name) <= MAX_RENAMED:
-        return name
+    plain = "".join(sign if is_key(f"x{sign}") and sign != "." else "-" for sign in name)
     if len(plain) <= MAX_RENAMED:
         return plain
     return f"{plain[:MAX_RENAMED]}-{sha256(name.encode()).hexdigest()[:6]}"
@@ -218,6 +216,19 @@ class _Planner:
             for name in [*wanted.document[kind], *(n for k, n in wanted.faults if k is kind)]
             if (new := decisions.new_name(f"{kind}:{name}"))
         }
+        self.left_out: set[str] = set()
+        """Environments that don’t come, so that nothing comes that is in them."""
+        self._settle_dots()
+
+    def _settle_dots(self) -> None:
+        """Give environments with a dot another name, unless someone decided otherwise."""
+        for name in self.wanted.document[Kind.ENVIRONMENTS]:
+            key = f"{Kind.ENVIRONMENTS}:{name}"
+            is_new = name not in self.here[Kind.ENVIRONMENTS]
+            if is_new and Choice.LEAVE_OUT == self.decisions.by_key.get(key):
+                self.left_out.add(name)
+            elif is_new and "." in name and key not in self.decisions.by_key:
+                self.renamed[Kind.ENVIRONMENTS, name] = fitting_name(name)
 
     def entries(self) -> Iterator[Entry]:
         for kind in Kind:
@@ -387,9 +398,9 @@ class _Planner:
 
     def _with_new_names(self, kind: Kind, item: Item) -> Item:
         """The thing with the names that others get, and its own."""
-        if not self.renamed:
-            return item
-        return _renamed(kind, item, self.renamed)
+        if self.left_out:
+            item = _without_environments(kind, item, self.left_out)
+        return _renamed(kind, item, self.renamed) if self.renamed else item
 
     def _completed(self, kind: Kind, item: Item) -> Item:
         """The thing with what its strategies leave to their project and their type."""
@@ -560,6 +571,16 @@ def _renamed(kind: Kind, item: Item, names: Mapping[tuple[Kind, str], str]) -> I
                 "parent": parent,
                 "environments": {environment(n): s for n, s in item["environments"].items()},
             }
+    return item
+
+
+def _without_environments(kind: Kind, item: Item, gone: Collection[str]) -> Item:
+    if kind is Kind.PROJECTS:
+        return item | {"environments": [n for n in item["environments"] if n not in gone]}
+    if kind is Kind.FEATURES:
+        return item | {
+            "environments": {n: s for n, s in item["environments"].items() if n not in gone}
+        }
     return item
 
 

@@ -313,9 +313,3 @@ class _Reader:
         return answers
 
 
-def described(found: Snapshot) -> str:
-    """What was read, in words."""
-    return (
-        f"Read {counted(len(found.features), 'feature')} in "
-        f"{counted(len(found.projects), 'project')} from {found.source}."
-    )

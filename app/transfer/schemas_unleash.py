@@ -7,7 +7,7 @@ from app.transfer.unleash import Translation
 
 
 def wanted(translation: Translation, environments: list[str] | None = None) -> Wanted:
-    """What the source says, with what is wrong with it by kind and name.
+    """What the source says, with what is wrong with it by kind and name; uses up what it is given.
 
     ``environments``: those whose states it knows; without them, those that it has.
     """
@@ -15,8 +15,10 @@ def wanted(translation: Translation, environments: list[str] | None = None) -> W
     faults: dict[tuple[Kind, str], list[Fault]] = {
         key: found for key, found in translation.faults.items() if found
     }
+    known = environments or list(translation.raws[Kind.ENVIRONMENTS])
     for kind, raws in translation.raws.items():
-        for name, raw in raws.items():
+        for name in list(raws):
+            raw = raws.pop(name)
             has_odd_name = any(f.path == "name" for f in faults.get((kind, name), ()))
             checked = raw | {"name": fitting_name(name)} if has_odd_name else raw
             item, problems = schemas.checked(kind, checked)
@@ -24,5 +26,4 @@ def wanted(translation: Translation, environments: list[str] | None = None) -> W
                 faults.setdefault((kind, name), []).extend(problems)
             if item is not None:
                 document[kind][name] = item | {"name": raw["name"]} if has_odd_name else item
-    known = environments or list(translation.raws[Kind.ENVIRONMENTS])
     return Wanted(document, faults, translation.fields, known, is_exact=True)

@@ -111,6 +111,10 @@ def _refuse_if_built_on(things: Things, present: Document) -> None:
         )
         changed += [f"SDK token {name}, which is in use" for name in db.session.scalars(used)]
     changed += _inhabited(things, names)
+    for name, (before, _) in things[Kind.USERS].items():
+        account = accounts.named(name)
+        if before is None and account is not None and account.password_hash is not None:
+            changed.append(f"user {name}, who has set a password")
     if changed:
         raise Conflict(
             f"This import can’t be undone, because something was built on it since: "
@@ -258,7 +262,9 @@ class _Removal:
         account = accounts.named(name)
         if account is not None:
             db.session.execute(sa.delete(SetupLink).where(SetupLink.account_id == account.id))
-            accounts.remove(self.actor, account)
+            before = account.snapshot()
+            accounts.mark_deleted([account])
+            events.record(self.actor, EventType.USER_DELETED, pre_data=before)
 
     def _tags(self) -> None:
         for chunk in chunks(self.created[Kind.TAGS], 500):

@@ -72,6 +72,7 @@ class Translation:
     ``notes``: what was carried over in another way, or not at all, in sentences.
     """
 
+    source: str
     raws: Document = field(default_factory=empty)
     faults: defaultdict[tuple[Kind, str], list[Fault]] = field(
         default_factory=lambda: defaultdict(list)
@@ -84,7 +85,7 @@ class Translation:
 
 
 FIELDS: Mapping[Kind | tuple[Kind, str], frozenset[str]] = {
-    Kind.ENVIRONMENTS: frozenset({"type", "sortOrder", "deprecated"}),
+    Kind.ENVIRONMENTS: frozenset({"type", "deprecated"}),
     Kind.TAG_TYPES: frozenset({"description"}),
     Kind.PROJECTS: frozenset(
         {"name", "description", "mode", "defaultStickiness", "environments", "archived"}
@@ -102,7 +103,8 @@ SCAFFOLD: frozenset[str] = frozenset()
 
 
 def translate(found: Snapshot) -> Translation:
-    translation = Translation(fields=dict(FIELDS))
+    """Understand it; what was read is used up, for it can be large."""
+    translation = Translation(found.source, fields=dict(FIELDS))
     _Translator(found, translation).translate()
     return translation
 
@@ -125,6 +127,7 @@ class _Translator:
                 add(Kind.STRATEGY_TYPES, _strategy_type(each))
         for each in self.found.tag_types:
             add(Kind.TAG_TYPES, _tag_type(each))
+        self.result.fields[Kind.TAG_TYPES, SIMPLE] = SCAFFOLD
         for each in self.found.tags:
             add(Kind.TAGS, {"type": each["type"], "value": each["value"]})
         for each in self.found.users:
@@ -200,7 +203,7 @@ class _Translator:
             {
                 "id": raw["id"],
                 "name": raw.get("name") or raw["id"],
-                "description": raw.get("description") or None,
+                "description": _description(raw),
                 "mode": mode if mode in set(ProjectMode) else "protected",
                 "defaultStickiness": raw.get("defaultStickiness") or "default",
                 "environments": used,
@@ -232,14 +235,14 @@ class _Translator:
 
     def _features(self) -> None:
         states: defaultdict[str, dict[str, Item]] = defaultdict(dict)
-        for raw in self.found.states:
+        for raw in _used_up(self.found.states):
             if raw.get("enabled") or raw.get("variants"):
                 states[raw["featureName"]][raw["environment"]] = {
                     "enabled": bool(raw.get("enabled")),
                     "strategies": [],
                     "variants": [_variant(each) for each in raw.get("variants") or ()],
                 }
-        for raw in self.found.strategies:
+        for raw in _used_up(self.found.strategies):
             name, environment = raw["featureName"], raw["environment"]
             state = states[name].setdefault(
                 environment, {"enabled": False, "strategies": [], "variants": []}
@@ -256,7 +259,7 @@ class _Translator:
             type = raw.get("tagType") or raw.get("type") or SIMPLE
             tags[raw["featureName"]].add(f"{type}:{raw.get('tagValue') or raw.get('value')}")
         parents = {raw["feature"]: raw["dependencies"] for raw in self.found.dependencies}
-        for raw in self.found.features:
+        for raw in _used_up(self.found.features):
             self._feature(raw, states[raw["name"]], tags[raw["name"]], parents.get(raw["name"]))
 
     def _feature(
@@ -364,6 +367,19 @@ class _Translator:
             notes.append(f"Parameters that SDKs don’t read were left out: {what}.")
         if self.found.links:
             notes.append(f"{self.found.links:,} links of features were left out.")
+
+
+def _used_up(found: list[Raw]) -> Iterator[Raw]:
+    """Its members, none of which is kept."""
+    found.reverse()
+    while found:
+        yield found.pop()
+
+
+def _description(project: Raw) -> str | None:
+    """What people wrote about a project: that of the first one is Unleash’s own."""
+    found: str | None = project.get("description") or None
+    return None if found == "Default project" else found
 
 
 def _guess(name: str) -> str:
