@@ -88,7 +88,9 @@ from app.tagging import pages_tags as one_tag_pages
 from app.tags import api as tags_api
 from app.tags import pages as tags_pages
 from app.transfer import api as transfer_api
+from app.transfer import api_imports as imports_api
 from app.transfer import pages as transfer_pages
+from app.transfer import pages_imports as import_pages
 from app.users import api as users_api
 from app.users import pages as users_pages
 from app.users import pages_bulk as users_pages_bulk
@@ -120,6 +122,7 @@ APIS = (
     tagging_api.bp,
     changing_tags_api.bp,
     transfer_api.bp,
+    imports_api.bp,
     archive_api.bp,
     applications_api.bp,
     tags_api.bp,
@@ -155,6 +158,7 @@ PAGES = (
     one_tag_pages.bp,
     archive_pages.bp,
     transfer_pages.bp,
+    import_pages.bp,
     change_requests_pages.bp,
     playground_pages.bp,
     search_pages.bp,

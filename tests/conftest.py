@@ -27,6 +27,7 @@ pytest_plugins = [
     "tests.support.security_log",
     "tests.support.servers",
     "tests.support.sign_in",
+    "tests.support.unleash",
     "tests.support.webhooks",
     "tests.support.writes",
 ]

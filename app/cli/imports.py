@@ -67,7 +67,7 @@ def import_file(file: Path, *, show_all: bool, as_json: bool) -> None:
     It can be an export of features (Unleash 5 to 8) or of the whole state (Unleash 3 to 5).
     """
     name = f"file {file.name}"
-    row = _store(unleash.translate(formats.snapshot(_read(file), name)), name)
+    row = _store(formats.translation(_read(file), name), name)
     _show(row, show_all=show_all, as_json=as_json)
 
 

@@ -15,6 +15,9 @@ from app.core.words import counted
 
 VERSION = 1
 
+SITES = "sites"
+"""The name of the one list of browser origins."""
+
 Item = dict[str, Any]
 """One thing in full, as JSON: every field of its kind is there."""
 
@@ -159,7 +162,7 @@ def name_of(kind: Kind, item: Mapping[str, Any]) -> str:
         case Kind.DEFAULT_STRATEGIES:
             return f"{item['project']} in {item['environment']}"
         case Kind.BROWSER_ORIGINS:
-            return str(item["origin"])
+            return SITES
     return str(item["name"])
 
 
@@ -176,7 +179,9 @@ def to_file(document: Document) -> dict[str, Any]:
     """The document as it is written: sorted, and without what would be the same if left out."""
     content: dict[str, Any] = {"version": VERSION}
     for kind in Kind:
-        if items := document.get(kind):
+        if kind is Kind.BROWSER_ORIGINS:
+            content[kind.value] = document[kind].get(SITES, {}).get("origins", [])
+        elif items := document.get(kind):
             content[kind.value] = [_written(kind, items[name]) for name in sorted(items)]
     return content
 

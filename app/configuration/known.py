@@ -1,7 +1,7 @@
 """What things can refer to: what is here, and what a plan brings before them."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.accounts.models import key_of
 from app.configuration.documents import Document, Fault, Item, Kind

@@ -225,7 +225,7 @@ class _Planner:
         for name in self.wanted.document[Kind.ENVIRONMENTS]:
             key = f"{Kind.ENVIRONMENTS}:{name}"
             is_new = name not in self.here[Kind.ENVIRONMENTS]
-            if is_new and Choice.LEAVE_OUT == self.decisions.by_key.get(key):
+            if is_new and self.decisions.by_key.get(key) == Choice.LEAVE_OUT:
                 self.left_out.add(name)
             elif is_new and "." in name and key not in self.decisions.by_key:
                 self.renamed[Kind.ENVIRONMENTS, name] = fitting_name(name)
@@ -322,6 +322,8 @@ class _Planner:
         default = out if entry.faults else self.decisions.different
         if entry.status is Status.NEW:
             default = entry.choices[0]
+        elif entry.status is Status.DIFFERENT and _opens_to_all(entry):
+            default = Choice.TAKE
         chosen = self.decisions.of(entry.key, default, entry.choices)
         entry.choice = out if entry.kind in self.decisions.left_out else chosen
         if entry.choice is Choice.TAKE or (entry.choice is Choice.RENAME and not entry.faults):
@@ -572,6 +574,11 @@ def _renamed(kind: Kind, item: Item, names: Mapping[tuple[Kind, str], str]) -> I
                 "environments": {environment(n): s for n, s in item["environments"].items()},
             }
     return item
+
+
+def _opens_to_all(entry: Entry) -> bool:
+    """Whether all sites may read features here, as at the beginning: then less is better."""
+    return entry.kind is Kind.BROWSER_ORIGINS and entry.current == {"origins": ["*"]}
 
 
 def _without_environments(kind: Kind, item: Item, gone: Collection[str]) -> Item:

@@ -46,11 +46,11 @@ class _Features:
     """What features have where their changes are proposed."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.segments = dict(db.session.execute(sa.select(Segment.name, Segment.id)).tuples().all())
+        self.segments = dict(db.session.execute(sa.select(Segment.name, Segment.id)).all())
         self.ids: dict[str, int] = {}
         for chunk in chunks(names):
             query = sa.select(Feature.name, Feature.id).where(Feature.name.in_(chunk))
-            self.ids |= dict(db.session.execute(query).tuples().all())
+            self.ids |= dict(db.session.execute(query).all())
         self.strategies = reading.strategy_ids([*self.ids.values()])
 
     def proposals(self, entry: Entry, environment: str) -> Iterator[Proposal]:

@@ -125,7 +125,7 @@ def smaller() -> Document:
         (Kind.PROJECTS, projects()),
         (Kind.SEGMENTS, map(_segment, db.session.scalars(sa.select(Segment)))),
         (Kind.DEFAULT_STRATEGIES, _default_strategies()),
-        (Kind.BROWSER_ORIGINS, ({"origin": origin} for origin in cors.origins())),
+        (Kind.BROWSER_ORIGINS, [{"origins": cors.origins()}]),
     ):
         document[kind] = {name_of(kind, item): item for item in items}
     return document

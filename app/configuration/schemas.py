@@ -10,12 +10,11 @@ from marshmallow import ValidationError, fields, pre_load, validate
 
 from app.accounts.schemas import email, username
 from app.configuration.documents import BLANKS, STATE, STRATEGY, Fault, Item, Kind
-from app.constraints.schemas import Constraints
 from app.context.models import MAX_ORDER
 from app.context.schemas import NewContextField
 from app.core.clock import in_text
 from app.core.permissions import PROJECT_ROLES, ROOT_ROLES, Role
-from app.cors.schemas import Origin
+from app.cors.schemas import Origins
 from app.environments.models import EnvironmentType
 from app.features.models import CompletedStatus
 from app.features.schemas import NewFeature, Parent
@@ -156,8 +155,8 @@ class _SdkToken(Schema):
     expires_at = Timestamp(allow_none=True, load_default=None)
 
 
-class _BrowserOrigin(Schema):
-    origin = Origin(required=True)
+class _BrowserOrigins(Schema):
+    origins = Origins(required=True)
 
 
 _SCHEMAS: Mapping[Kind, Schema] = {
@@ -173,7 +172,7 @@ _SCHEMAS: Mapping[Kind, Schema] = {
     Kind.DEFAULT_STRATEGIES: _DefaultStrategy(),
     Kind.FEATURES: _Feature(),
     Kind.SDK_TOKENS: _SdkToken(),
-    Kind.BROWSER_ORIGINS: _BrowserOrigin(),
+    Kind.BROWSER_ORIGINS: _BrowserOrigins(),
 }
 _STRATEGY = _Strategy()
 _VARIANTS = Variants(FeatureVariant, keeps_weights=True)

@@ -23,6 +23,8 @@ def wanted(content: Any) -> Wanted:
     document, problems = empty(), list(_unknown(content))
     for kind in Kind:
         raws = content.get(kind.value, [])
+        if kind is Kind.BROWSER_ORIGINS and kind.value in content:
+            raws = [{"origins": raws}]
         if not isinstance(raws, list):
             problems.append({"path": f"/{kind}", "message": "Must be a list."})
             continue

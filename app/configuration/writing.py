@@ -99,7 +99,8 @@ class _Writer:
         for check in self.losses:
             check()
         self._each(Kind.SDK_TOKENS, self.by_kind[Kind.SDK_TOKENS], self._sdk_token)
-        self._origins()
+        origins = Kind.BROWSER_ORIGINS
+        self._each(origins, self.by_kind[origins], self._origins)
 
     def _each(
         self, kind: Kind, entries: Sequence[Entry], write: Callable[[Item, Item | None], object]
@@ -256,10 +257,8 @@ class _Writer:
             hint=item["hint"],
         )
 
-    def _origins(self) -> None:
-        if entries := self.by_kind[Kind.BROWSER_ORIGINS]:
-            cors.set_origins(self.actor, [*cors.origins(), *(entry.name for entry in entries)])
-        self.progress(Kind.BROWSER_ORIGINS, len(entries))
+    def _origins(self, item: Item, _current: Item | None) -> None:
+        cors.set_origins(self.actor, item["origins"])
 
 
 def _split(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:

@@ -3,7 +3,6 @@
 Everything that a feature may refer to is there already, and a plan has checked that it fits.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 from uuid import uuid4
@@ -63,7 +62,7 @@ _set_state = _update_of(
 
 def write(actor: Actor, entries: Sequence[Entry], progress: Callable[[int], object]) -> None:
     """Create and change features. ``progress`` gets how many more were written."""
-    segments = dict(db.session.execute(sa.select(Segment.name, Segment.id)).tuples().all())
+    segments = dict(db.session.execute(sa.select(Segment.name, Segment.id)).all())
     names = {name for entry in entries for name in (entry.item or {}).get("tags", ())}
     tag_ids = tags.make([TagName.read(name) for name in names])
     children: list[Item] = []

@@ -79,9 +79,7 @@ def update(actor: Actor, field: ContextField, **changes: Unpack[Changes]) -> boo
     return field.snapshot() != before
 
 
-def replace(
-    actor: Actor, field: ContextField, **changes: Unpack[Changes]
-) -> Callable[[], None]:
+def replace(actor: Actor, field: ContextField, **changes: Unpack[Changes]) -> Callable[[], None]:
     """The same, without a check that nothing relies on what goes away.
 
     Call what this returns to check it, when all that relied on it has changed too.

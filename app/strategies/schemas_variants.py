@@ -170,9 +170,7 @@ def refuse_same_names(found: Sequence[Mapping[str, Any]], message: str) -> None:
         raise ValidationError(faults)
 
 
-def _checked(
-    variants: list[models.Variant], *, completed: bool = False
-) -> list[models.Variant]:
+def _checked(variants: list[models.Variant], *, completed: bool = False) -> list[models.Variant]:
     """The variants, if they have different names, with weights that add up to 1,000.
 
     ``completed``: they do so already.

@@ -12,7 +12,6 @@ import urllib3
 from app.config.allowed_hosts import AllowedHost
 from app.core.errors import Conflict
 from app.core.targets import PATTERN, parse
-from app.core.words import counted
 from app.transfer.unleash import Raw, Snapshot
 from app.webhooks.addresses import NotAllowed, resolve
 
@@ -311,5 +310,3 @@ class _Reader:
                 answers.append(answer)
                 self.note(what, len(answers), len(todo))
         return answers
-
-

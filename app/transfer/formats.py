@@ -7,14 +7,14 @@ from app.context.models import BUILT_IN
 from app.core.errors import Invalid
 from app.environments.models import EnvironmentType
 from app.strategies.types import ALWAYS_STICKY
-from app.transfer.unleash import Raw, Snapshot
+from app.transfer.unleash import Raw, Snapshot, Translation, translate
 
 LISTS = ("features", "featureStrategies", "featureEnvironments")
 DEFAULT = "default"
 
 
-def snapshot(content: Any, source: str) -> Snapshot:
-    """What is in a file of either format.
+def translation(content: Any, source: str) -> Translation:
+    """What a file of either format says.
 
     Raises:
         Invalid: when it is neither.
@@ -30,7 +30,8 @@ def snapshot(content: Any, source: str) -> Snapshot:
             raise Invalid.at(f"/{key}", "Must be a list of objects.")
     try:
         is_state = "version" in content
-        return _of_state(content, source) if is_state else _of_features(content, source)
+        found = _of_state(content, source) if is_state else _of_features(content, source)
+        return translate(found)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise Invalid(
             f"This is not an export of Unleash: {type(error).__name__} {error}."

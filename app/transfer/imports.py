@@ -95,8 +95,6 @@ def get(id: int, *, for_change: bool = False) -> Import:
     found = db.session.get(Import, id, with_for_update=for_change)
     if found is None:
         raise NotFound(f"There is no import {id}. Plans are kept for {KEPT.days} days.")
-    if found.was_interrupted:
-        found.failure = "The server was stopped before this was done. Nothing was saved."
     return found
 
 
@@ -147,6 +145,22 @@ def shown(found: Import, *, keep: bool = False) -> Shown:
 def source_name(found: Import) -> str:
     """What pages call the other side."""
     return "Unleash" if found.source.startswith("Unleash") else "the file"
+
+
+def begin_applying(id: int) -> Import:
+    """Note that the plan is about to be carried out, so that no one does it twice.
+
+    Raises:
+        Conflict: when someone does already, or did.
+
+    """
+    found = get(id, for_change=True)
+    if found.phase is not ImportState.PLANNED:
+        raise Conflict(f"Import {id} can’t be applied: it is {found.phase}.")
+    _require_plan(found)
+    found.state, found.beat_at, found.failure = ImportState.APPLYING, utcnow(), None
+    db.session.flush()
+    return found
 
 
 def apply(

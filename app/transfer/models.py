@@ -69,6 +69,21 @@ class Import(Model):
         return self.is_busy and self.beat_at < utcnow() - SILENCE
 
     @property
+    def phase(self) -> ImportState:
+        """The state, as it is now that nobody works on what was interrupted."""
+        if not self.was_interrupted:
+            return self.state
+        reading = self.state is ImportState.READING
+        return ImportState.FAILED if reading else ImportState.PLANNED
+
+    @property
+    def problem(self) -> str | None:
+        """Why it is not done, if it should be."""
+        if self.was_interrupted:
+            return "The server was stopped before this was done. Nothing was saved."
+        return self.failure
+
+    @property
     def can_be_undone(self) -> bool:
         return (
             self.state is ImportState.APPLIED

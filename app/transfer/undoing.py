@@ -21,7 +21,6 @@ from app.core.clock import utcnow
 from app.core.db import Model, chunks, db, flush
 from app.core.errors import Conflict
 from app.core.words import spoken
-from app.cors import service as cors
 from app.environments.models import Environment
 from app.events import service as events
 from app.events.models import EventType
@@ -87,7 +86,7 @@ def _present(things: Things) -> Document:
 
 
 def _refuse_if_built_on(things: Things, present: Document) -> None:
-    changed = [
+    changed: list[str] = [
         f"{kind.one} {name}"
         for kind, written in things.items()
         for name, (_, after) in written.items()
@@ -96,16 +95,15 @@ def _refuse_if_built_on(things: Things, present: Document) -> None:
     names = [name for name, (before, _) in things[Kind.FEATURES].items() if before is None]
     created = _ids(names)
     for model in (FeatureSeen, Usage):
-        for chunk in chunks(created.values()):
-            seen = sa.select(Feature.name).join(model).where(Feature.id.in_(chunk)).distinct()
+        for ids in chunks(created.values()):
+            seen = sa.select(Feature.name).join(model).where(Feature.id.in_(ids)).distinct()
             changed += [
                 f"feature {name}, which programs ask for" for name in db.session.scalars(seen)
             ]
-    for chunk in chunks(created.values()):
-        proposed = sa.select(Feature.name).join(Change).where(Feature.id.in_(chunk)).distinct()
+    for ids in chunks(created.values()):
+        proposed = sa.select(Feature.name).join(Change).where(Feature.id.in_(ids)).distinct()
         changed += [f"feature {name}, in a change request" for name in db.session.scalars(proposed)]
-    tokens = list(things[Kind.SDK_TOKENS])
-    for chunk in chunks(tokens):
+    for chunk in chunks(list(things[Kind.SDK_TOKENS])):
         used = sa.select(SdkToken.name).where(
             SdkToken.name.in_(chunk), SdkToken.last_seen_at.is_not(None)
         )
@@ -163,7 +161,6 @@ class _Removal:
         }
 
     def remove(self) -> None:
-        self._origins()
         self._tokens()
         self._features()
         self._each(Kind.DEFAULT_STRATEGIES, self._default_strategy)
@@ -186,11 +183,6 @@ class _Removal:
         for name in self.created[kind]:
             remove(name)
         flush()
-
-    def _origins(self) -> None:
-        gone = set(self.created[Kind.BROWSER_ORIGINS])
-        if gone:
-            cors.set_origins(self.actor, [each for each in cors.origins() if each not in gone])
 
     def _tokens(self) -> None:
         for chunk in chunks(self.created[Kind.SDK_TOKENS]):
@@ -288,7 +280,7 @@ def _ids(names: Collection[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for chunk in chunks(names):
         query = sa.select(Feature.name, Feature.id).where(Feature.name.in_(chunk))
-        found |= dict(db.session.execute(query).tuples().all())
+        found |= dict(db.session.execute(query).all())
     return found
 
 

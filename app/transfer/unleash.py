@@ -138,8 +138,8 @@ class _Translator:
             self._segment(each)
         self._features()
         self._tokens()
-        for origin in self.found.origins:
-            add(Kind.BROWSER_ORIGINS, {"origin": origin})
+        if self.found.origins:
+            add(Kind.BROWSER_ORIGINS, {"origins": self.found.origins})
         self._note_old()
 
     def _environment(self, raw: Raw) -> Item:
@@ -325,7 +325,8 @@ class _Translator:
         }
 
     def _segment_name(self, id: int) -> str:
-        return self.segments.get(id, f"segment {id}")
+        name: str = self.segments.get(id, f"segment {id}")
+        return name
 
     def _tokens(self) -> None:
         for raw in self.found.tokens:

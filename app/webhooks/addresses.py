@@ -35,9 +35,7 @@ def entries_for(
     return found
 
 
-def resolve(
-    target: Target, hosts: Sequence[AllowedHost], setting: str = SETTING
-) -> list[str]:
+def resolve(target: Target, hosts: Sequence[AllowedHost], setting: str = SETTING) -> list[str]:
     """The addresses to connect to, all of them checked.
 
     Raises:

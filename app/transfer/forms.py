@@ -1,0 +1,49 @@
+import json
+from typing import Any
+
+from flask import request
+from wtforms import FileField, HiddenField, PasswordField, RadioField, StringField
+
+from app.transfer import schemas_imports
+from app.web.forms import SchemaForm
+
+SOURCES = [("unleash", "A running Unleash"), ("file", "An export file")]
+
+
+class NewImportForm(SchemaForm):
+    """Where to read from. What is in the file is what a client would send as content."""
+
+    schema = schemas_imports.NewImport
+
+    source = RadioField("Where from?", choices=SOURCES, default="unleash", validate_choice=False)
+    url = StringField("Address", description="As in your browser, without /api.")
+    token = PasswordField(
+        "Personal access token of an admin",
+        description="Used for this import only and never stored. In Unleash: Profile, then "
+        "Personal API tokens.",
+    )
+    file = FileField("Export file", description="JSON.")
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        if self.source.data == "file":
+            self.url.data = self.token.data = ""
+            sent = request.files.get("file")
+            if sent is None or not sent.filename:
+                self.show([("file", "Choose a file.")])
+                return False
+        return super().validate(extra_validators)
+
+    def payload(self) -> dict[str, Any]:
+        if self.source.data != "file":
+            return super().payload()
+        try:
+            return {"content": json.load(request.files["file"].stream)}
+        except (ValueError, RecursionError) as error:
+            self.show([("file", f"This is not JSON: {error}.")])
+            return {"content": {}}
+
+
+class ApplyForm(SchemaForm):
+    schema = schemas_imports.ImportApplication
+
+    digest = HiddenField()

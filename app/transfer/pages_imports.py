@@ -1,0 +1,151 @@
+from flask import flash, make_response, render_template, request
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from app.configuration.documents import Kind
+from app.configuration.plans import Choice, Status
+from app.core.permissions import Permission
+from app.transfer import api_imports, forms, imports, requests, schemas_imports, undoing
+from app.transfer.models import Import, ImportState
+from app.web import exports
+from app.web.browsers import require_password
+from app.web.caller import current_actor
+from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+from app.web.settings import current_settings
+
+bp = PageBlueprint("import_pages", __name__, url_prefix="/imports")
+
+ONE = "/<id:import_id>"
+REFRESH_SECONDS = 3
+SHOWN = 50
+"""Things of each group that a plan shows at first."""
+STATUSES = (Status.NEW, Status.SAME, Status.DIFFERENT, Status.IMPOSSIBLE)
+
+
+@bp.get("", needs=Permission.ADMIN)
+def index() -> ResponseReturnValue:
+    """List imports."""
+    return render_template("imports/index.html", imports=imports.every())
+
+
+@bp.form("/new", needs=Permission.ADMIN)
+def new() -> ResponseReturnValue:
+    """Choose where to read from."""
+    form = forms.NewImportForm()
+    if found := attempt(form, lambda: api_imports.begin(form.values)):
+        return redirect_to(".show", import_id=found.id)
+    settings = current_settings()
+    return show_form(
+        "imports/new.html", form, hosts=settings.import_hosts, most=settings.max_request_bytes
+    )
+
+
+@bp.get(ONE, needs=Permission.ADMIN)
+def show(import_id: int) -> ResponseReturnValue:
+    """Show how far an import is: being read, planned, being applied, or done."""
+    found = imports.get(import_id)
+    if found.phase in {ImportState.READING, ImportState.APPLYING}:
+        return _running_page(found)
+    if found.phase is ImportState.PLANNED:
+        return _plan_page(found)
+    if found.report is None:
+        return render_template("imports/failed.html", found=found)
+    plan, change_requests = imports.report(found)
+    return render_template(
+        "imports/result.html",
+        found=found,
+        plan=plan,
+        change_requests=change_requests,
+        statuses=STATUSES,
+        kinds=Kind,
+        address=current_settings().address("/api"),
+    )
+
+
+@bp.post(f"{ONE}/decide", needs=Permission.ADMIN)
+def decide(import_id: int) -> Response:
+    """Save the decisions of the form, or one for all that differ, and show the plan that follows."""
+    found = imports.get(import_id, for_change=True)
+    asked = {
+        key.removeprefix("choice:"): value
+        for key, value in request.form.items()
+        if key.startswith("choice:")
+    }
+    schema = schemas_imports.ImportDecisions()
+    by_all = request.form.get("different")
+    taken = set(request.form.getlist("kind"))
+    left_out = [kind for kind in Kind if f"{kind}" not in taken]
+    values = schema.load(
+        {"byKey": asked, "leftOut": [kind.value for kind in left_out]}
+        | ({"different": by_all} if by_all else {})
+    )
+    if by_all:
+        values["by_key"] = _for_all(found, by_all) | values["by_key"]
+    imports.decide(found, **values)
+    return redirect_to(".show", import_id=import_id)
+
+
+@bp.post(f"{ONE}/apply", needs=Permission.ADMIN)
+def apply(import_id: int) -> ResponseReturnValue:
+    """Carry out the plan that was shown, in the background."""
+    form = forms.ApplyForm()
+    require_password("import what the plan says")
+    if attempt(form, lambda: imports.begin_applying(import_id)):
+        requests.apply(import_id, form.values["digest"])
+    for _, message in form.problems:
+        flash(message, "warn")
+    return redirect_to(".show", import_id=import_id)
+
+
+@bp.form(f"{ONE}/undo", needs=Permission.ADMIN)
+def undo(import_id: int) -> ResponseReturnValue:
+    """Take an import back, after a page that says what that means."""
+    found, form = imports.get(import_id), ReasonForm()
+    require_password(f"undo import {import_id}")
+    if carry_out(form, lambda: undoing.undo(current_actor, import_id)):
+        flash(f"Import {import_id} is undone.", "ok")
+        return redirect_to(".show", import_id=import_id)
+    plan, _ = imports.report(found)
+    return show_form("imports/undo.html", form, found=found, plan=plan)
+
+
+@bp.get(f"{ONE}/plan.json", needs=Permission.ADMIN)
+def download(import_id: int) -> Response:
+    """The plan, or the report of what was done, as a file."""
+    found = imports.get(import_id)
+    content = schemas_imports.ImportDetail().dump(api_imports.detail(found))
+    return exports.document(f"import-{import_id}.json", content, rows=1)
+
+
+def _running_page(found: Import) -> Response:
+    what, done = requests.progress(found)
+    page = render_template("imports/running.html", found=found, what=what, done=done)
+    response = make_response(page)
+    response.headers["Refresh"] = str(REFRESH_SECONDS)
+    return response
+
+
+def _plan_page(found: Import) -> ResponseReturnValue:
+    plan = imports.shown(found)
+    asked = request.args.get("show")
+    return render_template(
+        "imports/plan.html",
+        found=found,
+        form=forms.ApplyForm(data={"digest": plan.digest}),
+        plan=plan,
+        source=imports.source_name(found),
+        summary=imports.summary(plan, imports.source_name(found)),
+        groups={status: plan.entries(status) for status in (Status.DIFFERENT, Status.IMPOSSIBLE)},
+        renamed=[e for e in plan.entries(Status.NEW) if e["choice"] == Choice.RENAME],
+        shown=None if asked == "all" else SHOWN,
+        statuses=STATUSES,
+        kinds=Kind,
+        left_out=set(found.decisions.get("leftOut", ())),
+    )
+
+
+def _for_all(found: Import, choice: str) -> dict[str, str]:
+    """One decision for everything that differs."""
+    return {entry["key"]: choice for entry in imports.shown(found).entries(Status.DIFFERENT)}

@@ -1,0 +1,129 @@
+"""Reads and applies imports in a thread of its own: both can take longer than a request may."""
+
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+
+from flask import Flask, after_this_request, current_app, g
+from werkzeug.wrappers import Response
+
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import db, transact
+from app.core.errors import DomainError, NotFound
+from app.core.logs import LOGGER
+from app.transfer import client, imports, schemas_unleash, unleash
+from app.transfer.client import Unleash
+from app.transfer.models import Import, ImportState
+
+BEAT_SECONDS = 2.0
+UNEXPECTED = "Something unexpected happened. The log of the server says what. Nothing was saved."
+
+_live: dict[int, tuple[str, int]] = {}
+"""What imports of this process are doing: what is written, and how many of all are."""
+
+
+def read(id: int, server: Unleash) -> None:
+    """Read a running Unleash, and keep what it says for a plan."""
+    _start(partial(_read, id, server))
+
+
+def apply(id: int, digest: str) -> None:
+    """Carry out the plan with this digest, as the actor of this request."""
+    _start(partial(_apply, g.actor, id, digest))
+
+
+def progress(found: Import) -> tuple[str, int]:
+    """What is being done, and how many things are done."""
+    stored = found.progress or {}
+    return _live.get(found.id, (stored.get("what", ""), stored.get("done", 0)))
+
+
+def _start(work: Callable[[], None]) -> None:
+    """Once the answer is on its way: the work needs what this request commits."""
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined] # noqa: SLF001 - Flask's own advice
+
+    def run() -> None:
+        with app.app_context():
+            try:
+                work()
+            finally:
+                db.session.remove()
+
+    def begin(response: Response) -> Response:
+        if not g.pop("import_begun", False):
+            g.import_begun = True
+            threading.Thread(target=run, name="import", daemon=True).start()
+        return response
+
+    after_this_request(begin)
+
+
+def _read(id: int, server: Unleash) -> None:
+    beat = _Beat(id)
+    try:
+        if transact(lambda: _state(id), writes=False) is not ImportState.READING:
+            return
+        found = client.read(server, lambda what, done, _all: beat.note(what, done))
+        source = found.source
+        translation = unleash.translate(found)
+        wanted = schemas_unleash.wanted(translation)
+        transact(
+            lambda: imports.store(imports.get(id), source, wanted, translation.notes), writes=True
+        )
+    except DomainError as error:
+        _fail(id, error.message)
+    except Exception:  # whatever it is, the page has to say that it ended
+        LOGGER.exception("import %s failed", id)
+        _fail(id, UNEXPECTED)
+    finally:
+        _live.pop(id, None)
+
+
+def _apply(actor: Actor, id: int, digest: str) -> None:
+    try:
+        if transact(lambda: _state(id), writes=False) is not ImportState.APPLYING:
+            return
+
+        def note(what: str, done: int, _all: int) -> None:
+            _live[id] = what, done
+
+        transact(lambda: imports.apply(actor, id, digest, note), writes=True)
+    except DomainError as error:
+        _fail(id, error.message)
+    except Exception:  # as above
+        LOGGER.exception("import %s failed", id)
+        _fail(id, UNEXPECTED)
+    finally:
+        _live.pop(id, None)
+
+
+def _state(id: int) -> ImportState | None:
+    """None if the request that began it was rolled back."""
+    try:
+        return imports.get(id).state
+    except NotFound:
+        return None
+
+
+def _fail(id: int, why: str) -> None:
+    transact(lambda: imports.fail(imports.get(id), why), writes=True)
+
+
+class _Beat:
+    """Notes now and then how far it is, also for other processes."""
+
+    def __init__(self, id: int) -> None:
+        self.id, self._next = id, 0.0
+
+    def note(self, what: str, done: int) -> None:
+        _live[self.id] = what, done
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + BEAT_SECONDS
+        transact(partial(self._store, what, done), writes=True)
+
+    def _store(self, what: str, done: int) -> None:
+        found = imports.get(self.id)
+        found.beat_at, found.progress = utcnow(), {"what": what, "done": done}

@@ -1,0 +1,153 @@
+"""Imports as JSON."""
+
+import re
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate, validates_schema
+
+from app.configuration.documents import Kind
+from app.configuration.plans import Choice, Status
+from app.core.targets import PATTERN
+from app.transfer.models import ImportState
+from app.web.schemas import Schema, SingleLine, StrictList, Timestamp
+
+LONGEST_TOKEN = 500
+MAX_DECISIONS = 50_000
+
+
+class _Address(SingleLine):
+    default_error_messages = {  # noqa: RUF012 - marshmallow's own way to set it
+        "address": "Enter an address like https://unleash.example.com"
+    }
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, *args, **kwargs)
+        if not re.fullmatch(PATTERN, text):
+            raise self.make_error("address")
+        return text
+
+
+class NewImport(Schema):
+    """Where to read from: a running Unleash, or what one exported."""
+
+    url = _Address(
+        high=500,
+        metadata={
+            "pattern": PATTERN,
+            "description": "The address of a running Unleash, version 5 or later.",
+        },
+    )
+    token = SingleLine(
+        high=LONGEST_TOKEN,
+        metadata={"description": "A personal access token of an admin there. Not stored."},
+    )
+    content = fields.Dict(
+        keys=fields.String(),
+        metadata={"description": "An export of Unleash: of features, or of a whole state."},
+    )
+
+    @validates_schema(skip_on_field_errors=True)
+    def _check(self, data: dict[str, Any], **_: Any) -> None:
+        if ("url" in data) == ("content" in data):
+            raise ValidationError("Send either url with token, or content.", "url")
+        if "url" in data and "token" not in data:
+            raise ValidationError("This field is required.", "token")
+
+
+class ImportDecisions(Schema):
+    """What to do with things; what is left out stays decided as it was."""
+
+    different = fields.Enum(
+        Choice,
+        by_value=True,
+        validate=validate.OneOf([Choice.KEEP, Choice.TAKE]),
+        metadata={
+            "enum": [Choice.KEEP.value, Choice.TAKE.value],
+            "description": "What to do with all that is here and differs.",
+        },
+    )
+    by_key = fields.Dict(
+        keys=SingleLine(high=400),
+        values=SingleLine(high=120),
+        validate=validate.Length(max=MAX_DECISIONS),
+        metadata={
+            "description": "A choice of an entry by its key: take, keep, leave-out, switched-off, "
+            "or rename:NAME."
+        },
+    )
+    left_out = StrictList(
+        fields.Enum(Kind, by_value=True),
+        metadata={"description": "Kinds of which nothing is imported."},
+    )
+
+
+class ImportApplication(Schema):
+    digest = SingleLine(
+        high=64, required=True, metadata={"description": "Of the plan that you have read."}
+    )
+
+
+class ImportEntryRow(Schema):
+    """A thing that needs a look."""
+
+    key = fields.String()
+    kind = fields.String(metadata={"enum": [*Kind]})
+    name = fields.String(metadata={"description": "The name that it gets here."})
+    was = fields.String(metadata={"description": "The name that it has there."})
+    status = fields.String(metadata={"enum": [*Status]})
+    choice = fields.String(metadata={"enum": [*Choice]})
+    choices = fields.Function(
+        lambda entry: [choice for choice, _ in entry["choices"]],
+        metadata={"type": "array", "items": {"type": "string"}},
+    )
+    new_name = fields.String(attribute="newName")
+    faults = fields.List(fields.String())
+    differences = fields.List(fields.String())
+    since = fields.String(
+        allow_none=True,
+        metadata={
+            "enum": ["here", "there", "both", None],
+            "description": "Where it has changed since the last import from there.",
+        },
+    )
+    needs_approval_in = fields.List(fields.String(), attribute="proposed")
+
+
+class ImportPlanRow(Schema):
+    digest = fields.String()
+    number = fields.Integer(metadata={"description": "How many things are written."})
+    counts = fields.Dict(
+        keys=fields.String(), values=fields.Dict(keys=fields.String(), values=fields.Integer())
+    )
+    attention = fields.List(
+        fields.Nested(ImportEntryRow),
+        metadata={"description": "What differs, can’t come, or needs approval; at most 1,000."},
+    )
+    notes = fields.List(fields.String())
+
+
+class ImportRow(Schema):
+    volatile = frozenset({"progress"})
+
+    id = fields.Integer()
+    source = fields.String()
+    state = fields.Enum(ImportState, by_value=True, attribute="phase")
+    created_at = Timestamp()
+    created_by = fields.String()
+    finished_at = Timestamp(allow_none=True)
+    batch_id = fields.String(allow_none=True)
+    failure = fields.String(allow_none=True, attribute="problem")
+
+
+class ImportDetail(ImportRow):
+    plan = fields.Nested(
+        ImportPlanRow,
+        allow_none=True,
+        metadata={"description": "What applying it would do, or did. Null while it is read."},
+    )
+    change_requests = fields.List(fields.Integer())
+
+
+class ImportList(Schema):
+    version = fields.Constant(1)
+    imports = fields.List(fields.Nested(ImportRow))
