@@ -15,8 +15,8 @@ from app.configuration.plans import Choice, Status
 from app.core.actor import COMMAND_LINE
 from app.core.clock import in_text
 from app.core.words import counted, spoken
-from app.server.instance import read_transaction, write_transaction
-from app.transfer import client, formats, imports, schemas_unleash, undoing, unleash
+from app.server.instance import read_transaction, set_up_home, write_transaction
+from app.transfer import client, comparing, formats, imports, schemas_unleash, undoing, unleash
 from app.transfer.client import Unleash
 from app.transfer.imports import Shown
 from app.transfer.models import Import
@@ -137,6 +137,34 @@ def undo(id: int, *, reason: str | None, as_json: bool) -> None:
     print_output(
         Output({"id": found.id, "state": found.state}, f"Undid import {id}."), as_json=as_json
     )
+
+
+@import_group.command("check")
+@click.argument("url")
+@_token_file
+@click.option("--here", help="The address of this server, if not its base URL.")
+@click.option("--contexts", default=1_000, show_default=True, help="How many people to ask for.")
+@json_option
+def check(
+    url: str, *, token_file: Path | None, here: str | None, contexts: int, as_json: bool
+) -> None:
+    """Ask the Unleash at URL and this server the same questions, and compare the answers.
+
+    Both are asked with the SDK tokens of the Unleash. It ends with 1 if anything differs.
+    """
+    address = here or set_up_home().address("")
+    found = comparing.compare(Unleash(url, _token(token_file)), address, contexts)
+    lines = [f"Asked for {place}." for place in found.places]
+    lines += [
+        f"{each.environment}: {each.feature} differs in {each.contexts:,}. {each.reason}"
+        for each in found.unlike
+    ]
+    number = counted(len(found.unlike), "feature")
+    lines.append(f"{found.answers:,} answers, {number} with a difference.")
+    data = {"answers": found.answers, "differences": [each._asdict() for each in found.unlike]}
+    print_output(Output(data, "\n".join(lines)), as_json=as_json)
+    if found.unlike:
+        sys.exit(1)
 
 
 @import_group.command("list")

@@ -19,11 +19,9 @@ class _Loader(yaml.CSafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()
-            raise yaml.MarkedYAMLError(
-                problem="aliases (*) are not allowed", problem_mark=event.start_mark
-            )
-        return super().compose_node(parent, index)
+            mark: Any = self.peek_event().start_mark  # type: ignore[union-attr] # there is one
+            raise yaml.MarkedYAMLError(problem="aliases (*) are not allowed", problem_mark=mark)
+        return super().compose_node(parent, index)  # type: ignore[misc] # the stubs lack it
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - PyYAML's own
         seen = set()

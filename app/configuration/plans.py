@@ -376,7 +376,7 @@ class _Planner:
                     yield Fault("environments", message)
             case Kind.FEATURES if current is not None:
                 if item["project"] != current["project"]:
-                    message = f"It is in project {current['project']} here. Features can’t move."
+                    message = "It is in another project here, and features can’t move."
                     yield Fault("project", message)
             case Kind.SDK_TOKENS:
                 if current is None and item["name"] in self.token_names:

@@ -169,8 +169,8 @@ def features(
     ids = sa.select(Feature.id).order_by(Feature.name)
     if project_id is not None:
         ids = ids.where(Feature.project_id == project_id)
-    for chunk in chunks(db.session.scalars(ids).all(), CHUNK):
-        yield from _features(_by_id.rows(chunk))
+    for some in chunks(db.session.scalars(ids).all(), CHUNK):
+        yield from _features(_by_id.rows(some))
 
 
 def feature_names() -> set[str]:

@@ -1,7 +1,9 @@
 from typing import Any
 
+from app.configuration.plans import Wanted
 from app.core.permissions import Access
-from app.transfer import schemas, service
+from app.transfer import features, formats, schemas, schemas_unleash, service
+from app.transfer.features import Findings
 from app.transfer.service import Export
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint
@@ -12,6 +14,13 @@ bp = ApiBlueprint(
     url_prefix="/api/admin/features-batch",
     description="Features as a document, in Unleash’s format.",
 )
+
+
+EXAMPLE = {
+    "project": "default",
+    "environment": "production",
+    "data": {"features": [{"name": "checkout.new-flow", "type": "release"}]},
+}
 
 
 @bp.post("/export", needs=Access.SIGNED_IN, refuses=(404,), writes=False)
@@ -30,3 +39,38 @@ def export(data: dict[str, Any]) -> Export | tuple[Export, dict[str, str]]:
         return found
     name = service.file_name(data["environment"], data.get("project"))
     return found, {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
+@bp.post("/validate", needs=Access.SIGNED_IN, refuses=(404, 409), writes=False)
+@bp.arguments(schemas.FeatureImport, example=EXAMPLE)
+@bp.response(200, schemas.ImportFindings)
+def validate(data: dict[str, Any]) -> Findings:
+    """Check an import of features
+
+    What is in the way of importing what an export answered, here or in an Unleash. Changes nothing.
+    """
+    place = data["project"], data["environment"]
+    wanted, notes = _wanted(*place, data["data"])
+    return features.validate(current_actor, *place, wanted, notes)
+
+
+@bp.post("/import", needs=Access.SIGNED_IN, refuses=(403, 404, 409))
+@bp.arguments(schemas.FeatureImport, example=EXAMPLE)
+@bp.response(200, schemas.FeatureImportResult)
+def import_features(data: dict[str, Any]) -> dict[str, Any]:
+    """Import features
+
+    Creates them, or changes them to what the export says about them and about their states in this
+    environment. All or nothing. Segments must be here by their name. Where changes need approvals,
+    they are proposed in change requests.
+    """
+    place = data["project"], data["environment"]
+    wanted, _ = _wanted(*place, data["data"])
+    batch_id, requests = features.import_features(current_actor, *place, wanted)
+    return {"batch_id": batch_id, "change_requests": requests}
+
+
+def _wanted(project_id: str, environment: str, data: Any) -> tuple[Wanted, list[str]]:
+    translation = formats.translation(features.only(data, project_id, environment), "an export")
+    notes = translation.notes
+    return schemas_unleash.wanted(translation, [environment]), notes

@@ -12,6 +12,12 @@ from app.transfer.service import FeatureStrategy
 from app.web.schemas import Key, KeySet, Schema, SingleLine, StrictBoolean
 
 
+LISTS = (
+    *("features", "featureStrategies", "featureEnvironments", "contextFields", "featureTags"),
+    *("segments", "tagTypes", "dependencies", "links"),
+)
+
+
 class ExportQuery(Schema):
     environment = Key(required=True)
     names = KeySet(
@@ -23,6 +29,52 @@ class ExportQuery(Schema):
     project = Key(metadata={"description": "Only features of this project."})
     download_file = StrictBoolean(
         metadata={"description": "Whether browsers are to save the answer as a file."}
+    )
+
+
+class ExportData(fields.Dict):
+    """What an export answered with."""
+
+    default_error_messages = {  # noqa: RUF012 - marshmallow's own way to set it
+        "features": "Must be what an export answered with: an object with a list of features."
+    }
+
+    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        found = super().deserialize(value, *args, **kwargs)
+        for name in LISTS:
+            rows = found.get(name, [])
+            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+                raise self.make_error("features")
+        if "features" not in found:
+            raise self.make_error("features")
+        return found
+
+
+class FeatureImport(Schema):
+    project = Key(required=True, metadata={"description": "Where the features go."})
+    environment = Key(required=True, metadata={"description": "Where their states go."})
+    data = ExportData(
+        required=True, keys=fields.String(), metadata={"description": "What an export answered."}
+    )
+
+
+class FindingRow(Schema):
+    message = fields.String()
+    affected_items = fields.List(fields.String())
+
+
+class ImportFindings(Schema):
+    """What importing would meet with. Without errors and permissions it can be done."""
+
+    errors = fields.List(fields.Nested(FindingRow))
+    warnings = fields.List(fields.Nested(FindingRow))
+    permissions = fields.List(fields.Nested(FindingRow))
+
+
+class FeatureImportResult(Schema):
+    batch_id = fields.String(metadata={"description": "Of its events."})
+    change_requests = fields.List(
+        fields.Integer(), metadata={"description": "Where changes need approvals."}
     )
 
 

@@ -1,0 +1,217 @@
+"""Asks two servers the same questions, to show that nothing changes for anyone.
+
+Both are read as programs read them, with the same tokens. What they say is then evaluated for many
+people with the engine that SDKs have.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from app.core.errors import Conflict
+from app.evaluation.engine import Engine
+from app.transfer.client import Unleash
+from app.transfer.unleash import TYPES_OF_TOKENS, Raw
+
+FEATURES = "/api/client/features"
+FRONTEND = "/api/frontend"
+ASKED_IN_BROWSERS = 20
+"""Contexts that are asked over the API for browsers, one request each."""
+TIME = "2026-06-01T12:00:00.000Z"
+"""One moment for all questions: two servers are not asked at the same one."""
+USERS = 5_000
+
+
+class Unlike(NamedTuple):
+    """A feature that has different answers, for so many of the contexts."""
+
+    environment: str
+    feature: str
+    contexts: int
+    reason: str
+
+
+@dataclass(slots=True)
+class Comparison:
+    """``answers``: how many were compared. ``places``: with which tokens, in words."""
+
+    answers: int = 0
+    places: list[str] = field(default_factory=list)
+    unlike: list[Unlike] = field(default_factory=list)
+
+
+def compare(there: Unleash, here_url: str, contexts: int) -> Comparison:
+    """Compare the answers of an Unleash with those of this instance at its address.
+
+    Raises:
+        UnleashRefused: when one of the two can’t be read.
+        Conflict: when there is no token that both could know.
+
+    """
+    found = Comparison()
+    tokens = there.get("/api/admin/api-tokens")["tokens"]
+    chosen = list(_tokens(tokens))
+    if not chosen:
+        raise Conflict("The Unleash has no SDK token with a readable secret to ask both with.")
+    for token in chosen:
+        theirs, ours = (Unleash(url, token["secret"]) for url in (there.url, here_url))
+        if token["type"] == "frontend":
+            _compare_browsers(found, token, theirs, ours)
+        else:
+            _compare_programs(found, token, theirs, ours, contexts)
+    return found
+
+
+def _tokens(tokens: Sequence[Raw]) -> Iterator[Raw]:
+    """One token of each kind for each environment: that for the most projects."""
+    best: dict[tuple[str, str], Raw] = {}
+    for token in tokens:
+        kind = TYPES_OF_TOKENS.get(token.get("type") or "")
+        if kind is None or token.get("secure") or token.get("environment") in {None, "", "*"}:
+            continue
+        key = kind, token["environment"]
+        if key not in best or _reach(token) > _reach(best[key]):
+            best[key] = token | {"type": kind}
+    yield from (best[key] for key in sorted(best))
+
+
+def _reach(token: Raw) -> int:
+    projects = token.get("projects") or ["*"]
+    return 1_000_000 if "*" in projects else len(projects)
+
+
+def _compare_programs(
+    found: Comparison, token: Raw, theirs: Unleash, ours: Unleash, number: int
+) -> None:
+    there, here = theirs.get(FEATURES), ours.get(FEATURES)
+    names = {
+        side: {f["name"]: f for f in state["features"]}
+        for side, state in (("there", there), ("here", here))
+    }
+    known = [
+        name
+        for name in sorted({*names["there"], *names["here"]})
+        if not _goes_by_chance(names["there"].get(name) or names["here"][name])
+    ]
+    engines = [Engine(json.dumps(state).encode()) for state in (there, here)]
+    differ: dict[str, int] = {}
+    keys = [name.encode() for name in known]
+    for context in samples(there, number):
+        sent = json.dumps(context).encode()
+        answers = [engine.variants_if_on(keys, sent) for engine in engines]
+        for name, one, other in zip(known, *answers, strict=True):
+            if one != other:
+                differ[name] = differ.get(name, 0) + 1
+        found.answers += len(known)
+    where = token["environment"]
+    found.places.append(f"{len(known):,} features in {where} for {number:,} contexts")
+    for name, contexts in sorted(differ.items()):
+        reason = _reason(names["there"].get(name), names["here"].get(name))
+        found.unlike.append(Unlike(where, name, contexts, reason))
+
+
+def _compare_browsers(found: Comparison, token: Raw, theirs: Unleash, ours: Unleash) -> None:
+    differ: dict[str, int] = {}
+    for context in samples({"features": []}, ASKED_IN_BROWSERS):
+        flat = {key: value for key, value in context.items() if isinstance(value, str)}
+        own = {f"properties[{key}]": value for key, value in context["properties"].items()}
+        path = f"{FRONTEND}?{urlencode(flat | own)}"
+        there, here = (_on(server.get(path)) for server in (theirs, ours))
+        for name in {*there, *here}:
+            found.answers += 1
+            if there.get(name) != here.get(name):
+                differ[name] = differ.get(name, 0) + 1
+    where = token["environment"]
+    found.places.append(f"what is on in {where} for {ASKED_IN_BROWSERS} people in browsers")
+    for name, contexts in sorted(differ.items()):
+        found.unlike.append(
+            Unlike(where, name, contexts, "The API for browsers answers otherwise.")
+        )
+
+
+def _goes_by_chance(feature: Raw) -> bool:
+    """Whether two questions can have different answers although nothing differs."""
+    return any(
+        strategy["name"] == "gradualRolloutRandom"
+        or (strategy.get("parameters") or {}).get("stickiness") == "random"
+        or any(variant.get("stickiness") == "random" for variant in strategy.get("variants") or ())
+        for strategy in feature.get("strategies") or ()
+    )
+
+
+def _on(answer: Raw) -> dict[str, Any]:
+    return {
+        each["name"]: (each["variant"]["name"], each["variant"].get("payload"))
+        for each in answer["toggles"]
+        if each.get("enabled", True)
+    }
+
+
+def samples(state: Raw, number: int) -> Iterator[dict[str, Any]]:
+    """Contexts made from the values that the rules look for, and from others; always the same."""
+    chance = Random("contexts")  # noqa: S311 - so that two runs can be compared
+    values = _values(state)
+    for place in range(number):
+        properties = {
+            name: chance.choice([*known, f"{known[0]}x"])
+            for name, known in values.items()
+            if known and chance.random() < 0.8  # noqa: PLR2004 - some leave it out
+        }
+        context: dict[str, Any] = {
+            "userId": str(chance.randrange(USERS)),
+            "sessionId": f"s{place}",
+            "remoteAddress": f"10.{place % 250}.0.1",
+            "currentTime": TIME,
+        }
+        for name in ("userId", "sessionId", "appName", "environment", "remoteAddress"):
+            if name in properties:
+                context[name] = properties.pop(name)
+        properties.pop("currentTime", None)
+        yield context | {"properties": properties}
+
+
+def _values(state: Raw) -> Mapping[str, list[str]]:
+    """What the rules compare each context field with."""
+    found: dict[str, list[str]] = {}
+    rules = [c for segment in state.get("segments") or () for c in segment["constraints"]]
+    for feature in state["features"]:
+        for strategy in feature.get("strategies") or ():
+            rules += strategy.get("constraints") or ()
+            sticky = (strategy.get("parameters") or {}).get("stickiness", "default")
+            if sticky not in {"default", "random", "userId", "sessionId"}:
+                found.setdefault(sticky, ["1", "2", "3", "a", "b", "c"])
+    for rule in rules:
+        known = found.setdefault(rule["contextName"], [])
+        known += [str(each) for each in (rule.get("values") or [rule.get("value")])[:5]]
+    return {name: sorted(set(known))[:50] for name, known in sorted(found.items())}
+
+
+def _reason(there: Raw | None, here: Raw | None) -> str:
+    if here is None:
+        return "It is not here, or not for this token."
+    if there is None:
+        return "It is not there, or not for this token."
+    for key in ("enabled", "dependencies", "variants"):
+        if (there.get(key) or []) != (here.get(key) or []):
+            return f"{key}: {_short(there.get(key))} there, {_short(here.get(key))} here."
+    for place, (one, other) in enumerate(
+        zip(there.get("strategies") or (), here.get("strategies") or (), strict=False)
+    ):
+        for key in ("name", "parameters", "constraints", "segments", "variants"):
+            if key != "segments" and (one.get(key) or []) != (other.get(key) or []):
+                return (
+                    f"strategy {place + 1}, {key}: {_short(one.get(key))} there, "
+                    f"{_short(other.get(key))} here."
+                )
+    numbers = [len(each.get("strategies") or ()) for each in (there, here)]
+    if numbers[0] != numbers[1]:
+        return f"It has {numbers[0]} strategies there, and {numbers[1]} here."
+    return "Its segments or its parent have other rules."
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:80]}…"  # noqa: PLR2004 - a line of a terminal

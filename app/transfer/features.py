@@ -1,0 +1,133 @@
+"""Features of an export of Unleash, brought into one project and one environment."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.configuration import service as configuration
+from app.configuration.documents import Kind
+from app.configuration.plans import Choice, Decisions, Plan, Status, Wanted
+from app.core.actor import Actor
+from app.core.errors import Invalid, NoAccess
+from app.core.permissions import Permission
+from app.core.words import spoken
+from app.projects import service as projects
+from app.strategies.service import use_of
+
+OF_FEATURES = (
+    Permission.CREATE_FEATURE,
+    Permission.UPDATE_FEATURE,
+    Permission.CREATE_FEATURE_STRATEGY,
+    Permission.UPDATE_FEATURE_STRATEGY,
+    Permission.DELETE_FEATURE_STRATEGY,
+    Permission.UPDATE_FEATURE_ENVIRONMENT,
+    Permission.UPDATE_FEATURE_ENVIRONMENT_VARIANTS,
+    Permission.UPDATE_FEATURE_DEPENDENCY,
+)
+NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is in the way of an import, or worth knowing, and what it is about."""
+
+    message: str
+    affected_items: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    errors: list[Finding]
+    warnings: list[Finding]
+    permissions: list[Finding]
+
+
+def validate(
+    actor: Actor, project_id: str, environment: str, wanted: Wanted, notes: Sequence[str]
+) -> Findings:
+    """What importing would meet with; changes nothing."""
+    plan = _plan(actor, project_id, environment, wanted)
+    missing = _missing(actor, project_id, plan)
+    proposed = [entry.name for entry in plan.entries if entry.proposed]
+    warnings = [Finding(note, []) for note in notes]
+    if proposed:
+        warnings.append(Finding(f"Changes in {environment} will be proposed for review.", proposed))
+    permissions = [Finding("You lack permissions.", [*missing])] if missing else []
+    return Findings(list(_errors(plan)), warnings, permissions)
+
+
+def import_features(
+    actor: Actor, project_id: str, environment: str, wanted: Wanted
+) -> tuple[str, list[int]]:
+    """Create the features or change them to what the export says; the batch and change requests.
+
+    Raises:
+        Invalid: when anything of it can’t be imported; then nothing is.
+        NoAccess: when the actor lacks a permission.
+
+    """
+    plan = _plan(actor, project_id, environment, wanted)
+    if errors := list(_errors(plan)):
+        raise Invalid.because(
+            [
+                {
+                    "path": "/data",
+                    "message": f"{error.message} ({spoken(error.affected_items, NAMED)})",
+                }
+                for error in errors
+            ]
+        )
+    if missing := _missing(actor, project_id, plan):
+        names = spoken(missing, len(missing))
+        raise NoAccess(f"You need the permissions {names} in project {project_id}.")
+    cause = "Imported from an export"
+    batch_id, _, result = configuration.apply(actor, wanted, _ALL, cause=cause)
+    return batch_id, result.change_requests
+
+
+_ALL = Decisions(Choice.TAKE)
+
+
+def _plan(actor: Actor, project_id: str, environment: str, wanted: Wanted) -> Plan:
+    projects.require_for_content(actor, project_id)
+    use_of(project_id, environment)
+    return configuration.plan(wanted, _ALL)
+
+
+def _errors(plan: Plan) -> Iterator[Finding]:
+    """What can’t be imported, by the reason."""
+    by_reason: defaultdict[str, list[str]] = defaultdict(list)
+    for entry in plan.entries:
+        if entry.status is Status.IMPOSSIBLE:
+            by_reason[entry.faults[0].message].append(entry.name)
+        elif entry.kind is Kind.FEATURES and (entry.current or {}).get("archived"):
+            by_reason["It is archived here. Revive it first."].append(entry.name)
+    for reason, names in by_reason.items():
+        yield Finding(reason, names)
+
+
+def _missing(actor: Actor, project_id: str, plan: Plan) -> list[Permission]:
+    needed: list[tuple[Permission, str | None]] = []
+    kinds = {entry.kind for entry in plan.written}
+    if kinds & {Kind.FEATURES, Kind.TAGS}:
+        needed += [(permission, project_id) for permission in OF_FEATURES]
+    if Kind.TAG_TYPES in kinds:
+        needed.append((Permission.CREATE_TAG_TYPE, None))
+    if Kind.CONTEXT_FIELDS in kinds:
+        needed.append((Permission.CREATE_CONTEXT_FIELD, None))
+    return [permission for permission, project in needed if not actor.may(permission, project)]
+
+
+def only(content: Any, project_id: str, environment: str) -> Any:
+    """The same export, as if it had been made of this project and this environment."""
+
+    def placed(rows: Any) -> Any:
+        return [{**row, "environment": environment} for row in rows or ()]
+
+    return {
+        **content,
+        "features": [{**feature, "project": project_id} for feature in content["features"]],
+        "featureStrategies": placed(content.get("featureStrategies")),
+        "featureEnvironments": placed(content.get("featureEnvironments")),
+    }
