@@ -22,7 +22,7 @@ from app.transfer.imports import Shown
 from app.transfer.models import Import
 from app.transfer.unleash import Translation
 
-TOKEN = "UNLEASH_TOKEN"
+TOKEN = "UNLEASH_TOKEN"  # noqa: S105 - the name of a variable
 SHOWN = 50
 
 _token_file = click.option(
@@ -131,7 +131,7 @@ def apply(id: int, *, digest: str | None, reason: str | None, as_json: bool) -> 
 @click.option("--reason", help="Why you are doing this, for the event log.")
 @json_option
 def undo(id: int, *, reason: str | None, as_json: bool) -> None:
-    """Take back what import ID brought, as long as nothing was built on it."""
+    """Undo import ID, as long as nothing was built on it."""
     with write_transaction():
         found = undoing.undo(reason_given(COMMAND_LINE, reason), id)
     print_output(
@@ -221,7 +221,8 @@ def _lines(shown: Shown, *, show_all: bool) -> Iterator[str]:
     yield table(columns, rows)
     listed = shown.attention if show_all else shown.attention[:SHOWN]
     for entry in listed:
-        yield f"{entry['key']}: {entry['choice']} (or {', '.join(_others(entry)) or 'nothing else'})"
+        others = ", ".join(_others(entry)) or "nothing else"
+        yield f"{entry['key']}: {entry['choice']} (or {others})"
         yield from (f"    {fault}" for fault in entry["faults"])
         yield from (f"    {each}" for each in entry["differences"])
         if entry["since"]:

@@ -129,8 +129,8 @@ class Settings:
         ALLOWED_HOSTS,
     )
     import_hosts: tuple[AllowedHost, ...] = setting(
-        "The hosts of Unleash servers that Admins may import from in the portal, written like those "
-        "of webhooks. The command line reads from any.",
+        "The hosts of Unleash servers that Admins can import from in the portal, written like "
+        "those of webhooks. The command line reads from any.",
         ALLOWED_HOSTS,
     )
     log_format: str = setting(

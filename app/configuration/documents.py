@@ -5,7 +5,7 @@ no secrets, and nothing that changes by mere use.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from hashlib import sha256
 from types import MappingProxyType
@@ -89,7 +89,7 @@ Document = dict[Kind, dict[str, Item]]
 """Things by their kind and name; see ``name_of``."""
 
 STATE: Mapping[str, Any] = MappingProxyType({"enabled": False, "strategies": [], "variants": []})
-"""A feature in an environment that nobody has touched. Documents leave it out."""
+"""A feature in an environment that no one has touched. Documents leave it out."""
 CONSTRAINT: Mapping[str, Any] = MappingProxyType({"inverted": False, "caseInsensitive": False})
 STRATEGY: Mapping[str, Any] = MappingProxyType(
     {
@@ -144,26 +144,26 @@ BLANKS: Mapping[Kind, Mapping[str, Any]] = MappingProxyType(
 """What fields are where a document leaves them out."""
 
 
+_NAMES: Mapping[Kind, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
+    {
+        Kind.PROJECTS: lambda item: str(item["id"]),
+        Kind.TAGS: lambda item: f"{item['type']}:{item['value']}",
+        Kind.USERS: lambda item: str(item["username"] or item["email"]),
+        Kind.SERVICE_ACCOUNTS: lambda item: str(item["username"]),
+        Kind.DEFAULT_STRATEGIES: lambda item: f"{item['project']} in {item['environment']}",
+        Kind.BROWSER_ORIGINS: lambda _: SITES,
+    }
+)
+
+
 def empty() -> Document:
     return {kind: {} for kind in Kind}
 
 
 def name_of(kind: Kind, item: Mapping[str, Any]) -> str:
     """What tells a thing from others of its kind."""
-    match kind:
-        case Kind.PROJECTS:
-            return str(item["id"])
-        case Kind.TAGS:
-            return f"{item['type']}:{item['value']}"
-        case Kind.USERS:
-            return str(item["username"] or item["email"])
-        case Kind.SERVICE_ACCOUNTS:
-            return str(item["username"])
-        case Kind.DEFAULT_STRATEGIES:
-            return f"{item['project']} in {item['environment']}"
-        case Kind.BROWSER_ORIGINS:
-            return SITES
-    return str(item["name"])
+    of_kind = _NAMES.get(kind)
+    return of_kind(item) if of_kind else str(item["name"])
 
 
 def digest(item: Item | None) -> str:

@@ -15,13 +15,7 @@ MAX_BYTES = 50_000_000
 
 
 class _Loader(yaml.CSafeLoader):
-    """Refuses what hides something: a key that is there twice, and references to other parts."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            mark: Any = self.peek_event().start_mark  # type: ignore[union-attr] # there is one
-            raise yaml.MarkedYAMLError(problem="aliases (*) are not allowed", problem_mark=mark)
-        return super().compose_node(parent, index)  # type: ignore[misc] # the stubs lack it
+    """Refuses a key that is there twice: one of the two would be lost silently."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - PyYAML's own
         seen = set()

@@ -71,8 +71,7 @@ class Entry:
     """A thing of the document. ``item``: what it will be, or None if nothing is written.
 
     ``name`` is the one it gets here, ``was`` the one it had. ``there``: what the source says, also
-    where that is not taken. ``proposed``: the environments whose part of it goes into a change
-    request.
+    where that is not taken. ``proposed``: the environments whose part goes into a change request.
     """
 
     kind: Kind
@@ -114,8 +113,8 @@ class Wanted:
     """What a source says. ``faults``: of things that can't be read, by kind and name.
 
     ``fields``: what the source knows of a kind or a thing, where that isn't everything; other
-    fields stay as they are here. ``environments``: those whose states it knows. ``is_exact``: whether
-    parameters that a strategy lacks are to stay away, or get their defaults.
+    fields stay as they are here. ``environments``: those whose states it knows. ``is_exact``:
+    whether parameters that a strategy lacks are to stay away, or get their defaults.
     """
 
     document: Document
@@ -356,31 +355,34 @@ class _Planner:
 
     def _own_faults(self, kind: Kind, item: Item, current: Item | None) -> Iterator[Fault]:
         """What is wrong with the change itself."""
-        match kind:
-            case Kind.ENVIRONMENTS if current is None:
-                if "." in item["name"]:
-                    message = "SDKs read the environment out of their token, up to the first dot."
-                    yield Fault("name", message)
-            case Kind.STRATEGY_TYPES if current is not None:
-                if item["parameters"] != current["parameters"] and custom.uses(item["name"]):
-                    message = "Strategies have this type with other parameters here."
-                    yield Fault("parameters", message)
-            case Kind.STRATEGY_TYPES if item["name"] in self.known.types:
-                yield Fault("name", "Every SDK knows a strategy type with this name.")
-            case Kind.USERS | Kind.SERVICE_ACCOUNTS:
-                yield from self._faults_of_account(kind, item, current)
-            case Kind.PROJECTS if current is not None:
-                gone = set(current["environments"]) - set(item["environments"])
-                for name in sorted(gone & self.guarded[item["id"]]):
-                    message = f"Changes in {name} need approvals, so it must stay in use."
-                    yield Fault("environments", message)
-            case Kind.FEATURES if current is not None:
-                if item["project"] != current["project"]:
-                    message = "It is in another project here, and features can’t move."
-                    yield Fault("project", message)
-            case Kind.SDK_TOKENS:
-                if current is None and item["name"] in self.token_names:
-                    self._give_free_name(item)
+        if kind in {Kind.USERS, Kind.SERVICE_ACCOUNTS}:
+            yield from self._faults_of_account(kind, item, current)
+        elif current is None:
+            yield from self._faults_of_new(kind, item)
+        else:
+            yield from self._faults_of_change(kind, item, current)
+
+    def _faults_of_new(self, kind: Kind, item: Item) -> Iterator[Fault]:
+        if kind is Kind.ENVIRONMENTS and "." in item["name"]:
+            yield Fault(
+                "name", "SDKs read the environment out of their token, up to the first dot."
+            )
+        elif kind is Kind.STRATEGY_TYPES and item["name"] in self.known.types:
+            yield Fault("name", "Every SDK knows a strategy type with this name.")
+        elif kind is Kind.SDK_TOKENS and item["name"] in self.token_names:
+            self._give_free_name(item)
+
+    def _faults_of_change(self, kind: Kind, item: Item, current: Item) -> Iterator[Fault]:
+        if kind is Kind.STRATEGY_TYPES:
+            if item["parameters"] != current["parameters"] and custom.uses(item["name"]):
+                yield Fault("parameters", "Strategies have this type with other parameters here.")
+        elif kind is Kind.PROJECTS:
+            gone = set(current["environments"]) - set(item["environments"])
+            for name in sorted(gone & self.guarded[item["id"]]):
+                message = f"Changes in {name} need approvals, so it must stay in use."
+                yield Fault("environments", message)
+        elif kind is Kind.FEATURES and item["project"] != current["project"]:
+            yield Fault("project", "It is in another project here, and features can’t move.")
 
     def _faults_of_account(self, kind: Kind, item: Item, current: Item | None) -> Iterator[Fault]:
         own = current and (current["username"] or current.get("email"))
@@ -505,7 +507,7 @@ class _Parents:
             .join(child, child.c.id == Dependency.child_id)
             .join(parent, parent.c.id == Dependency.parent_id)
         )
-        self.of = {name: parent for name, parent in db.session.execute(query)}
+        self.of = dict(db.session.execute(query).all())
         self.children: defaultdict[str, set[str]] = defaultdict(set)
         for name, parent_name in self.of.items():
             self.children[parent_name].add(name)

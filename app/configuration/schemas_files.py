@@ -12,7 +12,7 @@ def wanted(content: Any) -> Wanted:
     """What the file says.
 
     Raises:
-        Invalid: with every problem of its form. A file is written by people, who can mend it.
+        Invalid: with every problem of its form. A file is written by people, who can correct it.
 
     """
     if not isinstance(content, dict) or content.get("version") != VERSION:

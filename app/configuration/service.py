@@ -45,7 +45,7 @@ def apply(
 
     Raises:
         ChangedSinceReview: when the plan is another one by now.
-        Conflict: when something is impossible that nobody decided about.
+        Conflict: when something is impossible that no one decided about.
 
     """
     lift_time_limits(db.session.connection())
@@ -70,5 +70,5 @@ def refuse_impossible(plan: Plan) -> None:
             f"{entry.kind.one} {entry.name}: {entry.faults[0]}" for entry in faulty[:3]
         )
         raise Conflict(
-            f"{counted(len(faulty), 'thing')} in the file can’t be applied, so nothing was: {first}."
+            f"{counted(len(faulty), 'thing')} of the file can’t be applied, so none was: {first}."
         )

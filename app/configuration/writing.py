@@ -186,7 +186,7 @@ class _Writer:
             projects.update(self.actor, found, **fields)
             projects.set_environments(self.actor, found, **used)
         if current is None and not item["members"]:
-            return  # whoever brings it owns it, until someone else does
+            return  # the one who brings it owns it
         roles = {
             _account_named(name).id: Role[role.upper()] for name, role in item["members"].items()
         }

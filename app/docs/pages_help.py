@@ -34,6 +34,8 @@ bp = PageBlueprint("help_pages", __name__)
 TOPICS = {
     "roles": ("Roles and permissions", "Who can do what, and how to get access"),
     "connect": ("Connect an application", "Code for each language, and what to check"),
+    "moving-in": ("From Unleash to here in an hour", "Import, compare, change one address"),
+    "configuration": ("Configuration as a file", "Export everything, and apply it from a file"),
     "change-requests": ("Change requests", "Proposing, approving and applying changes"),
     "webhooks": ("Webhooks", "Events sent to your own address, and how to verify them"),
     "lifecycle": ("Lifecycle of a feature", "Its stages, and when to remove it from code"),
@@ -133,6 +135,7 @@ FACTS: dict[str, Callable[[], dict[str, Any]]] = {
         "keeps": current_settings().security_log_days,
     },
     "lifecycle": lambda: {"days": current_settings().stale_after_days},
+    "moving-in": lambda: {"example": "https://unleash.example.com"},
     "operating": _operating,
     "connect": _connect,
     "webhooks": lambda: {"receivers": RECEIVERS, "entries": ENTRIES, "pauses": _pauses()},

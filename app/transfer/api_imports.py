@@ -4,7 +4,15 @@ from typing import Any
 from flask import url_for
 
 from app.core.permissions import Permission
-from app.transfer import formats, imports, requests, schemas_imports, schemas_unleash, undoing
+from app.transfer import (
+    client,
+    formats,
+    imports,
+    requests,
+    schemas_imports,
+    schemas_unleash,
+    undoing,
+)
 from app.transfer.client import Unleash
 from app.transfer.imports import Shown
 from app.transfer.models import Import, ImportState
@@ -19,7 +27,7 @@ bp = ApiBlueprint(
     description="Bring in what an Unleash has: first a plan, then exactly that or nothing.",
 )
 
-EXAMPLE = {"url": "https://unleash.example.com", "token": "user:…"}
+EXAMPLE = {"url": client.EXAMPLE, "token": "user:…"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,7 @@ def apply(data: dict[str, Any], id: int) -> Import:
 @bp.post("/<id:id>/undo", needs=Permission.ADMIN, refuses=(409,))
 @bp.response(200, schemas_imports.ImportRow)
 def undo(id: int) -> Import:
-    """Take an import back
+    """Undo an import
 
     Within 7 days, as long as nothing was built on it.
     """

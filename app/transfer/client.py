@@ -17,6 +17,7 @@ from app.webhooks.addresses import NotAllowed, resolve
 
 T = TypeVar("T")
 
+EXAMPLE = "https://unleash.example.com"
 FIRST_VERSION = 5
 AT_ONCE = 6
 """Requests at the same time: enough to be quick, and too few to disturb the other server."""

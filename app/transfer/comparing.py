@@ -1,7 +1,7 @@
 """Asks two servers the same questions, to show that nothing changes for anyone.
 
-Both are read as programs read them, with the same tokens. What they say is then evaluated for many
-people with the engine that SDKs have.
+Both are read as applications read them, with the same tokens. What they say is then evaluated for
+many people with the engine that SDKs have.
 """
 
 import json
@@ -61,7 +61,7 @@ def compare(there: Unleash, here_url: str, contexts: int) -> Comparison:
         if token["type"] == "frontend":
             _compare_browsers(found, token, theirs, ours)
         else:
-            _compare_programs(found, token, theirs, ours, contexts)
+            _compare_applications(found, token, theirs, ours, contexts)
     return found
 
 
@@ -83,7 +83,7 @@ def _reach(token: Raw) -> int:
     return 1_000_000 if "*" in projects else len(projects)
 
 
-def _compare_programs(
+def _compare_applications(
     found: Comparison, token: Raw, theirs: Unleash, ours: Unleash, number: int
 ) -> None:
     there, here = theirs.get(FEATURES), ours.get(FEATURES)
@@ -94,7 +94,7 @@ def _compare_programs(
     known = [
         name
         for name in sorted({*names["there"], *names["here"]})
-        if not _goes_by_chance(names["there"].get(name) or names["here"][name])
+        if not _is_random(names["there"].get(name) or names["here"][name])
     ]
     engines = [Engine(json.dumps(state).encode()) for state in (there, here)]
     differ: dict[str, int] = {}
@@ -132,7 +132,7 @@ def _compare_browsers(found: Comparison, token: Raw, theirs: Unleash, ours: Unle
         )
 
 
-def _goes_by_chance(feature: Raw) -> bool:
+def _is_random(feature: Raw) -> bool:
     """Whether two questions can have different answers although nothing differs."""
     return any(
         strategy["name"] == "gradualRolloutRandom"

@@ -59,6 +59,7 @@ def _of_features(content: Raw, source: str) -> Snapshot:
                 "isOnlyNamed": True,
             }
             for id in projects
+            if names  # or it can’t be made, and has to be here
         ],
         features=content["features"],
         strategies=[raw for raw in strategies if raw["environment"]],

@@ -80,7 +80,7 @@ def store(found: Import, source: str, wanted: Wanted, notes: list[str]) -> None:
 
 
 def fail(found: Import, why: str) -> None:
-    """Note that it came to nothing. What was read stays, so that it can be tried again."""
+    """Note that it failed. What was read stays, so that it can be tried again."""
     found.failure, found.progress = why, None
     found.state = ImportState.FAILED if found.content is None else ImportState.PLANNED
     db.session.flush()

@@ -12,7 +12,7 @@ MAX_SOURCE = 500
 SILENCE = timedelta(minutes=3)
 """After so long without a sign of the process that works on it, it is not worked on any more."""
 KEPT = timedelta(days=7)
-"""How long a plan that nobody applied is kept."""
+"""How long a plan that no one applied is kept."""
 UNDOABLE = timedelta(days=7)
 
 
@@ -70,7 +70,7 @@ class Import(Model):
 
     @property
     def phase(self) -> ImportState:
-        """The state, as it is now that nobody works on what was interrupted."""
+        """The state, as it is now that no one works on what was interrupted."""
         if not self.was_interrupted:
             return self.state
         reading = self.state is ImportState.READING

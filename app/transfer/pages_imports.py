@@ -5,7 +5,7 @@ from werkzeug.wrappers import Response
 from app.configuration.documents import Kind
 from app.configuration.plans import Choice, Status
 from app.core.permissions import Permission
-from app.transfer import api_imports, forms, imports, requests, schemas_imports, undoing
+from app.transfer import api_imports, client, forms, imports, requests, schemas_imports, undoing
 from app.transfer.models import Import, ImportState
 from app.web import exports
 from app.web.browsers import require_password
@@ -38,7 +38,11 @@ def new() -> ResponseReturnValue:
         return redirect_to(".show", import_id=found.id)
     settings = current_settings()
     return show_form(
-        "imports/new.html", form, hosts=settings.import_hosts, most=settings.max_request_bytes
+        "imports/new.html",
+        form,
+        hosts=settings.import_hosts,
+        most=settings.max_request_bytes,
+        example=api_imports.EXAMPLE,
     )
 
 
@@ -61,12 +65,13 @@ def show(import_id: int) -> ResponseReturnValue:
         statuses=STATUSES,
         kinds=Kind,
         address=current_settings().address("/api"),
+        there=found.origin if found.origin.startswith("http") else client.EXAMPLE,
     )
 
 
 @bp.post(f"{ONE}/decide", needs=Permission.ADMIN)
 def decide(import_id: int) -> Response:
-    """Save the decisions of the form, or one for all that differ, and show the plan that follows."""
+    """Save what the form decides, or one choice for all that differ; then show the plan again."""
     found = imports.get(import_id, for_change=True)
     asked = {
         key.removeprefix("choice:"): value
@@ -101,7 +106,7 @@ def apply(import_id: int) -> ResponseReturnValue:
 
 @bp.form(f"{ONE}/undo", needs=Permission.ADMIN)
 def undo(import_id: int) -> ResponseReturnValue:
-    """Take an import back, after a page that says what that means."""
+    """Undo an import, after a page that says what that means."""
     found, form = imports.get(import_id), ReasonForm()
     require_password(f"undo import {import_id}")
     if carry_out(form, lambda: undoing.undo(current_actor, import_id)):

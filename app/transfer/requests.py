@@ -74,7 +74,7 @@ def _read(id: int, server: Unleash) -> None:
         )
     except DomainError as error:
         _fail(id, error.message)
-    except Exception:  # whatever it is, the page has to say that it ended
+    except Exception:  # noqa: BLE001 - whatever it is, the page has to say that it ended
         LOGGER.exception("import %s failed", id)
         _fail(id, UNEXPECTED)
     finally:
@@ -92,7 +92,7 @@ def _apply(actor: Actor, id: int, digest: str) -> None:
         transact(lambda: imports.apply(actor, id, digest, note), writes=True)
     except DomainError as error:
         _fail(id, error.message)
-    except Exception:  # as above
+    except Exception:  # noqa: BLE001 - as above
         LOGGER.exception("import %s failed", id)
         _fail(id, UNEXPECTED)
     finally:

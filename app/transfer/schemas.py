@@ -11,7 +11,6 @@ from app.strategies.schemas_variants import FeatureVariantRow
 from app.transfer.service import FeatureStrategy
 from app.web.schemas import Key, KeySet, Schema, SingleLine, StrictBoolean
 
-
 LISTS = (
     *("features", "featureStrategies", "featureEnvironments", "contextFields", "featureTags"),
     *("segments", "tagTypes", "dependencies", "links"),

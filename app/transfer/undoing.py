@@ -1,5 +1,6 @@
-"""Takes an import back, as long as nothing was built on it: what it created goes for good, and what
-it changed is as it was before.
+"""Undoes an import, as long as nothing was built on it.
+
+What it created goes for good, and what it changed is as it was before.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -46,7 +47,7 @@ _strategy_ids = sa.select(Strategy.id)
 
 
 def undo(actor: Actor, id: int) -> Import:
-    """Take an import back, all of it or nothing.
+    """Undo an import, all of it or nothing.
 
     Raises:
         Conflict: when it is too late, or something was built on it; names what.
@@ -98,7 +99,7 @@ def _refuse_if_built_on(things: Things, present: Document) -> None:
         for ids in chunks(created.values()):
             seen = sa.select(Feature.name).join(model).where(Feature.id.in_(ids)).distinct()
             changed += [
-                f"feature {name}, which programs ask for" for name in db.session.scalars(seen)
+                f"feature {name}, which applications ask for" for name in db.session.scalars(seen)
             ]
     for ids in chunks(created.values()):
         proposed = sa.select(Feature.name).join(Change).where(Feature.id.in_(ids)).distinct()
@@ -112,7 +113,7 @@ def _refuse_if_built_on(things: Things, present: Document) -> None:
     for name, (before, _) in things[Kind.USERS].items():
         account = accounts.named(name)
         if before is None and account is not None and account.password_hash is not None:
-            changed.append(f"user {name}, who has set a password")
+            changed.append(f"user {name}, whose password is set")
     if changed:
         raise Conflict(
             f"This import can’t be undone, because something was built on it since: "

@@ -117,21 +117,20 @@ class _Translator:
         self.dropped: set[str] = set()
 
     def translate(self) -> None:
-        add = self.result.add
-        for each in self.found.environments:
-            add(Kind.ENVIRONMENTS, self._environment(each))
+        for kind, raws, item_of in (
+            (Kind.ENVIRONMENTS, self.found.environments, self._environment),
+            (Kind.STRATEGY_TYPES, self.found.strategy_types, _strategy_type),
+            (Kind.TAG_TYPES, self.found.tag_types, _tag_type),
+            (Kind.TAGS, self.found.tags, lambda raw: {key: raw[key] for key in ("type", "value")}),
+            (Kind.USERS, self.found.users, self._user),
+        ):
+            for raw in raws:
+                self.result.add(kind, item_of(raw))
+        for name in types.TYPES:
+            self.result.raws[Kind.STRATEGY_TYPES].pop(name, None)
+        self.result.fields[Kind.TAG_TYPES, SIMPLE] = SCAFFOLD
         for each in self.found.context_fields:
             self._context_field(each)
-        for each in self.found.strategy_types:
-            if each["name"] not in types.TYPES:
-                add(Kind.STRATEGY_TYPES, _strategy_type(each))
-        for each in self.found.tag_types:
-            add(Kind.TAG_TYPES, _tag_type(each))
-        self.result.fields[Kind.TAG_TYPES, SIMPLE] = SCAFFOLD
-        for each in self.found.tags:
-            add(Kind.TAGS, {"type": each["type"], "value": each["value"]})
-        for each in self.found.users:
-            add(Kind.USERS, self._user(each))
         for each in self.found.projects:
             self._project(each)
         for each in self.found.segments:
@@ -139,7 +138,7 @@ class _Translator:
         self._features()
         self._tokens()
         if self.found.origins:
-            add(Kind.BROWSER_ORIGINS, {"origins": self.found.origins})
+            self.result.add(Kind.BROWSER_ORIGINS, {"origins": self.found.origins})
         self._note_old()
 
     def _environment(self, raw: Raw) -> Item:

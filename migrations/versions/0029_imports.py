@@ -20,7 +20,7 @@ def upgrade() -> None:
             "state",
             sa.Enum(
                 *STATES,
-                name=op.f("ck_imports_state"),
+                name=op.f("ck_imports_importstate"),
                 native_enum=False,
                 length=60,
                 create_constraint=True,

@@ -54,6 +54,7 @@ GOOD = [
     ("LOG_FORMAT", "json", "json"),
     ("WEBHOOK_HOSTS", "Hooks.Example.com", (HOOKS,)),
     ("WEBHOOK_HOSTS", "http://[::1]:8080, ", (LOOPBACK,)),
+    ("IMPORT_HOSTS", "http://[::1]:8080, ", (LOOPBACK,)),
 ]
 
 NUMBERS = {
@@ -92,6 +93,7 @@ BAD = [
     ("URL_PREFIX", "/a b", "a path like"),
     ("LOG_FORMAT", "xml", "It must be text or json."),
     ("LOG_FORMAT", "JSON", "It must be text or json."),
+    ("IMPORT_HOSTS", "*", "hosts with commas between them"),
     ("WEBHOOK_HOSTS", "*", "hosts with commas between them"),
     ("WEBHOOK_HOSTS", "hooks.example.com/path", "hosts with commas between them"),
     *(
@@ -150,6 +152,7 @@ def test_the_defaults():
         security_log_days=90,
         log_format="text",
         webhook_hosts=(),
+        import_hosts=(),
     )
 
 

@@ -369,6 +369,23 @@ SLOTS = [
     Slot("PUT", "/user/notices/read", "upTo", ONE | ZERO),
     Slot("PUT", "/user/display/projects", "hidden", {"[]"}),
     Slot("PUT", "/user/display/projects", "hidden/0", NOTHING),
+    *(
+        Slot("POST", f"/features-batch/{way}", *each)
+        for way in ("import", "validate")
+        for each in (
+            ("project", KEY, 404),
+            ("environment", KEY, 404),
+            ("data", NOTHING),
+        )
+    ),
+    Slot("POST", "/imports", "url", NOTHING),
+    Slot("POST", "/imports", "token", NOTHING),
+    Slot("POST", "/imports", "content", NOTHING),
+    Slot("PATCH", "/imports/{planned}", "different", NOTHING),
+    Slot("PATCH", "/imports/{planned}", "byKey", {"{}"}),
+    Slot("PATCH", "/imports/{planned}", "leftOut", {"[]"}),
+    Slot("PATCH", "/imports/{planned}", "leftOut/0", NOTHING),
+    Slot("POST", "/imports/{planned}/apply", "digest", LINE, 202),
     Slot("POST", EXPORT, "environment", KEY, 404),
     Slot("POST", EXPORT, "features", {"[]"}),
     Slot("POST", EXPORT, "features/0", NOTHING),

@@ -25,7 +25,7 @@ from tests.input.fields import (
     Slot,
     with_value,
 )
-from tests.support.writes import WRITES, World, filled
+from tests.support.writes import BROUGHT, WRITES, World, filled
 
 PLACE = '"the value comes here"'
 CONSTRAINT = {"contextName": "userId", "operator": "IN", "values": ["1"]}
@@ -48,6 +48,7 @@ BODIES: dict[tuple[str, str], Any] = {
     **{("POST", f"{SHOP}/archive/{way}"): {"features": ["a"]} for way in ("plan", "validate")},
     **{("POST", f"{SEVERAL}/{way}/plan"): {"features": ["a"]} for way in ("on", "off")},
     ("POST", "/features-batch/export"): {"environment": "production"},
+    ("POST", "/features-batch/validate"): BROUGHT,
     ("POST", "/constraints/validate"): CONSTRAINT,
     ("POST", "/segments/validate"): {"name": "New"},
     ("POST", "/playground"): {"environment": "production"} | ASKED,

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, BrowserContext
 from tests.nginx import nginx
 from tests.support.machines import Within
 from tests.support.processes import FLAGSTAFF, Server, free_port, running
+from tests.support.unleash import sample
 
 THROUGH_NGINX = "JOURNEYS_THROUGH_NGINX" in os.environ
 PASSWORD = "four words that no one guesses"
@@ -196,7 +197,21 @@ def furnished(home: Path, demo: Path | None = None) -> Iterator[Instance]:
         instance.api("POST", "/projects", {"id": "empty", "name": "Empty"})
         instance.api("POST", "/projects", {"id": "retired", "name": "Retired"})
         instance.api("DELETE", "/projects/retired")
+        prepare_imports(instance)
         yield instance
+
+
+def prepare_imports(instance: Instance) -> None:
+    """One that waits for decisions, one that is done, and one that could not be read."""
+    content = sample("export-8.2.0")
+    small = {"features": [{"name": "moved.basket", "project": "empty"}]}
+    planned = instance.api("POST", "/imports", {"content": content})
+    done = instance.api("POST", "/imports", {"content": small})
+    gone = {"url": "http://127.0.0.1:9", "token": "none"}
+    instance.api("POST", "/imports", gone)
+    found = instance.api("GET", f"/imports/{done['id']}")
+    instance.api("POST", f"/imports/{done['id']}/apply", {"digest": found["plan"]["digest"]})
+    assert planned["id"] == 1
 
 
 @contextmanager
@@ -208,7 +223,8 @@ def reachable(home: Path, **options: Any) -> Iterator[tuple[Server, str]]:
             front = stack.enter_context(nginx(home.with_name("nginx"), port))
         settings = front.settings if front else {}
         # Nothing listens there.
-        options = {"WEBHOOK_HOSTS": "http://127.0.0.1:9", **options}
+        nowhere = "http://127.0.0.1:9"
+        options = {"WEBHOOK_HOSTS": nowhere, "IMPORT_HOSTS": nowhere, **options}
         server = stack.enter_context(
             running(FLAGSTAFF, "/ready", port=port, HOME=str(home), **(options | settings))
         )

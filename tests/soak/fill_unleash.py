@@ -1,8 +1,8 @@
 """Fills a real Unleash as an organisation would have: projects, features in three environments,
 segments, variants, dependencies, archived features, tags, people and tokens.
 
-The same seed gives the same features every time, on one version. Their answers differ by context: see
-``ask_both.mjs``, which asks for them with the same fields.
+The same seed gives the same features every time, on one version. Their answers differ by context:
+see ``ask_both.mjs``, which asks for them with the same fields.
 """
 
 import json
@@ -185,7 +185,7 @@ def _vocabulary(peer: Peer) -> dict[str, int]:
         "Long with us": [_one("joined", "DATE_BEFORE", "2022-01-01T00:00:00.000Z")],
         "Gold in the south": [_in("plan", "gold"), _in("country", "IT", "ES", "FR")],
         "Odd tenants": [_many("tenant", "STR_ENDS_WITH", "1", "3", "5")],
-        "Nobody uses this": [_in("userId", "1")],
+        "No one uses this": [_in("userId", "1")],
     }
     return {
         name: peer.call(
@@ -202,7 +202,7 @@ class Maker:
 
     def __init__(self, major: int, random: Random, segments: dict[str, int]) -> None:
         self.major, self.random = major, random
-        self.segments = [id for name, id in segments.items() if name != "Nobody uses this"]
+        self.segments = [id for name, id in segments.items() if name != "No one uses this"]
 
     def feature(self, number: int) -> Feature:
         random = self.random
@@ -246,7 +246,7 @@ class Maker:
         if random.random() < 0.25:
             strategy["segments"] = random.sample(self.segments, random.choice((1, 1, 2)))
         if random.random() < 0.2:
-            strategy["title"] = random.choice(("Some first", "Everybody else", "As agreed"))
+            strategy["title"] = random.choice(("Some first", "Everyone else", "As agreed"))
         if strategy["name"] == "flexibleRollout" and random.random() < 0.25:
             strategy["variants"] = self._variants(strategy["parameters"]["stickiness"])
         return strategy

@@ -15,6 +15,7 @@ from app.core.db import MAX_ID, Model, db
 from app.events.models import EventHead
 from app.factory import create_app
 from app.visits.waiting import Waiting
+from tests.support import imports
 
 BACKENDS = ("sqlite", "postgresql")
 
@@ -120,6 +121,7 @@ def twins(request: pytest.FixtureRequest, instances: Callable[..., Flask]) -> li
 
 
 def _at_its_start(app: Flask) -> Flask:
+    imports.wait()
     app.extensions["flagstaff.visits"] = Waiting(seconds=0)  # none of people who are gone
     with app.app_context():
         reset_database()

@@ -72,7 +72,8 @@ class RecordedUnleash:
     def _named(self, body: Any) -> Any:
         """An export that names archived features: only one of them has strategies."""
         is_there = "shop.archived" in body["features"] and body["environment"] == "development"
-        key = f"POST {EXPORT} {json.dumps({'environment': 'development', 'features': ['shop.archived', 'nowhere']})}"
+        asked = {"environment": "development", "features": ["shop.archived", "nowhere"]}
+        key = f"POST {EXPORT} {json.dumps(asked)}"
         return self.answers[key] if is_there else NOTHING
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:

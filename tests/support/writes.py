@@ -15,6 +15,7 @@ from app.webhooks.models import Delivery, DeliveryStatus
 from tests.browser import Browser
 from tests.clients import ApiClient
 from tests.people import People
+from tests.support import imports
 
 PASSWORD = "four green ducks in a row"
 ANOTHER = "five yellow geese in a pond"
@@ -33,6 +34,8 @@ EDITED = {**PROPOSED, "payload": {"name": "default"}}
 APPROVALS = {"changeRequestsEnabled": True, "requiredApprovals": 2}
 HOOK = {"name": "new", "url": "https://hooks.example/x"}
 SAVED = {"name": "Old", "address": "/features?stale=true"}
+EXPORTED = {"features": [{"name": "moved", "project": "shop"}]}
+BROUGHT = {"project": "shop", "environment": "production", "data": EXPORTED}
 TAG = {"addedTags": [{"value": "red"}], "removedTags": []}
 
 
@@ -59,6 +62,11 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/webhooks/{hook}/test", None),
     ("POST", "/webhooks/{hook}/deliveries/{delivery}/send-again", None),
     ("PUT", "/user/notices/read", {"upTo": 1}),
+    ("POST", "/features-batch/import", BROUGHT),
+    ("POST", "/imports", {"content": EXPORTED}),
+    ("PATCH", "/imports/{planned}", {"different": "take"}),
+    ("POST", "/imports/{planned}/apply", {"digest": "0"}),
+    ("POST", "/imports/{done}/undo", None),
     ("POST", "/tags/rename-type", {"type": "team", "to": "squad"}),
     ("PUT", "/user/display/projects", {"hidden": ["mode"]}),
     ("POST", "/user/filters", SAVED | {"name": "New"}),
@@ -226,6 +234,8 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
         ended = {"status": DeliveryStatus.FAILED, "next_at": None, "ended_at": utcnow()}
         db.session.execute(sa.update(Delivery).values(ended))
     saved = root.ok("POST", "/user/filters", SAVED)
+    planned, done = (_imported(root, name) for name in ("planned", "done"))
+    imports.finish(root, done)
     person = people.person("grace")
     people.token(person)
     root.ok("POST", "/projects/shop/access", {"id": person, "roleId": 5})
@@ -242,12 +252,21 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
         "hook": hook["id"],
         "delivery": delivery["id"],
         "saved": saved["id"],
+        "planned": planned,
+        "done": done,
         "batch": renamed["batch"],
         "first": first,
         "segment": segment["id"],
         "second": second,
         **_change_requests(root, admin),
     }
+
+
+def _imported(root: ApiClient, name: str) -> int:
+    """The id of an import that waits for a decision."""
+    content = {"features": [{"name": name, "project": "shop"}]}
+    found: int = root.ok("POST", "/imports", {"content": content})["id"]
+    return found
 
 
 def _change_requests(root: ApiClient, admin: ApiClient) -> World:

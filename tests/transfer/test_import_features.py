@@ -40,7 +40,7 @@ def renamed(exported, **names):
     text = str(exported)
     for old, new in names.items():
         text = text.replace(f"'{old}'", f"'{new}'")
-    return eval(text)  # noqa: S307 - what a test has just made
+    return eval(text)
 
 
 def bring(client, data, **place):
@@ -76,7 +76,9 @@ def test_an_import_replaces_strategies_of_this_environment_alone(admin, exported
         admin.ok("POST", place, {"name": "default"})
     bring(admin, exported, project="default")
     feature = admin.ok("GET", "/projects/default/features/basket")
-    found = {each["name"]: [s["name"] for s in each["strategies"]] for each in feature["environments"]}
+    found = {
+        each["name"]: [s["name"] for s in each["strategies"]] for each in feature["environments"]
+    }
     assert found == {"development": ["default"], "production": ["flexibleRollout"]}
 
 
@@ -99,7 +101,8 @@ def test_what_unleash_exports_is_imported(admin, shop):
     }
     for name in ("byRegion",):
         parameters = [
-            {"name": name, "type": "string"} for name in ("regions", "share", "label", "count", "strict")
+            {"name": name, "type": "string"}
+            for name in ("regions", "share", "label", "count", "strict")
         ]
         admin.ok("POST", "/strategies", {"name": name, "parameters": parameters})
     bring(admin, data, environment="development")
