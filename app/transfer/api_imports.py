@@ -27,6 +27,7 @@ bp = ApiBlueprint(
     description="Bring in what an Unleash has: first a plan, then exactly that or nothing.",
 )
 
+FILE = "An exported file"
 EXAMPLE = {"url": client.EXAMPLE, "token": "user:…"}
 
 
@@ -115,8 +116,8 @@ def undo(id: int) -> Import:
 def begin(data: dict[str, Any]) -> Import:
     """Begin to read what a request names."""
     if "content" in data:
-        found = imports.begin(current_actor, "file")
-        translation = formats.translation(data["content"], "file")
+        found = imports.begin(current_actor, FILE)
+        translation = formats.translation(data["content"], FILE)
         wanted = schemas_unleash.wanted(translation)
         imports.store(found, translation.source, wanted, translation.notes)
         return found

@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 from flask import request
-from wtforms import FileField, HiddenField, PasswordField, RadioField, StringField
+from wtforms import FileField, HiddenField, PasswordField, StringField
 
 from app.transfer import schemas_imports
 from app.web.forms import SchemaForm
@@ -15,14 +15,19 @@ class NewImportForm(SchemaForm):
 
     schema = schemas_imports.NewImport
 
-    source = RadioField("Where from?", choices=SOURCES, default="unleash", validate_choice=False)
+    source = StringField("Where from?", default="unleash")
     url = StringField("Address", description="As in your browser, without /api.")
     token = PasswordField(
         "Personal access token of an admin",
         description="Used for this import only and never stored. In Unleash: Profile, then "
         "Personal API tokens.",
     )
-    file = FileField("Export file", description="JSON.")
+    file = FileField("Export file", description="If you chose a file. JSON.")
+
+    def __init__(self) -> None:
+        super().__init__()
+        for field in (self.url, self.token):
+            field.flags.required = True
 
     def validate(self, extra_validators: Any = None) -> bool:
         if self.source.data == "file":

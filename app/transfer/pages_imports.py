@@ -43,6 +43,7 @@ def new() -> ResponseReturnValue:
         hosts=settings.import_hosts,
         most=settings.max_request_bytes,
         example=api_imports.EXAMPLE,
+        sources=forms.SOURCES,
     )
 
 
@@ -87,7 +88,7 @@ def decide(import_id: int) -> Response:
         | ({"different": by_all} if by_all else {})
     )
     if by_all:
-        values["by_key"] = _for_all(found, by_all) | values["by_key"]
+        values["by_key"] |= _for_all(found, by_all)
     imports.decide(found, **values)
     return redirect_to(".show", import_id=import_id)
 
