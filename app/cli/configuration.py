@@ -39,7 +39,7 @@ def export(project: str | None, form: str) -> None:
 @click.argument(
     "file", type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True)
 )
-@click.option("--plan", "only_plan", is_flag=True, help="Only show what would change.")
+@click.option("--plan", "--dry-run", "only_plan", is_flag=True, help="Only show what would change.")
 @click.option("--yes", is_flag=True, help="Do not ask before applying the plan.")
 @click.option("--all", "show_all", is_flag=True, help="Print every line of a long plan.")
 @click.option("--reason", help="Why you are doing this, for the event log.")

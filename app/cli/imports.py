@@ -24,11 +24,16 @@ from app.transfer.unleash import Translation
 
 TOKEN = "UNLEASH_TOKEN"  # noqa: S105 - the name of a variable
 SHOWN = 50
+NOTHING_CHANGED = "\nDry run: nothing was changed."
 
 _token_file = click.option(
     "--token-file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help=f"A file with a personal access token of an admin there. Or set {TOKEN}.",
+)
+_reason = click.option("--reason", help="Why you are doing this, for the event log.")
+_dry_run = click.option(
+    "--dry-run", is_flag=True, help="Show what would change, but change nothing."
 )
 _all = click.option("--all", "show_all", is_flag=True, help="Print every line of a long plan.")
 
@@ -101,14 +106,18 @@ def show_plan(
 @import_group.command("apply")
 @click.argument("id", type=int)
 @click.option("--plan", "digest", help="The digest of the plan, to apply exactly that.")
-@click.option("--reason", help="Why you are doing this, for the event log.")
+@_reason
+@_dry_run
 @json_option
-def apply(id: int, *, digest: str | None, reason: str | None, as_json: bool) -> None:
+def apply(id: int, *, digest: str | None, reason: str | None, dry_run: bool, as_json: bool) -> None:
     """Carry out the plan of import ID: all of it, or nothing."""
     with read_transaction():
         shown = imports.shown(imports.get(id))
     actor = reason_given(COMMAND_LINE, reason)
-    with progress_bar("Importing", shown.number) as update, write_transaction():
+    with (
+        progress_bar("Importing", shown.number) as update,
+        write_transaction(dry_run=dry_run),
+    ):
         done = 0
 
         def note(_what: str, number: int, _all: int) -> None:
@@ -121,22 +130,24 @@ def apply(id: int, *, digest: str | None, reason: str | None, as_json: bool) -> 
     text = f"Imported {counted(result.number, 'item')}, as batch {found.batch_id}."
     if requests:
         text += f"\nWhat needs approval waits in {spoken(requests, len(requests))}."
-    text += f"\nTo undo it within 7 days: flagstaff import undo {id}"
+    text += (
+        NOTHING_CHANGED if dry_run else f"\nTo undo it within 7 days: flagstaff import undo {id}"
+    )
     data = _data(found, result) | {"changeRequests": requests}
     print_output(Output(data, text), as_json=as_json)
 
 
 @import_group.command("undo")
 @click.argument("id", type=int)
-@click.option("--reason", help="Why you are doing this, for the event log.")
+@_reason
+@_dry_run
 @json_option
-def undo(id: int, *, reason: str | None, as_json: bool) -> None:
+def undo(id: int, *, reason: str | None, dry_run: bool, as_json: bool) -> None:
     """Undo import ID, as long as nothing was built on it."""
-    with write_transaction():
+    with write_transaction(dry_run=dry_run):
         found = undoing.undo(reason_given(COMMAND_LINE, reason), id)
-    print_output(
-        Output({"id": found.id, "state": found.state}, f"Undid import {id}."), as_json=as_json
-    )
+    text = f"Undid import {id}." + NOTHING_CHANGED * dry_run
+    print_output(Output({"id": found.id, "state": found.state}, text), as_json=as_json)
 
 
 @import_group.command("check")

@@ -19,6 +19,8 @@ from app.configuration.known import Known
 from app.core.db import chunks, db
 from app.core.spelling import is_key
 from app.features.models import Dependency, Feature
+from app.segments import queries as segments
+from app.segments.models import Segment
 from app.strategies import custom, types
 from app.tokens.service import HINT_LENGTH
 
@@ -381,8 +383,24 @@ class _Planner:
             for name in sorted(gone & self.guarded[item["id"]]):
                 message = f"Changes in {name} need approvals, so it must stay in use."
                 yield Fault("environments", message)
+        elif kind is Kind.SEGMENTS and item["constraints"] != current["constraints"]:
+            for project_id, name in self._guarded_uses(item["name"]):
+                message = f"It is in use in {name} of project {project_id}, where changes need "
+                yield Fault("constraints", f"{message}approvals. Propose this change there.")
         elif kind is Kind.FEATURES and item["project"] != current["project"]:
             yield Fault("project", "It is in another project here, and features can’t move.")
+
+    def _guarded_uses(self, segment: str) -> list[tuple[str, str]]:
+        """The projects and environments with approvals in which active features use a segment."""
+        id = db.session.scalar(sa.select(Segment.id).where(Segment.name == segment)) or 0
+        found = {
+            (use.project_id, use.environment)
+            for use in segments.uses(id)
+            if use.feature is not None
+            and not use.is_archived
+            and use.environment in self.guarded[use.project_id]
+        }
+        return sorted(found)
 
     def _faults_of_account(self, kind: Kind, item: Item, current: Item | None) -> Iterator[Fault]:
         own = current and (current["username"] or current.get("email"))

@@ -49,11 +49,11 @@ states = st.fixed_dictionaries(
 
 @st.composite
 def features(draw: st.DrawFn) -> list[dict[str, Any]]:
-    found = []
+    found: list[dict[str, Any]] = []
     for name in draw(st.lists(st.sampled_from(FEATURES), unique=True)):
         # A feature stays in its project, and only the last ones have a parent.
         project = PROJECTS[FEATURES.index(name) % 2]
-        feature = {"name": name, "project": project} | draw(
+        feature: dict[str, Any] = {"name": name, "project": project} | draw(
             st.fixed_dictionaries(
                 {},
                 optional={

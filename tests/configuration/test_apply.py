@@ -1,6 +1,7 @@
 """An instance becomes what a file says: the plan names exactly what changes, and twice is once."""
 
 import json
+import os
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,7 +16,7 @@ from tests.configuration.documents import contents
 from tests.support.instances import reset_database
 
 EVERY = settings(
-    max_examples=25,
+    max_examples=int(os.environ.get("EXAMPLES", "6")),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -118,10 +119,7 @@ def test_guarded_environments_are_never_changed_directly(app, first, second):
         planned = plan(second)
         if planned.is_impossible:
             return
-        try:
-            _, done, result = apply(second)
-        except Conflict:
-            return  # a segment reaches several guarded places
+        _, done, result = apply(second)
         after = states(export())
         is_new = {e.name for e in done.written if e.current is None and e.kind is Kind.FEATURES}
         for name, state in before.items():
