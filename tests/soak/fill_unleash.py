@@ -35,6 +35,8 @@ TYPES = ("release", "release", "release", "experiment", "operational", "kill-swi
 COUNTRIES = ("NO", "SE", "DK", "FI", "DE", "FR", "IT", "ES", "PL", "NL")
 PLANS = ("free", "plus", "gold")
 TEAMS = ("team-red", "team-blue", "team-green", "platform")
+QUARTERS = tuple(f"quarter {number}" for number in range(1, 5))
+TAGS = (*(("team", each) for each in TEAMS), *(("simple", each) for each in QUARTERS))
 USERS = 700
 """User ids are 0 to 699."""
 
@@ -167,6 +169,8 @@ def _vocabulary(peer: Peer) -> dict[str, int]:
         peer.call("POST", "/context", each)
     colour = {"color": "#b0413e"} if peer.major >= TAG_COLOURS else {}
     peer.call("POST", "/tag-types", {"name": "team", "description": "Whose", "icon": "T", **colour})
+    for type, value in TAGS:  # made beforehand: version 5 can't make one in two imports at once
+        peer.call("POST", "/tags", {"type": type, "value": value})
     peer.call("POST", "/strategies", BY_REGION)
     for name, parameters in LEGACY.items():
         described = [{"name": each, "type": type} for each, type in parameters]
@@ -233,7 +237,7 @@ class Maker:
         random = self.random
         tags = [("team", random.choice(TEAMS))] if random.random() < 0.6 else []
         if random.random() < 0.1:
-            tags.append(("simple", f"quarter {random.randint(1, 4)}"))
+            tags.append(("simple", random.choice(QUARTERS)))
         return tags
 
     def _strategy(self, feature: str, position: int) -> Json:
