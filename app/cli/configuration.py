@@ -56,7 +56,8 @@ def apply(
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     wanted = schemas_files.wanted(files.parse(data))
     with read_transaction():
-        plan = service.plan(wanted)
+        prepared = service.prepare(wanted)
+        plan = prepared.plan
         elsewhere = _elsewhere(wanted)
     text = plan_text(plan, show_all=show_all) + elsewhere
     if only_plan or not plan.written or plan.is_impossible:
@@ -67,6 +68,8 @@ def apply(
     if not as_json:
         click.echo(text)
     if not yes:
+        if as_json:
+            raise click.UsageError("With --json, say --yes, or --plan to change nothing.")
         click.confirm("Apply this plan?", abort=True)
     name = "standard input" if str(file) == "-" else file.name
     actor = reason_given(COMMAND_LINE, reason)
@@ -77,6 +80,7 @@ def apply(
             wanted,
             cause=f"Applied from {name}",
             shown=plan.digest,
+            prepared=prepared,
             progress=lambda _kind, number: update(number),
         )
     found: dict[str, Any] = {"batchId": batch_id, "changeRequests": result.change_requests}

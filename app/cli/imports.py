@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,8 @@ def show_plan(
         by_key = dict(_decision(each) for each in decide)
         chosen = Choice(different) if different else None
         imports.decide(found, by_key=by_key, different=chosen)
-        shown = imports.shown(found, keep=True)
+        shown = imports.shown(found)
+        imports.keep(found, shown)
     print_output(_output(found, shown, show_all=show_all), as_json=as_json)
 
 
@@ -112,29 +114,21 @@ def show_plan(
 def apply(id: int, *, digest: str | None, reason: str | None, dry_run: bool, as_json: bool) -> None:
     """Carry out the plan of import ID: all of it, or nothing."""
     with read_transaction():
-        shown = imports.shown(imports.get(id))
+        prepared = imports.prepare(imports.get(id))
+    shown = prepared.plan.digest
     actor = reason_given(COMMAND_LINE, reason)
-    with (
-        progress_bar("Importing", shown.number) as update,
-        write_transaction(dry_run=dry_run),
-    ):
+    number = len(prepared.plan.written)
+    with progress_bar("Importing", number) as update, write_transaction(dry_run=dry_run):
         done = 0
 
-        def note(_what: str, number: int, _all: int) -> None:
+        def note(_what: str, now: int, _all: int) -> None:
             nonlocal done
-            update(number - done)
-            done = number
+            update(now - done)
+            done = now
 
-        found = imports.apply(actor, id, digest or shown.digest, note)
-        result, requests = imports.report(found)
-    text = f"Imported {counted(result.number, 'item')}, as batch {found.batch_id}."
-    if requests:
-        text += f"\nWhat needs approval waits in {spoken(requests, len(requests))}."
-    text += (
-        NOTHING_CHANGED if dry_run else f"\nTo undo it within 7 days: flagstaff import undo {id}"
-    )
-    data = _data(found, result) | {"changeRequests": requests}
-    print_output(Output(data, text), as_json=as_json)
+        found = imports.apply(actor, id, digest or shown, prepared, note)
+        output = _applied(found, is_dry=dry_run)
+    print_output(output, as_json=as_json)
 
 
 @import_group.command("undo")
@@ -145,9 +139,9 @@ def apply(id: int, *, digest: str | None, reason: str | None, dry_run: bool, as_
 def undo(id: int, *, reason: str | None, dry_run: bool, as_json: bool) -> None:
     """Undo import ID, as long as nothing was built on it."""
     with write_transaction(dry_run=dry_run):
-        found = undoing.undo(reason_given(COMMAND_LINE, reason), id)
+        data = _row(undoing.undo(reason_given(COMMAND_LINE, reason), id))
     text = f"Undid import {id}." + NOTHING_CHANGED * dry_run
-    print_output(Output({"id": found.id, "state": found.state}, text), as_json=as_json)
+    print_output(Output(data, text), as_json=as_json)
 
 
 @import_group.command("check")
@@ -207,11 +201,24 @@ def _store(translation: Translation, origin: str) -> int:
 
 
 def _show(id: int, *, show_all: bool, as_json: bool) -> None:
+    with read_transaction():
+        shown = imports.shown(imports.get(id))
     with write_transaction():
         found = imports.get(id)
-        shown = imports.shown(found, keep=True)
+        imports.keep(found, shown)
         output = _output(found, shown, show_all=show_all)
     print_output(output, as_json=as_json)
+
+
+def _applied(found: Import, *, is_dry: bool) -> Output:
+    result, requests = imports.report(found)
+    lines = [f"Imported {counted(result.number, 'item')}, as batch {found.batch_id}."]
+    if requests:
+        lines.append(f"Change requests wait for review: {spoken(requests, len(requests))}.")
+    if not is_dry:
+        lines.append(f"To undo it within 7 days: flagstaff import undo {found.id}")
+    text = "\n".join(lines) + NOTHING_CHANGED * is_dry
+    return Output(_data(found, result) | {"changeRequests": requests}, text)
 
 
 def _output(found: Import, shown: Shown, *, show_all: bool) -> Output:
@@ -252,7 +259,9 @@ def _others(entry: dict[str, Any]) -> list[str]:
 
 
 def _data(found: Import, shown: Shown) -> dict[str, Any]:
-    return _row(found) | {name: getattr(shown, name) for name in Shown.__slots__}
+    facts = asdict(shown)
+    del facts["of"]  # what it is kept for
+    return _row(found) | facts
 
 
 def _row(found: Import) -> dict[str, Any]:

@@ -210,6 +210,7 @@ class _Planner:
             for label, item in self.here[kind].items()
             for name in filter(None, (item["username"], item.get("email")))
         }
+        self.revoked = reading.revoked_tokens()
         self.token_names = {item["name"] for item in self.here[Kind.SDK_TOKENS].values()}
         self.renamed = {
             (kind, name): new
@@ -358,7 +359,7 @@ class _Planner:
     def _own_faults(self, kind: Kind, item: Item, current: Item | None) -> Iterator[Fault]:
         """What is wrong with the change itself."""
         if kind in {Kind.USERS, Kind.SERVICE_ACCOUNTS}:
-            yield from self._faults_of_account(kind, item, current)
+            yield from self._faults_of_account(item, current)
         elif current is None:
             yield from self._faults_of_new(kind, item)
         else:
@@ -371,8 +372,11 @@ class _Planner:
             )
         elif kind is Kind.STRATEGY_TYPES and item["name"] in self.known.types:
             yield Fault("name", "Every SDK knows a strategy type with this name.")
-        elif kind is Kind.SDK_TOKENS and item["name"] in self.token_names:
-            self._give_free_name(item)
+        elif kind is Kind.SDK_TOKENS:
+            if item["digest"] in self.revoked:
+                yield Fault("", "It was revoked here. Create a new token.")
+            if item["name"] in self.token_names:
+                self._give_free_name(item)
 
     def _faults_of_change(self, kind: Kind, item: Item, current: Item) -> Iterator[Fault]:
         if kind is Kind.STRATEGY_TYPES:
@@ -402,16 +406,13 @@ class _Planner:
         }
         return sorted(found)
 
-    def _faults_of_account(self, kind: Kind, item: Item, current: Item | None) -> Iterator[Fault]:
+    def _faults_of_account(self, item: Item, current: Item | None) -> Iterator[Fault]:
         own = current and (current["username"] or current.get("email"))
         for name in filter(None, (item["username"], item.get("email"))):
             label = self.known.accounts.get(key_of(name))
             if label is not None and label != own:
                 yield Fault("username", f"{name!r} belongs to another account here.")
                 return
-        other = Kind.SERVICE_ACCOUNTS if kind is Kind.USERS else Kind.USERS
-        if own is None and key_of(item["username"] or "") in self.labels and other:
-            yield Fault("username", f"Another kind of account is named {item['username']!r} here.")
 
     def _give_free_name(self, item: Item) -> None:
         """Tokens have different names here; those of another server need not."""
@@ -473,7 +474,7 @@ class _Planner:
 
     def _feature(self, was: str, item: Item, current: Item | None, parents: "_Parents") -> Entry:
         if current is not None and self.wanted.environments is not None:
-            known = set(self.wanted.environments)
+            known = {self.renamed.get((Kind.ENVIRONMENTS, n), n) for n in self.wanted.environments}
             others = {n: s for n, s in current["environments"].items() if n not in known}
             item = item | {"environments": item["environments"] | others}
         entry = self._entry(Kind.FEATURES, was, item, current)

@@ -192,6 +192,12 @@ def sdk_tokens() -> Iterator[Item]:
         }
 
 
+def revoked_tokens() -> set[str]:
+    """The digests of SDK tokens that were revoked."""
+    revoked = sa.select(SdkToken.digest).where(SdkToken.revoked_at.is_not(None))
+    return {digest.hex() for digest in db.session.scalars(revoked)}
+
+
 def strategy_ids(ids: Collection[int]) -> dict[tuple[int, str], list[str]]:
     """The ids of the strategies of features, by feature and environment, in their order."""
     found: defaultdict[tuple[int, str], list[str]] = defaultdict(list)

@@ -1,6 +1,7 @@
 """Bringing an instance to what a document says: first a plan, then exactly that or nothing."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from app.configuration import plans, reading, writing
 from app.configuration.documents import Document, Kind
@@ -30,6 +31,18 @@ def plan(wanted: Wanted, decisions: Decisions = TO_THE_FILE) -> Plan:
     return plans.make(wanted, decisions)
 
 
+class Prepared(NamedTuple):
+    """A plan, and the last event that there was when it was made."""
+
+    plan: Plan
+    last_event: int
+
+
+def prepare(wanted: Wanted, decisions: Decisions = TO_THE_FILE) -> Prepared:
+    """Make a plan before the transaction that carries it out, which is then short."""
+    return Prepared(plan(wanted, decisions), events.end().last_id)
+
+
 def apply(
     actor: Actor,
     wanted: Wanted,
@@ -37,11 +50,13 @@ def apply(
     *,
     cause: str,
     shown: str | None = None,
+    prepared: Prepared | None = None,
     progress: Callable[[Kind, int], object] = lambda _kind, _number: None,
 ) -> tuple[str, Plan, Result]:
     """Carry a plan out, as one batch of events whose reason is ``cause``; all or nothing.
 
     ``shown``: the digest of the plan that someone has read; exactly that is carried out.
+    ``prepared``: the plan of the same, which is made again if anything has happened since.
 
     Raises:
         ChangedSinceReview: when the plan is another one by now.
@@ -49,7 +64,10 @@ def apply(
 
     """
     lift_time_limits(db.session.connection())
-    found = plan(wanted, decisions)
+    if prepared is not None and prepared.last_event == events.end().last_id:
+        found = prepared.plan
+    else:
+        found = plan(wanted, decisions)
     if shown is not None and shown != found.digest:
         raise ChangedSinceReview
     batch_id = events.new_batch()

@@ -86,7 +86,8 @@ def decide(data: dict[str, Any], id: int) -> Detail:
     """
     found = imports.get(id, for_change=True)
     imports.decide(found, **data)
-    return detail(found, keep=True)
+    imports.keep(found, imports.shown(found))
+    return detail(found)
 
 
 @bp.post("/<id:id>/apply", needs=Permission.ADMIN, refuses=(409,))
@@ -127,9 +128,9 @@ def begin(data: dict[str, Any]) -> Import:
     return found
 
 
-def detail(found: Import, *, keep: bool = False) -> Detail:
+def detail(found: Import) -> Detail:
     if found.phase is ImportState.PLANNED:
-        return Detail(found, imports.shown(found, keep=keep), [])
+        return Detail(found, imports.shown(found), [])
     if found.report is None:
         return Detail(found, None, [])
     return Detail(found, *imports.report(found))

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -24,7 +25,6 @@ AT_ONCE = 6
 SECONDS = 60.0
 MAX_ANSWER = 200_000_000
 SETTING = "FLAGSTAFF_IMPORT_HOSTS"
-HTTP_OK = 200
 LEAST_STRATEGIES = 2
 """From so many on, their order has to be asked for."""
 
@@ -63,7 +63,14 @@ class Unleash:
         options: dict[str, Any] = {
             "timeout": SECONDS,
             "maxsize": AT_ONCE,
-            "retries": urllib3.Retry(2, redirect=0, raise_on_redirect=False),
+            # Version 8 allows few searches a minute, and says how long to wait for the next.
+            "retries": urllib3.Retry(
+                3,
+                redirect=0,
+                raise_on_redirect=False,
+                status_forcelist=[HTTPStatus.TOO_MANY_REQUESTS],
+                allowed_methods=None,
+            ),
         }
         self._pool: urllib3.HTTPConnectionPool
         if target.scheme == "https":  # whose certificate names the host, whatever its address
@@ -125,7 +132,7 @@ class Unleash:
                 f"{self.url} refuses the token at {path} ({answer.status}). Use a personal access "
                 "token of one of its admins."
             )
-        if answer.status != HTTP_OK:
+        if answer.status != HTTPStatus.OK:
             raise UnleashRefused(f"{self.url}{path} answers {answer.status}, and is of no use.")
         if len(content) > MAX_ANSWER:
             raise UnleashRefused(f"{self.url}{path} answers with more than 200 MB.")
@@ -170,7 +177,29 @@ class _Reader:
         found.root_roles = {role["id"]: role["name"] for role in people.get("rootRoles", ())}
         found.tokens = (find("/api/admin/api-tokens") or {}).get("tokens", [])
         self._projects()
+        self._own_context_fields()
         self._features()
+        self._note_missing()
+
+    def _own_context_fields(self) -> None:
+        """Fields of single projects (from 7 on), which are for all projects here."""
+        known = {each["name"] for each in self.found.context_fields}
+        for project in self.found.projects:
+            path = f"/api/admin/projects/{quote(project['id'], safe='')}/context"
+            for each in self.unleash.find(path) or ():
+                if each["name"] not in known:
+                    known.add(each["name"])
+                    self.found.context_fields.append(each)
+
+    def _note_missing(self) -> None:
+        """Say so if it counts more features than it lists, as open source does of old projects."""
+        statistics = self.unleash.find("/api/admin/instance-admin/statistics") or {}
+        listed = sum(not each.get("archived") for each in self.found.features)
+        if (counted := statistics.get("featureToggles") or 0) > listed:
+            self.found.notes.append(
+                f"Unleash counts {counted:,} features, and gave {listed:,}. The others may be in "
+                "projects that its edition does not list."
+            )
 
     def _projects(self) -> None:
         active = self.unleash.get("/api/admin/projects")["projects"]

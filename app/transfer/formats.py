@@ -130,8 +130,9 @@ def _named_fields(found: Snapshot) -> Iterator[Raw]:
         yield {"name": name, "stickiness": name in sticky, "isOnlyNamed": True}
 
 
-def _place(raw: Raw) -> int:
-    return int(raw.get("sortOrder") or 0)
+def _place(raw: Raw) -> tuple[int, str]:
+    """Old versions did not number strategies: there the older one comes first."""
+    return int(raw.get("sortOrder") or 0), str(raw.get("createdAt") or "")
 
 
 def _by_strategy(links: Any) -> dict[Any, list[Any]]:

@@ -3,7 +3,7 @@
 import json
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,6 +12,7 @@ from app.configuration import reading, words, writing_features
 from app.configuration import service as configuration
 from app.configuration.documents import Fault, Item, Kind, digest
 from app.configuration.plans import Choice, Decisions, Entry, Plan, Status, Wanted
+from app.configuration.service import Prepared
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
@@ -39,6 +40,8 @@ class Shown:
     attention: list[dict[str, Any]]
     notes: list[str]
     proposed: str
+    of: list[Any] = field(default_factory=list)
+    """The last event when it was made, and the decisions that it follows."""
 
     def count(self, status: Status) -> int:
         return sum(found.get(status, 0) for found in self.counts.values())
@@ -125,21 +128,28 @@ def plan(found: Import) -> Plan:
     return configuration.plan(wanted, _decisions(found))
 
 
-def shown(found: Import, *, keep: bool = False) -> Shown:
-    """The plan as people see it; made once as long as nothing changes here. ``keep`` stores it."""
+def shown(found: Import) -> Shown:
+    """The plan as people see it: the one that was kept, as long as nothing has changed here."""
     state = [events.end().last_id, found.decisions]
     if found.shown is not None:
-        kept = _unpacked(found.shown)
-        if kept.pop("of") == state:
-            return Shown(**kept)
+        kept = Shown(**_unpacked(found.shown))
+        if kept.of == state:
+            return kept
     wanted, notes = _wanted(found)
     made = configuration.plan(wanted, _decisions(found))
-    result = _shown(made, notes, source_name(found))
-    if keep:
-        fields = {name: getattr(result, name) for name in Shown.__slots__}
-        found.shown = _packed(fields | {"of": state})
-        db.session.flush()
-    return result
+    return replace(_shown(made, notes, source_name(found)), of=state)
+
+
+def keep(found: Import, plan: Shown) -> None:
+    """Keep the plan: for thousands of features it takes seconds to make."""
+    found.shown = _packed(asdict(plan))
+    db.session.flush()
+
+
+def prepare(found: Import) -> Prepared:
+    """The plan, for ``apply``."""
+    wanted, _ = _wanted(found)
+    return configuration.prepare(wanted, _decisions(found))
 
 
 def source_name(found: Import) -> str:
@@ -164,7 +174,11 @@ def begin_applying(id: int) -> Import:
 
 
 def apply(
-    actor: Actor, id: int, shown_digest: str | None, progress: Progress = lambda *_: None
+    actor: Actor,
+    id: int,
+    shown_digest: str,
+    prepared: Prepared | None = None,
+    progress: Progress = lambda *_: None,
 ) -> Import:
     """Carry out the plan that someone has read, exactly, or nothing.
 
@@ -190,13 +204,13 @@ def apply(
         _decisions(found),
         cause=f"Imported from {found.source}",
         shown=shown_digest,
+        prepared=prepared,
         progress=note,
     )
     found.state, found.batch_id, found.finished_at = ImportState.APPLIED, batch_id, utcnow()
     found.failure, found.progress = None, None
     report = _shown(made, notes, source_name(found), limit=None)
-    fields = {name: getattr(report, name) for name in Shown.__slots__}
-    found.report = _packed(fields | {"changeRequests": result.change_requests})
+    found.report = _packed(asdict(report) | {"changeRequests": result.change_requests})
     found.written = _packed(_written(made))
     found.content = found.shown = None
     db.session.flush()

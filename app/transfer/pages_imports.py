@@ -90,6 +90,7 @@ def decide(import_id: int) -> Response:
     if by_all:
         values["by_key"] |= _for_all(found, by_all)
     imports.decide(found, **values)
+    imports.keep(found, imports.shown(found))
     return redirect_to(".show", import_id=import_id)
 
 

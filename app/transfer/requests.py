@@ -72,6 +72,8 @@ def _read(id: int, server: Unleash) -> None:
         transact(
             lambda: imports.store(imports.get(id), source, wanted, translation.notes), writes=True
         )
+        plan = transact(lambda: imports.shown(imports.get(id)), writes=False)
+        transact(lambda: imports.keep(imports.get(id), plan), writes=True)
     except DomainError as error:
         _fail(id, error.message)
     except Exception:  # noqa: BLE001 - whatever it is, the page has to say that it ended
@@ -89,7 +91,8 @@ def _apply(actor: Actor, id: int, digest: str) -> None:
         def note(what: str, done: int, _all: int) -> None:
             _live[id] = what, done
 
-        transact(lambda: imports.apply(actor, id, digest, note), writes=True)
+        prepared = transact(lambda: imports.prepare(imports.get(id)), writes=False)
+        transact(lambda: imports.apply(actor, id, digest, prepared, note), writes=True)
     except DomainError as error:
         _fail(id, error.message)
     except Exception:  # noqa: BLE001 - as above

@@ -63,6 +63,7 @@ class Snapshot:
     tokens: list[Raw] = field(default_factory=list)
     origins: list[str] = field(default_factory=list)
     links: int = 0
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -90,6 +91,7 @@ FIELDS: Mapping[Kind | tuple[Kind, str], frozenset[str]] = {
     Kind.PROJECTS: frozenset(
         {"name", "description", "mode", "defaultStickiness", "environments", "archived"}
     ),
+    Kind.SDK_TOKENS: frozenset(),
     Kind.FEATURES: frozenset(
         {
             *("name", "project", "type", "description", "stale", "impressionData", "archived"),
@@ -104,7 +106,7 @@ SCAFFOLD: frozenset[str] = frozenset()
 
 def translate(found: Snapshot) -> Translation:
     """Understand it; what was read is used up, for it can be large."""
-    translation = Translation(found.source, fields=dict(FIELDS))
+    translation = Translation(found.source, fields=dict(FIELDS), notes=found.notes)
     _Translator(found, translation).translate()
     return translation
 

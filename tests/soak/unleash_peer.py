@@ -98,7 +98,7 @@ class Peer:
 
 @contextmanager
 def running(version: str, folder: Path, *, paid: bool = True, **settings: str) -> Iterator[Peer]:
-    """An empty Unleash of this version, such as ``8.2.0``, or ``5`` for the newest of these.
+    """An empty Unleash of this version, such as ``8.2.0``; ``5`` is the newest 5.x that npm picks.
 
     ``folder`` keeps what npm installs for the next time; the database is a new one. ``paid``: with
     several projects and all environments, as its paid editions have them. ``settings`` are

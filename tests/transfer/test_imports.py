@@ -215,6 +215,16 @@ class TestWhatCantCome:
         assert admin.ok("GET", "/api-tokens")["tokens"] == []
 
 
+def test_a_token_that_was_revoked_here_does_not_come_back(admin, old, read):
+    apply(admin, read(url=old.url, token=TOKEN))
+    [token] = [t for t in admin.ok("GET", "/api-tokens")["tokens"] if t["tokenName"] == "shop dev"]
+    admin.ok("DELETE", f"/api-tokens/{token['id']}")
+    again = read(url=old.url, token=TOKEN)
+    assert entries(again)["sdkTokens:shop dev"]["faults"] == [
+        "It was revoked here. Create a new token."
+    ]
+
+
 class TestWhatIsHereAlready:
     @pytest.fixture
     def two_sides(self, admin, old, read):
