@@ -121,13 +121,6 @@ def decide(
     db.session.flush()
 
 
-def plan(found: Import) -> Plan:
-    """What applying it would do now."""
-    _require_plan(found)
-    wanted, _ = _wanted(found)
-    return configuration.plan(wanted, _decisions(found))
-
-
 def shown(found: Import) -> Shown:
     """The plan as people see it: the one that was kept, as long as nothing has changed here."""
     state = [events.end().last_id, found.decisions]

@@ -1,23 +1,21 @@
-"""What is exported here, a real Unleash imports, and its SDKs read the same there.
-
-Needs an Unleash of its own: set UNLEASH_URL, and UNLEASH_TOKEN to a personal token of its Admin.
-"""
+"""What is exported here, a real Unleash imports, and its SDKs read the same there."""
 
 import json
 import os
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 
+from tests.soak import unleash_peer
+from tests.soak.unleash_peer import Peer, Refused
 from tests.support.machines import Within
 from tests.support.processes import FLAGSTAFF, running
 
-URL, TOKEN = os.environ.get("UNLEASH_URL", ""), os.environ.get("UNLEASH_TOKEN", "")
 REFRESH_SECONDS = 5
 """So long Unleash may answer its SDKs from before."""
 
@@ -45,8 +43,15 @@ def read(address: str, token: str, names: set[str]) -> dict[str, Any]:
     return features
 
 
-@pytest.mark.skipif(not URL, reason="set UNLEASH_URL and UNLEASH_TOKEN of an Unleash")
-def test_unleash_imports_what_is_exported_and_answers_the_same(tmp_path: Path):
+@pytest.fixture
+def peer(tmp_path: Path) -> Iterator[Peer]:
+    """A real Unleash, which npm installs below PEERS or a temporary folder."""
+    folder = Path(os.environ.get("PEERS") or tmp_path) / "8.2.0"
+    with unleash_peer.running("8.2.0", folder) as peer:
+        yield peer
+
+
+def test_unleash_imports_what_is_exported_and_answers_the_same(peer: Peer, tmp_path: Path):
     machine = Within(tmp_path / "home")
     machine.ok("demo")
     place = ("--environment", "production")
@@ -60,14 +65,16 @@ def test_unleash_imports_what_is_exported_and_answers_the_same(tmp_path: Path):
     for segment in segments:
         if segment["name"] in {each["name"] for each in exported["segments"]}:
             fields = {key: segment[key] for key in ("name", "constraints")}
-            with suppress(HTTPError):  # it is there from an earlier run, or validating fails
-                call(URL, TOKEN, "/api/admin/segments", fields)
+            peer.call("POST", "/segments", fields)
     body = {"project": "default", "environment": "production", "data": exported}
-    checked = call(URL, TOKEN, "/api/admin/features-batch/validate", body)
+    for field in exported["contextFields"]:
+        with suppress(Refused):  # every instance has it
+            peer.call("POST", "/context", field)
+    checked = peer.call("POST", "/features-batch/validate", body)
     assert (checked["errors"], checked["permissions"]) == ([], [])
-    call(URL, TOKEN, "/api/admin/features-batch/import", body)
+    peer.call("POST", "/features-batch/import", body)
     time.sleep(REFRESH_SECONDS)
     wanted = {"tokenName": "compare", "type": "client", "environment": "production"}
-    theirs = call(URL, TOKEN, "/api/admin/api-tokens", {**wanted, "projects": ["*"]})["secret"]
+    theirs = peer.call("POST", "/api-tokens", {**wanted, "projects": ["*"]})["secret"]
     assert len(here) == len(names)
-    assert read(URL, theirs, names) == here
+    assert read(peer.url, theirs, names) == here
