@@ -222,7 +222,8 @@ def _applied(found: Import, *, is_dry: bool) -> Output:
 
 
 def _output(found: Import, shown: Shown, *, show_all: bool) -> Output:
-    lines = [*_lines(shown, show_all=show_all), imports.summary(shown, imports.source_name(found))]
+    summary = " ".join(imports.summary(shown, imports.source_name(found)))
+    lines = [*_lines(shown, show_all=show_all), summary]
     if shown.proposed:
         lines.append(f"Needs approval, and will be proposed: {shown.proposed}.")
     lines += [f"Note: {note}" for note in shown.notes]

@@ -29,7 +29,21 @@ class Fault(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
+        """``production, strategy 2, rollout: Enter a whole number from 0 to 100.``"""
+        return f"{self.place}: {self.message}" if self.path else self.message
+
+    @property
+    def place(self) -> str:
+        """The path as people say it."""
+        environment, _, rest = self.path.removeprefix("environments/").partition("/")
+        if environment == self.path or not self.path.startswith("environments/"):
+            return self.path
+        words, parts = [environment], rest.split("/") if rest else []
+        for list_of, one in (("strategies", "strategy"), ("constraints", "constraint")):
+            if parts[:1] == [list_of] and len(parts) > 1:
+                words.append(f"{one} {int(parts[1]) + 1}")
+                parts = parts[2:]
+        return ", ".join([*words, *(part for part in parts if part != "parameters")])
 
     @property
     def environment(self) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from app.configuration import plans, reading, writing
+from app.configuration import planner, plans, reading, writing
 from app.configuration.documents import Document, Kind
 from app.configuration.plans import Choice, Decisions, Plan, Wanted
 from app.configuration.writing import Result
@@ -28,7 +28,7 @@ def export(actor: Actor, project_id: str | None = None) -> Document:
 
 def plan(wanted: Wanted, decisions: Decisions = TO_THE_FILE) -> Plan:
     """What ``apply`` would do; changes nothing."""
-    return plans.make(wanted, decisions)
+    return planner.make(wanted, decisions)
 
 
 class Prepared(NamedTuple):

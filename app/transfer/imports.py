@@ -311,7 +311,7 @@ def _entry(entry: Entry, source: str) -> dict[str, Any]:
             [choice.value, words.choice(choice, entry, source)] for choice in entry.choices
         ],
         "newName": entry.new_name,
-        "faults": [str(fault) for fault in entry.faults],
+        "faults": [*dict.fromkeys(str(fault) for fault in entry.faults)],
         "here": words.in_short(entry.kind, entry.current, there),
         "there": words.in_short(entry.kind, there, entry.current),
         "differences": [words.difference(each) for each in entry.differences],
@@ -358,12 +358,12 @@ def _unpacked(content: bytes) -> Item:
     return found
 
 
-def summary(found: Shown, source: str) -> str:
-    """``1,284 of 1,319 items can be imported. 22 are here already …``"""
+def summary(found: Shown, source: str) -> list[str]:
+    """In sentences: ``1,284 of 1,319 items can be imported.``, ``22 are here already.`` …"""
     here = counted(found.count(Status.SAME), "is", "are")
-    parts = [f"{found.number:,} of {found.total:,} items can be imported. {here} here already."]
+    parts = [f"{found.number:,} of {found.total:,} items can be imported.", f"{here} here already."]
     if different := found.count(Status.DIFFERENT):
         parts.append(f"{counted(different, 'differs', 'differ')} from {source}.")
     if impossible := found.count(Status.IMPOSSIBLE):
         parts.append(f"{impossible:,} can’t be imported as they are.")
-    return " ".join(parts)
+    return parts

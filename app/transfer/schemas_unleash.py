@@ -2,7 +2,8 @@
 
 from app.configuration import schemas
 from app.configuration.documents import Document, Fault, Kind, empty
-from app.configuration.plans import Wanted, fitting_name
+from app.configuration.plans import Wanted
+from app.configuration.renaming import fitting_name
 from app.transfer.unleash import Translation
 
 

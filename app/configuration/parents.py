@@ -1,0 +1,66 @@
+"""Which features will depend on which, once everything of a plan is written."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import sqlalchemy as sa
+
+from app.configuration import reading
+from app.configuration.documents import Fault, Item
+from app.core.db import db
+from app.features.models import Dependency, Feature
+
+
+class Parents:
+    """Grows with every feature that a plan takes; ``faults`` says which can’t be taken after it."""
+
+    def __init__(self) -> None:
+        child, parent = sa.alias(Feature.__table__), sa.alias(Feature.__table__)
+        query = (
+            sa.select(child.c.name, parent.c.name)
+            .select_from(Dependency)
+            .join(child, child.c.id == Dependency.child_id)
+            .join(parent, parent.c.id == Dependency.parent_id)
+        )
+        self.of = dict(db.session.execute(query).all())
+        self.children: defaultdict[str, set[str]] = defaultdict(set)
+        for name, parent_name in self.of.items():
+            self.children[parent_name].add(name)
+        self.planned: dict[str, Item] = {}
+
+    def add(self, item: Item) -> None:
+        name = item["name"]
+        self.planned[name] = item
+        self.children[self.of.pop(name, "")].discard(name)
+        if item["parent"]:
+            self.of[name] = item["parent"]["feature"]
+            self.children[item["parent"]["feature"]].add(name)
+
+    def faults(self, item: Item, current: Item | None) -> Iterator[Fault]:
+        name, parent = item["name"], item["parent"]
+        children = sorted(self.children[name])
+        if item["archived"] and children and current is not None and not current["archived"]:
+            yield Fault("archived", f"Other features depend on it: {', '.join(children[:5])}.")
+        if parent is None:
+            return
+        if item["archived"]:
+            yield Fault("parent", "An archived feature depends on nothing.")
+        elif children:
+            yield Fault("parent", f"Other features depend on {name}, so it cannot depend on one.")
+        elif message := self._obstacle(item, parent["feature"]):
+            yield Fault("parent", message)
+        elif parent["variants"] and not parent["enabled"]:
+            yield Fault("parent", "A parent that must be off has no variant.")
+
+    def _obstacle(self, item: Item, name: str) -> str | None:
+        if name == item["name"]:
+            return f"{name} cannot depend on itself."
+        found = self.planned.get(name) or dict(reading.features(names=[name])).get(name)
+        if found is None or found["project"] != item["project"]:
+            return f"There is no feature named {name} in project {item['project']}."
+        if found["archived"]:
+            return f"{name} is archived. Only active features can have dependencies."
+        if name in self.of:
+            return f"{name} depends on another feature, so nothing can depend on it."
+        self.planned[name] = found
+        return None
