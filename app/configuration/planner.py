@@ -226,13 +226,12 @@ class _Planner:
             yield Fault("project", "It is in another project here, and features can’t move.")
 
     def _guarded_uses(self, segment: str) -> list[tuple[str, str]]:
-        """The projects and environments with approvals in which active features use a segment."""
+        """The projects and environments with approvals in which features use a segment."""
         id = db.session.scalar(sa.select(Segment.id).where(Segment.name == segment)) or 0
         found = {
             (use.project_id, use.environment)
             for use in segments.uses(id)
-            if use.feature is not None
-            and not use.is_archived
+            if use.feature is not None  # archived ones too: they may be revived before
             and use.environment in self.guarded[use.project_id]
         }
         return sorted(found)
@@ -328,20 +327,23 @@ class _Planner:
         guarded = self.guarded.get(item["project"], set()) if item else set()
         if item is None or not guarded:
             return None
+        was_archived = current is not None and current["archived"]
+        if item["archived"] and (current is None or was_archived):
+            return None  # no application gets to know of it
         before = current["environments"] if current else {}
+        if was_archived:  # and is revived, which switches it off everywhere
+            before = {name: state | {"enabled": False} for name, state in before.items()}
         after = item["environments"]
+        on = {name for name in guarded if before.get(name, STATE)["enabled"]}
         changed = {n for n in guarded if before.get(n, STATE) != after.get(n, STATE)}
-        if current is not None:
-            on = {n for n in guarded if before.get(n, STATE)["enabled"]}
-            reaches_all = item["archived"] and not current["archived"]
-            if on and (reaches_all or item["parent"] != current["parent"]):
-                if len(on | changed) > 1:
-                    return Fault(
-                        "environments",
-                        "This change needs approvals in several environments at once: "
-                        f"{', '.join(sorted(on | changed))}.",
-                    )
-                changed |= on
+        if item["archived"] and not on:
+            return None  # as above, from now on
+        if current is not None and on and (item["archived"] or item["parent"] != current["parent"]):
+            changed |= on
+            if len(changed) > 1:
+                names = ", ".join(sorted(changed))
+                message = f"This change needs approvals in several environments at once: {names}."
+                return Fault("environments", message)
         entry.proposed = sorted(changed)
         return None
 

@@ -1,7 +1,7 @@
 """Proposes what a plan changes in environments where changes need approvals."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -66,11 +66,8 @@ class _Features:
             yield Proposal(entry.name, Action.PATCH_VARIANT, {"variants": after["variants"]})
         if before["enabled"]:
             yield from _parent(entry)
-        is_left_on = before["enabled"] and bool(after["strategies"])
-        if after["enabled"] and not is_left_on:
-            yield Proposal(entry.name, Action.UPDATE_ENABLED, {"enabled": True})
-        elif before["enabled"] and not after["enabled"] and after["strategies"]:
-            yield Proposal(entry.name, Action.UPDATE_ENABLED, {"enabled": False})
+        if _is_left_on(before, after) != after["enabled"]:
+            yield Proposal(entry.name, Action.UPDATE_ENABLED, {"enabled": after["enabled"]})
 
     def _strategies(
         self, name: str, environment: str, before: Item | Any, after: Item | Any
@@ -88,6 +85,25 @@ class _Features:
 
     def _payload(self, strategy: Item) -> dict[str, Any]:
         return strategy | {"segments": [self.segments[name] for name in strategy["segments"]]}
+
+
+def _is_left_on(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether the feature is on after its strategies were changed one by one.
+
+    It is switched off when none is left that counts, even if another one is added later.
+    """
+    is_on = bool(before["enabled"])
+    counts = [not strategy["disabled"] for strategy in before["strategies"]]
+    for place, strategy in enumerate(after["strategies"]):
+        if place >= len(counts):
+            counts.append(not strategy["disabled"])
+        elif strategy != before["strategies"][place]:
+            counts[place] = not strategy["disabled"]
+            is_on = is_on and any(counts)
+    while len(counts) > len(after["strategies"]):
+        del counts[len(after["strategies"])]
+        is_on = is_on and any(counts)
+    return is_on
 
 
 def _parent(entry: Entry) -> Iterator[Proposal]:
