@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from app.cli.commands import Output, json_option, print_output, progress_bar, reason_given
-from app.configuration import files, reading, schemas_files, service, words
+from app.configuration import files, reading, reading_features, schemas_files, service, words
 from app.configuration.documents import Kind, count
 from app.configuration.plans import Plan, Wanted
 from app.core.actor import COMMAND_LINE
@@ -128,7 +128,7 @@ def _elsewhere(wanted: Wanted) -> str:
         kind: len(here[kind].keys() - wanted.document[kind].keys())
         for kind in (Kind.PROJECTS, Kind.SEGMENTS, Kind.USERS)
     }
-    known = reading.feature_names()
+    known = reading_features.names()
     number[Kind.FEATURES] = len(known - wanted.document[Kind.FEATURES].keys())
     found = [kind.counted(many) for kind, many in Counter(number).items() if many]
     if not found or not count(wanted.document):

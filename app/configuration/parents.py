@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
-from app.configuration import reading
+from app.configuration import reading_features
 from app.configuration.documents import Fault, Item
 from app.core.db import db
 from app.features.models import Dependency, Feature
@@ -55,7 +55,7 @@ class Parents:
     def _obstacle(self, item: Item, name: str) -> str | None:
         if name == item["name"]:
             return f"{name} cannot depend on itself."
-        found = self.planned.get(name) or dict(reading.features(names=[name])).get(name)
+        found = self.planned.get(name) or dict(reading_features.features(names=[name])).get(name)
         if found is None or found["project"] != item["project"]:
             return f"There is no feature named {name} in project {item['project']}."
         if found["archived"]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import sqlalchemy as sa
 
 from app.accounts.models import key_of
-from app.configuration import reading, renaming
+from app.configuration import reading, reading_features, renaming
 from app.configuration.documents import STATE, Fault, Item, Kind, digest
 from app.configuration.known import Known
 from app.configuration.parents import Parents
@@ -296,7 +296,7 @@ class _Planner:
             names = [name for name, item in items.items() if bool(item["parent"]) is has_parent]
             for chunk in chunks(names, CHUNK):
                 here = [self.renamed.get((Kind.FEATURES, name), name) for name in chunk]
-                current = dict(reading.features(names=here))
+                current = dict(reading_features.features(names=here))
                 for was, name in zip(chunk, here, strict=True):
                     named = self._with_new_names(Kind.FEATURES, items[was])
                     item = self._completed(Kind.FEATURES, named)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.change_requests import editing, review, service
 from app.change_requests.editing import Proposal
 from app.change_requests.models import MAX_CHANGES, Action, State
-from app.configuration import reading
+from app.configuration import reading_features
 from app.configuration.documents import STATE, Item, Kind
 from app.configuration.plans import Entry
 from app.core.actor import Actor
@@ -51,7 +51,7 @@ class _Features:
         for chunk in chunks(names):
             query = sa.select(Feature.name, Feature.id).where(Feature.name.in_(chunk))
             self.ids |= dict(db.session.execute(query).all())
-        self.strategies = reading.strategy_ids([*self.ids.values()])
+        self.strategies = reading_features.strategy_ids([*self.ids.values()])
 
     def proposals(self, entry: Entry, environment: str) -> Iterator[Proposal]:
         """The changes of one feature in one environment, in the order in which they can be made."""

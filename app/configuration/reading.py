@@ -1,40 +1,26 @@
 """Reads what an instance has as a document."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import aliased, selectinload
+from sqlalchemy.orm import selectinload
 
 from app.accounts.models import Account, AccountKind
+from app.configuration import reading_features
 from app.configuration.documents import Document, Item, Kind, empty, name_of
-from app.constraints.models import Constraint
 from app.context.models import ContextField
 from app.core.clock import in_text
-from app.core.db import chunks, db
-from app.core.lists import OnList
+from app.core.db import db
 from app.cors import service as cors
 from app.environments.models import Environment
-from app.features.models import Dependency, Feature
 from app.projects.models import Member, Project
 from app.sdk_tokens.models import SdkToken
 from app.segments.models import Segment
-from app.strategies.models import FeatureState, Strategy, StrategySegment, StrategyType
-from app.tags.models import FeatureTag, Tag, TagType
+from app.strategies.models import Strategy, StrategyType
+from app.tags.models import Tag, TagType
 
-CHUNK = 500
-"""Features that are read at once: what they are made of is held in memory until the next."""
-
-_COLUMNS = (
-    Strategy.id,
-    Strategy.name,
-    Strategy.title,
-    Strategy.disabled,
-    Strategy.parameters,
-    Strategy.constraints,
-    Strategy.variants,
-)
 _REFERRED_TO = (
     Kind.ENVIRONMENTS,
     Kind.CONTEXT_FIELDS,
@@ -44,70 +30,17 @@ _REFERRED_TO = (
     Kind.USERS,
     Kind.SEGMENTS,
 )
-_parent = aliased(Feature, name="parent")
-_columns = sa.select(
-    Feature.id,
-    Feature.name,
-    Feature.project_id,
-    Feature.type,
-    Feature.description,
-    Feature.stale,
-    Feature.impression_data,
-    Feature.archived_at,
-    Feature.completed_status,
-    Feature.completed_value,
-)
-_by_name = OnList(lambda is_among: _columns.where(is_among(Feature.name)))
-_by_id = OnList(lambda is_among: _columns.where(is_among(Feature.id)))
-_states = OnList(
-    lambda is_among: sa.select(
-        FeatureState.feature_id,
-        FeatureState.environment,
-        FeatureState.enabled,
-        FeatureState.variants,
-    ).where(is_among(FeatureState.feature_id))
-)
-_strategies = OnList(
-    lambda is_among: (
-        sa.select(Strategy.feature_id, Strategy.environment, *_COLUMNS)
-        .where(is_among(Strategy.feature_id))
-        .order_by(Strategy.sort_order, Strategy.id)
-    )
-)
-_segments = OnList(
-    lambda is_among: (
-        sa.select(StrategySegment.strategy_id, Segment.name)
-        .join(Segment, Segment.id == StrategySegment.segment_id)
-        .where(is_among(StrategySegment.strategy_id))
-        .order_by(Segment.name)
-    )
-)
-_tags = OnList(
-    lambda is_among: (
-        sa.select(FeatureTag.feature_id, Tag.type, Tag.value)
-        .join(Tag, Tag.id == FeatureTag.tag_id)
-        .where(is_among(FeatureTag.feature_id))
-        .order_by(Tag.type, Tag.value)
-    )
-)
-_parents = OnList(
-    lambda is_among: (
-        sa.select(Dependency.child_id, _parent.name, Dependency.enabled, Dependency.variants)
-        .join(_parent, _parent.id == Dependency.parent_id)
-        .where(is_among(Dependency.child_id))
-    )
-)
 
 
 def whole() -> Document:
     """Everything that the instance has, but for SDK tokens, whose secrets no document can have."""
-    return smaller() | {Kind.FEATURES: dict(features())}
+    return smaller() | {Kind.FEATURES: dict(reading_features.features())}
 
 
 def of_project(project_id: str) -> Document:
     """A project, and what its features, its strategies and its members refer to."""
     document = _around(smaller(), project_id)
-    document[Kind.FEATURES] = dict(features(project_id=project_id))
+    document[Kind.FEATURES] = dict(reading_features.features(project_id=project_id))
     return _only_used(document)
 
 
@@ -158,26 +91,6 @@ def projects() -> Iterator[Item]:
         }
 
 
-def features(
-    *, names: Collection[str] | None = None, project_id: str | None = None
-) -> Iterator[tuple[str, Item]]:
-    """Features by their names: these, or those of the project, or all; in parts."""
-    if names is not None:
-        for chunk in chunks(names, CHUNK):
-            yield from _features(_by_name.rows(chunk))
-        return
-    ids = sa.select(Feature.id).order_by(Feature.name)
-    if project_id is not None:
-        ids = ids.where(Feature.project_id == project_id)
-    for some in chunks(db.session.scalars(ids).all(), CHUNK):
-        yield from _features(_by_id.rows(some))
-
-
-def feature_names() -> set[str]:
-    """The names of all features, archived or not."""
-    return set(db.session.scalars(sa.select(Feature.name)))
-
-
 def sdk_tokens() -> Iterator[Item]:
     """SDK tokens that are not revoked, by the digest of their secret."""
     for token in db.session.scalars(sa.select(SdkToken).where(SdkToken.revoked_at.is_(None))):
@@ -198,86 +111,11 @@ def revoked_tokens() -> set[str]:
     return {digest.hex() for digest in db.session.scalars(revoked)}
 
 
-def strategy_ids(ids: Collection[int]) -> dict[tuple[int, str], list[str]]:
-    """The ids of the strategies of features, by feature and environment, in their order."""
-    found: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
-    for row in _strategies.rows(ids):
-        found[row.feature_id, row.environment].append(row.id)
-    return found
-
-
-def _features(rows: Collection[Any]) -> Iterator[tuple[str, Item]]:
-    ids = [row.id for row in rows]
-    environments = _environments(ids)
-    tags: defaultdict[int, list[str]] = defaultdict(list)
-    for id, type, value in _tags.rows(ids):
-        tags[id].append(f"{type}:{value}")
-    parents = {
-        id: {"feature": name, "enabled": enabled, "variants": list(variants or ())}
-        for id, name, enabled, variants in _parents.rows(ids)
-    }
-    for row in rows:
-        completed = row.completed_status and {
-            "status": row.completed_status.value,
-            "value": row.completed_value,
-        }
-        yield (
-            row.name,
-            {
-                "name": row.name,
-                "project": row.project_id,
-                "type": row.type.value,
-                "description": row.description,
-                "stale": row.stale,
-                "impressionData": row.impression_data,
-                "archived": row.archived_at is not None,
-                "completed": completed,
-                "tags": sorted(tags[row.id]),
-                "parent": parents.get(row.id),
-                "environments": environments.get(row.id, {}),
-            },
-        )
-
-
-def _environments(ids: Collection[int]) -> dict[int, dict[str, Item]]:
-    """The states of features that are not as they begin, by feature and environment."""
-    found: defaultdict[int, dict[str, Item]] = defaultdict(dict)
-    for id, environment, enabled, variants in _states.rows(ids):
-        if enabled or variants:
-            found[id][environment] = {"enabled": enabled, "strategies": [], "variants": variants}
-    strategies = _strategies.rows(ids)
-    segments: defaultdict[str, list[str]] = defaultdict(list)
-    for strategy_id, name in _segments.rows([row.id for row in strategies]):
-        segments[strategy_id].append(name)
-    for row in strategies:
-        state = found[row.feature_id].setdefault(
-            row.environment, {"enabled": False, "strategies": [], "variants": []}
-        )
-        state["strategies"].append(_strategy(row, segments.get(row.id, [])))
-    return found
-
-
-def _strategy(row: Any, segments: list[str]) -> Item:
-    return {
-        "name": row.name,
-        "title": row.title,
-        "disabled": row.disabled,
-        "parameters": row.parameters,
-        "constraints": _stored(row.constraints),
-        "segments": segments,
-        "variants": row.variants,
-    }
-
-
-def _stored(constraints: list[Constraint]) -> list[Any]:
-    """Constraints with every field: those that older versions stored lack some."""
-    return [{"inverted": False, "caseInsensitive": False, **each} for each in constraints]
-
-
 def _default_strategies() -> Iterator[Item]:
     query = sa.select(Strategy).where(Strategy.project_id.is_not(None))
     for strategy in db.session.scalars(query):
-        item = _strategy(strategy, sorted(segment.name for segment in strategy.segments))
+        segments = sorted(segment.name for segment in strategy.segments)
+        item = reading_features.strategy(strategy, segments)
         del item["disabled"]
         yield {"project": strategy.project_id, "environment": strategy.environment, **item}
 
@@ -329,7 +167,7 @@ def _segment(row: Segment) -> Item:
         "name": row.name,
         "description": row.description,
         "project": row.project_id,
-        "constraints": _stored(row.constraints),
+        "constraints": reading_features.stored(row.constraints),
     }
 
 

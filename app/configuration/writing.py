@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind, key_of
 from app.archive import service as archive
-from app.configuration import proposing, reading, writing_features
+from app.configuration import proposing, reading_features, writing_features
 from app.configuration.documents import Item, Kind
 from app.configuration.plans import Entry, Plan
 from app.context import service as context
@@ -230,7 +230,7 @@ class _Writer:
         ]
         for project_id, names in _by_project(found).items():
             archive.revive(self.actor, project_id, names)
-        now = dict(reading.features(names=[entry.name for entry in found]))
+        now = dict(reading_features.features(names=[entry.name for entry in found]))
         for entry in found:
             entry.current = now[entry.name]
 

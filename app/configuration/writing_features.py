@@ -4,12 +4,14 @@ Everything that a feature may refer to is there already, and a plan has checked 
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
 import sqlalchemy as sa
 
-from app.configuration import reading
+from app.configuration import reading_features
 from app.configuration.documents import STATE, Item
 from app.configuration.plans import Entry
 from app.core.actor import Actor
@@ -223,53 +225,22 @@ class _Chunk:
         insert_all(rows, FeatureTag)
 
     def _change_states(self) -> None:
-        present = reading.strategy_ids([*self.ids.values()])
-        new, gone, changed, links, relinked = [], [], [], [], []
-        states: list[dict[str, Any]] = []
+        present = reading_features.strategy_ids([*self.ids.values()])
+        changes = _StateChanges(self.now)
         for name, environment, before, after in self._changed_states():
-            id, ids = self.ids[name], present.get((self.ids[name], environment), [])
-            states.append(
-                {
-                    "of_feature_id": id,
-                    "of_environment": environment,
-                    "new_enabled": after["enabled"],
-                    "new_variants": after["variants"],
-                    "new_changed_at": self.now,
-                }
-            )
-            gone += ids[len(after["strategies"]) :]
+            id = self.ids[name]
+            changes.note_state(id, environment, after)
+            ids = present.get((id, environment), [])
+            changes.gone += ids[len(after["strategies"]) :]
             for place, strategy in enumerate(after["strategies"]):
                 if place >= len(ids):
-                    new.append((id, environment, place, strategy))
+                    changes.new.append((id, environment, place, strategy))
                 elif strategy != before["strategies"][place]:
-                    changed.append(
-                        {f"new_{key}": strategy[key] for key in _WRITTEN}
-                        | {"of_id": ids[place], "new_sort_order": place}
-                    )
-                    relinked.append(ids[place])
-                    links += self._links(ids[place], strategy)
-        connection = db.session.connection()
-        if states:
-            absent = [
-                {
-                    "feature_id": row["of_feature_id"],
-                    "environment": row["of_environment"],
-                    "enabled": False,
-                    "variants": [],
-                    "changed_at": self.now,
-                }
-                for row in states
-            ]
-            connection.execute(insert_if_absent(FeatureState), absent)
-            connection.execute(_set_state, states)
-        if gone or relinked:
-            _drop_links.execute([*gone, *relinked])
-        if gone:
-            _drop_strategies.execute(gone)
-        if changed:
-            connection.execute(_set_strategy, changed)
-        self._insert_strategies(new)
-        insert_all(links, StrategySegment)
+                    links = self._links(ids[place], strategy)
+                    changes.note_strategy(ids[place], place, strategy, links)
+        changes.write()
+        self._insert_strategies(changes.new)
+        insert_all(changes.links, StrategySegment)
 
     def _changed_states(self) -> Iterator[tuple[str, str, Item, Item]]:
         for entry in self.entries:
@@ -280,6 +251,59 @@ class _Chunk:
                 now = after.get(environment, dict(STATE))
                 if old != now:
                     yield entry.name, environment, old, now
+
+
+@dataclass(slots=True)
+class _StateChanges:
+    """What changes of states and strategies that are there: rows, by the statement they are for.
+
+    ``gone``: ids of strategies. ``new``: those to insert, with feature, environment and place.
+    """
+
+    now: datetime
+    states: list[dict[str, Any]] = field(default_factory=list)
+    strategies: list[dict[str, Any]] = field(default_factory=list)
+    links: list[dict[str, Any]] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    new: list[tuple[int, str, int, Item]] = field(default_factory=list)
+
+    def note_state(self, feature_id: int, environment: str, state: Item) -> None:
+        self.states.append(
+            {
+                "of_feature_id": feature_id,
+                "of_environment": environment,
+                "new_enabled": state["enabled"],
+                "new_variants": state["variants"],
+                "new_changed_at": self.now,
+            }
+        )
+
+    def note_strategy(
+        self, id: str, place: int, strategy: Item, links: list[dict[str, Any]]
+    ) -> None:
+        fields = {f"new_{key}": strategy[key] for key in _WRITTEN}
+        self.strategies.append({**fields, "of_id": id, "new_sort_order": place})
+        self.links += links
+
+    def write(self) -> None:
+        connection = db.session.connection()
+        if self.states:
+            absent = [
+                {
+                    "feature_id": row["of_feature_id"],
+                    "environment": row["of_environment"],
+                    "enabled": False,
+                    "variants": [],
+                    "changed_at": self.now,
+                }
+                for row in self.states
+            ]
+            connection.execute(insert_if_absent(FeatureState), absent)
+            connection.execute(_set_state, self.states)
+        _drop_links.execute([*self.gone, *(row["of_id"] for row in self.strategies)])
+        _drop_strategies.execute(self.gone)
+        if self.strategies:
+            connection.execute(_set_strategy, self.strategies)
 
 
 def _write_parents(items: Collection[Item]) -> None:

@@ -12,7 +12,7 @@ from app.accounts import service as accounts
 from app.accounts.models import SetupLink
 from app.archive.models import ArchivedDependency
 from app.change_requests.models import Change, ChangeRequest
-from app.configuration import reading
+from app.configuration import reading, reading_features
 from app.configuration import service as configuration
 from app.configuration.documents import Document, Item, Kind, digest, empty
 from app.configuration.plans import Choice, Decisions, Wanted
@@ -81,7 +81,7 @@ def _by_kind(written: dict[str, Any]) -> Things:
 
 def _present(things: Things) -> Document:
     present = reading.smaller()
-    present[Kind.FEATURES] = dict(reading.features(names=things[Kind.FEATURES]))
+    present[Kind.FEATURES] = dict(reading_features.features(names=things[Kind.FEATURES]))
     present[Kind.SDK_TOKENS] = {item["name"]: item for item in reading.sdk_tokens()}
     return present
 

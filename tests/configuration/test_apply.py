@@ -6,7 +6,14 @@ import os
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from app.configuration import files, reading, schemas_files, service, writing_features
+from app.configuration import (
+    files,
+    reading,
+    reading_features,
+    schemas_files,
+    service,
+    writing_features,
+)
 from app.configuration.documents import Kind, to_file
 from app.configuration.plans import Status
 from app.core.actor import COMMAND_LINE
@@ -177,7 +184,7 @@ class TestAFile:
         feature = {"name": "a", "project": "default", "environments": {"production": production}}
         with app.app_context():
             apply({"version": 1, "features": [feature]})
-            [[_, found]] = reading.features(names=["a"])
+            [[_, found]] = reading_features.features(names=["a"])
         [strategy] = found["environments"]["production"]["strategies"]
         assert strategy["parameters"] == {
             "groupId": "a",

@@ -25,7 +25,10 @@ def test_without_a_body_that_is_needed_the_header_decides(root, world):
             assert error_of(send(root, method, where, b"", "application/json"))[0] == 400
 
 
-FOR_ALL = ("/user/", "/feedback", "/splash", "/segments", "/projects/bank/change-requests")
+FOR_ALL = (
+    *("/user/", "/feedback", "/splash", "/segments", "/projects/bank/change-requests"),
+    "/features-batch",
+)
 """What routes of these paths need beside a token depends on more than their address."""
 
 
@@ -33,7 +36,7 @@ def test_problems_are_reported_in_one_order(root, viewer, stranger, world):
     for method, path, body in ROUTES[::EVERY_NTH]:
         where = path.format_map(world)
         assert error_of(send(stranger, method, where, TOO_LARGE, "text/plain"))[0] == 401
-        is_for_all = path.startswith(FOR_ALL) or path.endswith("/change-requests")
+        is_for_all = path.startswith(FOR_ALL) or path.endswith(("/change-requests", "/favorites"))
         lacking = send(viewer, method, where, TOO_LARGE, "text/plain")
         assert error_of(lacking)[0] == (415 if is_for_all else 403), path
         assert error_of(send(root, method, where, TOO_LARGE, "text/plain"))[0] == 415

@@ -1,0 +1,179 @@
+"""Reads features as a document has them, in parts: an instance can have a hundred thousand."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import aliased
+
+from app.configuration.documents import Item
+from app.constraints.models import Constraint
+from app.core.db import chunks, db
+from app.core.lists import OnList
+from app.features.models import Dependency, Feature
+from app.segments.models import Segment
+from app.strategies.models import FeatureState, Strategy, StrategySegment
+from app.tags.models import FeatureTag, Tag
+
+CHUNK = 500
+"""Features that are read at once: what they are made of is held in memory until the next."""
+
+_COLUMNS = (
+    Strategy.id,
+    Strategy.name,
+    Strategy.title,
+    Strategy.disabled,
+    Strategy.parameters,
+    Strategy.constraints,
+    Strategy.variants,
+)
+_parent = aliased(Feature, name="parent")
+_columns = sa.select(
+    Feature.id,
+    Feature.name,
+    Feature.project_id,
+    Feature.type,
+    Feature.description,
+    Feature.stale,
+    Feature.impression_data,
+    Feature.archived_at,
+    Feature.completed_status,
+    Feature.completed_value,
+)
+_by_name = OnList(lambda is_among: _columns.where(is_among(Feature.name)))
+_by_id = OnList(lambda is_among: _columns.where(is_among(Feature.id)))
+_states = OnList(
+    lambda is_among: sa.select(
+        FeatureState.feature_id,
+        FeatureState.environment,
+        FeatureState.enabled,
+        FeatureState.variants,
+    ).where(is_among(FeatureState.feature_id))
+)
+_strategies = OnList(
+    lambda is_among: (
+        sa.select(Strategy.feature_id, Strategy.environment, *_COLUMNS)
+        .where(is_among(Strategy.feature_id))
+        .order_by(Strategy.sort_order, Strategy.id)
+    )
+)
+_segments = OnList(
+    lambda is_among: (
+        sa.select(StrategySegment.strategy_id, Segment.name)
+        .join(Segment, Segment.id == StrategySegment.segment_id)
+        .where(is_among(StrategySegment.strategy_id))
+        .order_by(Segment.name)
+    )
+)
+_tags = OnList(
+    lambda is_among: (
+        sa.select(FeatureTag.feature_id, Tag.type, Tag.value)
+        .join(Tag, Tag.id == FeatureTag.tag_id)
+        .where(is_among(FeatureTag.feature_id))
+        .order_by(Tag.type, Tag.value)
+    )
+)
+_parents = OnList(
+    lambda is_among: (
+        sa.select(Dependency.child_id, _parent.name, Dependency.enabled, Dependency.variants)
+        .join(_parent, _parent.id == Dependency.parent_id)
+        .where(is_among(Dependency.child_id))
+    )
+)
+
+
+def features(
+    *, names: Collection[str] | None = None, project_id: str | None = None
+) -> Iterator[tuple[str, Item]]:
+    """Features by their names: these, or those of the project, or all; in parts."""
+    if names is not None:
+        for chunk in chunks(names, CHUNK):
+            yield from _features(_by_name.rows(chunk))
+        return
+    ids = sa.select(Feature.id).order_by(Feature.name)
+    if project_id is not None:
+        ids = ids.where(Feature.project_id == project_id)
+    for some in chunks(db.session.scalars(ids).all(), CHUNK):
+        yield from _features(_by_id.rows(some))
+
+
+def names() -> set[str]:
+    """The names of all features, archived or not."""
+    return set(db.session.scalars(sa.select(Feature.name)))
+
+
+def strategy_ids(ids: Collection[int]) -> dict[tuple[int, str], list[str]]:
+    """The ids of the strategies of features, by feature and environment, in their order."""
+    found: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+    for row in _strategies.rows(ids):
+        found[row.feature_id, row.environment].append(row.id)
+    return found
+
+
+def _features(rows: Collection[Any]) -> Iterator[tuple[str, Item]]:
+    ids = [row.id for row in rows]
+    environments = _environments(ids)
+    tags: defaultdict[int, list[str]] = defaultdict(list)
+    for id, type, value in _tags.rows(ids):
+        tags[id].append(f"{type}:{value}")
+    parents = {
+        id: {"feature": name, "enabled": enabled, "variants": list(variants or ())}
+        for id, name, enabled, variants in _parents.rows(ids)
+    }
+    for row in rows:
+        completed = row.completed_status and {
+            "status": row.completed_status.value,
+            "value": row.completed_value,
+        }
+        yield (
+            row.name,
+            {
+                "name": row.name,
+                "project": row.project_id,
+                "type": row.type.value,
+                "description": row.description,
+                "stale": row.stale,
+                "impressionData": row.impression_data,
+                "archived": row.archived_at is not None,
+                "completed": completed,
+                "tags": sorted(tags[row.id]),
+                "parent": parents.get(row.id),
+                "environments": environments.get(row.id, {}),
+            },
+        )
+
+
+def _environments(ids: Collection[int]) -> dict[int, dict[str, Item]]:
+    """The states of features that are not as they begin, by feature and environment."""
+    found: defaultdict[int, dict[str, Item]] = defaultdict(dict)
+    for id, environment, enabled, variants in _states.rows(ids):
+        if enabled or variants:
+            found[id][environment] = {"enabled": enabled, "strategies": [], "variants": variants}
+    strategies = _strategies.rows(ids)
+    segments: defaultdict[str, list[str]] = defaultdict(list)
+    for strategy_id, name in _segments.rows([row.id for row in strategies]):
+        segments[strategy_id].append(name)
+    for row in strategies:
+        state = found[row.feature_id].setdefault(
+            row.environment, {"enabled": False, "strategies": [], "variants": []}
+        )
+        state["strategies"].append(strategy(row, segments.get(row.id, [])))
+    return found
+
+
+def strategy(row: Any, segments: list[str]) -> Item:
+    return {
+        "name": row.name,
+        "title": row.title,
+        "disabled": row.disabled,
+        "parameters": row.parameters,
+        "constraints": stored(row.constraints),
+        "segments": segments,
+        "variants": row.variants,
+    }
+
+
+def stored(constraints: list[Constraint]) -> list[Any]:
+    """Constraints with every field: those that older versions stored lack some."""
+    return [{"inverted": False, "caseInsensitive": False, **each} for each in constraints]
