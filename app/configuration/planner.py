@@ -104,6 +104,9 @@ class _Planner:
         given = fields.get((kind, was), fields.get(kind))
         if current is not None and given is not None:
             item = current | {key: value for key, value in item.items() if key in given}
+            if kind is Kind.PROJECTS:  # what is in use here stays in use
+                both = {*current["environments"], *item["environments"]}
+                item["environments"] = sorted(both)
         entry = Entry(kind, name, was, Status.NEW, Choice.TAKE, current=current, there=item)
         entry.since = self._since(entry, item)
         if item == current:
@@ -132,7 +135,7 @@ class _Planner:
 
     def _decide(self, entry: Entry, item: Item) -> None:
         """Give the entry its status, its choices and the one that holds."""
-        rest = self._switched_off(entry, item)
+        entry.item, rest = None, self._switched_off(entry, item)
         if entry.faults:
             out = Choice.LEAVE_OUT if entry.current is None else Choice.KEEP
             can_rename = entry.current is None and self._is_about_name(entry)
@@ -155,7 +158,7 @@ class _Planner:
         default = out if entry.faults else self.decisions.different
         if entry.status is Status.NEW:
             default = entry.choices[0]
-        elif entry.status is Status.DIFFERENT and _opens_to_all(entry):
+        elif entry.status is Status.DIFFERENT and (_opens_to_all(entry) or _only_adds(entry)):
             default = Choice.TAKE
         chosen = self.decisions.of(entry.key, default, entry.choices)
         entry.choice = out if entry.kind in self.decisions.left_out else chosen
@@ -163,6 +166,16 @@ class _Planner:
             entry.item = item
         elif entry.choice is Choice.SWITCHED_OFF:
             entry.item = rest
+        elif entry.status is Status.DIFFERENT and self._is_wider(entry):
+            environments = item["environments"]  # or its features could not come
+            entry.item = {**(entry.current or {}), "environments": environments}
+
+    def _is_wider(self, entry: Entry) -> bool:
+        """Whether a source that knows features alone wants more environments for a project."""
+        if entry.kind is not Kind.PROJECTS or Kind.PROJECTS not in self.wanted.fields:
+            return False
+        there, here = entry.there or {}, entry.current or {}
+        return set(there["environments"]) > set(here["environments"])
 
     def _is_about_name(self, entry: Entry) -> bool:
         kinds = Kind.ENVIRONMENTS, Kind.FEATURES
@@ -351,3 +364,14 @@ class _Planner:
 def _opens_to_all(entry: Entry) -> bool:
     """Whether all sites may read features here, as at the beginning: then less is better."""
     return entry.kind is Kind.BROWSER_ORIGINS and entry.current == {"origins": ["*"]}
+
+
+def _only_adds(entry: Entry) -> bool:
+    """Whether nothing of a project changes but that it uses more environments."""
+    here, there = entry.current or {}, entry.there or {}
+    if entry.kind is not Kind.PROJECTS or {**there, "environments": []} != {
+        **here,
+        "environments": [],
+    }:
+        return False
+    return set(there["environments"]) > set(here["environments"])

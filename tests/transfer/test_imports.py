@@ -254,6 +254,42 @@ class TestWhatIsHereAlready:
         assert found["features:child.off"]["since"] == "there"
 
 
+def test_a_project_that_is_here_uses_the_environments_of_its_features(admin, old, read):
+    overview = old.answers["GET /api/admin/projects/default/overview"]
+    overview["environments"].append({"environment": "staging"})
+    key = f'POST {EXPORT} {{"environment": "production", "project": "default"}}'
+    staged = json.loads(json.dumps(old.answers[key]))
+    for row in staged["featureEnvironments"]:
+        row["environment"] = "staging"
+    staged["featureStrategies"] = []
+    old.answers[key.replace("production", "staging")] = staged
+    admin.ok("PUT", "/projects/default", {"name": "Ours"})
+    found = read(url=old.url, token=TOKEN)
+    assert entries(found)["projects:default"]["choice"] == "keep"
+    apply(admin, found)
+    project = admin.ok("GET", "/projects/default")
+    assert (project["name"], "staging" in project["environments"]) == ("Ours", True)
+    feature = admin.ok("GET", "/projects/default/features/child.on")
+    assert {e["name"] for e in feature["environments"] if e["enabled"]} >= {"staging"}
+
+
+def test_what_depends_on_something_that_stays_away_stays_away_too(admin, read):
+    features = [{"name": name, "project": "default"} for name in ("child", "parent")]
+    state = {"featureName": "parent", "environment": "production", "enabled": True}
+    wrong = {"name": "flexibleRollout", "featureName": "parent", "parameters": {"rollout": "x"}}
+    parent = {"feature": "parent"}
+    content = {
+        "features": features,
+        "featureEnvironments": [state],
+        "featureStrategies": [wrong],
+        "dependencies": [{"feature": "child", "dependencies": [parent]}],
+    }
+    found = read(content=content)
+    assert "There is no feature named parent" in str(entries(found)["features:child"]["faults"])
+    assert apply(admin, found)["state"] == "applied"
+    assert all_features(admin) == []
+
+
 class TestItIsRefused:
     def test_when_the_plan_is_another_one_by_now(self, admin, old, read):
         found = read(url=old.url, token=TOKEN)
