@@ -164,6 +164,12 @@ def check(
         f"{each.environment}: {each.feature} differs in {each.contexts:,}. {each.reason}"
         for each in found.unlike
     ]
+    if found.by_engine:
+        names = spoken(dict.fromkeys(each.feature for each in found.by_engine))
+        lines.append(
+            f"For browsers, Unleash evaluates {names} with another engine than its SDKs have, and "
+            "gets other answers than those. Here both are the same."
+        )
     number = counted(len(found.unlike), "feature")
     lines.append(f"{found.answers:,} answers, {number} with a difference.")
     data = {"answers": found.answers, "differences": [each._asdict() for each in found.unlike]}

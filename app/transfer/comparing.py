@@ -36,11 +36,19 @@ class Unlike(NamedTuple):
 
 @dataclass(slots=True)
 class Comparison:
-    """``answers``: how many were compared. ``places``: with which tokens, in words."""
+    """``answers``: how many were compared. ``places``: with which tokens, in words.
+
+    ``by_engine``: features whose rules give the same answers, but that the other server evaluates
+    otherwise for browsers: there it does not have the engine of SDKs. ``alike`` and ``random``: by
+    environment, features with the same answers, and those whose answers are never the same.
+    """
 
     answers: int = 0
     places: list[str] = field(default_factory=list)
     unlike: list[Unlike] = field(default_factory=list)
+    by_engine: list[Unlike] = field(default_factory=list)
+    alike: dict[str, set[str]] = field(default_factory=dict)
+    random: dict[str, set[str]] = field(default_factory=dict)
 
 
 def compare(there: Unleash, here_url: str, contexts: int) -> Comparison:
@@ -91,11 +99,9 @@ def _compare_applications(
         side: {f["name"]: f for f in state["features"]}
         for side, state in (("there", there), ("here", here))
     }
-    known = [
-        name
-        for name in sorted({*names["there"], *names["here"]})
-        if not _is_random(names["there"].get(name) or names["here"][name])
-    ]
+    where = token["environment"]
+    found.random[where] = _random_ones({**names["here"], **names["there"]})
+    known = sorted({*names["there"], *names["here"]} - found.random[where])
     engines = [Engine(json.dumps(state).encode()) for state in (there, here)]
     differ: dict[str, int] = {}
     keys = [name.encode() for name in known]
@@ -106,7 +112,7 @@ def _compare_applications(
             if one != other:
                 differ[name] = differ.get(name, 0) + 1
         found.answers += len(known)
-    where = token["environment"]
+    found.alike[where] = {*known} - differ.keys()
     found.places.append(f"{len(known):,} features in {where} for {number:,} contexts")
     for name, contexts in sorted(differ.items()):
         reason = _reason(names["there"].get(name), names["here"].get(name))
@@ -127,9 +133,23 @@ def _compare_browsers(found: Comparison, token: Raw, theirs: Unleash, ours: Unle
     where = token["environment"]
     found.places.append(f"what is on in {where} for {ASKED_IN_BROWSERS} people in browsers")
     for name, contexts in sorted(differ.items()):
-        found.unlike.append(
-            Unlike(where, name, contexts, "The API for browsers answers otherwise.")
+        if name in found.random.get(where, ()):
+            continue
+        is_alike = name in found.alike.get(where, ())
+        reason = "Its rules are the same." if is_alike else "The API for browsers differs."
+        (found.by_engine if is_alike else found.unlike).append(
+            Unlike(where, name, contexts, reason)
         )
+
+
+def _random_ones(features: Mapping[str, Raw]) -> set[str]:
+    """Those that are random, or depend on one that is."""
+    found = {name for name, feature in features.items() if _is_random(feature)}
+    return found | {
+        name
+        for name, feature in features.items()
+        if any(parent["feature"] in found for parent in feature.get("dependencies") or ())
+    }
 
 
 def _is_random(feature: Raw) -> bool:
