@@ -26,6 +26,10 @@ FIRST_PAUSE, LONGEST_PAUSE, LONGEST_PAUSE_IF_READY = 0.1, 30.0, 0.5
 HEALTHY_SECONDS = 5.0
 """After a worker that lived so long, another starts immediately."""
 TICK_SECONDS = 1.0
+WATCHED = [
+    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
+]
+"""What the parent does something about; Windows, where nothing is forked, lacks one of them."""
 
 Work = Callable[[int, int], None]
 """What a worker does, with the pipes to and from its parent, until it is to end."""
@@ -72,7 +76,7 @@ class Supervisor:
         wake, wake_end = os.pipe()
         os.set_blocking(wake_end, False)
         signal.set_wakeup_fd(wake_end, warn_on_full_buffer=False)
-        for watched in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for watched in WATCHED:
             signal.signal(watched, lambda number, _frame: self._signals.append(number))
         signal.signal(signal.SIGCHLD, lambda *_: None)  # it only wakes the loop
         while True:
@@ -98,9 +102,13 @@ class Supervisor:
 
     def _start(self) -> int:
         pipe, pipe_end = os.pipe()
+        # A new worker still has the handlers of its parent: what it is sent waits until it has its
+        # own. Otherwise it would never hear that it is to end.
+        signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
         pid = os.fork()
         if pid == 0:
             self._run_worker(pipe, pipe_end)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
         os.close(pipe_end)
         self._workers[pid] = _Worker(pid, pipe)
         return pid
@@ -109,8 +117,9 @@ class Supervisor:
         status = 1
         try:
             signal.set_wakeup_fd(-1)
-            for watched in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+            for watched in (*WATCHED, signal.SIGCHLD):
                 signal.signal(watched, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
             os.close(self._life_end)
             os.close(pipe)
             for other in self._workers.values():

@@ -24,6 +24,14 @@ supervisor.HANG_SECONDS = {HANG_SECONDS}.0
 from app.cli import main
 main()
 """
+LATE_SECONDS = 1
+LATE = f"""
+import os, time
+from app.cli import main
+os.register_at_fork(after_in_child=lambda: time.sleep({LATE_SECONDS}))
+main()
+"""
+"""Its workers do nothing at all for a while after they were forked, as on a busy machine."""
 
 
 def workers(server: Server) -> set[int]:
@@ -129,6 +137,16 @@ def test_a_worker_that_hangs_is_replaced(start):
     kill(victim, signal.SIGSTOP)
     until(lambda: victim not in workers(server) and len(workers(server)) == 2)
     assert re.search(rf"worker {victim} did not answer for \d+ s", server.log.read_text())
+
+
+def test_workers_that_have_only_just_been_forked_end_with_the_server(start):
+    server = start(command=[sys.executable, "-c", LATE, "serve"], PROCESSES="2")
+    victim = min(workers(server))
+    kill(victim, signal.SIGKILL)
+    until(lambda: len(workers(server) - {victim}) == 2)
+    began = time.monotonic()
+    assert server.end() == 0
+    assert time.monotonic() - began < 20
 
 
 def test_workers_end_when_their_parent_is_gone(server):
