@@ -1,6 +1,7 @@
 """Search over any page, by keyboard; and the same without scripts."""
 
 import re
+import time
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -8,8 +9,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.journeys.instance import CHECKOUT, VIEWER, Instance
 
 INPUT = "Search for anything"
-WRITTEN_WITHIN = 2_500
-"""Milliseconds: visits are written once a second, in each process."""
+WRITTEN_WITHIN = 20
+"""Seconds. Visits are written once a second in each process, and later when the machine is busy."""
 
 
 @pytest.fixture
@@ -38,6 +39,14 @@ def ask(page: Page, text: str, words: str | re.Pattern[str]) -> None:
     expect(page.locator("#palette [role=status]")).to_have_text(words)
 
 
+def reload_until(page: Page, words: str) -> None:
+    """Open a page again until the visits it shows have been written."""
+    deadline = time.monotonic() + WRITTEN_WITHIN
+    while words not in page.locator("main").inner_text() and time.monotonic() < deadline:
+        page.wait_for_timeout(250)
+        page.reload()
+
+
 def test_it_opens_over_any_page_and_gives_the_focus_back(palette: Page):
     expect(palette.get_by_role("dialog", name="Search")).to_be_visible()
     palette.keyboard.press("Escape")
@@ -60,7 +69,8 @@ def test_before_anyone_types_it_has_what_was_seen_last_and_actions(palette: Page
     palette.keyboard.press("Escape")
     palette.get_by_role("link", name="checkout.basket.off").click()
     expect(palette.get_by_role("heading", level=1)).to_have_text("checkout.basket.off")
-    palette.wait_for_timeout(WRITTEN_WITHIN)
+    palette.goto("/search")
+    reload_until(palette, "checkout.basket.off")
     palette.goto("/tags")
     palette.keyboard.press("Control+k")
     visited = palette.get_by_role("group", name="Recently visited")
@@ -136,9 +146,9 @@ def test_without_scripts_the_same_is_found_on_the_page(browser: Browser, instanc
     with instance.context(browser, VIEWER, java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(CHECKOUT)
-        page.wait_for_timeout(WRITTEN_WITHIN)
         page.get_by_role("link", name="Search").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Search")
+        reload_until(page, "Recently visited")
         expect(page.get_by_role("heading", name="Recently visited")).to_be_visible()
         page.get_by_role("searchbox", name="Search for").fill("checkout.basket.off")
         page.keyboard.press("Enter")
