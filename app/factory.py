@@ -3,6 +3,8 @@
 from flask import Flask
 
 from app import config
+from app.access_reviews import api as access_reviews_api
+from app.access_reviews import pages as access_review_pages
 from app.accounts import pages as accounts_pages
 from app.applications import api as applications_api
 from app.applications import pages as applications_pages
@@ -45,6 +47,8 @@ from app.features import pages_health as health_pages
 from app.features import pages_lifecycle as lifecycle_pages
 from app.features import pages_new as new_feature_pages
 from app.features import pages_settings as features_pages_settings
+from app.groups import api as groups_api
+from app.groups import pages as groups_pages
 from app.health import api as health_api
 from app.home import pages as home_pages
 from app.me import api as me_api
@@ -60,6 +64,9 @@ from app.projects import pages as projects_pages
 from app.projects import pages_members as member_pages
 from app.saved_filters import api as saved_filters_api
 from app.saved_filters import pages as saved_filter_pages
+from app.scim import api as scim_api
+from app.scim_tokens import api as scim_tokens_api
+from app.scim_tokens import pages as scim_token_pages
 from app.sdk_tokens import api as sdk_tokens_api
 from app.sdk_tokens import pages as sdk_token_pages
 from app.sdk_tokens import pages_connect as connect_pages
@@ -72,6 +79,10 @@ from app.segments import api as segments_api
 from app.segments import pages as segments_pages
 from app.service_accounts import api as service_accounts_api
 from app.service_accounts import pages as service_accounts_pages
+from app.sign_on import api as sign_on_api
+from app.sign_on import pages as sign_on_pages
+from app.sign_on import pages_linking as linking_pages
+from app.sign_on import pages_settings as single_sign_on_pages
 from app.strategies import api as strategies_api
 from app.strategies import pages as strategy_type_pages
 from app.switching import api as switching_api
@@ -105,6 +116,9 @@ APIS = (
     service_accounts_api.bp,
     sdk_tokens_api.bp,
     users_api.bp,
+    groups_api.bp,
+    scim_tokens_api.bp,
+    access_reviews_api.bp,
     projects_api.bp,
     features_api.bp,
     all_features_api.bp,
@@ -139,10 +153,17 @@ APIS = (
 )
 PAGES = (
     auth_pages.bp,
+    sign_on_pages.bp,
+    sign_on_api.bp,
+    scim_api.bp,
+    linking_pages.bp,
+    single_sign_on_pages.bp,
+    scim_token_pages.bp,
     home_pages.bp,
     accounts_pages.bp,
     projects_pages.bp,
     member_pages.bp,
+    access_review_pages.bp,
     features_pages.bp,
     all_features_pages.bp,
     new_feature_pages.bp,
@@ -175,6 +196,7 @@ PAGES = (
     users_pages_inactive.bp,
     event_log_pages.bp,
     security_log_pages.bp,
+    groups_pages.bp,
     service_accounts_pages.bp,
     tags_pages.bp,
     context_pages.bp,
@@ -208,6 +230,8 @@ def create_app(settings: Settings) -> Flask:
     security_log_requests.init_app(app)
     visits.init_app(app)
     auth_pages.init_app(app)
+    sign_on_pages.init_app(app)
+    scim_api.init_app(app)
     change_requests_pages.init_app(app)
     notice_pages.init_app(app)
     health_api.init_app(app)

@@ -21,6 +21,7 @@ pytest_plugins = [
     "tests.support.chromium",
     "tests.support.instances",
     "tests.support.machines",
+    "tests.support.oidc",
     "tests.support.postgresql",
     "tests.support.programs",
     "tests.support.sdks",

@@ -60,9 +60,20 @@ class People:
 
     def join(self, account_id: int, project_id: str, role: str = "Member") -> None:
         with self.app.app_context(), unit_of_work(writes=True):
-            db.session.add(
-                Member(project_id=project_id, account_id=account_id, role=Role[role.upper()])
-            )
+            member = Member(project_id=project_id, account_id=account_id)
+            member.give(COMMAND_LINE, Role[role.upper()])
+            db.session.add(member)
+
+    def named(self, username: str) -> int | None:
+        """The id of the account with this user name."""
+        with self.app.app_context(), unit_of_work(writes=False):
+            account = accounts.with_username(username)
+            return None if account is None else account.id
+
+    def promote(self, id: int | None, role: str) -> None:
+        """Give an account this root role, by hand."""
+        with self.app.app_context(), unit_of_work(writes=True):
+            db.session.get_one(Account, id or 0).give(COMMAND_LINE, Role[role.upper()])
 
     def member(self, username: str, project_id: str, role: str = "Member") -> ApiClient:
         """A client of a new Viewer with this role in the project."""

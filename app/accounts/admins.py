@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import sqlalchemy as sa
 
-from app.accounts.models import Account, AccountKind, RoleRow
+from app.accounts.models import Account, AccountKind, Identity, RoleRow
 from app.core.db import db
 from app.core.errors import Conflict
 from app.core.permissions import Role
@@ -37,11 +37,13 @@ def keep_one(besides: Collection[int]) -> None:
 
 
 def who_can_sign_in() -> set[int]:
-    """The ids of the people who are Admins and have a password."""
+    """The ids of the people who are Admins, with a password or linked to single sign-on."""
+    is_linked = sa.exists().where(Identity.account_id == Account.id)
     query = sa.select(Account.id).where(
         Account.kind == AccountKind.PERSON,
         Account.role == Role.ADMIN,
         Account.deleted_at.is_(None),
-        Account.password_hash.is_not(None),
+        Account.deactivated_at.is_(None),
+        sa.or_(Account.password_hash.is_not(None), is_linked),
     )
     return set(db.session.scalars(query))

@@ -66,6 +66,7 @@ def find(secret: str) -> tuple[SetupLink, Account]:
             SetupLink.digest == secrets.digest(secret),
             SetupLink.ended_at.is_(None),
             Account.deleted_at.is_(None),
+            Account.deactivated_at.is_(None),
         )
         .with_for_update(of=SetupLink)
     )

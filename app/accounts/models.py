@@ -6,14 +6,18 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, String
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
+from app.core.errors import Conflict
 from app.core.permissions import Role
 
 KEY_LENGTH = 255
+PROXY = "proxy"
+"""The issuer of identities that a proxy vouches for."""
 LONGEST_PASSWORD = 1_024
 LINK_VALID = timedelta(hours=48)
 
@@ -37,9 +41,66 @@ class RoleRow(Model):
     name: Mapped[str] = mapped_column(String(100), unique=True)
 
 
-class Account(Model):
+class HeldRole:
+    """A role that someone was given, that groups give them, or both: the stronger one counts.
+
+    ``own_role``: what a person or script gave. ``group_role``: the strongest that groups give.
+    ``given_by`` and ``given_at`` are those of ``own_role``; roles from older versions lack them.
+    """
+
+    role: Mapped[Role]
+    own_role: Mapped[Role | None]
+    group_role: Mapped[Role | None]
+    given_by: Mapped[str | None] = mapped_column(String(255))
+    given_at: Mapped[datetime | None]
+
+    def give(self, actor: Actor, role: Role) -> None:
+        """Set the own role.
+
+        Raises:
+            Conflict: if a group gives more, so that it would change nothing.
+
+        """
+        if self.group_role is not None and self.group_role < role:
+            raise Conflict(
+                f"A group gives the role {self.group_role.title}, so {role.title} would change "
+                "nothing. Change who is in the group, or what the group gives."
+            )
+        self.own_role, self.given_by, self.given_at = role, actor.username, utcnow()
+        self.role = role
+
+    def take(self) -> bool:
+        """Take the own role away; whether a role of a group remains.
+
+        Raises:
+            Conflict: if there is no own role.
+
+        """
+        if self.own_role is None:
+            raise Conflict(
+                "This role comes from a group. Change who is in the group, or what the group gives."
+            )
+        self.own_role = self.given_by = self.given_at = None
+        if self.group_role is not None:
+            self.role = self.group_role
+        return self.group_role is not None
+
+    def give_by_groups(self, role: Role | None) -> bool:
+        """Set the strongest role that groups give; whether a role of any source remains."""
+        self.group_role = role
+        held = [each for each in (self.own_role, role) if each is not None]
+        if held:
+            self.role = min(held)
+        return bool(held)
+
+
+class Account(HeldRole, Model):
     """``username_key`` and ``email_key`` enforce uniqueness: names that read alike share a key.
     A deleted account has no keys, so its names are free.
+
+    ``scim_id`` and ``external_id``: of those whom a directory manages, here and there;
+    ``scim_attributes``: what it said about their names and e-mails, as it said it.
+    ``deactivated_at``: since when the directory lets them in nowhere; their roles stay.
     """
 
     __tablename__ = "accounts"
@@ -52,11 +113,17 @@ class Account(Model):
     email: Mapped[str | None] = mapped_column(String(254))
     email_key: Mapped[str | None] = mapped_column(String(KEY_LENGTH), unique=True)
     role: Mapped[Role] = mapped_column(ForeignKey("roles.id"))
+    own_role: Mapped[Role | None] = mapped_column(
+        default=lambda context: context.get_current_parameters()["role"]
+    )
     password_hash: Mapped[str | None] = mapped_column(String(255))
     login_attempts: Mapped[int] = mapped_column(default=0)
     scim_id: Mapped[str | None] = mapped_column(String(255))
+    external_id: Mapped[str | None] = mapped_column(String(255), index=True)
+    scim_attributes: Mapped[dict[str, Any] | None]
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     last_sign_in_at: Mapped[datetime | None]
+    deactivated_at: Mapped[datetime | None]
     deleted_at: Mapped[datetime | None]
 
     __table_args__ = (
@@ -67,6 +134,10 @@ class Account(Model):
         at_most("email", 254),
         NEVER_REUSE_IDS,
     )
+
+    @property
+    def is_active(self) -> bool:
+        return self.deleted_at is None and self.deactivated_at is None
 
     @property
     def is_person(self) -> bool:
@@ -91,6 +162,29 @@ class Account(Model):
             "email": self.email,
             "rootRole": int(self.role),
         }
+
+
+class Identity(Model):
+    """Who an account is where its person signs in: at a provider, or at a proxy.
+
+    ``issuer``: the provider's address, or PROXY. ``subject``: what it calls the person.
+    """
+
+    __tablename__ = "identities"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    issuer: Mapped[str] = mapped_column(String(500))
+    subject: Mapped[str] = mapped_column(String(255))
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    last_used_at: Mapped[datetime] = mapped_column(default=utcnow)
+
+    __table_args__ = (
+        UniqueConstraint("issuer", "subject"),
+        at_most("issuer", 500),
+        at_most("subject", 255),
+        NEVER_REUSE_IDS,
+    )
 
 
 class SetupLink(Model):

@@ -6,7 +6,7 @@ from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
 
-from app.accounts import admins, links, usernames
+from app.accounts import admins, directory, links, usernames
 from app.accounts.models import Account, AccountKind, key_of
 from app.core.actor import Actor
 from app.core.clock import utcnow
@@ -45,7 +45,8 @@ def create(
     if username is None and email is None:
         message = "Give a username, an email, or both."
         raise Invalid.at("/username", message)
-    account = Account(kind=AccountKind.PERSON, role=root_role, name=name)
+    account = Account(kind=AccountKind.PERSON, name=name)
+    account.give(actor, root_role)
     usernames.rename(account, username)
     account.email = email
     account.email_key = key_of(email) if email else None
@@ -55,13 +56,25 @@ def create(
     return account
 
 
-def update(actor: Actor, account: Account, **changes: Unpack[Changes]) -> bool:
-    """Change a person or service account from ``get_for_change``; whether anything changed."""
+def update(
+    actor: Actor, account: Account, *, by_directory: bool = False, **changes: Unpack[Changes]
+) -> bool:
+    """Change a person or service account from ``get_for_change``; whether anything changed.
+
+    ``by_directory``: the caller is the directory that manages the person.
+
+    Raises:
+        Conflict: for a name or an e-mail that a directory decides.
+
+    """
     before, keys = account.snapshot(), (account.username_key, account.email_key)
+    if not by_directory:
+        directory.refuse_by_hand(account, changes)
     role = changes.get("root_role", account.role)
     if account.is_person and account.role is Role.ADMIN and role is not Role.ADMIN:
         admins.keep_one(besides={account.id})
-    account.role = role
+    if role is not account.role:
+        account.give(actor, role)
     if "name" in changes:
         account.name = changes["name"]
     if "username" in changes:
@@ -81,8 +94,15 @@ def update(actor: Actor, account: Account, **changes: Unpack[Changes]) -> bool:
     return after != before
 
 
-def remove(actor: Actor, account: Account) -> None:
-    """Delete a person, who can be restored for a while, or a service account."""
+def remove(actor: Actor, account: Account, *, by_directory: bool = False) -> None:
+    """Delete a person, who can be restored for a while, or a service account.
+
+    Raises:
+        Conflict: for the caller themselves, the last Admin, and someone whom a directory manages.
+
+    """
+    if not by_directory and directory.manages(account):
+        raise Conflict(f"{account.called} {directory.MANAGED}. Delete or deactivate them there.")
     if account.id == actor.id:
         raise Conflict("You cannot delete your own account. Ask another Admin.")
     if account.is_person and account.role is Role.ADMIN:
@@ -229,6 +249,40 @@ def mark_deleted(accounts: list[Account]) -> None:
     for account in accounts:
         account.deleted_at = utcnow()
         account.username_key = account.email_key = None
+    _end_access(accounts)
+
+
+def deactivate(actor: Actor, account: Account) -> None:
+    """Let someone in nowhere until ``reactivate``; their roles and names stay.
+
+    Raises:
+        Conflict: for the last Admin who can sign in.
+
+    """
+    if account.role is Role.ADMIN:
+        admins.keep_one(besides={account.id})
+    account.deactivated_at = utcnow()
+    _end_access([account])
+    events.record(actor, EventType.USER_DEACTIVATED, data=account.snapshot())
+
+
+def reactivate(actor: Actor, account: Account, *, by_directory: bool = False) -> None:
+    """Let someone in again whom a directory had deactivated; their tokens stay revoked.
+
+    Raises:
+        Conflict: if they are not deactivated, or a directory manages them.
+
+    """
+    if account.deactivated_at is None:
+        raise Conflict(f"{account.called} is not deactivated.")
+    if not by_directory and directory.manages(account):
+        raise Conflict(f"{account.called} {directory.MANAGED}. Activate them there.")
+    account.deactivated_at = None
+    events.record(actor, EventType.USER_REACTIVATED, data=account.snapshot())
+
+
+def _end_access(accounts: list[Account]) -> None:
+    """End all tokens, sessions and links of these accounts."""
     ids = [account.id for account in accounts]
     tokens.revoke_all(ids)
     sessions.close_all(ids)

@@ -30,8 +30,8 @@ _has_unseen = re.compile(
 
 def rename(account: Account, username: str | None) -> None:
     """Give the account a user name; the one that it has stays valid if the rules change."""
-    if username is not None and username != account.username and (fault := _fault(username)):
-        raise Invalid.at("/username", fault)
+    if username is not None and username != account.username and (wrong := fault(username)):
+        raise Invalid.at("/username", wrong)
     account.username = username
     account.username_key = key_of(username) if username else None
 
@@ -53,7 +53,7 @@ def refuse_taken(account: Account) -> None:
         raise NameExists(f"The email {account.email!r} belongs to another user.", field="email")
 
 
-def _fault(username: str) -> str | None:
+def fault(username: str) -> str | None:
     """Why no account can get this user name, in words; None if it can."""
     if _has_unseen(username) or any(unicodedata.category(c) in _UNSEEN_KINDS for c in username):
         return "Use only characters that can be seen, and single spaces."

@@ -4,7 +4,6 @@ Each takes one statement. The API accepts no cookie, and pages accept no token.
 """
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Any, cast
 
 import sqlalchemy as sa
@@ -13,9 +12,9 @@ from flask_login import LoginManager, UserMixin, current_user, login_user
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.accounts import links, passwords
-from app.accounts.models import Account
+from app.accounts.models import PROXY, Account, Identity
 from app.auth import first_admin, service
-from app.core.actor import Actor
+from app.core.actor import Actor, Proof
 from app.core.clock import utcnow
 from app.core.db import must_wait_to_write, rows, unit_of_work
 from app.core.errors import DomainError, NotAuthenticated, TooManyRequests, WrongPassword
@@ -32,6 +31,7 @@ from app.tokens import service as tokens
 from app.tokens.models import Token
 from app.web import browsers
 from app.web.browsers import Browsers, SignInRequired
+from app.web.remote_user import remote_user
 from app.web.settings import current_settings
 
 _account = (
@@ -55,6 +55,7 @@ _by_token = (
         Token.revoked_at.is_(None),
         Token.seen_expired_at.is_(None),
         Account.deleted_at.is_(None),
+        Account.deactivated_at.is_(None),
     )
 )
 _by_session = (
@@ -64,10 +65,19 @@ _by_session = (
         Session.last_used_at,
         Session.proved_at,
         Session.created_at.label("started_at"),
+        Session.identity_id,
+        Identity.issuer,
+        Identity.subject,
+        Account.password_hash.is_not(None).label("has_password"),
     )
     .join(Session, Session.account_id == Account.id)
     .outerjoin(Member, Member.account_id == Account.id)
-    .where(Session.digest == sa.bindparam("digest"), Account.deleted_at.is_(None))
+    .outerjoin(Identity, Identity.id == Session.identity_id)
+    .where(
+        Session.digest == sa.bindparam("digest"),
+        Account.deleted_at.is_(None),
+        Account.deactivated_at.is_(None),
+    )
 )
 
 _deferred: dict[str, Callable[[Any], None]] = {
@@ -87,6 +97,12 @@ CAN_WAIT = {"used_token", "used_session"}
 
 _callers: Memo[Sequence[Any]] = Memo()
 """What the database has about tokens and sessions, by their digest."""
+
+
+def store_after(name: str, store: Callable[[Any], None]) -> None:
+    """Have the value that ``g`` has under this name stored after the response, or dropped."""
+    _deferred[name] = store
+    CAN_WAIT.add(name)
 
 
 class SignedIn(UserMixin):  # type: ignore[misc] # untyped
@@ -176,18 +192,41 @@ def _load(secret: str) -> SignedIn | None:
     if sessions.is_over(row.started_at, row.last_used_at, idle_hours=hours):
         g.ended_session = secret  # or it would be valid again if the clock is set back
         return None
+    if not _still_holds(row):
+        return None
     if sessions.is_use_worth_noting(row.last_used_at):
         g.used_session = row.session_id
-    return SignedIn(secret, _actor(found, session_id=row.session_id, proved_at=row.proved_at))
+    actor = _actor(
+        found,
+        session_id=row.session_id,
+        proved_at=row.proved_at,
+        proof=_proof(row),
+        has_password=row.has_password,
+    )
+    return SignedIn(secret, actor)
 
 
-def _actor(
-    found: Sequence[Any],
-    *,
-    token_id: int | None = None,
-    session_id: int | None = None,
-    proved_at: datetime | None = None,
-) -> Actor:
+def _still_holds(session: Any) -> bool:
+    """Whether people may still sign in the way this session began."""
+    settings = current_settings()
+    if session.identity_id is None:
+        return service.may_use_password(session.username, session.role, settings)
+    if session.issuer == PROXY:
+        user = remote_user()
+        return user is not None and user.subject == session.subject
+    return bool(session.issuer == settings.oidc_issuer)
+
+
+def _proof(session: Any) -> Proof:
+    if session.identity_id is None:
+        return Proof.PASSWORD
+    if session.issuer != PROXY:
+        return Proof.PROVIDER
+    return Proof.PASSWORD if session.has_password else Proof.NONE
+
+
+def _actor(found: Sequence[Any], **credentials: Any) -> Actor:
+    """Who calls; ``credentials``: what the actor knows about the token or the session."""
     caller = found[0]
     return Actor(
         id=caller.id,
@@ -197,9 +236,7 @@ def _actor(
         project_roles={row.project_id: row.project_role for row in found if row.project_id},
         default_is_open=caller.default_mode is ProjectMode.OPEN,
         ip=request.remote_addr,
-        token_id=token_id,
-        session_id=session_id,
-        proved_at=proved_at,
+        **credentials,
     )
 
 

@@ -1,26 +1,31 @@
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from flask import Flask, flash, g, json, render_template, request
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeTimedSerializer
+from werkzeug.wrappers import Response
 
 from app.accounts import links, passwords
 from app.accounts.models import Account, SetupLink
-from app.auth import first_admin, forms, identity, service
+from app.auth import cookies, first_admin, forms, identity, service
 from app.auth.service import PendingSecondFactor, Welcome
-from app.core.actor import Actor
+from app.core.actor import Actor, Proof
 from app.core.db import transact
 from app.core.errors import Invalid, TooManyRequests
 from app.core.permissions import Access
+from app.events import service as events
+from app.events.models import EventType
 from app.security_log.models import SecurityKind
-from app.security_log.requests import note, record
+from app.security_log.requests import note
 from app.security_log.service import Entry
 from app.sessions import service as sessions
 from app.sessions.service import Browser
 from app.tokens import service as tokens
 from app.web import browsers, origins, strict_json
 from app.web.browsers import CONFIRMATION_FIELD, Fields, PasswordRequired, SignInRequired
+from app.web.caller import current_actor
 from app.web.forms import SchemaForm, attempt, show_form
 from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path, with_kept_form
 from app.web.routes import PageBlueprint
@@ -34,8 +39,7 @@ CODE_SECONDS = 600
 
 
 def init_app(app: Flask) -> None:
-    app.register_error_handler(SignInRequired, _ask_to_sign_in)
-    app.register_error_handler(PasswordRequired, _ask_for_password)
+    app.register_error_handler(PasswordRequired, _ask_for_proof)
 
 
 @bp.get("/sign-in", needs=Access.PUBLIC)
@@ -52,7 +56,9 @@ def sign_in_with_password() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return _sign_in_page(form, target, _kept_fields())
     try:
-        welcome = service.sign_in(form.values["name"], form.values["password"], _browser())
+        welcome = service.sign_in(
+            form.values["name"], form.values["password"], current_browser(), current_settings()
+        )
     except TooManyRequests as error:
         return _too_early(error, form, lambda: _sign_in_page(form, target, _kept_fields()))
     if welcome is None:
@@ -71,24 +77,13 @@ def sign_in_with_code() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return _code_page(form, pending, target)
     try:
-        welcome = service.finish(pending, form.values["code"], current_key(), _browser())
+        welcome = service.finish(pending, form.values["code"], current_key(), current_browser())
     except TooManyRequests as error:
         return _too_early(error, form, lambda: _code_page(form, pending, target))
     if welcome is None:
         form.show([("", "This code is wrong or was already used. Enter the next one.")])
         return _code_page(form, pending, target)
     return _let_in(welcome, target)
-
-
-@bp.post("/sign-out", needs=Access.SIGNED_IN)
-def sign_out() -> ResponseReturnValue:
-    """End the session, here and in every copy of its cookie."""
-    identity.end()
-    record(SecurityKind.SIGN_OUT)
-    flash("You’re signed out.", "ok")
-    answer = redirect_to("sign_in_pages.sign_in")
-    answer.headers["Clear-Site-Data"] = '"cache"'
-    return answer
 
 
 @bp.form("/set-up/<secret>", needs=Access.PUBLIC)
@@ -148,7 +143,11 @@ def _first_entry(
     account: Account, words: str, link: SetupLink | None = None
 ) -> ResponseReturnValue:
     """Sign in someone who has just set a password, with ``link`` if there was one."""
-    welcome = service.begin_session(account, _browser())
+    settings = current_settings()
+    if not service.may_use_password(account.label, account.role, settings):
+        flash(f"Password set. It isn’t used here: sign in with {settings.sign_on_name}.", "ok")
+        return redirect_to(".sign_in")
+    welcome = service.begin_session(account, current_browser())
     if isinstance(welcome, PendingSecondFactor):
         flash("Password set. One step is left.", "ok")
         return _code_page(forms.CodeForm(empty=True), welcome, "/")
@@ -167,27 +166,50 @@ def _too_early(
 
 
 def _let_in(welcome: Welcome, target: str) -> ResponseReturnValue:
-    """Start the session and continue to the page that was asked for."""
+    """Start the session after a password, and continue to the page that was asked for."""
+    account = welcome.account
+    if not current_settings().password_sign_in:
+        admin = Actor(account.id, account.label, account.role, ip=request.remote_addr)
+        events.record(admin, EventType.BREAK_GLASS_SIGN_IN, data={"name": account.label})
+    return enter(welcome, target, _kept_fields())
+
+
+def enter(welcome: Welcome, target: str, typed: Fields | None = None) -> Response:
+    """Give the browser its session, and continue to ``target`` with what was typed there."""
     identity.begin(welcome.secret)
     flash(_greeting(welcome), "ok")
     _tell_news(welcome.account)
-    return redirect_to_path(_with_kept_fields(target, welcome.secret))
+    if typed:
+        target = with_kept_form(target, sessions.keep_form(welcome.secret, typed))
+    return redirect_to_path(target)
 
 
-def _ask_to_sign_in(_: SignInRequired) -> ResponseReturnValue:
+def ask_to_sign_in() -> ResponseReturnValue:
     """Lead to the sign-in page, which carries the fields of a submitted form."""
     if request.method != "POST":
         here = request.full_path.rstrip("?")
         if here == "/":
             return redirect_to_path("/sign-in")
         return redirect_to("sign_in_pages.sign_in", next=own_path(here))
-    typed = browsers.typed_fields() if origins.is_own_form() else None
+    typed = typed_on_this_site()
+    if typed and current_settings().has_provider:
+        cookies.put(form_address(), typed)
     page, _status = _sign_in_page(forms.SignInForm(empty=True), form_address(), typed)
     return page, SignInRequired.status
 
 
-def _ask_for_password(needed: PasswordRequired) -> ResponseReturnValue:
-    """The submitted form again with a password field; sending it completes the action."""
+def typed_on_this_site() -> Fields | None:
+    """The fields of the form that was sent, if a page of this site sent it."""
+    return browsers.typed_fields() if origins.is_own_form() else None
+
+
+def _ask_for_proof(needed: PasswordRequired) -> ResponseReturnValue:
+    """Ask the signed-in person to prove that it is them, and keep what they typed.
+
+    With a password: the submitted form again with one more field, which completes the action.
+    """
+    if current_actor.proof is Proof.PROVIDER:
+        return _lead_to_provider(needed), needed.status
     typed = [(name, value) for name, values in browsers.typed_fields().items() for value in values]
     page = render_template(
         "auth/confirm.html",
@@ -197,6 +219,17 @@ def _ask_for_password(needed: PasswordRequired) -> ResponseReturnValue:
         back=request.script_root + form_address(),
     )
     return page, needed.status
+
+
+def _lead_to_provider(needed: PasswordRequired) -> str:
+    keep = partial(browsers.current_browsers().keep, browsers.typed_fields())
+    back = with_kept_form(form_address(), transact(keep, writes=True))
+    return render_template(
+        "auth/confirm_there.html",
+        needed=needed,
+        target=back,
+        back=request.script_root + form_address(),
+    )
 
 
 def _code_page(form: SchemaForm, pending: PendingSecondFactor, target: str) -> tuple[str, int]:
@@ -224,9 +257,16 @@ def _pending_signer() -> URLSafeTimedSerializer:
     return URLSafeTimedSerializer(current_key(), salt="sign-in waiting for a code")
 
 
-def _sign_in_page(form: SchemaForm, target: str, kept: Fields | None = None) -> tuple[str, int]:
+def _sign_in_page(form: SchemaForm, target: str, typed: Fields | None = None) -> tuple[str, int]:
+    settings = current_settings()
     page = render_template(
-        "auth/sign_in.html", form=form, target=target, kept=json.dumps(kept) if kept else None
+        "auth/sign_in.html",
+        form=form,
+        target=target,
+        kept=json.dumps(typed) if typed else None,
+        is_lost=typed is not None and settings.has_provider and not cookies.fits(typed),
+        settings=settings,
+        asks_password=settings.password_sign_in or form.problems or "password" in request.args,
     )
     return page, 400 if form.problems else 200
 
@@ -238,13 +278,6 @@ def _kept_fields() -> Fields | None:
         return {str(name): [str(value) for value in values] for name, values in fields.items()}
     except (ValueError, AttributeError, TypeError):
         return None
-
-
-def _with_kept_fields(target: str, secret: str) -> str:
-    kept = _kept_fields()
-    if not kept:
-        return target
-    return with_kept_form(target, sessions.keep_form(secret, kept))
 
 
 def _greeting(welcome: Welcome) -> str:
@@ -277,7 +310,7 @@ def _exact(at: datetime) -> str:
     return moment(at).striptags()
 
 
-def _browser() -> Browser:
+def current_browser() -> Browser:
     return Browser(
         ip=request.remote_addr,
         user_agent=request.headers.get("User-Agent", ""),

@@ -15,16 +15,18 @@ from app.accounts.models import Account, AccountKind, key_of
 from app.auth import attempts, second_factor, throttle
 from app.auth.models import SignIn
 from app.auth.throttle import Counted
+from app.config import Settings
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, save, transact
 from app.core.errors import NotFound, WrongPassword
 from app.core.networks import network_of
+from app.core.permissions import Role
 from app.security_log import service as security_log
 from app.security_log.models import SecurityKind
 from app.security_log.service import Entry
 from app.sessions import service as sessions
-from app.sessions.service import Browser
+from app.sessions.service import Browser, Origin
 
 T = TypeVar("T")
 
@@ -60,10 +62,21 @@ class _Candidate:
     password_hash: str
 
 
-def sign_in(name: str, password: str, browser: Browser) -> Welcome | PendingSecondFactor | None:
+def may_use_password(name: str, role: Role, settings: Settings) -> bool:
+    """Whether the account with this name can sign in with its password."""
+    if settings.password_sign_in:
+        return True
+    names = {key_of(each) for each in settings.break_glass_admins}
+    return role is Role.ADMIN and key_of(name) in names
+
+
+def sign_in(
+    name: str, password: str, browser: Browser, settings: Settings
+) -> Welcome | PendingSecondFactor | None:
     """Start a session if the name (or e-mail) and password are correct, else return None.
 
-    With two-step sign-in on, ``finish`` starts the session.
+    With two-step sign-in on, ``finish`` starts the session. Where only some may use a password,
+    that of all others is never correct.
 
     Uses two units of work, so that no one waits for the database while a password is hashed.
 
@@ -80,7 +93,7 @@ def sign_in(name: str, password: str, browser: Browser) -> Welcome | PendingSeco
 
     def conclude() -> Welcome | PendingSecondFactor | None:
         account = _unchanged(candidate) if candidate and is_right else None
-        if account is None:
+        if account is None or not may_use_password(account.label, account.role, settings):
             _record_failure(candidate, browser)
             return None
         throttle.forgive(counted)
@@ -91,6 +104,11 @@ def sign_in(name: str, password: str, browser: Browser) -> Welcome | PendingSeco
         candidate, counted = transact(find, writes=True)
         is_right = passwords.matches(candidate.password_hash if candidate else None, password)
         return transact(conclude, writes=True)
+
+
+def admit(account: Account, browser: Browser, origin: Origin) -> Welcome:
+    """Sign in an account whose person a provider or a proxy vouches for."""
+    return _welcome(account, browser, origin)
 
 
 def begin_session(account: Account, browser: Browser) -> Welcome | PendingSecondFactor:
@@ -109,7 +127,7 @@ def finish(pending: PendingSecondFactor, code: str, key: str, browser: Browser) 
 
     """
     account = db.session.get(Account, pending.account_id)
-    if account is None or account.deleted_at is not None or _mark(account) != pending.mark:
+    if account is None or not account.is_active or _mark(account) != pending.mark:
         raise NotFound("This sign-in is no longer valid. Start again.")
     name = f"\0{account.id}"  # no one can type this
     counted = throttle.count(name, browser.ip, account.id)
@@ -151,7 +169,7 @@ def prove(actor: Actor, password: str) -> None:
     with_password(actor, lambda: passwords.check(account, password, otherwise=wrong))
 
 
-def _welcome(account: Account, browser: Browser) -> Welcome:
+def _welcome(account: Account, browser: Browser, origin: Origin | None = None) -> Welcome:
     last = db.session.execute(
         sa.select(SignIn.at, SignIn.ip)
         .where(SignIn.account_id == account.id, SignIn.succeeded)
@@ -162,8 +180,9 @@ def _welcome(account: Account, browser: Browser) -> Welcome:
     save(SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=True))
     failed, account.login_attempts = account.login_attempts, 0
     account.last_sign_in_at = utcnow()
-    secret = sessions.open(account.id, browser)
-    entry = Entry(SecurityKind.SIGN_IN, browser.ip, account.id, account.label)
+    secret = sessions.open(account.id, browser, origin)
+    how = None if origin is None else "single sign-on"
+    entry = Entry(SecurityKind.SIGN_IN, browser.ip, account.id, account.label, detail=how)
     security_log.record(entry)
     at, ip = (last.at, last.ip) if last else (None, None)
     return Welcome(account, secret, at, ip, failed)
@@ -204,6 +223,7 @@ def _candidate(name: str) -> _Candidate | None:
             Account.kind == AccountKind.PERSON,
             Account.password_hash.is_not(None),
             Account.deleted_at.is_(None),
+            Account.deactivated_at.is_(None),
         )
         .order_by((Account.username_key == key).desc())
         .limit(1)
@@ -217,6 +237,7 @@ def _unchanged(candidate: _Candidate) -> Account | None:
     query = sa.select(Account).where(
         Account.id == candidate.account_id,
         Account.deleted_at.is_(None),
+        Account.deactivated_at.is_(None),
         Account.password_hash == candidate.password_hash,
     )
     return db.session.scalar(query.with_for_update())

@@ -20,6 +20,9 @@ from app.cli.commands import (
 from app.core.actor import COMMAND_LINE, Actor
 from app.core.clock import utcnow
 from app.core.errors import NotFound
+from app.scim_tokens import schemas as scim_schemas
+from app.scim_tokens import service as scim_tokens
+from app.scim_tokens.models import ScimToken
 from app.sdk_tokens import schemas as sdk_schemas
 from app.sdk_tokens import service as sdk_tokens
 from app.sdk_tokens.models import SdkToken
@@ -110,11 +113,16 @@ def whose(*, as_json: bool) -> None:
     secret = sys.stdin.readline().strip()
     with write_transaction():
         found, sdk_token = tokens.known_by(secret), sdk_tokens.known_by(secret)
+        scim_token = scim_tokens.known_by(secret)
         owner = accounts.find(found.account_id) if found else None
-        detail = sdk_token.label if sdk_token else security_log.looked_up(found, owner)
+        unowned = sdk_token or scim_token
+        detail = unowned.label if unowned else security_log.looked_up(found, owner)
         security_log.record(Entry.by(COMMAND_LINE, SecurityKind.TOKEN_LOOKED_UP, detail))
     if sdk_token is not None:
         print_output(_of_sdk(sdk_token), as_json=as_json)
+        return
+    if scim_token is not None:
+        print_output(_of_scim(scim_token), as_json=as_json)
         return
     if found is None or owner is None:
         raise NotFound("This token was not issued here.")
@@ -132,6 +140,15 @@ def _of_sdk(found: SdkToken) -> Output:
         sdk_schemas.SdkTokenRow().dump(found) | {"state": state},
         f"SDK token {found.id}, {found.name!r}, for {found.environment}. "
         f"It reads {found.reads}: {state}.",
+    )
+
+
+def _of_scim(found: ScimToken) -> Output:
+    state = _state(found)
+    return Output(
+        scim_schemas.ScimTokenRow().dump(found) | {"state": state},
+        f"SCIM token {found.id}, {found.name!r}, with which a directory manages users and "
+        f"groups: {state}.",
     )
 
 

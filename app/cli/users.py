@@ -124,6 +124,16 @@ def restore(actor: Actor, id: int) -> Output:
     return Output(schemas.UserDetail().dump(account), f"Restored {account.label}.")
 
 
+@user.command()
+@_name
+@change_command
+def reactivate(actor: Actor, name: str) -> Output:
+    """Let in the user NAME, whom a directory deactivated before it was disconnected."""
+    account = accounts.get_for_change(_person(name).id)
+    accounts.reactivate(actor, account)
+    return Output(schemas.UserDetail().dump(account), f"Activated {account.label}.")
+
+
 @user.command("reset-password")
 @_name
 @change_command

@@ -98,6 +98,12 @@ class Settings:
         kinds.whole_number(1, 3_650),
         "180",
     )
+    access_review_days: int = setting(
+        "The home page reminds Owners and Admins to review the access to a project after this "
+        "many days. 0: never.",
+        kinds.whole_number(0, 3_650),
+        "90",
+    )
     stale_after_days: int = setting(
         "A feature is proposed as stale if nothing asked for it for this many days, or if it has "
         "been on for everyone in all environments for so long. 0: never.",
@@ -133,6 +139,63 @@ class Settings:
         "those of webhooks. The command line reads from any.",
         ALLOWED_HOSTS,
     )
+    oidc_issuer: str | None = setting(
+        "The OpenID Connect provider that people sign in with. Flagstaff reads its configuration "
+        "from /.well-known/openid-configuration below this address.",
+        kinds.ISSUER,
+    )
+    oidc_client_id: str | None = setting(
+        "The name under which the provider knows this Flagstaff.", kinds.NAME
+    )
+    oidc_client_secret: str | None = setting(
+        "The secret that the provider gave it. Without one, PKCE alone protects the sign-in.",
+        kinds.PROVIDER_SECRET,
+    )
+    oidc_scopes: str = setting(
+        "What to ask the provider for. Some need groups here too.",
+        kinds.WORDS,
+        "openid profile email",
+    )
+    oidc_groups_claim: str = setting(
+        "The claim with the names of a person’s groups.", kinds.WORDS, "groups"
+    )
+    sign_on_name: str = setting(
+        "What the sign-in page calls the provider or the proxy.", kinds.WORDS, "your organisation"
+    )
+    sign_on_header: str | None = setting(
+        "The header in which FLAGSTAFF_TRUSTED_PROXY says who is signed in there. It is believed "
+        "from no one else.",
+        kinds.HEADER,
+    )
+    sign_on_header_email: str | None = setting(
+        "The header with their e-mail address, which the proxy must have verified.", kinds.HEADER
+    )
+    sign_on_header_name: str | None = setting("The header with their full name.", kinds.HEADER)
+    sign_on_header_groups: str | None = setting(
+        "The header with the names of their groups, with commas between them.", kinds.HEADER
+    )
+    sign_on_create: str = setting(
+        "Who gets an account at their first single sign-on: none of those without one, those in a "
+        "group that gives a role, or all. They are Viewers, and what their groups give them.",
+        kinds.one_of("none", "group", "all"),
+        "none",
+    )
+    sign_on_link: bool = setting(
+        "Whether the first single sign-on leads to the account with the same verified e-mail "
+        "address (from a proxy: or the same user name). Off: people link their account themselves.",
+        kinds.ON_OR_OFF,
+        "off",
+    )
+    password_sign_in: bool = setting(
+        "Whether people can sign in with a password. Off needs single sign-on.",
+        kinds.ON_OR_OFF,
+        "on",
+    )
+    break_glass_admins: tuple[str, ...] = setting(
+        "The user names of Admins who can sign in with a password even so, for when the provider "
+        "is away. Each such sign-in is an event.",
+        kinds.NAMES,
+    )
     log_format: str = setting(
         "The format of the log on standard error.", kinds.one_of("text", "json"), "text"
     )
@@ -147,9 +210,23 @@ class Settings:
         return timedelta(days=self.inactivity_days)
 
     @property
+    def access_review_after(self) -> timedelta:
+        """The members of a project are to be reviewed after so long; zero: never."""
+        return timedelta(days=self.access_review_days)
+
+    @property
     def stale_after(self) -> timedelta:
         """A feature is proposed as stale after so long; zero: never."""
         return timedelta(days=self.stale_after_days)
+
+    @property
+    def has_provider(self) -> bool:
+        """Whether people can sign in with an OpenID Connect provider."""
+        return self.oidc_issuer is not None
+
+    @property
+    def has_single_sign_on(self) -> bool:
+        return self.has_provider or self.sign_on_header is not None
 
     @property
     def is_https(self) -> bool:
@@ -188,7 +265,23 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
             "for example https://flags.example.org"
         )
         raise WrongSetting("base_url", "", allowed)
+    _check_sign_on(settings)
     return settings
+
+
+def _check_sign_on(settings: Settings) -> None:
+    """Refuse settings of which one needs another."""
+    if settings.has_provider and settings.oidc_client_id is None:
+        raise WrongSetting("oidc_client_id", "", "set, because FLAGSTAFF_OIDC_ISSUER is")
+    if settings.oidc_client_id is not None and not settings.has_provider:
+        raise WrongSetting("oidc_issuer", "", "set, because FLAGSTAFF_OIDC_CLIENT_ID is")
+    if "openid" not in settings.oidc_scopes.split():
+        raise WrongSetting("oidc_scopes", settings.oidc_scopes, "a list with openid in it")
+    if settings.sign_on_header is not None and settings.trusted_proxy is None:
+        raise WrongSetting("trusted_proxy", "", "set, because FLAGSTAFF_SIGN_ON_HEADER is")
+    if not settings.password_sign_in and not settings.has_single_sign_on:
+        allowed = "on, unless FLAGSTAFF_OIDC_ISSUER or FLAGSTAFF_SIGN_ON_HEADER is set"
+        raise WrongSetting("password_sign_in", "off", allowed)
 
 
 def for_flask(settings: Settings) -> dict[str, Any]:

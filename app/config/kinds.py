@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 MIN_SECRET = 32
 MAX_PORT = 65_535
+LONGEST_NAME = 255
 HOST_NAME = r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}"
 URL_PATH = r"(/[A-Za-z0-9_~.-]+)*"
 
@@ -79,6 +81,48 @@ def _read_base_url(value: str) -> str:
     return value.rstrip("/")
 
 
+def _read_issuer(value: str) -> str | None:
+    """Kept to the letter: a provider's tokens name it so. Plain http only on this machine."""
+    if not value:
+        return None
+    match = _base_url.fullmatch(value)
+    host = urlsplit(value).hostname or ""
+    if match is None or not (value.startswith("https:") or is_loopback(host)):
+        raise ValueError
+    return value
+
+
+def _read_header(value: str) -> str | None:
+    if value and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}", value):
+        raise ValueError
+    return value or None
+
+
+def _read_name(value: str) -> str | None:
+    if not re.fullmatch(r"[^\x00-\x20\x7f]*", value) or len(value) > LONGEST_NAME:
+        raise ValueError
+    return value or None
+
+
+def _read_words(value: str) -> str:
+    if not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
+        raise ValueError
+    return value
+
+
+def _read_on_or_off(value: str) -> bool:
+    if value not in ("on", "off"):
+        raise ValueError
+    return value == "on"
+
+
+def _read_names(value: str) -> tuple[str, ...]:
+    names = tuple(name for each in value.split(",") if (name := each.strip()))
+    if any(len(name) > LONGEST_NAME or not name.isprintable() for name in names):
+        raise ValueError
+    return names
+
+
 def _read_url_path(value: str) -> str:
     if not re.fullmatch(URL_PATH, value):
         raise ValueError
@@ -131,6 +175,16 @@ DATABASE_URL = Kind(
     _read_database_url,
     _scheme_only,
 )
+ON_OR_OFF = Kind("on or off", _read_on_or_off)
+HEADER = Kind("the name of a header, such as X-Remote-User", _read_header)
+ISSUER = Kind(
+    "the provider’s address, which starts with https:// (http:// only on this machine)",
+    _read_issuer,
+)
+NAME = Kind(f"at most {LONGEST_NAME} characters without spaces", _read_name)
+NAMES = Kind("names with commas between them", _read_names)
+PROVIDER_SECRET = Kind(NAME.allowed, _read_name, lambda _: "…")
+WORDS = Kind(f"1 to {LONGEST_NAME} characters", _read_words)
 SECRET = Kind(
     f"at least {MIN_SECRET} printable ASCII characters without spaces",
     _read_secret,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import Enum, auto
 from typing import NamedTuple, Self
 
 from app.core.errors import NoAccess
@@ -16,6 +17,15 @@ from app.core.permissions import (
     who_can_grant,
 )
 from app.core.system_user import system_user
+
+
+class Proof(Enum):
+    """How someone who is signed in can prove again that it is them."""
+
+    PASSWORD = auto()
+    PROVIDER = auto()
+    NONE = auto()
+    """Their proxy signed them in, and they have no password."""
 
 
 class Approved(NamedTuple):
@@ -32,7 +42,8 @@ class Actor:
 
     ``project_roles`` maps project ids to the role held there. ``default_is_open`` says whether
     the project ``default`` is in mode open, where Editors work without being members. ``name`` is
-    the person's full name. ``proved_at``: when they last entered their password in this browser.
+    the person's full name. ``proved_at``: when they last proved in this browser that it is them,
+    and ``proof``: how they can do so again.
     ``approved``: what others approved, so that it needs no approval again. ``batch_id``: of all
     that the actor records. ``cause``: what the event log says where the actor gave no reason; it
     opens nothing.
@@ -46,6 +57,8 @@ class Actor:
     token_id: int | None = None
     session_id: int | None = None
     proved_at: datetime | None = None
+    proof: Proof = Proof.PASSWORD
+    has_password: bool = True
     name: str | None = None
     ip: str | None = None
     reason: str | None = None

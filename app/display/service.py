@@ -37,6 +37,7 @@ PAGES = {
             "everywhere": "Features that have long been on for everyone",
             "inactive": "Inactive people",
             "ownerless": "Projects without an Owner",
+            "access": "Projects whose access is to be reviewed",
             "tags": "Tags that are nearly alike",
             "projects": "Your projects",
             "favourites": "Favourite features",

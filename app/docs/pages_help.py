@@ -33,6 +33,7 @@ bp = PageBlueprint("help_pages", __name__)
 
 TOPICS = {
     "roles": ("Roles and permissions", "Who can do what, and how to get access"),
+    "single-sign-on": ("Single sign-on", "OpenID Connect, a proxy, SCIM, groups and roles"),
     "connect": ("Connect an application", "Code for each language, and what to check"),
     "moving-in": ("From Unleash to here in an hour", "Import, compare, change one address"),
     "configuration": ("Configuration as a file", "Export everything, and apply it from a file"),
@@ -134,6 +135,7 @@ FACTS: dict[str, Callable[[], dict[str, Any]]] = {
         "kinds": security_words.WORDS,
         "keeps": current_settings().security_log_days,
     },
+    "single-sign-on": lambda: {"scim_address": current_settings().address("/scim/v2")},
     "lifecycle": lambda: {"days": current_settings().stale_after_days},
     "moving-in": lambda: {"example": "https://unleash.example.com"},
     "operating": _operating,

@@ -25,6 +25,11 @@ class EventWords(NamedTuple):
 
 
 WORDS = {
+    EventType.ACCESS_REVIEW_SIGNED_OFF: EventWords(
+        "Someone reviewed the access to a project, and signed off. What they removed is in "
+        "the same batch.",
+        "signed off the access review of project {project}: {reviewed}",
+    ),
     EventType.APPLICATION_DELETED: EventWords(
         "What an application had reported was deleted. If it still runs, it appears again.",
         "deleted application {application}",
@@ -40,6 +45,10 @@ WORDS = {
     EventType.BACKUP_RESTORED: EventWords(
         "This database was restored from a backup. The event says when the backup was created.",
         "restored the backup of {backup_time}",
+    ),
+    EventType.BREAK_GLASS_SIGN_IN: EventWords(
+        "An Admin signed in with a password although sign-in with passwords is off.",
+        "signed in with a password, past single sign-on",
     ),
     EventType.BROWSER_ORIGINS_UPDATED: EventWords(
         "The sites whose pages can read features in browsers were changed.",
@@ -209,6 +218,28 @@ WORDS = {
         "changed feature {feature}: {changes}",
         "changed the type or state of {features}{in_project}",
     ),
+    EventType.GROUP_CREATED: EventWords(
+        "A group was created, with the roles that it gives.", "created group {group}"
+    ),
+    EventType.GROUP_DELETED: EventWords(
+        "A group was deleted. Its members lost the roles that it gave.", "deleted group {group}"
+    ),
+    EventType.GROUP_MEMBERS_CHANGED: EventWords(
+        "A directory added people to a group or removed them from it.",
+        "changed who is in group {group}: {joined}",
+    ),
+    EventType.GROUP_UPDATED: EventWords(
+        "A group gives other roles than before, or has another name.",
+        "changed group {group}: {changes}",
+    ),
+    EventType.IDENTITY_LINKED: EventWords(
+        "An account was linked to someone at the single sign-on provider. They can sign in there.",
+        "linked {whose} account to {subject_there}",
+    ),
+    EventType.IDENTITY_UNLINKED: EventWords(
+        "An account was unlinked from someone at the single sign-on provider.",
+        "unlinked {whose} account from {subject_there}",
+    ),
     EventType.INACTIVE_USERS_DELETED: EventWords(
         "Inactive users were deleted. The event names them, and why others were skipped.",
         "deleted {inactive}",
@@ -243,6 +274,18 @@ WORDS = {
     ),
     EventType.RECOVERY_CODE_USED: EventWords(
         "A user signed in with a recovery code.", "signed in with a recovery code{for_other}"
+    ),
+    EventType.SCIM_DISCONNECTED: EventWords(
+        "An Admin disconnected the directory. Users and groups are managed by hand again.",
+        "disconnected the directory",
+    ),
+    EventType.SCIM_TOKEN_CREATED: EventWords(
+        "A token was created, by which a directory manages users and groups.",
+        "created SCIM token {scim_token}",
+    ),
+    EventType.SCIM_TOKEN_REVOKED: EventWords(
+        "A SCIM token was revoked. The directory that has it can no longer change anything.",
+        "revoked SCIM token {scim_token}",
     ),
     EventType.SDK_TOKEN_CREATED: EventWords(
         "An SDK token was created. Its secret is stored nowhere.",
@@ -340,10 +383,20 @@ WORDS = {
         "rotated token {token}{of_other}",
     ),
     EventType.USER_CREATED: EventWords("A user was created.", "created user {account}"),
+    EventType.USER_DEACTIVATED: EventWords(
+        "A directory deactivated a user. Their sessions and tokens ended; their roles stay.",
+        "deactivated user {account}",
+        "deactivated {users}",
+    ),
     EventType.USER_DELETED: EventWords(
         "A user was deleted. An Admin can restore them within 30 days.",
         "deleted user {account}",
         "deleted {users}",
+    ),
+    EventType.USER_REACTIVATED: EventWords(
+        "A deactivated user was activated again. Their roles still hold; their tokens don’t.",
+        "activated user {account} again",
+        "activated {users} again",
     ),
     EventType.USER_RESTORED: EventWords(
         "A deleted user was restored.", "restored user {account}", "restored {users}"
@@ -591,6 +644,22 @@ class _Facts:
         return [counted(self._count, "strategy", "strategies")]
 
     @property
+    def group(self) -> list[Part]:
+        return [self._name]
+
+    @property
+    def joined(self) -> list[Part]:
+        """``added Ada, removed 3 users``."""
+        phrases: list[list[Part]] = []
+        for verb in ("added", "removed"):
+            ids = self._data.get(verb) or []
+            if len(ids) == 1:
+                phrases.append([f"{verb} ", self._person(ids[0], f"account {ids[0]}")])
+            elif ids:
+                phrases.append([f"{verb} {counted(len(ids), 'user')}"])
+        return _joined(phrases)
+
+    @property
     def inactive(self) -> list[Part]:
         people = self._data.get("deleted", ())
         skipped = self._data.get("skippedCount", 0)
@@ -630,6 +699,15 @@ class _Facts:
         return [str(recorded.get("tokenName", "?"))]
 
     @property
+    def reviewed(self) -> list[Part]:
+        kept, removed = (len(self._data.get(key) or ()) for key in ("kept", "removed"))
+        return [f"{counted(kept, 'role')} kept, {removed:,} removed"]
+
+    @property
+    def scim_token(self) -> list[Part]:
+        return [str(self._data.get("tokenName", "?"))]
+
+    @property
     def segment(self) -> list[Part]:
         return [Mention("segment", self._name, self._name)]
 
@@ -640,6 +718,11 @@ class _Facts:
     @property
     def old_name(self) -> list[Part]:
         return [str(self._before.get("name", self._name))]
+
+    @property
+    def subject_there(self) -> list[Part]:
+        """Who someone is at the provider that they sign on with."""
+        return [f"{self._data.get('subject', '?')} at {self._data.get('issuer', '?')}"]
 
     @property
     def tag_type(self) -> list[Part]:

@@ -15,6 +15,7 @@ from app.health import proxy_check
 from app.web.caller import admit
 from app.web.http import current_metrics
 from app.web.metrics import CONTENT_TYPE
+from app.web.remote_user import came_from_proxy
 from app.web.routes import ApiBlueprint
 from app.web.settings import current_key, current_settings
 from app.webhooks import outbox
@@ -87,7 +88,14 @@ def _request_facts() -> dict[str, Any]:
         "client": request.remote_addr,
         "forwardedFor": request.headers.get("X-Forwarded-For"),
         "body": len(request.get_data()),
+        "user": _user(),
     }
+
+
+def _user() -> str | None:
+    """What the header for single sign-on holds, if it is believed."""
+    header = current_settings().sign_on_header
+    return request.headers.get(header) if header and came_from_proxy() else None
 
 
 def _is_ready() -> bool:

@@ -27,5 +27,6 @@ _SOURCES: dict[Kind, Callable[[Actor, Facts], Iterator[Item]]] = {
     Kind.EVERYWHERE: leftovers.everywhere,
     Kind.INACTIVE: upkeep.inactive_people,
     Kind.OWNERLESS: upkeep.ownerless_projects,
+    Kind.ACCESS: upkeep.access_reviews,
     Kind.TAGS: leftovers.alike_tags,
 }

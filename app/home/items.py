@@ -29,6 +29,7 @@ class Kind(StrEnum):
     EVERYWHERE = "everywhere"
     INACTIVE = "inactive"
     OWNERLESS = "ownerless"
+    ACCESS = "access"
     TAGS = "tags"
 
 
@@ -53,11 +54,13 @@ class Item:
 class Facts:
     """What is not in the database.
 
-    ``inactive_after``, ``stale_after``, ``webhook_hosts``: as the settings have them.
+    ``inactive_after``, ``review_after``, ``stale_after``, ``webhook_hosts``: as the settings have
+    them.
     ``unevaluable``: why features can't be evaluated, by environment and name.
     """
 
     inactive_after: timedelta
+    review_after: timedelta
     stale_after: timedelta
     webhook_hosts: Sequence[AllowedHost]
     unevaluable: Mapping[str, Mapping[str, str]]

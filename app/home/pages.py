@@ -34,7 +34,11 @@ def index() -> ResponseReturnValue:
     settings = current_settings()
     source: Source = current_app.extensions["flagstaff.source"]
     facts = Facts(
-        settings.inactivity, settings.stale_after, settings.webhook_hosts, source.problems()
+        settings.inactivity,
+        settings.access_review_after,
+        settings.stale_after,
+        settings.webhook_hosts,
+        source.problems(),
     )
     steps, hidden = overview.first_steps(), display.hidden(current_actor, "home")
     marked = favourites.all_of(current_actor)
@@ -75,6 +79,7 @@ _STEPS = {
     Kind.EVERYWHERE: ("all_feature_pages.index", "Review"),
     Kind.INACTIVE: ("inactive_pages.index", "Review"),
     Kind.OWNERLESS: ("project_pages.index", "Review"),
+    Kind.ACCESS: ("access_review_pages.new", "Review"),
     Kind.TAGS: ("tag_pages.index", "Review"),
 }
 _FILTERS = {

@@ -6,6 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.access_reviews import service as reviews
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
@@ -102,6 +103,20 @@ def ownerless_projects(actor: Actor, _: Facts) -> Iterator[Item]:
         names = [project.name for project in found.items]
         says = f"{counted(found.total, 'project')} {verb} no Owner"
         yield Item(Kind.OWNERLESS, Tone.WARNING, says, some(names, found.total))
+
+
+def access_reviews(actor: Actor, facts: Facts) -> Iterator[Item]:
+    """Projects whose members no one confirmed for too long."""
+    if not facts.review_after:
+        return
+    found = reviews.due(actor, after=facts.review_after, limit=NAMED)
+    if found.total:
+        names = [each.project.name for each in found.items]
+        since = days(facts.review_after)
+        says = f"Review the access to {counted(found.total, 'project')}"
+        more = f"No one did for {since}: {some(names, found.total)}"
+        place = {"project_id": found.items[0].project.id}
+        yield Item(Kind.ACCESS, Tone.WARNING, says, more, place)
 
 
 def _time_of(order: sa.ColumnElement[Any], *conditions: sa.ColumnElement[bool]) -> datetime | None:

@@ -8,8 +8,16 @@ from werkzeug.wrappers import Response
 
 from app.accounts import links
 from app.auth import attempts
-from app.core.permissions import ON_PROJECTS, PERMISSION_WORDS, Access, Permission, Role
+from app.core.permissions import (
+    GRANTS,
+    ON_PROJECTS,
+    PERMISSION_WORDS,
+    Access,
+    Permission,
+    Role,
+)
 from app.core.words import spoken
+from app.groups import sources
 from app.me import schemas, service
 from app.me.forms import PasswordForm
 from app.projects import service as projects
@@ -136,8 +144,9 @@ def revoke_token(token_id: int) -> ResponseReturnValue:
 def permissions() -> str:
     """My permissions with their sources, and "Can I …?"."""
     visible = projects.search(current_actor, archived=False, limit=ALL, offset=0).items
+    origins = sources.of_account(current_actor.account_id)
     held = [
-        (permission, project or "", current_actor.source(permission, project))
+        (permission, project or "", _source(permission, project, origins))
         for permission, project in current_actor.permissions()
     ]
     return render_template(
@@ -209,6 +218,25 @@ def choose_theme() -> Response:
     return answer
 
 
+def _source(
+    permission: Permission,
+    project_id: str | None,
+    known: dict[str, list[sources.Source]] | None = None,
+) -> str | None:
+    """Which role grants the permission, and where that role comes from; None if none does.
+
+    ``known``: the sources of all that the reader holds.
+    """
+    role = current_actor.source(permission, project_id)
+    if role is None:
+        return None
+    if known is None:
+        known = sources.of_account(current_actor.account_id)
+    everywhere = permission in GRANTS[current_actor.role]
+    place = "" if everywhere or project_id not in current_actor.project_roles else project_id
+    return f"{role}, {sources.told(known.get(place or '', []))}"
+
+
 def _answer() -> Answer | None:
     """The answer to the question in the address; None without a valid question."""
     try:
@@ -217,14 +245,13 @@ def _answer() -> Answer | None:
         return None
     project_id = request.args.get("project") or None
     if permission not in ON_PROJECTS or project_id is None:
-        source = current_actor.source(permission)
-        return Answer(permission, None, source, "", None, [])
+        return Answer(permission, None, _source(permission, None), "", None, [])
     overview = projects.overview(current_actor, project_id)
     role = current_actor.project_roles.get(project_id)
     return Answer(
         permission,
         overview.project.name,
-        current_actor.source(permission, project_id),
+        _source(permission, project_id),
         f"{'an' if role is Role.OWNER else 'a'} {role.title}" if role else "not a member",
         overview.project.mode.value,
         [owner.called for owner in overview.owners],

@@ -30,7 +30,11 @@ def shortages(*conditions: sa.ColumnElement[bool]) -> list[Shortage]:
 
     ``conditions``: about projects.
     """
-    is_person = sa.and_(Account.kind == AccountKind.PERSON, Account.deleted_at.is_(None))
+    is_person = sa.and_(
+        Account.kind == AccountKind.PERSON,
+        Account.deleted_at.is_(None),
+        Account.deactivated_at.is_(None),
+    )
     is_admin = Account.role == Role.ADMIN
     admins = sa.select(sa.func.count()).where(is_person, is_admin).scalar_subquery()
     members = (

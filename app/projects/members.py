@@ -88,13 +88,16 @@ def _replace(actor: Actor, project: Project, roles: dict[int, Role]) -> bool:
         )
     for id, member in current.items():
         if id not in roles:
-            db.session.delete(member)
-        else:
-            member.role = roles[id]
+            _take(member)
+        elif member.role is not roles[id]:
+            member.give(actor, roles[id])
     for id in sorted(set(roles) - set(current)):
-        db.session.merge(Member(project_id=project.id, account_id=id, role=roles[id]))
+        added = Member(project_id=project.id, account_id=id)
+        added.give(actor, roles[id])
+        db.session.merge(added)
     flush()
-    after = {str(id): roles[id].title for id in sorted(roles)}
+    left = {account.id: member for account, member in queries.members(project.id)}
+    after = {str(id): left[id].role.title for id in sorted(left)}
     if after != before:
         events.record(
             actor,
@@ -104,6 +107,12 @@ def _replace(actor: Actor, project: Project, roles: dict[int, Role]) -> bool:
             data={"members": after},
         )
     return after != before
+
+
+def _take(member: Member) -> None:
+    """Take away what the member was given; what a group gives remains."""
+    if not member.take():
+        db.session.delete(member)
 
 
 def _roles_in(project: Project) -> dict[int, Role]:

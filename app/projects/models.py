@@ -5,6 +5,7 @@ from typing import Any
 from sqlalchemy import CheckConstraint, ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column, query_expression, relationship
 
+from app.accounts.models import HeldRole
 from app.core.clock import utcnow
 from app.core.db import Model, at_most
 from app.core.permissions import Role
@@ -112,7 +113,7 @@ class Approval(Model):
     __table_args__ = (CheckConstraint("required_approvals BETWEEN 1 AND 10", name="range"),)
 
 
-class Member(Model):
+class Member(HeldRole, Model):
     """The role of an account in a project."""
 
     __tablename__ = "project_members"

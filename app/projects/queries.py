@@ -52,6 +52,7 @@ def can_approve(
     return sa.and_(
         account.kind == AccountKind.PERSON,
         account.deleted_at.is_(None),
+        account.deactivated_at.is_(None),
         sa.or_(account.role == Role.ADMIN, is_member),
     )
 

@@ -222,7 +222,9 @@ def create(
     )
     save(project, if_taken=taken)
     if actor.id is not None:
-        save(Member(project_id=id, account_id=actor.id, role=Role.OWNER))
+        creator = Member(project_id=id, account_id=actor.id)
+        creator.give(actor, Role.OWNER)
+        save(creator)
     events.record(actor, EventType.PROJECT_CREATED, project=id, data=project.snapshot())
     return project
 

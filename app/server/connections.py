@@ -16,7 +16,7 @@ from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.task import WSGITask
 
 from app.server.repeats import Repeat
-from app.web.http import AGAIN
+from app.web.http import AGAIN, PEER
 
 RECEIVE_SECONDS = 20.0
 """From a request's first byte, or the opening of a connection, to the request's last byte."""
@@ -80,6 +80,8 @@ class Task(WSGITask):  # type: ignore[misc] # untyped
         environ: dict[str, Any] = super().get_environment()
         if self.request.whole is not None:
             environ[AGAIN] = self._again_while
+        # Read before waitress replaces the address by that of the client behind the proxy.
+        environ[PEER] = self.channel.addr[0]
         return environ
 
     def build_response_header(self) -> bytes:

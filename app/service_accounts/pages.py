@@ -9,6 +9,7 @@ from app.accounts.models import Account
 from app.core.clock import utcnow
 from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.core.words import counted
+from app.scim_tokens import service as scim_tokens
 from app.sdk_tokens import service as sdk_tokens
 from app.security_log.models import SecurityKind
 from app.security_log.requests import record
@@ -188,9 +189,11 @@ def find_token() -> ResponseReturnValue:
     is_asked = form.validate_on_submit()
     secret = form.values["secret"] if is_asked else ""
     token, sdk_token = tokens.known_by(secret), sdk_tokens.known_by(secret)
+    scim_token = scim_tokens.known_by(secret)
     owner = accounts.find(token.account_id) if token else None
     if is_asked:
-        detail = sdk_token.label if sdk_token else looked_up(token, owner)
+        unowned = sdk_token or scim_token
+        detail = unowned.label if unowned else looked_up(token, owner)
         record(SecurityKind.TOKEN_LOOKED_UP, detail)
     form.secret.data = ""
     return show_form(
@@ -199,6 +202,7 @@ def find_token() -> ResponseReturnValue:
         is_asked=is_asked,
         token=token,
         sdk_token=sdk_token,
+        scim_token=scim_token,
         owner=owner,
         revoke=_revoke_address(token, owner) if token and owner else None,
     )

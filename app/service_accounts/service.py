@@ -60,7 +60,8 @@ def create(
     actor: Actor, *, root_role: Role, username: str | None = None, name: str | None = None
 ) -> ServiceAccount:
     """Create a service account; without a username it gets one from its name, or else its id."""
-    account = Account(kind=AccountKind.SERVICE, role=root_role, name=name)
+    account = Account(kind=AccountKind.SERVICE, name=name)
+    account.give(actor, root_role)
     if username is None:
         _save_under_free_username(account)
     else:

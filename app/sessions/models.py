@@ -1,7 +1,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, LargeBinary, String
+from sqlalchemy import ForeignKey, LargeBinary, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.clock import utcnow
@@ -23,6 +23,12 @@ class Session(Model):
 
     ip: Mapped[str | None] = mapped_column(String(45))
     user_agent: Mapped[str | None] = mapped_column(String(255))
+    identity_id: Mapped[int | None] = mapped_column(index=True)
+    """How the person signed in, if not with a password. A session outlives no identity."""
+    provider_session: Mapped[str | None] = mapped_column(String(255), index=True)
+    """What the provider calls the session that this one began with."""
+    id_token: Mapped[str | None] = mapped_column(Text)
+    """By which the provider recognizes whom to sign out."""
 
     __table_args__ = (at_most("user_agent", 255), NEVER_REUSE_IDS)
 

@@ -29,8 +29,20 @@ class Browser:
     idle_hours: int
 
 
-def open(account_id: int, browser: Browser) -> str:
-    """Start a session and return the secret for its cookie; deletes sessions that are over."""
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The single sign-on that a session begins with. Proxies have no sessions and tokens."""
+
+    identity_id: int
+    provider_session: str | None = None
+    id_token: str | None = None
+
+
+def open(account_id: int, browser: Browser, origin: Origin | None = None) -> str:
+    """Start a session and return the secret for its cookie; deletes sessions that are over.
+
+    ``origin``: None for a sign-in with a password.
+    """
     now = utcnow()
     over = sa.or_(
         Session.last_used_at < now - timedelta(hours=browser.idle_hours),
@@ -43,6 +55,9 @@ def open(account_id: int, browser: Browser) -> str:
         digest=secrets.digest(secret),
         ip=browser.ip,
         user_agent=browser.user_agent[:USER_AGENT_LENGTH],
+        identity_id=origin and origin.identity_id,
+        provider_session=origin and origin.provider_session,
+        id_token=origin and origin.id_token,
     )
     save(session)
     return secret
@@ -64,6 +79,21 @@ def is_over(started_at: datetime, last_used_at: datetime, *, idle_hours: int) ->
 def close(secret: str) -> None:
     """End the session with this secret, if it exists."""
     db.session.execute(sa.delete(Session).where(Session.digest == secrets.digest(secret)))
+
+
+def close_of_identities(ids: Collection[int], *, provider_session: str | None = None) -> set[int]:
+    """End the sessions that began with these identities, or with one session there.
+
+    Returns the ids of the accounts whose sessions ended.
+    """
+    ended = sa.delete(Session).where(Session.identity_id.in_(ids))
+    if provider_session is not None:
+        ended = ended.where(Session.provider_session == provider_session)
+    return set(db.session.scalars(ended.returning(Session.account_id)))
+
+
+def get(session_id: int) -> Session | None:
+    return db.session.get(Session, session_id)
 
 
 def close_all(account_ids: Collection[int], *, but: int | None = None) -> None:

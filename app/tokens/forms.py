@@ -12,6 +12,11 @@ DAYS = ("7", "30", "90", "365")
 ON_A_DATE, NEVER = "date", "never"
 
 
+def in_days(choice: str | None, now: datetime) -> datetime | None:
+    """When a token expires that lasts so many days; None for one that never does."""
+    return now + timedelta(days=int(choice)) if choice in DAYS else None
+
+
 class TokenForm(SchemaForm):
     schema = schemas.NewToken
 
@@ -49,7 +54,7 @@ class TokenForm(SchemaForm):
 
     def _expires_at(self) -> datetime | None:
         if self.lasts.data in DAYS:
-            return utcnow() + timedelta(days=int(self.lasts.data))
+            return in_days(self.lasts.data, utcnow())
         day = self._date() if self.lasts.data == ON_A_DATE else None
         return datetime.combine(day, time.max, UTC) if day else None
 

@@ -28,6 +28,7 @@ _bearer = re.compile(r"\Abearer +", re.IGNORECASE)
 class TokenKind(StrEnum):
     PERSONAL = "pat"
     SERVICE_ACCOUNT = "sa"
+    SCIM = "scim"
     SDK = "sdk"
 
 
@@ -50,6 +51,13 @@ def may_be_one(secret: str) -> bool:
     if secret.startswith(PREFIX):
         return _shape(secret) is not None and secret.endswith(_check(secret[:-CHECK_LENGTH]))
     return 0 < len(secret) <= LONGEST
+
+
+def is_of(kind: TokenKind, secret: str) -> bool:
+    """Whether the text has the form of a token of this kind."""
+    random = secret.removeprefix(f"{PREFIX}{kind}_")
+    has_shape = re.fullmatch(rf"[0-9A-Za-z]{{{SECRET_LENGTH + CHECK_LENGTH}}}", random)
+    return has_shape is not None and secret.endswith(_check(secret[:-CHECK_LENGTH]))
 
 
 def _check(body: str) -> str:

@@ -50,6 +50,8 @@ class NewImport(Schema):
     def _check(self, data: dict[str, Any], **_: Any) -> None:
         if ("url" in data) == ("content" in data):
             raise ValidationError("Send either url with token, or content.", "url")
+        if "content" in data and "token" in data:
+            raise ValidationError("Send it with url, not with content.", "token")
         if "url" in data and "token" not in data:
             raise ValidationError("This field is required.", "token")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.access_reviews.models import AccessReview
 from app.accounts import service as accounts
 from app.accounts.models import SetupLink
 from app.archive.models import ArchivedDependency
@@ -28,6 +29,7 @@ from app.events.models import EventType
 from app.events.service import EventPayload
 from app.favourites.models import Favourite
 from app.features.models import Dependency, Feature, Selection
+from app.groups.models import GroupProject
 from app.projects.models import Approval, Member, Project, ProjectEnvironment
 from app.sdk_tokens.models import SdkToken, SdkTokenProject
 from app.segments import service as segments
@@ -135,6 +137,8 @@ def _inhabited(things: Things, features: Collection[str]) -> list[str]:
         ]
         asked = sa.select(ChangeRequest.project_id).where(ChangeRequest.project_id.in_(chunk))
         found += [f"project {id}, with change requests" for id in db.session.scalars(asked)]
+        reviewed = sa.select(AccessReview.project_id).where(AccessReview.project_id.in_(chunk))
+        found += [f"project {id}, with access reviews" for id in db.session.scalars(reviewed)]
     return found
 
 
@@ -243,7 +247,7 @@ class _Removal:
             project = db.session.get_one(Project, id)
             payloads.append(EventPayload(project=id, pre_data=project.snapshot()))
         for model in (
-            *(ProjectEnvironment, Approval, Member, Favourite, Visit, Selection),
+            *(ProjectEnvironment, Approval, GroupProject, Member, Favourite, Visit, Selection),
             SdkTokenProject,
         ):
             _delete(model, model.project_id, ids)

@@ -91,6 +91,18 @@ def restore(account_id: int) -> Account:
     return accounts.restore(current_actor, account_id)
 
 
+@bp.post("/<id:account_id>/reactivate", needs=Permission.ADMIN)
+@bp.response(200, schemas.UserDetail)
+def reactivate(account_id: int) -> Account:
+    """Let a deactivated user sign in again
+
+    For those whom a directory deactivated before it was disconnected. 409 while it manages them.
+    """
+    account = accounts.get_for_change(account_id)
+    accounts.reactivate(current_actor, account)
+    return account
+
+
 @bp.get("/<id:account_id>/token", needs=Permission.ADMIN)
 @bp.arguments(PageQuery, location="query")
 @bp.response(200, TokenList)

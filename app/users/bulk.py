@@ -125,7 +125,7 @@ def _set_role(actor: Actor, effects: Collection[Effect]) -> None:
     payloads = []
     for account, role in moved.items():
         before = account.snapshot()
-        account.role = role
+        account.give(actor, role)
         payloads.append(EventPayload(pre_data=before, data=account.snapshot()))
     db.session.flush()
     events.record_together(actor, EventType.USER_UPDATED, payloads)

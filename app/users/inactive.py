@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.accounts import admins
+from app.accounts import admins, directory
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
 from app.core.actor import Actor
@@ -31,6 +31,9 @@ LAST_TOKEN_USE = (
 _SIGNED_IN = sa.func.coalesce(Account.last_sign_in_at, Account.created_at)
 LATEST = sa.case((LAST_TOKEN_USE > _SIGNED_IN, LAST_TOKEN_USE), else_=_SIGNED_IN)
 """The last activity of a person."""
+
+
+MANAGED = "managed by the directory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ def next_one(*, after: timedelta) -> tuple[Account, datetime] | None:
         .where(
             Account.kind == AccountKind.PERSON,
             Account.deleted_at.is_(None),
+            Account.deactivated_at.is_(None),
             ~_is_inactive(utcnow() - after),
         )
         .order_by(LATEST, Account.id)
@@ -100,7 +104,9 @@ def remove(actor: Actor, ids: list[int], *, after: timedelta) -> Outcome:
         # Checked again with the rows locked: someone may have signed in since.
         query = sa.select(Account).where(Account.id.in_(chunk), condition).order_by(Account.id)
         found += db.session.scalars(query.with_for_update())
-    spared = {actor.id: "yourself"} | _last_admin(found)
+    managed = {account.id: MANAGED for account in found if directory.manages(account)}
+    going = [account for account in found if account.id not in managed]
+    spared = {actor.id: "yourself"} | managed | _last_admin(going)
     deleted = [account for account in found if account.id not in spared]
     accounts.mark_deleted(deleted)
     skipped = _reasons(wanted.difference(account.id for account in deleted), spared)
@@ -116,6 +122,7 @@ def _is_inactive(since: datetime) -> sa.ColumnElement[bool]:
     return sa.and_(
         Account.kind == AccountKind.PERSON,
         Account.deleted_at.is_(None),
+        Account.deactivated_at.is_(None),
         sa.func.coalesce(Account.last_sign_in_at, Account.created_at) < since,
         ~used_token.correlate(Account),
     )
@@ -126,9 +133,8 @@ def _last_admin(found: list[Account]) -> dict[int | None, str]:
     going = [account for account in found if account.role is Role.ADMIN]
     if not going or admins.other_can_sign_in(besides={a.id for a in going}):
         return {}
-    stays = max(
-        going, key=lambda a: (a.password_hash is not None, a.last_sign_in_at or a.created_at)
-    )
+    able = admins.who_can_sign_in()
+    stays = max(going, key=lambda a: (a.id in able, a.last_sign_in_at or a.created_at))
     return {stays.id: "the last Admin"}
 
 

@@ -4,12 +4,14 @@ from flask import flash, render_template, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.accounts import links
+from app.accounts import directory, identities, links
 from app.accounts import service as accounts
 from app.accounts.forms import in_words, makes_admin
 from app.accounts.models import Account, AccountKind
 from app.auth import second_factor
 from app.core.permissions import ROOT_ROLES, Permission, Role
+from app.groups import service as groups
+from app.groups import sources
 from app.tokens import service as tokens
 from app.tokens.pages import revoke_page
 from app.users import schemas, service
@@ -173,6 +175,15 @@ def restore(account_id: int) -> Response:
     return redirect_to(".show", account_id=account_id)
 
 
+@bp.post("/<id:account_id>/reactivate", needs=Permission.ADMIN)
+def reactivate(account_id: int) -> Response:
+    """Let in a user whom a directory deactivated before it was disconnected."""
+    account = accounts.get_for_change(account_id)
+    accounts.reactivate(current_actor, account)
+    flash(f"{account.called} can sign in again. Their roles are back, their tokens aren’t.", "ok")
+    return redirect_to(".show", account_id=account_id)
+
+
 def _filters(query: Query) -> list[tuple[str, str, str]]:
     """The filters in use, for the chips of the list."""
     found = []
@@ -200,6 +211,7 @@ def _stale_edit(account_id: int) -> StaleEdit:
 def _user_page(
     account: Account, form: UserForm, stale: Values | None = None
 ) -> ResponseReturnValue:
+    known = sources.of_account(account.id)
     return _stale_edit(account.id).show(
         "users/show.html",
         form,
@@ -211,7 +223,20 @@ def _user_page(
         has_second_step=second_factor.is_on(account.id),
         activity=service.recent(account.id),
         tokens=tokens.of_accounts([account.id])[account.id],
+        origins={place: sources.told(found) for place, found in known.items()},
+        groups=groups.of_account(account.id),
+        identities=identities.of_account(account.id),
+        no_deletion=_no_deletion(account),
     )
+
+
+def _no_deletion(account: Account) -> str:
+    """Why the user can’t be deleted; empty if they can."""
+    if account.id == current_actor.id:
+        return "You can’t delete your own account. Ask another Admin."
+    if directory.manages(account):
+        return f"{account.called} {directory.MANAGED}. Delete or deactivate them there."
+    return ""
 
 
 def _removal_page(account: Account, form: ReasonForm) -> ResponseReturnValue:

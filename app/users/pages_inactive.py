@@ -44,6 +44,7 @@ SKIPPED_WORDS = {
     "unknown": "Unknown",
     "already deleted": "Already deleted",
     "a service account": "A service account",
+    inactive.MANAGED: "Managed by your directory: delete or deactivate them there",
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from app.accounts import directory
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
 from app.auth.models import SignIn
@@ -192,6 +193,8 @@ def verdict(candidates: Collection[Candidate], *, total: int, people: int) -> st
 def _obstacle(actor: Actor, account: Account) -> str | None:
     if account.id == actor.id:
         return "your own account"
+    if directory.manages(account):
+        return "an account of your directory. Delete or deactivate it there"
     return "the last Admin who can sign in" if inactive.is_last_admin(account) else None
 
 

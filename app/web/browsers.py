@@ -14,7 +14,7 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 from itsdangerous import BadSignature
 from werkzeug.datastructures import MultiDict
 
-from app.core.actor import Actor
+from app.core.actor import Actor, Proof
 from app.core.clock import utcnow
 from app.core.errors import AuthenticationRequired, Invalid
 from app.web.caller import current_actor
@@ -25,7 +25,7 @@ from app.web.redirects import form_address, with_kept_form
 Fields = dict[str, list[str]]
 """The submitted values of a form by field."""
 
-API_PATHS = ("/api/admin/", "/health", "/ready")
+API_PATHS = ("/api/admin/", "/scim/", "/health", "/ready")
 CSRF_FIELD = "csrf_token"
 CONFIRMATION_FIELD = "confirm_password"
 CONFIRMATION_VALID = timedelta(minutes=5)
@@ -92,7 +92,7 @@ def init_app(app: Flask, browsers: Browsers) -> None:
 
 
 def require_password(action: str) -> None:
-    """Let the form through only if the signed-in person entered their password recently.
+    """Let the form through only if the signed-in person proved recently that it is them.
 
     It is not asked for again within five minutes. Without it the view still runs, so that a wrong
     form is refused first; ``confirmed`` then asks for the password instead of accepting the form.
@@ -104,10 +104,10 @@ def require_password(action: str) -> None:
     g.pop("awaits_password", None)
     at = current_actor.proved_at
     is_recent = at is not None and abs(utcnow() - at) <= CONFIRMATION_VALID
-    if is_recent or request.method in SAFE_METHODS:
+    if is_recent or request.method in SAFE_METHODS or current_actor.proof is Proof.NONE:
         return
     password = request.form.get(CONFIRMATION_FIELD)
-    if password is None:
+    if password is None or current_actor.proof is Proof.PROVIDER:
         g.awaits_password = action
     elif fault := current_browsers().check_password(password):
         raise PasswordRequired(action, fault)

@@ -25,6 +25,9 @@ An application that answered without a body calls it with what says whether the 
 same answer. That is called in the thread of all connections, so it must not wait for anything.
 """
 
+PEER = "flagstaff.peer"
+"""Where the server says in the environment of a request which address it came from directly."""
+
 View = Callable[..., Any]
 AgainWhile = Callable[[Callable[[], bool]], None]
 

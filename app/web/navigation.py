@@ -75,7 +75,14 @@ GROUPS = (
         "People",
         (
             Entry("Users", "user_pages.index", Permission.ADMIN),
+            Entry("Groups", "group_pages.index", Permission.ADMIN, also="/new-group"),
             Entry("Service accounts", "service_account_pages.index", Permission.ADMIN),
+            Entry(
+                "Single sign-on",
+                "single_sign_on_pages.show",
+                Permission.ADMIN,
+                also="/scim-tokens",
+            ),
             Entry("Events", "event_pages.index", Permission.READ_LOGS),
             Entry("Security log", "security_log_pages.index", Permission.ADMIN),
         ),

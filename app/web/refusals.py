@@ -1,9 +1,10 @@
 """Every refusal and failure, as JSON for the API and as a page for browsers."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 
-from flask import Flask, current_app, g, jsonify, render_template, request
+from flask import Flask, Response, current_app, g, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -36,10 +37,27 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(Exception, _fail)
 
 
+def render(app: Flask, prefix: str, renders: Callable[[DomainError], Response]) -> None:
+    """Have all refusals below this path rendered in a form of their own."""
+    _renderers(app)[prefix] = renders
+
+
+def _renderers(app: Flask) -> dict[str, Callable[[DomainError], Response]]:
+    found: dict[str, Callable[[DomainError], Response]] = app.extensions.setdefault(
+        "flagstaff.refusals", {}
+    )
+    return found
+
+
 def _refuse(error: DomainError) -> ResponseReturnValue:
     """``id`` is in the log and in the response, so that one can be found by the other."""
     g.refusal = f"{error.name}: {error.message}"
     g.is_denied = isinstance(error, NoAccess)
+    for prefix, renders in _renderers(current_app).items():
+        if request.path.startswith(prefix):
+            answer = renders(error)
+            answer.headers.extend(error.headers)
+            return answer
     if wants_json():
         return jsonify(error.body(request_id())), error.status, error.headers
     return _page(error), error.status, error.headers
@@ -97,6 +115,7 @@ def _page(error: DomainError) -> str:
         "errors/error.html",
         error=error,
         id=request_id(),
+        is_known="actor" in g,
         # A failed page asks the database for nothing: it may be what has failed.
         layout="layouts/base.html" if is_refusal and "actor" in g else "layouts/gate.html",
     )

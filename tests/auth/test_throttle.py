@@ -34,7 +34,7 @@ def attempt(app: Flask) -> Try:
         with app.app_context():
             try:
                 browser = OpenedBy(ip=ip, user_agent="", idle_hours=12)
-                welcome = service.sign_in(name, password, browser)
+                welcome = service.sign_in(name, password, browser, app.config["SETTINGS"])
             except TooManyRequests as refusal:
                 return refusal.headers["Retry-After"]
             return "in" if welcome else "wrong"

@@ -419,6 +419,33 @@ def test_events_are_listed_with_filters(machine):
     assert "Invalid value for --type" in machine.refused("events", "list", "--type", "x")
 
 
+def test_groups_from_beginning_to_end(machine):
+    made = value(machine, "group", "create", "Devs", "--project", "default=member")
+    assert made["projects"] == [{"id": "default", "roleId": 5}]
+    machine.ok("group", "update", "devs", "--role", "editor")
+    assert columns(machine.ok("group", "list")) == [
+        ["1", "Editor", "Member", "of", "default", "0", "Devs"]
+    ]
+    assert "must look like payments=member" in machine.refused(
+        "group", "update", "devs", "--project", "default"
+    )
+    assert machine.ok("group", "delete", "devs") == "Deleted group Devs."
+    assert "There is no group 'devs'." in machine.refused("group", "delete", "devs")
+
+
+def test_tokens_of_directories_from_beginning_to_end(machine):
+    made = value(machine, "scim-token", "create", "Okta", "--days", "30")
+    assert made["secret"].startswith("fst_scim_")
+    [listed] = value(machine, "scim-token", "list")["tokens"]
+    assert (listed["tokenName"], listed["hint"]) == ("Okta", made["secret"][-4:])
+    known = "SCIM token 1, 'Okta', with which a directory manages users and groups"
+    assert machine.ok("token", "whose", fed=made["secret"]) == f"{known}: valid."
+    assert machine.ok("scim-token", "revoke", "1") == "Revoked SCIM token Okta."
+    assert machine.ok("token", "whose", fed=made["secret"]) == f"{known}: revoked."
+    assert looked_up(machine) == ["SCIM token 1"] * 2
+    assert value(machine, "scim-token", "list")["tokens"] == []
+
+
 CHANGES = [
     "user create --username kim",
     "user update ada --role Admin",
@@ -435,6 +462,12 @@ CHANGES = [
     "webhook rotate 1",
     "webhook test 1",
     "webhook delete 1",
+    "group create devs --role editor --project default=member",
+    "group update ops --role none",
+    "group delete ops",
+    "scim-token create Okta",
+    "scim-token revoke 1",
+    "scim-token disconnect",
     "service-account create --username other",
     "service-account update robot --name Other",
     "service-account delete robot",
@@ -477,6 +510,8 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Machine:
         "sdk-token create web --environment production",
         "webhook create chat https://hooks.example/",
         "service-account create --username robot",
+        "group create ops --role viewer",
+        "scim-token create directory",
         "feature create default checkout",
         "tag-type create area",
         "segment create Staff",
@@ -503,6 +538,8 @@ def everything(machine: Machine) -> list[Any]:
     engine = sa.create_engine(f"sqlite:///{machine.home}/flagstaff.db")
     tables = (
         "accounts",
+        "groups",
+        "scim_tokens",
         "tokens",
         "setup_links",
         "projects",
@@ -536,7 +573,7 @@ def test_completion_knows_the_commands(machine):
     }
     done = subprocess.run([EXECUTABLE], env=environ, capture_output=True, text=True, check=False)
     assert done.stdout.split() == [
-        f"plain,{name}" for name in ("reset-password", "reset-second-step", "restore")
+        f"plain,{name}" for name in ("reactivate", "reset-password", "reset-second-step", "restore")
     ]
 
 

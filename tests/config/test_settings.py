@@ -46,11 +46,30 @@ GOOD = [
     ("URL_PREFIX", "/flags", "/flags"),
     ("URL_PREFIX", "/tools/flags", "/tools/flags"),
     ("INACTIVITY_DAYS", "3650", 3_650),
+    ("ACCESS_REVIEW_DAYS", "0", 0),
     ("STALE_AFTER_DAYS", "0", 0),
     ("MAX_REQUEST_BYTES", "1024", 1_024),
     ("SESSION_HOURS", "720", 720),
     ("PASSWORD_MIN", "8", 8),
     ("SECURITY_LOG_DAYS", "3650", 3_650),
+    ("OIDC_ISSUER", "https://login.example.org/realms/a", "https://login.example.org/realms/a"),
+    ("OIDC_ISSUER", "https://login.example.org/", "https://login.example.org/"),
+    ("OIDC_ISSUER", "http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+    ("OIDC_CLIENT_ID", "flagstaff", "flagstaff"),
+    ("OIDC_CLIENT_SECRET", "s3cret~", "s3cret~"),
+    ("OIDC_SCOPES", "openid groups", "openid groups"),
+    ("OIDC_GROUPS_CLAIM", "https://example.org/roles", "https://example.org/roles"),
+    ("SIGN_ON_NAME", "Example Org", "Example Org"),
+    ("SIGN_ON_HEADER", "X-Remote-User", "X-Remote-User"),
+    ("SIGN_ON_HEADER_EMAIL", "X-Remote-Email", "X-Remote-Email"),
+    ("SIGN_ON_HEADER_NAME", "X-Remote-Name", "X-Remote-Name"),
+    ("SIGN_ON_HEADER_GROUPS", "X-Remote-Groups", "X-Remote-Groups"),
+    ("SIGN_ON_CREATE", "group", "group"),
+    ("SIGN_ON_CREATE", "all", "all"),
+    ("SIGN_ON_LINK", "on", True),
+    ("PASSWORD_SIGN_IN", "on", True),
+    ("PASSWORD_SIGN_IN", "off", False),
+    ("BREAK_GLASS_ADMINS", "ada, grace,", ("ada", "grace")),
     ("LOG_FORMAT", "json", "json"),
     ("WEBHOOK_HOSTS", "Hooks.Example.com", (HOOKS,)),
     ("WEBHOOK_HOSTS", "http://[::1]:8080, ", (LOOPBACK,)),
@@ -63,6 +82,7 @@ NUMBERS = {
     "THREADS": (1, 64),
     "INACTIVITY_DAYS": (1, 3_650),
     "STALE_AFTER_DAYS": (0, 3_650),
+    "ACCESS_REVIEW_DAYS": (0, 3_650),
     "MAX_REQUEST_BYTES": (1_024, 2**30),
     "SESSION_HOURS": (1, 720),
     "PASSWORD_MIN": (8, 128),
@@ -91,6 +111,20 @@ BAD = [
     ("URL_PREFIX", "/", "a path like"),
     ("URL_PREFIX", "//example.org", "a path like"),
     ("URL_PREFIX", "/a b", "a path like"),
+    ("OIDC_ISSUER", "login.example.org", "the provider’s address"),
+    ("OIDC_ISSUER", "http://login.example.org", "the provider’s address"),
+    ("OIDC_CLIENT_ID", "two words", "at most 255 characters without spaces"),
+    ("OIDC_SCOPES", "profile email", "a list with openid in it"),
+    ("OIDC_GROUPS_CLAIM", "x" * 256, "1 to 255 characters"),
+    ("SIGN_ON_NAME", "a\x07b", "1 to 255 characters"),
+    ("SIGN_ON_HEADER", "Remote User", "the name of a header"),
+    ("SIGN_ON_HEADER_EMAIL", "X:Y", "the name of a header"),
+    ("SIGN_ON_HEADER_NAME", "-", "the name of a header"),
+    ("SIGN_ON_HEADER_GROUPS", "X_Y", "the name of a header"),
+    ("SIGN_ON_CREATE", "everyone", "It must be none or group or all."),
+    ("SIGN_ON_LINK", "yes", "It must be on or off."),
+    ("PASSWORD_SIGN_IN", "no", "It must be on or off."),
+    ("BREAK_GLASS_ADMINS", "a" * 256, "names with commas between them"),
     ("LOG_FORMAT", "xml", "It must be text or json."),
     ("LOG_FORMAT", "JSON", "It must be text or json."),
     ("IMPORT_HOSTS", "*", "hosts with commas between them"),
@@ -116,6 +150,7 @@ SECRET = [
     ("BOOTSTRAP_TOKEN", "correct-horse " * 4, "…"),
     ("BOOTSTRAP_TOKEN", "é" * 40, "…"),
     ("SECRET_KEY", "correct-horse", "…"),
+    ("OIDC_CLIENT_SECRET", "correct-horse battery", "…"),
     ("SECRET_KEY", "correct-horse\n" * 4, "…"),
     ("BASE_URL", "https://a:correct-horse@flags.example.org", "https://…@flags.example.org"),
 ]
@@ -145,11 +180,26 @@ def test_the_defaults():
         trusted_proxy=None,
         url_prefix="",
         inactivity_days=180,
+        access_review_days=90,
         stale_after_days=30,
         max_request_bytes=2_097_152,
         session_hours=12,
         password_min=15,
         security_log_days=90,
+        oidc_issuer=None,
+        oidc_client_id=None,
+        oidc_client_secret=None,
+        oidc_scopes="openid profile email",
+        oidc_groups_claim="groups",
+        sign_on_name="your organisation",
+        sign_on_header=None,
+        sign_on_header_email=None,
+        sign_on_header_name=None,
+        sign_on_header_groups=None,
+        sign_on_create="none",
+        sign_on_link=False,
+        password_sign_in=True,
+        break_glass_admins=(),
         log_format="text",
         webhook_hosts=(),
         import_hosts=(),
@@ -162,9 +212,32 @@ def test_these_tests_know_every_setting():
     assert {name for name, *_ in BAD + SECRET} == known
 
 
+ISSUER, CLIENT = {"OIDC_ISSUER": "https://login.example.org"}, {"OIDC_CLIENT_ID": "flagstaff"}
+NEEDS = {
+    "OIDC_ISSUER": CLIENT,
+    "OIDC_CLIENT_ID": ISSUER,
+    "SIGN_ON_HEADER": {"TRUSTED_PROXY": "10.0.0.1"},
+    "PASSWORD_SIGN_IN": ISSUER | CLIENT,
+}
+
+
 @pytest.mark.parametrize(("name", "value", "expected"), GOOD)
 def test_a_good_value_is_taken(name, value, expected):
-    assert getattr(settings(**{name: value}), name.lower()) == expected
+    given = NEEDS.get(name, {}) | {name: value}
+    assert getattr(settings(**given), name.lower()) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "lacks"),
+    [
+        ("OIDC_ISSUER", "https://login.example.org", "OIDC_CLIENT_ID"),
+        ("OIDC_CLIENT_ID", "flagstaff", "OIDC_ISSUER"),
+        ("SIGN_ON_HEADER", "X-Remote-User", "TRUSTED_PROXY"),
+        ("PASSWORD_SIGN_IN", "off", "PASSWORD_SIGN_IN"),
+    ],
+)
+def test_a_setting_that_needs_another_is_refused_without_it(name, value, lacks):
+    assert refusal(name, value).startswith(f"FLAGSTAFF_{lacks} is ")
 
 
 @pytest.mark.parametrize("name", [field.name.upper() for field in fields(Settings)])

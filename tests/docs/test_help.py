@@ -28,6 +28,9 @@ NAMES = {
     "PreconditionFailedError": 412,
     "PayloadTooLargeError": 413,
     "ContentTypeerror": 415,
+    "ScimError": 400,
+    "SignOnFailed": 400,
+    "SignOnRefused": 403,
     "RateLimitError": 429,
     "InternalError": 500,
     "UnavailableError": 503,
@@ -122,4 +125,7 @@ def test_the_openapi_document_says_when_each_error_happens(admin):
     responses = admin.ok("GET", "/api/openapi.json")["components"]["responses"]
     told = " ".join(response["description"] for response in responses.values())
     unsaid = {kind.name for kind in errors.every() if kind.when not in told}
-    assert unsaid == {"ForeignFormError", "ForeignHostError", "MethodNotAllowedError"}
+    assert unsaid == {
+        *("ForeignFormError", "ForeignHostError", "MethodNotAllowedError"),
+        *("SignOnFailed", "SignOnRefused"),
+    }

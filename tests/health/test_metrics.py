@@ -98,6 +98,7 @@ def test_what_arrived_is_shown_only_with_the_key(app):
         "path": "/arrival",
         "client": "192.0.2.7",
         "forwardedFor": None,
+        "user": None,
         "body": 0,
     }
 

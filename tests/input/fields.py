@@ -128,6 +128,18 @@ def of_variant(method: str, path: str, before: str) -> list["Slot"]:
     return [Slot(method, path, f"{before}{name}", what) for name, what in takes.items()]
 
 
+def of_group(method: str, path: str, status: int) -> list["Slot"]:
+    """The roles that a group gives, everywhere and in a project."""
+    takes = {
+        "rootRole": ONE | NULL,
+        "projects": {"[]"},
+        "projects/0": NOTHING,
+        "projects/0/id": NOTHING,
+        "projects/0/roleId": NOTHING,
+    }
+    return [Slot(method, path, name, what, status) for name, what in takes.items()]
+
+
 def of_contents(method: str, path: str) -> list["Slot"]:
     """The fields of what a strategy consists of, with a constraint, a segment and a variant."""
     takes = {
@@ -183,6 +195,22 @@ def of_type(method: str, path: str, status: int) -> list["Slot"]:
 
 
 SLOTS = [
+    Slot("POST", f"{SHOP}/access-reviews", "version", NOTHING),
+    Slot("POST", f"{SHOP}/access-reviews", "entries", NOTHING),
+    Slot("POST", f"{SHOP}/access-reviews", "entries/0", NOTHING),
+    Slot("POST", f"{SHOP}/access-reviews", "entries/0/id", NOTHING),
+    Slot("POST", f"{SHOP}/access-reviews", "entries/0/decision", NOTHING),
+    Slot("POST", f"{SHOP}/access-reviews", "comment", PROSE | NULL, 201),
+    Slot("POST", "/scim-tokens", "tokenName", LINE, 201),
+    Slot("POST", "/scim-tokens", "expiresAt", TIME | NULL, 201),
+    Slot("POST", "/groups", "name", LINE, 201),
+    *of_group("POST", "/groups", 201),
+    Slot("PUT", "/groups/{group}", "name", LINE, 204),
+    *of_group("PUT", "/groups/{group}", 204),
+    *(
+        Slot("PUT", "/groups/{group}", name, ANYTHING, 204)
+        for name in ("id", "scimId", "createdAt", "changedAt", "memberCount")
+    ),
     Slot("POST", "/service-account", "username", LINE, 201),
     Slot("POST", "/service-account", "name", LINE, 201),
     Slot("POST", "/service-account", "rootRole", ONE, 201),

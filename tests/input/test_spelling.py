@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.core.spelling import SHORT, nfc
@@ -11,6 +11,7 @@ MARKS = st.characters(categories=["Mn", "Mc"])
 LETTERS = st.sampled_from("ae\u00e9\u1f82\uac00\u1100\u1161\u11a8\u0f73\u0344\u212b\U0001f986")
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(MARKS | LETTERS, min_size=SHORT, max_size=3 * SHORT).map("".join))
 def test_a_long_text_is_composed_as_the_standard_says(text):
     assert nfc(text) == unicodedata.normalize("NFC", text)

@@ -38,6 +38,7 @@ STRATEGY = {
     "variants": [VARIANT],
 }
 SEGMENT = {"name": "New", "constraints": [CONSTRAINT]}
+GIVES = {"rootRole": 3, "projects": [{"id": "shop", "roleId": 5}]}
 ASKED = {"projects": ["shop"], "context": {"userId": "1"}}
 TYPE = {"name": "new", "parameters": [{"name": "regions"}]}
 
@@ -76,6 +77,8 @@ FULLER: dict[tuple[str, str], Any] = {
     ("POST", f"{PIECE}/dependencies"): {"feature": "b", "variants": ["blue"]},
     ("POST", "/segments"): SEGMENT,
     ("PUT", "/segments/{segment}"): SEGMENT,
+    ("POST", "/groups"): {"name": "new"} | GIVES,
+    ("PUT", "/groups/{group}"): GIVES,
     ("POST", "/strategies"): TYPE,
     ("PUT", "/strategies/by-region"): {"parameters": [{"name": "regions"}]},
     ("POST", "/ui-config/cors"): {"frontendApiOrigins": ["https://a.example"]},

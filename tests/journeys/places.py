@@ -152,6 +152,16 @@ for name, path, heading in (
     ("environments", "/environments", "Environments"),
     ("environment-new", "/new-environment", "New environment"),
     ("environment", "/environments/production", "Environment production"),
+    ("groups", "/groups", "Groups"),
+    ("groups-none-match", "/groups?text=nothing-like-it", "Groups"),
+    ("group-new", "/new-group", "New group"),
+    ("single-sign-on", "/single-sign-on", "Single sign-on"),
+    ("directories", "/scim-tokens", "Directories"),
+    ("scim-token-new", "/scim-tokens/new", "New SCIM token"),
+    ("access-review", f"{CHECKOUT}/access-review", "Checkout"),
+    ("access-reviews-none", f"{CHECKOUT}/access-reviews", "Checkout"),
+    ("account-single-sign-on", "/account/single-sign-on", "My account"),
+    ("help-single-sign-on", "/help/single-sign-on", "Single sign-on"),
     ("users", "/users", "Users"),
     ("users-filtered", "/users?text=a&rootRole=2&sort=-seenAt", "Users"),
     ("users-none-match", "/users?text=nothing-like-it&rootRole=9", "Users"),
@@ -910,6 +920,103 @@ def segment_review(page: Page, instance: Instance) -> None:
     page.goto(f"/segments/{made['id']}")
     page.get_by_label("Values, one per line").fill("1\n2\n3")
     press(page, "Save segment")
+
+
+def a_group(instance: Instance) -> dict[str, Any]:
+    """A group that gives two roles."""
+    grants = [{"id": instance.project(2), "roleId": 5}, {"id": "checkout", "roleId": 4}]
+    name = f"payments-engineers-{len(instance.api('GET', '/groups')['groups'])}"
+    body = {"name": name, "rootRole": 2, "projects": grants}
+    made: dict[str, Any] = instance.api("POST", "/groups", body)
+    return made
+
+
+@place("payments-engineers")
+def group(page: Page, instance: Instance) -> None:
+    page.goto(f"/groups/{a_group(instance)['id']}")
+
+
+@place("Groups")
+def groups_some(page: Page, instance: Instance) -> None:
+    a_group(instance)
+    page.goto("/groups")
+
+
+@place("payments-engineers")
+def group_stale(page: Page, instance: Instance) -> None:
+    id = a_group(instance)["id"]
+    page.goto(f"/groups/{id}")
+    instance.api("PUT", f"/groups/{id}", {"rootRole": 3})
+    page.get_by_label("Also in the project").fill("checkout")
+    press(page, "Save")
+
+
+@place("Delete group")
+def group_delete(page: Page, instance: Instance) -> None:
+    page.goto(f"/groups/{a_group(instance)['id']}/delete")
+
+
+@place("New SCIM token")
+def scim_token_secret(page: Page, _: Instance) -> None:
+    page.goto("/scim-tokens/new")
+    page.get_by_label("Name").fill("Okta")
+    press(page, "Create token")
+
+
+@place("Directories")
+def directories_some(page: Page, instance: Instance) -> None:
+    _directory_at_work(page, instance)
+    page.goto("/scim-tokens")
+
+
+def _directory_at_work(page: Page, instance: Instance) -> None:
+    """A directory that has made a user, and deactivated them."""
+    made = instance.api("POST", "/scim-tokens", {"tokenName": "Microsoft Entra"})
+    user = {
+        "schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"],
+        "userName": "nadia.brandt",
+        "active": False,
+    }
+    headers = {
+        "Authorization": f"Bearer {made['secret']}",
+        "Content-Type": "application/scim+json",
+    }
+    answer = page.request.post("/scim/v2/Users", data=user, headers=headers)
+    assert answer.status in {201, 409}, answer.text()  # 409: another place was here before
+
+
+@place("Disconnect the directory")
+def directories_disconnect(page: Page, instance: Instance) -> None:
+    _directory_at_work(page, instance)
+    page.goto("/scim-tokens/disconnect")
+
+
+@place("Revoke Microsoft Entra")
+def scim_token_revoke(page: Page, instance: Instance) -> None:
+    made = instance.api("POST", "/scim-tokens", {"tokenName": "Microsoft Entra"})
+    page.goto(f"/scim-tokens/{made['id']}/revoke")
+
+
+@place("Checkout")
+def access_review_undecided(page: Page, _: Instance) -> None:
+    page.goto(f"{CHECKOUT}/access-review")
+    page.get_by_role("radio", name="Remove").last.check()
+    press(page, "Sign off")
+
+
+@place("Checkout")
+def access_review_sheet(page: Page, instance: Instance) -> None:
+    seen = instance.api("GET", f"{CHECKOUT}/access-reviews/current")
+    entries = [{"id": each["id"], "decision": "keep"} for each in seen["entries"]]
+    body = {"version": seen["version"], "entries": entries, "comment": "Third quarter"}
+    made = instance.api("POST", f"{CHECKOUT}/access-reviews", body)
+    page.goto(f"{CHECKOUT}/access-reviews/{made['id']}")
+
+
+@place("Checkout")
+def access_reviews(page: Page, instance: Instance) -> None:
+    access_review_sheet(page, instance)
+    page.goto(f"{CHECKOUT}/access-reviews")
 
 
 @place("New tag type")

@@ -115,7 +115,7 @@ def test_a_member_asks_for_their_permissions(browser: Browser, instance: Instanc
         page = context.new_page()
         page.goto("/account/permissions")
         for action, answer in (
-            ("Change features and their tags", f"Member of {id}."),
+            ("Change features and their tags", f"Member of {id}, given by "),
             ("Add and remove members", "Needs PROJECT_USER_ACCESS_WRITE in Night shop."),
         ):
             page.get_by_label("Action").select_option(label=action)

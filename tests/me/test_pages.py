@@ -35,6 +35,7 @@ def test_the_name_at_the_foot_leads_to_my_account(inside, ada):
     assert page.h1 == "My account"
     assert page.has("ada@example.org")
     assert page.has('"accountType": "User"')
+    assert "/account/single-sign-on" not in page.links.values()
 
 
 def test_a_token_is_shown_once_and_works_immediately(app, inside):
@@ -141,7 +142,7 @@ def test_my_permissions_are_listed_with_their_source(app, people, admin):
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("may=UPDATE_FEATURE&project=web", "Yes Member of web."),
+        ("may=UPDATE_FEATURE&project=web", "Yes Member of web, given by "),
         ("may=UPDATE_PROJECT&project=web", "No Needs UPDATE_PROJECT in Web shop."),
         ("may=CREATE_PROJECT", "No Needs CREATE_PROJECT. An Admin can give it to you."),
         ("may=CREATE_PROJECT&project=web", "An Admin can give it to you."),
@@ -163,8 +164,11 @@ def test_can_i_names_the_rule_and_who_can_grant_the_permission(app, people, admi
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("may=CREATE_PROJECT", "Yes Root role Editor."),
-        ("may=UPDATE_PROJECT&project=default", "Root role Editor, in the open project default."),
+        ("may=CREATE_PROJECT", "Yes Root role Editor, given by "),
+        (
+            "may=UPDATE_PROJECT&project=default",
+            "Root role Editor, in the open project default, given by ",
+        ),
         ("may=UPDATE_PROJECT", "No Needs UPDATE_PROJECT."),
     ],
 )

@@ -125,7 +125,7 @@ IMPOSSIBLE = [
     "INSERT INTO tags (type, value) VALUES ('unknown', 'x')",
     "INSERT INTO project_approvals VALUES ('default', 'production', 11)",
     "INSERT INTO project_environments VALUES ('default', 'unknown')",
-    "INSERT INTO project_members VALUES ('default', 1, 3)",
+    "INSERT INTO project_members (project_id, account_id, role) VALUES ('default', 1, 3)",
     "UPDATE projects SET mode = 'secret'",
     "UPDATE projects SET name = NULL",
     f"UPDATE projects SET name = '{'x' * 256}'",

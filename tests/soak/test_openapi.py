@@ -5,14 +5,14 @@ import re
 import pytest
 
 from tests.support.machines import Machine
-from tests.support.promises import check_promises
+from tests.support.promises import MEMBER, ROLES, check_promises
 
 EXAMPLES = 150
 CASES = 10_000
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("role", ["Admin", "Viewer"])
+@pytest.mark.parametrize("role", [*ROLES, MEMBER])
 def test_every_promise_of_the_description_is_kept(role: str, seed: int, larkspur: Machine):
     options = ("--phases=coverage,fuzzing", f"--seed={seed}")
     said = check_promises(role, larkspur, *options, examples=EXAMPLES)

@@ -22,6 +22,7 @@ from tests.support.roles import OF_ADMIN, OF_EDITOR, OF_MEMBER, ON_PROJECT
 PUBLIC, TOKEN, SESSION = "everyone", "anyone with a token", "anyone signed in"
 HISTORY = "READ_LOGS, or a role in the project"
 PROJECT = "/api/admin/projects/<key:project_id>"
+REVIEWS = PROJECT + "/access-reviews"
 PAGES = "/projects/<key:project_id>"
 SWITCH = PAGES + "/features/<key:name>/environments/<key:environment>"
 PARENTS = PROJECT + "/features/<key:name>/dependencies"
@@ -34,6 +35,7 @@ REQUEST = PROPOSED + "/<id:id>"
 PERSON = "/users/<id:account_id>"
 MACHINE = "/service-accounts/<id:account_id>"
 SDK = "/sdk-tokens/<id:token_id>"
+GROUPS = "/api/admin/groups"
 ROBOTS = "/api/admin/service-account"
 HOOKS = "/api/admin/webhooks"
 HOOK = "/webhooks/<id:webhook_id>"
@@ -65,12 +67,27 @@ NEEDS = {
     ("POST", ROBOTS + "/<id:account_id>/token"): "ADMIN",
     ("DELETE", ROBOTS + "/<id:account_id>/token/<id:token_id>"): "ADMIN",
     ("POST", ROBOTS + "/<id:account_id>/token/<id:token_id>/rotate"): "ADMIN",
+    ("GET", REVIEWS): "PROJECT_USER_ACCESS_WRITE",
+    ("POST", REVIEWS): "PROJECT_USER_ACCESS_WRITE",
+    ("GET", REVIEWS + "/current"): "PROJECT_USER_ACCESS_WRITE",
+    ("GET", REVIEWS + "/<id:review_id>"): "PROJECT_USER_ACCESS_WRITE",
+    ("GET", "/api/admin/scim-tokens"): "ADMIN",
+    ("POST", "/api/admin/scim-tokens"): "ADMIN",
+    ("DELETE", "/api/admin/scim-tokens/<id:token_id>"): "ADMIN",
+    ("POST", "/api/admin/scim-tokens/disconnect"): "ADMIN",
+    ("GET", GROUPS): "ADMIN",
+    ("POST", GROUPS): "ADMIN",
+    ("GET", GROUPS + "/<id:group_id>"): "ADMIN",
+    ("PUT", GROUPS + "/<id:group_id>"): "ADMIN",
+    ("DELETE", GROUPS + "/<id:group_id>"): "ADMIN",
+    ("POST", "/sign-in/back-channel"): PUBLIC,  # with a token of the provider: tests/sign_on
     ("GET", "/api/admin/user-admin"): "ADMIN",
     ("POST", "/api/admin/user-admin"): "ADMIN",
     ("GET", "/api/admin/user-admin/<id:account_id>"): "ADMIN",
     ("PUT", "/api/admin/user-admin/<id:account_id>"): "ADMIN",
     ("DELETE", "/api/admin/user-admin/<id:account_id>"): "ADMIN",
     ("POST", "/api/admin/user-admin/<id:account_id>/restore"): "ADMIN",
+    ("POST", "/api/admin/user-admin/<id:account_id>/reactivate"): "ADMIN",
     ("GET", "/api/admin/user-admin/<id:account_id>/token"): "ADMIN",
     ("DELETE", "/api/admin/user-admin/<id:account_id>/token/<id:token_id>"): "ADMIN",
     ("GET", "/api/admin/user-admin/inactive"): "ADMIN",
@@ -463,9 +480,37 @@ PAGES_NEED = {
     ("POST", PERSON + "/link"): "ADMIN",
     ("POST", PERSON + "/second-step/off"): "ADMIN",
     ("POST", PERSON + "/restore"): "ADMIN",
+    ("POST", PERSON + "/reactivate"): "ADMIN",
     ("POST", PERSON + "/sign-out"): "ADMIN",
     ("GET", PERSON + "/tokens/<id:token_id>/revoke"): "ADMIN",
     ("POST", PERSON + "/tokens/<id:token_id>/revoke"): "ADMIN",
+    ("POST", PERSON + "/single-sign-on/<id:identity_id>/unlink"): "ADMIN",
+    ("GET", "/sign-in/provider"): PUBLIC,
+    ("GET", "/sign-in/callback"): PUBLIC,
+    ("GET", "/sign-in/confirm"): SESSION,
+    ("GET", "/account/single-sign-on"): SESSION,
+    ("POST", "/account/single-sign-on"): SESSION,
+    ("GET", "/account/single-sign-on/begin"): SESSION,
+    ("GET", "/single-sign-on"): "ADMIN",
+    ("GET", "/single-sign-on/try"): "ADMIN",
+    ("GET", PAGES + "/access-review"): "PROJECT_USER_ACCESS_WRITE",
+    ("POST", PAGES + "/access-review"): "PROJECT_USER_ACCESS_WRITE",
+    ("GET", PAGES + "/access-reviews"): "PROJECT_USER_ACCESS_WRITE",
+    ("GET", PAGES + "/access-reviews/<id:review_id>"): "PROJECT_USER_ACCESS_WRITE",
+    ("GET", "/scim-tokens"): "ADMIN",
+    ("GET", "/scim-tokens/disconnect"): "ADMIN",
+    ("POST", "/scim-tokens/disconnect"): "ADMIN",
+    ("GET", "/scim-tokens/new"): "ADMIN",
+    ("POST", "/scim-tokens/new"): "ADMIN",
+    ("GET", "/scim-tokens/<id:token_id>/revoke"): "ADMIN",
+    ("POST", "/scim-tokens/<id:token_id>/revoke"): "ADMIN",
+    ("GET", "/groups"): "ADMIN",
+    ("GET", "/new-group"): "ADMIN",
+    ("POST", "/new-group"): "ADMIN",
+    ("GET", "/groups/<id:group_id>"): "ADMIN",
+    ("POST", "/groups/<id:group_id>"): "ADMIN",
+    ("GET", "/groups/<id:group_id>/delete"): "ADMIN",
+    ("POST", "/groups/<id:group_id>/delete"): "ADMIN",
     ("GET", "/service-accounts"): "ADMIN",
     ("GET", "/service-accounts/new"): "ADMIN",
     ("POST", "/service-accounts/new"): "ADMIN",

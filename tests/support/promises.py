@@ -23,6 +23,7 @@ FEATURES = ("promises.kept", "promises.made")
 """As schemathesis.toml names them."""
 
 ADMIN = "ada.lindqvist"
+HOOKS = str(Path(__file__).with_name("schemathesis_hooks.py"))
 
 
 def check_promises(role: str, machine: Machine, *options: str, examples: int) -> str:
@@ -52,7 +53,7 @@ def check_promises(role: str, machine: Machine, *options: str, examples: int) ->
             capture_output=True,
             text=True,
             cwd=machine.home.parent,
-            env=os.environ | {"STRATEGY": known},
+            env=os.environ | {"STRATEGY": known, "SCHEMATHESIS_HOOKS": HOOKS},
             check=False,
         )
         assert done.returncode == 0, done.stdout

@@ -7,6 +7,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.accounts.models import Account
 from app.core.clock import utcnow
 from app.core.db import Model, db, unit_of_work
 from app.usage import service as usage
@@ -19,6 +20,7 @@ from tests.support import imports
 
 PASSWORD = "four green ducks in a row"
 ANOTHER = "five yellow geese in a pond"
+GROUP = {"name": "devs", "rootRole": 2, "projects": [{"id": "shop", "roleId": 5}]}
 ROBOT = {"name": "Build", "rootRole": 3}
 FEATURES = "/projects/shop/features"
 PLACE = f"{FEATURES}/a/environments/production"
@@ -44,6 +46,13 @@ World = dict[str, Any]
 
 # Every kind of write, each of which changes something in the world below.
 WRITES: list[tuple[str, str, Any]] = [
+    ("POST", "/projects/shop/access-reviews", "{reviewing}"),
+    ("POST", "/scim-tokens", {"tokenName": "new"}),
+    ("DELETE", "/scim-tokens/{scim}", None),
+    ("POST", "/scim-tokens/disconnect", None),
+    ("POST", "/groups", GROUP | {"name": "new"}),
+    ("PUT", "/groups/{group}", {"rootRole": 3}),
+    ("DELETE", "/groups/{group}", None),
     ("POST", "/service-account", ROBOT),
     ("PUT", "/service-account/{robot}", {"name": "Robot"}),
     ("DELETE", "/service-account/{robot}", None),
@@ -89,6 +98,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("PUT", "/user-admin/{person}", {"rootRole": 2}),
     ("DELETE", "/user-admin/{person}", None),
     ("POST", "/user-admin/{gone}/restore", None),
+    ("POST", "/user-admin/{kept_out}/reactivate", None),
     ("DELETE", "/user-admin/{person}/token/{personal}", None),
     ("POST", "/user-admin/inactive/delete", {"ids": [1, 2, 3, 4, 5, 6]}),
     ("POST", "/projects", {"id": "new", "name": "New"}),
@@ -225,12 +235,16 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
     root.ok("DELETE", f"/user-admin/{gone}")
     people.person("away", away_days=200)
     token = root.ok("POST", f"/service-account/{robot}/token", {"description": "old"})
+    group = root.ok("POST", "/groups", GROUP)
+    scim = root.ok("POST", "/scim-tokens", {"tokenName": "old"})
     own = root.ok("POST", "/user/tokens", {"description": "old"})
     sdk = root.ok("POST", "/api-tokens", SDK | {"tokenName": "old"})
     own_sdk = root.ok("POST", "/projects/shop/api-tokens", SDK | {"tokenName": "own"})
     hook = root.ok("POST", "/webhooks", HOOK | {"name": "old"})
     delivery = root.ok("POST", f"/webhooks/{hook['id']}/test")
+    kept_out = people.person("kept.out")
     with people.app.app_context(), unit_of_work(writes=True):
+        db.session.get_one(Account, kept_out).deactivated_at = utcnow()
         ended = {"status": DeliveryStatus.FAILED, "next_at": None, "ended_at": utcnow()}
         db.session.execute(sa.update(Delivery).values(ended))
     saved = root.ok("POST", "/user/filters", SAVED)
@@ -240,9 +254,15 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
     people.token(person)
     root.ok("POST", "/projects/shop/access", {"id": person, "roleId": 5})
     [personal] = root.ok("GET", f"/user-admin/{person}/token")["tokens"]
+    seen = root.ok("GET", "/projects/shop/access-reviews/current")
+    keep = [{"id": entry["id"], "decision": "keep"} for entry in seen["entries"]]
     return {
+        "reviewing": {"version": seen["version"], "entries": keep},
         "robot": robot,
+        "group": group["id"],
+        "scim": scim["id"],
         "gone": gone,
+        "kept_out": kept_out,
         "person": person,
         "personal": personal["id"],
         "token": token["id"],

@@ -345,6 +345,16 @@ class TestUndoing:
         assert error_of(answer) == (409, "ConflictError")
         assert "feature shop.checkout" in answer.json["message"]
 
+    def test_is_refused_when_the_access_to_a_project_was_reviewed(self, admin, old, read):
+        found = apply(admin, read(url=old.url, token=TOKEN))
+        path = "/projects/shop/access-reviews"
+        now = admin.ok("GET", f"{path}/current")
+        kept = [{"id": each["id"], "decision": "keep"} for each in now["entries"]]
+        admin.ok("POST", path, {"version": now["version"], "entries": kept})
+        answer = admin.post(f"/imports/{found['id']}/undo")
+        assert error_of(answer) == (409, "ConflictError")
+        assert "project shop, with access reviews" in answer.json["message"]
+
     def test_changes_back_what_it_changed(self, admin, old, read):
         admin.ok("POST", "/projects/default/features", {"name": "stale.feature"})
         found = read(url=old.url, token=TOKEN)

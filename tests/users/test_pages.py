@@ -200,7 +200,7 @@ def test_a_user_page_shows_their_access(browser, people, api):
     people.token(id, "laptop")
     people.join(id, "default", "Owner")
     page = browser.get(f"/users/{id}")
-    assert page.has("Projects Default (Owner)")
+    assert page.has("Projects Default (Owner, given by ")
     assert page.has("Last sign-in: 3 days ago")
     assert page.has("Has no password yet and can’t sign in.")
 
@@ -298,7 +298,7 @@ def test_a_user_is_deleted_after_a_review_and_can_be_restored(app, browser, api,
     back = browser.follow(browser.submit(gone, form="/restore"))
     assert (back.path, back.h1) == (f"/users/{id}", "ann")
     assert back.has("Editor")
-    assert back.has("Default (Owner)")
+    assert back.has("Default (Owner, given by ")
     assert client.get("/user").status_code == 401
     assert browser.get("/users/deleted").has("No one was deleted in the last 30 days")
 

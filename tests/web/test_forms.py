@@ -55,7 +55,9 @@ def test_no_garbage_breaks_a_form_or_an_address(browser: Browser, world, kind):
     typed = MultiDict((name, GARBAGE[kind]) for name in FIELDS for _ in range(2))
     broken = []
     for rule in FORMS:
-        page = browser.sign_in("boss").post(path_of(rule), typed)
+        page = browser.post(path_of(rule), typed)
+        if page.status in {303, 401}:  # perhaps the form before, or this one, ended the session
+            page = browser.sign_in("boss").post(path_of(rule), typed)
         broken += [(rule, page.status)] if page.status >= 500 else []
     browser.sign_in("boss")
     for rule in LOOKED_AT:

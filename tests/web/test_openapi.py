@@ -7,13 +7,15 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.clients import ApiClient
 from tests.support.machines import Machine
-from tests.support.promises import MEMBER, ROLES, check_promises
+from tests.support.promises import MEMBER, check_promises
 
 EXAMPLES = 4
 """Random requests an operation, beside the systematic ones of an Admin.
 
-``make soak`` makes many more of both.
+``make soak`` makes many more of both, and others each time.
 """
+SEED = 20_261_123
+"""The same requests each time, so that only a change of the code makes a test fail."""
 
 
 @pytest.fixture
@@ -53,7 +55,8 @@ def test_the_page_shows_every_operation(document, stranger):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("role", [*ROLES, MEMBER])
+@pytest.mark.parametrize("role", ["Admin", MEMBER])
 def test_the_server_keeps_every_promise_of_its_description(role, larkspur: Machine):
     phases = "coverage,fuzzing" if role == "Admin" else "fuzzing"
-    check_promises(role, larkspur, f"--phases={phases}", examples=EXAMPLES)
+    options = (f"--phases={phases}", f"--seed={SEED}")
+    check_promises(role, larkspur, *options, examples=EXAMPLES)

@@ -8,6 +8,7 @@ from app.operations.doctor.instance import check_backup, check_database
 from app.operations.doctor.machine import check_disk, check_files
 from app.operations.doctor.proxy import check_proxy
 from app.operations.doctor.settings import check_settings
+from app.operations.doctor.sign_on import check_sign_on
 
 
 def run_checks(settings: Settings, key: str, *, url: str | None) -> Iterator[Finding]:
@@ -17,5 +18,6 @@ def run_checks(settings: Settings, key: str, *, url: str | None) -> Iterator[Fin
     yield from check_disk(settings)
     yield from check_database(settings)
     yield from check_backup(settings)
+    yield from check_sign_on(settings)
     if url is not None:
         yield from check_proxy(url, settings, key)

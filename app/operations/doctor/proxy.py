@@ -14,6 +14,8 @@ from app.operations.doctor.findings import Finding, fine, warning, wrong
 
 ABOUT = "proxy"
 SECONDS = 30
+FORGED_USER = "flagstaff-doctor"
+"""A user that no proxy signed in."""
 FORGED = "203.0.113.7"
 """An address no client has (RFC 5737); seen as the client's, it was believed unchecked."""
 
@@ -33,6 +35,8 @@ def check_proxy(url: str, settings: Settings, key: str) -> Iterator[Finding]:
         "Content-Type": "application/json",
         "X-Forwarded-For": FORGED,
     }
+    if settings.sign_on_header is not None:
+        headers[settings.sign_on_header] = FORGED_USER
     try:
         with _sent(url, b"{}", headers) as answer:
             seen, received = json.load(answer), answer.headers
@@ -49,6 +53,7 @@ def check_proxy(url: str, settings: Settings, key: str) -> Iterator[Finding]:
         return
     found = [
         *_compare(seen, url, settings),
+        *_user(seen, settings),
         *_headers(received, url),
         *_size(url, headers, settings.max_request_bytes),
     ]
@@ -116,6 +121,17 @@ def _compare(seen: dict[str, str], url: str, settings: Settings) -> Iterator[Fin
             ABOUT,
             "The proxy doesn't pass on the client's address.",
             "Let it send X-Forwarded-For, and set FLAGSTAFF_TRUSTED_PROXY to its IP address.",
+        )
+
+
+def _user(seen: dict[str, str], settings: Settings) -> Iterator[Finding]:
+    if FORGED_USER in (seen["user"] or ""):
+        yield wrong(
+            ABOUT,
+            f"The proxy passes on {settings.sign_on_header} as clients send it, so anyone can sign "
+            "in as anyone.",
+            "Let the proxy set that header itself on every request, empty for people it doesn’t "
+            "know.",
         )
 
 

@@ -1,0 +1,103 @@
+"""Where roles come from: who gave them and when, or which groups give them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from app.accounts.models import Account, HeldRole
+from app.core.db import chunks, db
+from app.core.permissions import Role
+from app.core.words import spoken
+from app.groups.models import Group, GroupMember, GroupProject
+from app.projects.models import Member
+
+SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source of a role: a group, or the person or script that gave it.
+
+    Both ``group`` and ``given_by`` are None for roles that are older than this record.
+    """
+
+    role: Role
+    group: str | None = None
+    given_by: str | None = None
+    given_at: datetime | None = None
+
+    @property
+    def words(self) -> str:
+        """``through the group Payments``, ``given by ada on 3 March 2026``."""
+        if self.group is not None:
+            return f"through the group {self.group}"
+        if self.given_by is None or self.given_at is None:
+            return "given before Flagstaff recorded by whom"
+        return f"given by {self.given_by} on {self.given_at:%-d %B %Y}"
+
+
+def told(sources: Sequence[Source]) -> str:
+    """The sources of the role that counts, in words; the weaker ones change nothing."""
+    strongest = min((source.role for source in sources), default=None)
+    return spoken([source.words for source in sources if source.role is strongest], SHOWN)
+
+
+def of_project(project_id: str) -> dict[int, list[Source]]:
+    """The sources of each member's role in the project, by the id of the account."""
+    found: defaultdict[int, list[Source]] = defaultdict(list)
+    for member in db.session.scalars(sa.select(Member).where(Member.project_id == project_id)):
+        found[member.account_id] += _own(member)
+    query = (
+        sa.select(GroupMember.account_id, Group.name, GroupProject.role)
+        .join(Group, Group.id == GroupMember.group_id)
+        .join(GroupProject, GroupProject.group_id == Group.id)
+        .where(GroupProject.project_id == project_id)
+        .order_by(Group.name_key)
+    )
+    for account_id, group, role in db.session.execute(query):
+        found[account_id].append(Source(role, group))
+    return dict(found)
+
+
+def of_root_roles(account_ids: Collection[int]) -> dict[int, list[Source]]:
+    """The sources of the root role of each account."""
+    found: defaultdict[int, list[Source]] = defaultdict(list)
+    for chunk in chunks(account_ids):
+        for account in db.session.scalars(sa.select(Account).where(Account.id.in_(chunk))):
+            found[account.id] += _own(account)
+        query = (
+            sa.select(GroupMember.account_id, Group.name, Group.root_role)
+            .join(Group, Group.id == GroupMember.group_id)
+            .where(GroupMember.account_id.in_(chunk), Group.root_role.is_not(None))
+            .order_by(Group.name_key)
+        )
+        for account_id, group, given in db.session.execute(query):
+            found[account_id] += [Source(given, group)] if given else []
+    return dict(found)
+
+
+def of_account(account_id: int) -> dict[str, list[Source]]:
+    """The sources of all that one account holds, by project; of the root role under ``""``."""
+    found: defaultdict[str, list[Source]] = defaultdict(list)
+    found[""] = of_root_roles([account_id]).get(account_id, [])
+    for member in db.session.scalars(sa.select(Member).where(Member.account_id == account_id)):
+        found[member.project_id] += _own(member)
+    query = (
+        sa.select(GroupProject.project_id, Group.name, GroupProject.role)
+        .join(Group, Group.id == GroupProject.group_id)
+        .join(GroupMember, GroupMember.group_id == Group.id)
+        .where(GroupMember.account_id == account_id)
+        .order_by(Group.name_key)
+    )
+    for project_id, group, role in db.session.execute(query):
+        found[project_id].append(Source(role, group))
+    return dict(found)
+
+
+def _own(held: HeldRole) -> list[Source]:
+    if held.own_role is None:
+        return []
+    return [Source(held.own_role, None, held.given_by, held.given_at)]

@@ -1,0 +1,29 @@
+"""Whether people can sign in with the provider or through the proxy, and no one else."""
+
+from collections.abc import Iterator
+
+from app.config import Settings
+from app.config.kinds import is_loopback
+from app.operations.doctor.findings import Finding, fine, warning, wrong
+from app.sign_on import checks
+from app.sign_on.provider import Provider
+
+ABOUT = "sign-on"
+
+
+def check_sign_on(settings: Settings) -> Iterator[Finding]:
+    """Ask the provider what people would depend on. No one is signed in."""
+    if settings.has_provider:
+        for check in checks.of_provider(Provider(settings)):
+            yield (
+                fine(ABOUT, check.says) if check.is_fine else wrong(ABOUT, check.says, check.remedy)
+            )
+    for check in checks.of_passwords(settings):
+        yield fine(ABOUT, check.says) if check.is_fine else warning(ABOUT, check.says, check.remedy)
+    if settings.sign_on_header is not None and is_loopback(settings.trusted_proxy or ""):
+        yield warning(
+            ABOUT,
+            f"Every system user of this machine can send {settings.sign_on_header}, and so sign in "
+            "as anyone.",
+            "Run no other services here, or have the proxy on a machine of its own.",
+        )

@@ -1,0 +1,207 @@
+"""Requests and answers of SCIM 2.0 (RFC 7644), whatever they are about."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from flask import Blueprint, Flask, Response, g, json, request
+from pydantic import ValidationError
+from scim2_models import (
+    Context,
+    Error,
+    Resource,
+    ResponseParameters,
+    SCIMException,
+    SearchRequest,
+)
+
+from app.auth import identity
+from app.core.actor import Actor
+from app.core.errors import (
+    DomainError,
+    Invalid,
+    NameExists,
+    PreconditionFailed,
+    UnsupportedContentType,
+)
+from app.scim import queries, schemas
+from app.scim.schemas import SERVICE, Group, User
+from app.scim_tokens import service as tokens
+from app.scim_tokens.pages import SCIM
+from app.tokens.secrets import sent_in
+from app.web import refusals, strict_json
+from app.web.http import SAFE_METHODS
+from app.web.routes import Routes
+from app.web.settings import current_settings
+
+TYPE = "application/scim+json"
+TYPES = (TYPE, "application/json")
+
+# Made once: to make such a class takes longer than to read a request with it.
+PARTS: dict[type[Any], Any] = {User: ResponseParameters[User], Group: ResponseParameters[Group]}
+
+
+class ScimRefused(DomainError):
+    """A request that SCIM does not allow; ``scim_type`` says why, as RFC 7644 names it."""
+
+    name = "ScimError"
+    when = "A directory sends what SCIM does not allow."
+    remedy = "The message says what is wrong. RFC 7644 explains the word in scimType."
+
+    def __init__(self, message: str, *, status: int, scim_type: str | None) -> None:
+        super().__init__(message)
+        self.status, self.scim_type = status, scim_type
+
+
+class _Scim(Routes, Blueprint):  # type: ignore[misc] # route() asks for more
+    """JSON of SCIM, for those with a token of SCIM."""
+
+    answers_json = True
+
+    def identify(self) -> Actor:
+        secret = sent_in(request.headers.get("Authorization", ""))
+        actor, used = tokens.actor_of(secret, request.remote_addr)
+        if used is not None:
+            g.used_scim_token = used
+        return actor
+
+    def answer(self, view: Callable[[], Any], *, is_change: bool) -> Any:  # noqa: ARG002 - SCIM goes by the method
+        has_body = request.method in {"POST", "PUT", "PATCH"}
+        if has_body and request.mimetype not in TYPES:
+            raise UnsupportedContentType
+        try:
+            with SERVICE:
+                return view()
+        except SCIMException as error:
+            raise _refusal(error.to_error()) from None
+        except ValidationError as error:
+            raise _refusal(Error.from_validation_errors(error)[0]) from None
+
+
+bp = _Scim("scim", __name__, url_prefix=SCIM)
+
+
+def init_app(app: Flask) -> None:
+    refusals.render(app, SCIM + "/", _render)
+    identity.store_after("used_scim_token", tokens.note_use)
+
+
+def found(
+    asked: SearchRequest[Any],
+    known: queries.Conditions,
+    search: Callable[..., Any],
+    shown: Callable[[list[Any]], list[Any]],
+    make: Callable[..., Any],
+) -> Response:
+    """The page of the resources that match: by the database, or by looking at each."""
+    wanted = None if asked.filter is None else queries.condition(asked.filter.ast, known)
+    conditions = [] if wanted is None else [wanted]
+    if asked.sort_by is None and (asked.filter is None or wanted is not None):
+        page = search(*conditions, limit=_count(asked), offset=asked.start_index_0 or 0)
+        return _listed(asked, shown(page.items), page.total, make)
+    every = shown(search(*conditions, limit=None).items)
+    return page_of(asked, matching(asked, every), make)
+
+
+def matching(asked: SearchRequest[Any], resources: list[Any]) -> list[Any]:
+    found = [each for each in resources if asked.filter is None or asked.filter.match(each)]
+    return asked.sort(found)
+
+
+def page_of(asked: SearchRequest[Any], resources: list[Any], make: Callable[..., Any]) -> Response:
+    start = asked.start_index_0 or 0
+    return _listed(asked, resources[start : start + _count(asked)], len(resources), make)
+
+
+def _listed(
+    asked: SearchRequest[Any], resources: list[Any], total: int, make: Callable[..., Any]
+) -> Response:
+    listed = make(
+        total_results=total,
+        start_index=(asked.start_index_0 or 0) + 1,
+        items_per_page=len(resources),
+        resources=resources,
+    )
+    return respond(
+        listed.model_dump(scim_ctx=Context.RESOURCE_QUERY_RESPONSE, response_parameters=asked)
+    )
+
+
+def _count(asked: SearchRequest[Any]) -> int:
+    usual = schemas.USUAL_RESULTS if asked.count is None else asked.count
+    return min(usual, schemas.MOST_RESULTS)
+
+
+def check_version(resource: Resource[Any]) -> None:
+    """Refuse a change of what has changed since the directory read it."""
+    sent = request.headers.get("If-Match", "*").strip()
+    version = resource.meta.version if resource.meta else None
+    if sent != "*" and version not in [each.strip() for each in sent.split(",")]:
+        raise PreconditionFailed("This has changed since you read it. Read it again.")
+
+
+def respond_with(resource: Any, context: Context, status: int = HTTPStatus.OK) -> Response:
+    version = resource.meta.version
+    if request.method in SAFE_METHODS and request.headers.get("If-None-Match") == version:
+        answer = Response(status=HTTPStatus.NOT_MODIFIED)
+    else:
+        asked = PARTS[type(resource)].model_validate(query())
+        answer = respond(
+            resource.model_dump(scim_ctx=context, response_parameters=asked), int(status)
+        )
+        answer.headers["Location"] = resource.meta.location
+    answer.headers["ETag"] = version
+    return answer
+
+
+def query() -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in request.args.items()
+        if name
+        in {
+            *("filter", "sortBy", "sortOrder", "startIndex", "count"),
+            *("attributes", "excludedAttributes"),
+        }
+    }
+
+
+def body() -> Any:
+    try:
+        return strict_json.loads(request.get_data())
+    except strict_json.NotStrictJson as error:
+        raise ScimRefused(str(error), status=400, scim_type="invalidSyntax") from None
+
+
+def root() -> str:
+    return current_settings().address(SCIM)
+
+
+def respond(content: dict[str, Any], status: int = HTTPStatus.OK) -> Response:
+    return Response(json.dumps(content), int(status), content_type=TYPE)
+
+
+def nothing() -> Response:
+    answer = Response(status=HTTPStatus.NO_CONTENT)
+    del answer.headers["Content-Type"]
+    return answer
+
+
+def _refusal(error: Error) -> ScimRefused:
+    return ScimRefused(
+        error.detail or "The request is not valid.",
+        status=error.status or 400,
+        scim_type=error.scim_type,
+    )
+
+
+def _render(error: DomainError) -> Response:
+    """A refusal as RFC 7644 has it."""
+    kinds = {NameExists: "uniqueness", Invalid: "invalidValue"}
+    by_kind = next((word for kind, word in kinds.items() if isinstance(error, kind)), None)
+    body = Error(
+        status=error.status,
+        scim_type=getattr(error, "scim_type", by_kind),
+        detail=error.message,
+    )
+    return respond(body.model_dump(), error.status)

@@ -1,0 +1,254 @@
+"""What a directory does to users and groups."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.accounts import service as accounts
+from app.accounts.models import Account, AccountKind, key_of
+from app.core.actor import Actor
+from app.core.db import MAX_ID, chunks, db
+from app.core.errors import NameExists, NotFound
+from app.core.paging import Page, page_of
+from app.core.permissions import Role
+from app.groups import service as groups
+from app.groups.models import Group, GroupMember
+
+
+@dataclass(frozen=True, slots=True)
+class UserFacts:
+    """What a directory says about someone. ``active``: None if it doesn't say.
+
+    ``attributes``: the names and e-mails as it said them.
+    """
+
+    username: str
+    name: str | None
+    email: str | None
+    external_id: str | None
+    active: bool | None
+    attributes: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFacts:
+    """``members``: the ids of accounts; None if the directory doesn't say."""
+
+    name: str
+    external_id: str | None
+    members: Sequence[int] | None
+
+
+def number(id: str) -> int:
+    """The id of a row that an id of SCIM stands for; 0, which no row has, if it stands for none."""
+    return int(id) if re.fullmatch(r"[1-9][0-9]{0,8}", id) else 0
+
+
+def user(id: str, *, for_change: bool = False) -> Account:
+    """Any person who is not deleted: a directory finds those who were here before it."""
+    if for_change:
+        return accounts.get_for_change(number(id))
+    return accounts.get(number(id))
+
+
+def users(*conditions: sa.ColumnElement[bool], limit: int | None, offset: int = 0) -> Page[Account]:
+    """The people who are not deleted and match, by id; without ``limit`` all of them."""
+    query = sa.select(Account).where(
+        Account.kind == AccountKind.PERSON, Account.deleted_at.is_(None), *conditions
+    )
+    return _page(query.order_by(Account.id), limit, offset)
+
+
+def create_user(actor: Actor, facts: UserFacts) -> Account:
+    """Create a Viewer, who can sign in by single sign-on.
+
+    Raises:
+        NameExists: if the user name or the e-mail is taken.
+
+    """
+    account = accounts.create(
+        actor,
+        root_role=Role.VIEWER,
+        username=facts.username,
+        email=facts.email,
+        name=facts.name,
+    )
+    _manage(account, facts)
+    account.scim_attributes = {"active": True} | facts.attributes
+    if facts.active is False:
+        accounts.deactivate(actor, account)
+    db.session.flush()
+    return account
+
+
+def change_user(actor: Actor, account: Account, facts: UserFacts) -> None:
+    """Change someone from ``user``, whom the directory manages from now on.
+
+    Raises:
+        NameExists: if the user name or the e-mail is taken.
+        Conflict: if the last Admin who can sign in would be deactivated.
+
+    """
+    accounts.update(
+        actor,
+        account,
+        by_directory=True,
+        username=facts.username,
+        email=facts.email,
+        name=facts.name,
+    )
+    _manage(account, facts)
+    is_active = account.deactivated_at is None
+    if facts.active is False and is_active:
+        accounts.deactivate(actor, account)
+    elif facts.active is True and not is_active:
+        accounts.reactivate(actor, account, by_directory=True)
+    db.session.flush()
+
+
+def remove_user(actor: Actor, account: Account) -> None:
+    accounts.remove(actor, account, by_directory=True)
+
+
+def group(id: str, *, for_change: bool = False) -> Group:
+    """A group of the directory."""
+    found = groups.get_for_change(number(id)) if for_change else groups.get(number(id))
+    if found.scim_id is None:
+        raise NotFound(f"There is no group with the id {id}.")
+    return found
+
+
+def groups_of_directory(
+    *conditions: sa.ColumnElement[bool], limit: int | None, offset: int = 0
+) -> Page[Group]:
+    """The groups of the directory that match, by id; without ``limit`` all of them."""
+    query = sa.select(Group).where(Group.scim_id.is_not(None), *conditions)
+    return _page(query.order_by(Group.id), limit, offset)
+
+
+def create_group(actor: Actor, facts: GroupFacts) -> Group:
+    """Create a group, or take over the one with this name, which keeps the roles that it gives.
+
+    Raises:
+        NameExists: if the directory has a group with this name already.
+
+    """
+    found = groups.named(facts.name)
+    if found is not None and found.scim_id is not None:
+        raise NameExists(f"There is a group {facts.name!r} already.", field="displayName")
+    made = found or groups.create(actor, name=facts.name)
+    made.scim_id, made.external_id = str(made.id), facts.external_id
+    _set_members(actor, made, facts.members or ())
+    return made
+
+
+def change_group(actor: Actor, group: Group, facts: GroupFacts) -> None:
+    """Change a group from ``group``.
+
+    Raises:
+        NameExists: if another group has the name.
+        Conflict: if no Admin who can sign in would be left.
+
+    """
+    groups.update(actor, group, by_directory=True, name=facts.name)
+    group.external_id = facts.external_id
+    _set_members(actor, group, facts.members or ())
+
+
+def change_members(
+    actor: Actor, group: Group, *, added: Collection[int], removed: Collection[int]
+) -> None:
+    """Add people to a group and remove others, without looking at all who are in it."""
+    groups.set_members(actor, group, added=_known(added), removed=removed)
+    db.session.flush()
+
+
+def remove_group(actor: Actor, group: Group) -> None:
+    """Delete a group; if it gives roles, only its members, so that its return gives them again."""
+    if group.root_role is None and not group.projects:
+        groups.remove(actor, group)
+        return
+    groups.set_members(actor, group, removed=groups.member_ids(group))
+    group.scim_id = group.external_id = None
+    db.session.flush()
+
+
+def members(group_ids: Collection[int]) -> dict[int, list[int]]:
+    """The ids of the members of each group."""
+    found: dict[int, list[int]] = {id: [] for id in group_ids}
+    for chunk in chunks(group_ids):
+        query = (
+            sa.select(GroupMember.group_id, Account.id)
+            .join(Account, Account.id == GroupMember.account_id)
+            .where(GroupMember.group_id.in_(chunk), Account.deleted_at.is_(None))
+            .order_by(Account.id)
+        )
+        for group_id, account_id in db.session.execute(query):
+            found[group_id].append(account_id)
+    return found
+
+
+def groups_of(account_ids: Collection[int]) -> dict[int, list[tuple[int, str]]]:
+    """The id and the name of each of their groups of the directory, by account."""
+    found: dict[int, list[tuple[int, str]]] = {id: [] for id in account_ids}
+    for chunk in chunks(account_ids):
+        query = (
+            sa.select(GroupMember.account_id, Group.id, Group.name)
+            .join(Group, Group.id == GroupMember.group_id)
+            .where(GroupMember.account_id.in_(chunk), Group.scim_id.is_not(None))
+            .order_by(Group.id)
+        )
+        for account_id, group_id, name in db.session.execute(query):
+            found[account_id].append((group_id, name))
+    return found
+
+
+def is_called(name: str) -> sa.ColumnElement[bool]:
+    """Whether someone has this user name; those without one are known by their e-mail."""
+    key = key_of(name)
+    return sa.or_(
+        Account.username_key == key,
+        sa.and_(Account.username.is_(None), Account.email_key == key),
+    )
+
+
+def _manage(account: Account, facts: UserFacts) -> None:
+    account.scim_id = str(account.id)
+    account.external_id = facts.external_id
+    account.scim_attributes = facts.attributes
+
+
+def _set_members(actor: Actor, group: Group, ids: Collection[int]) -> None:
+    present = set(groups.member_ids(group))
+    groups.set_members(actor, group, added=_known(ids), removed=present - set(ids))
+    db.session.flush()
+
+
+def _known(ids: Collection[int]) -> list[int]:
+    """The ids, all of which are of people.
+
+    Raises:
+        NotFound: if one is not.
+
+    """
+    found: set[int] = set()
+    for chunk in chunks(id for id in ids if 0 < id <= MAX_ID):
+        query = sa.select(Account.id).where(
+            Account.id.in_(chunk),
+            Account.kind == AccountKind.PERSON,
+            Account.deleted_at.is_(None),
+        )
+        found.update(db.session.scalars(query))
+    if unknown := sorted(set(ids) - found):
+        raise NotFound(f"There is no user with the id {unknown[0]}.")
+    return sorted(found)
+
+
+def _page(query: sa.Select[Any], limit: int | None, offset: int) -> Page[Any]:
+    if limit is not None:
+        return page_of(query, limit=limit, offset=offset)
+    items = list(db.session.scalars(query))
+    return Page(items, len(items), len(items), 0)

@@ -1,0 +1,61 @@
+from flask import flash, render_template
+from flask.typing import ResponseReturnValue
+
+from app.core.permissions import Permission
+from app.scim_tokens import disconnecting
+from app.scim_tokens import service as tokens
+from app.scim_tokens.forms import ScimTokenForm
+from app.web.browsers import require_password
+from app.web.caller import current_actor
+from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.redirects import redirect_to
+from app.web.routes import PageBlueprint
+from app.web.settings import current_settings
+
+bp = PageBlueprint("scim_token_pages", __name__, url_prefix="/scim-tokens")
+
+SCIM = "/scim/v2"
+"""Where directories send their requests."""
+
+
+@bp.get("", needs=Permission.ADMIN)
+def index() -> ResponseReturnValue:
+    """List the tokens of directories, and where these send their requests."""
+    return render_template(
+        "scim_tokens/index.html",
+        tokens=tokens.every(),
+        managed=disconnecting.managed(),
+        address=current_settings().address(SCIM),
+    )
+
+
+@bp.form("/new", needs=Permission.ADMIN)
+def new() -> ResponseReturnValue:
+    """Create a token; only this response shows its secret."""
+    require_password("let a directory manage users and groups")
+    form = ScimTokenForm()
+    if issued := attempt(form, lambda: tokens.create(current_actor, **form.values)):
+        return render_template(
+            "scim_tokens/secret.html", issued=issued, address=current_settings().address(SCIM)
+        )
+    return show_form("scim_tokens/new.html", form)
+
+
+@bp.form("/<id:token_id>/revoke", needs=Permission.ADMIN)
+def revoke(token_id: int) -> ResponseReturnValue:
+    """Revoke a token, after a page that shows what it is."""
+    form, token = ReasonForm(), tokens.get(token_id)
+    if carry_out(form, lambda: tokens.revoke(current_actor, token_id)):
+        flash(f"Token {token.name} revoked. It no longer works.", "ok")
+        return redirect_to(".index")
+    return show_form("scim_tokens/revoke.html", form, token=token)
+
+
+@bp.form("/disconnect", needs=Permission.ADMIN)
+def disconnect() -> ResponseReturnValue:
+    """Disconnect all directories, after a page that says what then changes."""
+    form, managed = ReasonForm(), disconnecting.managed()
+    if carry_out(form, lambda: disconnecting.disconnect(current_actor)):
+        flash("Directory disconnected. Users and groups are managed by hand now.", "ok")
+        return redirect_to(".index")
+    return show_form("scim_tokens/disconnect.html", form, managed=managed)

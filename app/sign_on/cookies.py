@@ -1,0 +1,88 @@
+"""Browsers that are on their way to the provider and back.
+
+The signed cookie keeps what belongs to each, so that the answer counts in the same browser only,
+and strangers who begin many fill no table.
+"""
+
+import time
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from flask import session
+
+from app.sign_on.people import Person
+from app.sign_on.provider import AnswerRefused, Request
+
+SECONDS = 600.0
+MOST = 3
+"""Several tabs may be on their way; more would be too long for a cookie."""
+_FLOWS, _PERSON = "sign_on", "linking"
+
+
+class Purpose(StrEnum):
+    SIGN_IN = "sign in"
+    CONFIRM = "confirm"
+    LINK = "link"
+    TRY = "try"
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """``session``: of someone who was signed in already. ``target``: where to go on then."""
+
+    purpose: Purpose
+    target: str
+    nonce: str
+    verifier: str
+    started: int
+    session: int | None
+
+
+def begin_flow(
+    request: Request, purpose: Purpose, target: str, session_id: int | None = None
+) -> None:
+    """Remember the request that the browser is now sent away with."""
+    flow = Flow(purpose, target, request.nonce, request.verifier, int(time.time()), session_id)
+    known = [*session.get(_FLOWS, {}).items()][1 - MOST :]
+    session[_FLOWS] = dict([*known, (request.state, asdict(flow))])
+
+
+def take_flow(state: str) -> Flow:
+    """The request that an answer belongs to. No answer counts twice.
+
+    Raises:
+        AnswerRefused: if this browser began none, or did so too long ago.
+
+    """
+    known = dict(session.get(_FLOWS, {}))
+    found = known.pop(state, None)
+    session[_FLOWS] = known
+    flow = Flow(**found | {"purpose": Purpose(found["purpose"])}) if found else None
+    if flow is None or not 0 <= time.time() - flow.started <= SECONDS:
+        raise AnswerRefused(
+            "This sign-in was not started in this browser, was used already, or took longer than "
+            "10 minutes"
+        )
+    return flow
+
+
+def put_person(person: Person) -> None:
+    """Remember as whom someone just signed in at the provider, until they say that it is them."""
+    session[_PERSON] = {
+        "issuer": person.issuer,
+        "subject": person.subject,
+        "label": person.label,
+        "at": int(time.time()),
+    }
+
+
+def pending_person() -> Person | None:
+    """The person to link the account to; None if no one signed in there just now."""
+    found = session.get(_PERSON)
+    if found is None or not 0 <= time.time() - found["at"] <= SECONDS:
+        return None
+    return Person(found["issuer"], found["subject"], found["label"], None, None, None)
+
+
+def drop_person() -> None:
+    session.pop(_PERSON, None)

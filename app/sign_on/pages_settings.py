@@ -1,0 +1,65 @@
+"""What an Admin sees of single sign-on: the settings, whether the provider answers, and a try."""
+
+from flask import render_template, request
+from flask.typing import ResponseReturnValue
+
+from app.config import every_setting
+from app.core.permissions import Permission
+from app.sign_on import checks
+from app.sign_on.cookies import Purpose
+from app.sign_on.pages import current_provider, send_away
+from app.web.caller import current_actor
+from app.web.routes import PageBlueprint
+from app.web.settings import current_settings
+
+bp = PageBlueprint("single_sign_on_pages", __name__, url_prefix="/single-sign-on")
+
+SHOWN = ("OIDC_", "SIGN_ON_", "PASSWORD_SIGN_IN", "BREAK_GLASS_", "TRUSTED_PROXY")
+
+
+@bp.get("", needs=Permission.ADMIN)
+def show() -> ResponseReturnValue:
+    """The settings without secrets and, if asked for, whether the provider answers."""
+    settings = current_settings()
+    asked = settings.has_provider and "test" in request.args
+    return render_template(
+        "sign_on/settings.html",
+        rows=_rows(),
+        settings=settings,
+        checks=[
+            *(checks.of_provider(current_provider()) if asked else ()),
+            *checks.of_passwords(settings),
+        ],
+        asked=asked,
+        callback=settings.address("/sign-in/callback"),
+        back_channel=settings.address("/sign-in/back-channel"),
+        after=settings.address("/sign-in"),
+    )
+
+
+@bp.get("/try", needs=Permission.ADMIN)
+def try_out() -> ResponseReturnValue:
+    """Sign in at the provider, to see what it says. Nothing changes here."""
+    return send_away(Purpose.TRY, "/single-sign-on", current_actor.session_id)
+
+
+def _rows() -> list[tuple[str, str, str]]:
+    """The name, the value and the meaning of each setting."""
+    settings = current_settings()
+    rows = []
+    for name, one in every_setting().items():
+        if not name.removeprefix("FLAGSTAFF_").startswith(SHOWN):
+            continue
+        value = getattr(settings, name.removeprefix("FLAGSTAFF_").lower())
+        rows.append((name, _in_words(name, value), one.meaning))
+    return rows
+
+
+def _in_words(name: str, value: object) -> str:
+    if name.endswith("_SECRET"):
+        return "set" if value else ""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return "" if value is None else str(value)
