@@ -15,6 +15,13 @@ def manages(account: Account) -> bool:
     return account.scim_id is not None
 
 
+def no_deletion(account: Account) -> str:
+    """Why the account can’t be deleted here; empty if no directory manages it."""
+    if not manages(account):
+        return ""
+    return f"{account.called} {MANAGED}. Delete or deactivate them there."
+
+
 def refuse_by_hand(account: Account, changes: Mapping[str, Any]) -> None:
     """Refuse changes of what the directory decides.
 

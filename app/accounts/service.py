@@ -101,8 +101,8 @@ def remove(actor: Actor, account: Account, *, by_directory: bool = False) -> Non
         Conflict: for the caller themselves, the last Admin, and someone whom a directory manages.
 
     """
-    if not by_directory and directory.manages(account):
-        raise Conflict(f"{account.called} {directory.MANAGED}. Delete or deactivate them there.")
+    if not by_directory and (why_not := directory.no_deletion(account)):
+        raise Conflict(why_not)
     if account.id == actor.id:
         raise Conflict("You cannot delete your own account. Ask another Admin.")
     if account.is_person and account.role is Role.ADMIN:

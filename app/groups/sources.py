@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -57,8 +58,7 @@ def of_project(project_id: str) -> dict[int, list[Source]]:
         .where(GroupProject.project_id == project_id)
         .order_by(Group.name_key)
     )
-    for account_id, group, role in db.session.execute(query):
-        found[account_id].append(Source(role, group))
+    _add_groups(found, query)
     return dict(found)
 
 
@@ -74,8 +74,7 @@ def of_root_roles(account_ids: Collection[int]) -> dict[int, list[Source]]:
             .where(GroupMember.account_id.in_(chunk), Group.root_role.is_not(None))
             .order_by(Group.name_key)
         )
-        for account_id, group, given in db.session.execute(query):
-            found[account_id] += [Source(given, group)] if given else []
+        _add_groups(found, query)
     return dict(found)
 
 
@@ -92,8 +91,7 @@ def of_account(account_id: int) -> dict[str, list[Source]]:
         .where(GroupMember.account_id == account_id)
         .order_by(Group.name_key)
     )
-    for project_id, group, role in db.session.execute(query):
-        found[project_id].append(Source(role, group))
+    _add_groups(found, query)
     return dict(found)
 
 
@@ -101,3 +99,9 @@ def _own(held: HeldRole) -> list[Source]:
     if held.own_role is None:
         return []
     return [Source(held.own_role, None, held.given_by, held.given_at)]
+
+
+def _add_groups(found: defaultdict[Any, list[Source]], query: sa.Select[Any, str, Any]) -> None:
+    """Add what groups give. Each row: whose source it is, the group and the role."""
+    for key, group, role in db.session.execute(query):
+        found[key].append(Source(role, group))

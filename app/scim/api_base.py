@@ -36,6 +36,10 @@ from app.web.settings import current_settings
 
 TYPE = "application/scim+json"
 TYPES = (TYPE, "application/json")
+PARAMETERS = {
+    *("filter", "sortBy", "sortOrder", "startIndex", "count"),
+    *("attributes", "excludedAttributes"),
+}
 
 # Made once: to make such a class takes longer than to read a request with it.
 PARTS: dict[type[Any], Any] = {User: ResponseParameters[User], Group: ResponseParameters[Group]}
@@ -154,16 +158,8 @@ def respond_with(resource: Any, context: Context, status: int = HTTPStatus.OK) -
     return answer
 
 
-def query() -> dict[str, Any]:
-    return {
-        name: value
-        for name, value in request.args.items()
-        if name
-        in {
-            *("filter", "sortBy", "sortOrder", "startIndex", "count"),
-            *("attributes", "excludedAttributes"),
-        }
-    }
+def query() -> dict[str, str]:
+    return {name: value for name, value in request.args.items() if name in PARAMETERS}
 
 
 def body() -> Any:

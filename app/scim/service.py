@@ -43,7 +43,7 @@ class GroupFacts:
 
 
 def number(id: str) -> int:
-    """The id of a row that an id of SCIM stands for; 0, which no row has, if it stands for none."""
+    """The row id that a SCIM id holds; 0, which no row has, if it holds none."""
     return int(id) if re.fullmatch(r"[1-9][0-9]{0,8}", id) else 0
 
 

@@ -234,9 +234,7 @@ def _no_deletion(account: Account) -> str:
     """Why the user can’t be deleted; empty if they can."""
     if account.id == current_actor.id:
         return "You can’t delete your own account. Ask another Admin."
-    if directory.manages(account):
-        return f"{account.called} {directory.MANAGED}. Delete or deactivate them there."
-    return ""
+    return directory.no_deletion(account)
 
 
 def _removal_page(account: Account, form: ReasonForm) -> ResponseReturnValue:
