@@ -7,6 +7,7 @@ from app.accounts import admins
 from app.accounts import service as accounts
 from app.auth.service import may_use_password
 from app.config import Settings
+from app.core.words import counted
 from app.sign_on.provider import ALGORITHMS, Provider, ProviderError
 
 
@@ -28,7 +29,7 @@ def of_provider(provider: Provider) -> Iterator[Check]:
         found = provider.metadata(renew=True)
         yield Check(f"The provider answers and calls itself {provider.issuer}.")
         keys = provider.keys(renew=True)
-        yield Check(f"It has {len(keys.keys)} keys to sign with, and they can be read.")
+        yield Check(f"It publishes {counted(len(keys.keys), 'key')} to sign with.")
         provider.request()
         yield Check("It says where people sign in.")
     except ProviderError as error:

@@ -507,6 +507,7 @@ def test_an_admin_sees_the_settings_without_secrets_and_tests_the_connection(
     assert "http://127.0.0.1:4242/sign-in/callback" in page.words
     page = browser.get(page.links["Test the connection"])
     assert "The provider answers" in page.words
+    assert "It publishes 1 key to sign with." in page.words
     assert "Problem" not in page.words
     change_settings(app, oidc_issuer="http://127.0.0.1:9")
     assert "Problem http://127.0.0.1:9" in browser.get("/single-sign-on?test=1").words
