@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any
 
@@ -18,9 +19,10 @@ import sqlalchemy as sa
 from app.config import from_environment
 from tests.bench import goals, postgresql, statements, table
 from tests.bench.load import Job, Refused
-from tests.bench.measure import Start, figures, starts
+from tests.bench.measure import Start, children_seconds, figures, starts
 from tests.bench.subject import LISTED, MOST_TAGGED, Subject, stranger
 from tests.bench.table import Row
+from tests.support.machines import Machine
 from tests.support.processes import ALWAYS, BARE_FLASK, FLAGSTAFF, Server, running
 
 PROCESSES = (1, 2, 4)
@@ -92,6 +94,7 @@ def _of_own(database_url: str, seconds: float) -> list[Row]:
             at_rest,
             after,
             _start(start),
+            _demo(),
         ]
 
 
@@ -128,6 +131,16 @@ def _start(start: Start) -> Row:
     seconds, factor = starts(start, start_bare)
     goal = goals.said("at most 1 s", is_met=seconds <= 1)
     return Row("start to /ready", f"{seconds:.2f} s", share=table.times(factor), goal=goal)
+
+
+def _demo() -> Row:
+    """CPU time of the command that fills an empty instance, beside one that only starts."""
+    with TemporaryDirectory(prefix="flagstaff-bench-") as home:
+        machine = Machine(Path(home))
+        least = children_seconds(lambda: machine.ok("--version"))
+        seconds = children_seconds(lambda: machine.ok("demo"))
+    goal = goals.said("at most 10 s", is_met=seconds <= 10)
+    return Row(f"CPU of the demo, {seconds / least:.0f} x a start", f"{seconds:.1f} s", goal=goal)
 
 
 @contextmanager

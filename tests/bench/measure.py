@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import astuple, dataclass, replace
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 
 from tests.bench.load import Job, Refused, drive
@@ -52,6 +53,14 @@ def starts(start: Start, start_bare: Start) -> tuple[float, float]:
         with start_bare() as server:
             bare.append(server.started_in)
     return median(own), median(own) / median(bare)
+
+
+def children_seconds(run: Callable[[], object]) -> float:
+    """CPU time of the processes that ``run`` starts and waits for."""
+    before = getrusage(RUSAGE_CHILDREN)
+    run()
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _next_to(bare: Server | None, job: Job) -> Figure:
