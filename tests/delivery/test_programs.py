@@ -1,5 +1,6 @@
 """Programs with the official SDKs see changes, report, and live through whatever happens here."""
 
+import re
 import signal
 import time
 
@@ -8,6 +9,7 @@ import pytest
 LANGUAGES = ("node", "python")
 POLL_SECONDS = 1
 FEATURES = "/api/admin/projects/default/features"
+REFUSED = re.compile(r"\b40[13]\b")  # a port such as 40347 is no refusal
 
 
 @pytest.fixture
@@ -69,4 +71,4 @@ def test_programs_live_through_restarts_without_one_401_or_403(server, token, wa
             program.wait_for(on=way == "on", seconds=40)
     errors = [error for program in programs for error in program.errors]
     assert errors
-    assert not [error for error in errors if "401" in error or "403" in error]
+    assert not [error for error in errors if REFUSED.search(error)]

@@ -42,7 +42,8 @@ def test_an_application_is_connected_without_scripts(browser: Browser, instance:
         expect(page.get_by_role("status")).to_contain_text("Waiting for the first contact")
         use_token(instance, token)
         while not page.get_by_text("silent-shop is connected.").count():
-            page.get_by_role("link", name="Check again").click()
+            with page.expect_navigation():  # to the same address
+                page.get_by_role("link", name="Check again").click()
         page.get_by_role("link", name="Done").click()
         expect(page.get_by_role("row", name="silent-shop")).to_contain_text("Project checkout")
 
