@@ -1,5 +1,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL := $(PYTHON) .pins/install.py
 # Python keeps what it compiled, whatever the environment says. Otherwise each server of the tests
 # would compile all of Flagstaff again.
 export PYTHONDONTWRITEBYTECODE :=
@@ -11,16 +12,19 @@ help: ## list these targets
 	@echo "make TARGET, where TARGET is one of:"
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
-run: .venv/run ## set everything up and start Flagstaff at http://127.0.0.1:4242
+run: ## set everything up and start Flagstaff at http://127.0.0.1:4242
+	@$(INSTALL)
 	$(BIN)/flagstaff serve
 
 test: check .venv/sdks ## run every check and every test
 	$(BIN)/pytest -n auto
 
-quick: .venv/test ## run the tests that need neither PostgreSQL nor a browser (2 minutes)
+quick: ## run the tests that need neither PostgreSQL nor a browser (2 minutes)
+	@$(INSTALL) test
 	$(BIN)/pytest -n auto --quick
 
-check: .venv/test ## run the linters and the type checker
+check: ## run the linters and the type checker
+	@$(INSTALL) test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -28,26 +32,31 @@ check: .venv/test ## run the linters and the type checker
 	$(BIN)/djlint templates --lint --quiet
 	$(BIN)/djlint templates --check --quiet
 
-format: .venv/test ## format code and templates, and fix what can be fixed without a decision
+format: ## format code and templates, and fix what can be fixed without a decision
+	@$(INSTALL) test
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 	$(BIN)/djlint templates --reformat --quiet || true # it reports the files it changed as a failure
 
-coverage: .venv/test ## run the tests and report which lines they never reach
+coverage: ## run the tests and report which lines they never reach
+	@$(INSTALL) test
 	$(BIN)/pytest -n auto --cov --cov-report=term --cov-report=html
 
-bench: .venv/test ## measure speed and memory, also with a million events
+bench: ## measure speed and memory, also with a million events
+	@$(INSTALL) test
 	$(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.bench.growth
 
-soak: .venv/test ## run the tests that take more than an hour: kills, full disks, load
+soak: ## run the tests that take more than an hour: kills, full disks, load
+	@$(INSTALL) test
 	$(BIN)/pytest tests/soak -p no:randomly -s
 
 # dist/ gets the wheel, the source, the list of all parts (CycloneDX), and wheels/ for installing
 # without an index: for this kind of machine and each Python of PYTHONS, every file with its hash.
-PYTHONS := 3.11 3.12 3.13
+PYTHONS := 3.11 3.12 3.13 3.14
 
-dist: .venv/dist ## build what you carry to a machine without a network, in dist/
+dist: ## build what you carry to a machine without a network, in dist/
+	@$(INSTALL) dist
 	rm -rf dist build
 	$(BIN)/python -m build --no-isolation --outdir dist . >/dev/null
 	mkdir dist/wheels
@@ -62,41 +71,25 @@ dist: .venv/dist ## build what you carry to a machine without a network, in dist
 		"$$($(BIN)/pip hash dist/*.whl | tail -n 1)" >> dist/wheels/requirements.txt
 	$(PYTHON) -m venv build/installed
 	build/installed/bin/pip install --quiet --disable-pip-version-check --no-index \
-		--find-links dist/wheels --require-hashes -r dist/wheels/requirements.txt
+		--find-links dist/wheels --no-deps --require-hashes -r dist/wheels/requirements.txt
 	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
 		--output-file dist/flagstaff.cdx.json build/installed/bin/python
 	cd dist && sha256sum *.whl *.tar.gz *.json wheels/* > SHA256SUMS
 
-pins: .venv/bin/python ## renew the exact versions and hashes of all packages, in .pins/
-	$(BIN)/pip install --quiet pip-tools
-	echo 'hatchling>=1.28' | $(BIN)/pip-compile $(COMPILE) -o .pins/build.txt -
-	$(BIN)/pip-compile $(COMPILE) -o .pins/run.txt pyproject.toml
-	$(BIN)/pip-compile $(COMPILE) --extra dev -o .pins/test.txt pyproject.toml
-	$(BIN)/pip-compile $(COMPILE) --extra dist -o .pins/dist.txt pyproject.toml
+pins: ## write the exact versions and hashes of all packages to .pins/; needs uv
+	uv pip compile $(COMPILE) --extra dev -o .pins/test.txt pyproject.toml
+	uv pip compile $(COMPILE) -c .pins/test.txt -o .pins/run.txt pyproject.toml
+	uv pip compile $(COMPILE) -c .pins/test.txt --extra dist -o .pins/dist.txt pyproject.toml
+	echo 'hatchling>=1.28' | uv pip compile $(COMPILE) -c .pins/test.txt -o .pins/build.txt -
 
-COMPILE := --quiet --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate \
-	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
-
-.venv/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-		|| { echo "Flagstaff needs Python 3.11 or newer; set PYTHON=/path/to/python3"; exit 1; }
-	$(PYTHON) -m venv .venv
-
-.venv/run: .venv/bin/python .pins/build.txt .pins/run.txt pyproject.toml
-	$(BIN)/pip install --quiet --require-hashes -r .pins/build.txt -r .pins/run.txt
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
-	touch $@
-
-.venv/dist: .venv/run .pins/dist.txt
-	$(BIN)/pip install --quiet --require-hashes -r .pins/dist.txt
-	touch $@
-
-.venv/test: .venv/run .pins/test.txt
-	$(BIN)/pip install --quiet --require-hashes -r .pins/test.txt
-	touch $@
+# One version of each package for every Python and machine; wheels alone, since building a package
+# would fetch what no list names.
+COMPILE := --quiet --universal --python-version 3.11 --fork-strategy fewest \
+	--generate-hashes --only-binary :all: --no-header --no-annotate --no-emit-index-url \
+	--no-emit-find-links --no-emit-build-options
 
 # What the tests read features with besides Python; without npm they say what they skip.
-.venv/sdks: .venv/bin/python tests/sdks/package-lock.json
+.venv/sdks: tests/sdks/package-lock.json | check
 	if command -v npm >/dev/null; then npm ci --silent --prefix tests/sdks && touch $@; fi
 
 clean: ## delete the virtual environment and everything built; keeps instance/

@@ -2,7 +2,7 @@
 # machine. To run it as a service instead, wrap the same command with NSSM or WinSW.
 $to = "C:\Flagstaff"
 py -3 -m venv $to
-& "$to\Scripts\pip" install --no-index --find-links wheels --require-hashes -r wheels\requirements.txt
+& "$to\Scripts\pip" install --no-index --find-links wheels --no-deps --require-hashes -r wheels\requirements.txt
 icacls $to /inheritance:r /grant "Administrators:(OI)(CI)F" "LOCAL SERVICE:(OI)(CI)M"
 [Environment]::SetEnvironmentVariable("FLAGSTAFF_HOME", "$to\data", "Machine")
 [Environment]::SetEnvironmentVariable("FLAGSTAFF_BASE_URL", "{{ base_url }}", "Machine")

@@ -1,6 +1,7 @@
 """Every page and every state of a page that a person can meet, each with the way to it."""
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pyotp
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.journeys.instance import ADMIN, CHECKOUT, COLLEAGUE, PASSWORD, VIEWER, Instance, names
 from tests.journeys.usage import report
@@ -30,6 +31,8 @@ class Place:
 KIM = "context.userId=1042&context.plan=plus"
 SOON = (datetime.now(UTC) + timedelta(days=9)).isoformat()
 PLACES: dict[str, Place] = {}
+WRITTEN_WITHIN = 20
+"""Seconds. Visits and usage are written once a second by each process, later on a busy machine."""
 
 
 def place(heading: str, who: str | None = ADMIN) -> Callable[[Way], Way]:
@@ -1386,9 +1389,7 @@ def webhook(page: Page, instance: Instance) -> None:
     for _ in range(2):
         instance.api("POST", f"/webhooks/{id}/test")
     page.goto(f"/webhooks/{id}?status=failed")
-    while not page.get_by_role("button", name="Send again").count():
-        page.wait_for_timeout(200)
-        page.reload()
+    reload_until(page, page.get_by_role("button", name="Send again"))
     page.goto(f"/webhooks/{id}")
 
 
@@ -1448,9 +1449,7 @@ def connect_seen(page: Page, instance: Instance) -> None:
     token = _sdk_token(instance)
     use_token(instance, token["secret"])
     page.goto(f"/sdk-tokens/{token['id']}/contact")
-    while not page.get_by_text("is connected").is_visible():
-        page.wait_for_timeout(500)
-        page.reload()
+    reload_until(page, page.get_by_text("is connected").filter(visible=True))
 
 
 @place("Check a leaked token")
@@ -1540,6 +1539,15 @@ def press(page: Page, name: str) -> None:
     """Press a button, and wait for the page it leads to with all its scripts."""
     page.get_by_role("button", name=name, exact=True).first.click()
     page.wait_for_load_state()
+
+
+def reload_until(page: Page, wanted: Locator) -> None:
+    """Open a page again until it has what is written some time after the answer."""
+    deadline = time.monotonic() + WRITTEN_WITHIN
+    while not wanted.count():
+        assert time.monotonic() < deadline, f"{wanted} is not there in time"
+        page.wait_for_timeout(250)
+        page.reload()
 
 
 def paste(page: Page, features: list[str], then: str, project: str = CHECKOUT) -> None:

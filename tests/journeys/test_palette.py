@@ -1,16 +1,14 @@
 """Search over any page, by keyboard; and the same without scripts."""
 
 import re
-import time
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.journeys.instance import CHECKOUT, VIEWER, Instance
+from tests.journeys.places import reload_until
 
 INPUT = "Search for anything"
-WRITTEN_WITHIN = 20
-"""Seconds. Visits are written once a second in each process, and later when the machine is busy."""
 
 
 @pytest.fixture
@@ -34,19 +32,14 @@ def selected(page: Page) -> str | None:
     return marked.locator("span").first.inner_text()
 
 
+def visit_link(page: Page, name: str) -> Locator:
+    """The link to what a person visited, which is written a little later than they did."""
+    return page.get_by_role("region", name="Recently visited").get_by_role("link", name=name)
+
+
 def ask(page: Page, text: str, words: str | re.Pattern[str]) -> None:
     page.get_by_label(INPUT).fill(text)
     expect(page.locator("#palette [role=status]")).to_have_text(words)
-
-
-def reload_until_visited(page: Page, name: str) -> None:
-    """Open a page again until it names a visit that is still to be written."""
-    visit = page.get_by_role("region", name="Recently visited").get_by_role("link", name=name)
-    deadline = time.monotonic() + WRITTEN_WITHIN
-    while visit.count() == 0:
-        assert time.monotonic() < deadline
-        page.wait_for_timeout(250)
-        page.reload()
 
 
 def test_it_opens_over_any_page_and_gives_the_focus_back(palette: Page):
@@ -70,7 +63,7 @@ def test_before_anyone_types_it_has_what_was_seen_last_and_actions(page: Page, i
     project = instance.project(1, name="Just seen")  # others have been seen by each process
     page.goto(f"/projects/{project}")
     page.goto("/search")
-    reload_until_visited(page, "Just seen")
+    reload_until(page, visit_link(page, "Just seen"))
     page.keyboard.press("Control+k")
     expect(page.get_by_role("group", name="Actions")).to_be_visible()
     visited = page.get_by_role("group", name="Recently visited")
@@ -148,7 +141,7 @@ def test_without_scripts_the_same_is_found_on_the_page(browser: Browser, instanc
         page.goto(CHECKOUT)
         page.get_by_role("link", name="Search").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Search")
-        reload_until_visited(page, "Checkout")
+        reload_until(page, visit_link(page, "Checkout"))
         page.get_by_role("searchbox", name="Search for").fill("checkout.basket.off")
         page.keyboard.press("Enter")
         page.get_by_role("link", name="checkout.basket.off").click()

@@ -29,7 +29,7 @@ class Operator:
 
     def install(self, wheels: Path) -> None:
         subprocess.run([sys.executable, "-m", "venv", self.bin.parent], check=True)
-        options = ("--no-index", "--find-links", wheels, "--require-hashes")
+        options = ("--no-index", "--find-links", wheels, "--no-deps", "--require-hashes")
         requirements = ("-r", wheels / "requirements.txt")
         subprocess.run([self.bin / "pip", "install", "-q", *options, *requirements], check=True)
 
