@@ -31,7 +31,7 @@ FAULTS = {
         "This Python can't create virtual environments. Install its module venv, on Debian and"
         " Ubuntu with: apt-get install python3-venv"
     ),
-    r"Permission denied": (
+    r"Permission denied|Read-only file system": (
         "You may not write to {root}. Change its owner, or clone into a folder of your own."
     ),
     r"DO NOT MATCH THE HASHES": (
@@ -88,7 +88,8 @@ def create_environment():
         return
     say(f"Creating .venv with Python {platform.python_version()} …")
     try:
-        run([sys.executable, "-m", "venv", "--clear", str(VENV)])
+        run(sys.executable, "-m", "venv", "--clear", "--without-pip", VENV)
+        run(PYTHON, "-m", "ensurepip")  # by itself, since venv would not say why it failed
     except SystemExit:
         shutil.rmtree(VENV, ignore_errors=True)
         raise
@@ -111,9 +112,9 @@ def install(name, *lists):
     wanted = [line for path in map(path_of, lists) for line in path.open() if "==" in line]
     say(f"Installing {len(wanted)} packages that {NAMES[name]} …")
     exact = ("--no-deps", "--require-hashes", "--only-binary", ":all:")
-    pip("install", *exact, *(word for path in map(path_of, lists) for word in ("-r", str(path))))
+    pip("install", *exact, *(word for path in map(path_of, lists) for word in ("-r", path)))
     if name == "run":
-        pip("install", "--no-deps", "--no-index", "--no-build-isolation", "-e", str(ROOT))
+        pip("install", "--no-deps", "--no-index", "--no-build-isolation", "-e", ROOT)
     pip("check")
     finish(name, state)
 
@@ -137,12 +138,12 @@ def finish(name, state):
 
 
 def pip(*words):
-    run([str(PYTHON), "-m", "pip", "--disable-pip-version-check", *words])
+    run(PYTHON, "-m", "pip", "--disable-pip-version-check", *words)
 
 
-def run(words):
-    """Run a command, or stop with its fault in one line."""
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+def run(*words):
+    """Run a command, or stop and say what to do about its fault."""
+    done = subprocess.run([*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if done.returncode:
         explain(done.stdout.decode(errors="replace"))
 
