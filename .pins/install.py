@@ -143,7 +143,9 @@ def pip(*words):
 
 def run(*words):
     """Run a command, or stop and say what to do about its fault."""
-    done = subprocess.run([*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    done = subprocess.run(
+        [*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
     if done.returncode:
         explain(done.stdout.decode(errors="replace"))
 
