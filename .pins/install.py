@@ -65,7 +65,7 @@ def main(names):
 
 
 def check_list(name):
-    """Refuse a list in which anything but exact versions with hashes stands."""
+    """Refuse a list that has anything but exact versions with hashes."""
     path = path_of(name)
     entry = r"[a-z0-9.-]+==[^ ;]+( ; [^\\\n]+)?( \\\n    --hash=sha256:[0-9a-f]{64})+\n"
     try:
@@ -105,14 +105,16 @@ def version():
 
 def install(name, *lists):
     """Install what ``lists`` name, and with ``run`` Flagstaff itself, from this folder."""
-    files = [*map(path_of, lists), *([ROOT / "pyproject.toml"] if name == "run" else [])]
-    state = hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
+    paths = [path_of(each) for each in lists]
+    contents = b"".join(path.read_bytes() for path in paths)
+    package = (ROOT / "pyproject.toml").read_bytes() if name == "run" else b""
+    state = hashlib.sha256(contents + package).hexdigest()
     if is_done(name, state):
         return
-    wanted = [line for path in map(path_of, lists) for line in path.open() if "==" in line]
-    say(f"Installing {len(wanted)} packages that {NAMES[name]} …")
+    number = sum(b"==" in line for line in contents.splitlines())
+    say(f"Installing {number} packages that {NAMES[name]} …")
     exact = ("--no-deps", "--require-hashes", "--only-binary", ":all:")
-    pip("install", *exact, *(word for path in map(path_of, lists) for word in ("-r", path)))
+    pip("install", *exact, *(word for path in paths for word in ("-r", path)))
     if name == "run":
         pip("install", "--no-deps", "--no-index", "--no-build-isolation", "-e", ROOT)
     pip("check")

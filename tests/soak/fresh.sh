@@ -4,7 +4,7 @@
 #
 #   tests/soak/fresh.sh [ARGUMENT OF MAKE]...      for example PYTHON=/usr/bin/python3.11
 set -euo pipefail
-readme="$(cd "$(dirname "$0")/../.." && pwd)"
+checkout="$(cd "$(dirname "$0")/../.." && pwd)"
 folder=$(mktemp -d)
 server=
 end() {
@@ -13,7 +13,7 @@ end() {
 }
 trap end EXIT
 
-git clone --quiet "$readme" "$folder/flagstaff"
+git clone --quiet "$checkout" "$folder/flagstaff"
 cd "$folder/flagstaff"
 export PIP_CACHE_DIR="$folder/cache" PIP_CONFIG_FILE=/dev/null FLAGSTAFF_TOKEN
 unset PIP_FIND_LINKS
