@@ -89,7 +89,8 @@ def create_environment():
     say(f"Creating .venv with Python {platform.python_version()} …")
     try:
         run(sys.executable, "-m", "venv", "--clear", "--without-pip", VENV)
-        run(PYTHON, "-m", "ensurepip")  # by itself, since venv would not say why it failed
+        # By itself, since venv would not say why it failed.
+        run(PYTHON, "-m", "ensurepip", "--default-pip")
     except SystemExit:
         shutil.rmtree(VENV, ignore_errors=True)
         raise
