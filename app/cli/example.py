@@ -1,7 +1,9 @@
+import os
+
 import click
 
+from app.config import from_environment
 from app.docs.examples import EXAMPLES
-from app.server.instance import open_instance
 
 
 @click.command()
@@ -11,5 +13,4 @@ def example(name: str) -> None:
 
     For nginx: FLAGSTAFF_BASE_URL=https://flags.example.org flagstaff example nginx
     """
-    with open_instance() as settings:
-        click.echo(EXAMPLES[name].text(settings))
+    click.echo(EXAMPLES[name].text(from_environment(os.environ)))

@@ -34,7 +34,7 @@ def propose(actor: Actor, project: str, environment: str, changes: Sequence[Prop
 
 def _told(view: View) -> str:
     request, project = view.request, view.request.project_id
-    page = f"{current_settings().base_url}/projects/{project}/change-requests/{request.id}"
+    page = current_settings().address(f"/projects/{project}/change-requests/{request.id}")
     approvals = counted(view.required, "approval")
     return (
         f"Changes in {request.environment} need {approvals}, so nothing has changed yet.\n"

@@ -68,11 +68,12 @@ class Settings:
         "4",
     )
     base_url: str = setting(
-        "The address that people use. Links begin with it, so change it with the port. Pages "
-        "answer only to its host and to loopback names, the API to any. With https, cookies are "
-        "Secure and browsers keep to https.",
+        "The address that people use. Links begin with it. A path at its end is the same as "
+        "FLAGSTAFF_URL_PREFIX. Pages answer only to its host and to loopback names, the API to "
+        "any. With https, cookies are Secure and browsers keep to https.",
         kinds.BASE_URL,
-        "http://127.0.0.1:4242",
+        lambda before: f"http://{kinds.in_address(before['host'])}:{before['port']}",
+        "http:// with FLAGSTAFF_HOST and FLAGSTAFF_PORT",
     )
     bootstrap_token: str | None = setting(
         "If no Admin has a valid token at the start, a service account named bootstrap gets this "
@@ -91,7 +92,10 @@ class Settings:
         kinds.IP,
     )
     url_prefix: str = setting(
-        "The path below which a reverse proxy serves Flagstaff.", kinds.URL_PREFIX
+        "The path below which a reverse proxy serves Flagstaff.",
+        kinds.URL_PREFIX,
+        lambda before: urlsplit(before["base_url"]).path,
+        "the path of FLAGSTAFF_BASE_URL",
     )
     inactivity_days: int = setting(
         "A person is inactive after this many days without signing in or using a token.",
@@ -200,7 +204,7 @@ class Settings:
         "The format of the log on standard error.", kinds.one_of("text", "json"), "text"
     )
 
-    def address(self, path: str) -> str:
+    def address(self, path: str = "") -> str:
         """The address of a path of this server, as people reach it."""
         return f"{self.base_url}{self.url_prefix}{path}"
 
@@ -258,6 +262,11 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
     values: dict[str, Any] = {}
     for one in fields(Settings):
         values[one.name] = one.metadata["setting"].read(one.name, given[one.name], values)
+    path = urlsplit(values["base_url"]).path
+    if path not in ("", values["url_prefix"]):
+        allowed = f"empty or {path}, because FLAGSTAFF_BASE_URL ends with that"
+        raise WrongSetting("url_prefix", given["url_prefix"], allowed)
+    values["base_url"] = values["base_url"].removesuffix(path)
     settings = Settings(**values)
     if not settings.listens_on_loopback and not given["base_url"]:
         allowed = (

@@ -61,6 +61,11 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" or (is_ip(host) and ip_address(host).is_loopback)
 
 
+def in_address(host: str) -> str:
+    """The host as it stands in a URL."""
+    return f"[{host}]" if ":" in host else host
+
+
 def _path(value: str) -> Path:
     try:
         return Path(value).expanduser().absolute()

@@ -3,9 +3,16 @@
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from flask import current_app
+from jinja2 import Environment, FileSystemLoader, select_autoescape
 
 from app.config import Settings
+from app.core.files import TEMPLATES
+
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(TEMPLATES / "examples"),
+    autoescape=select_autoescape(),
+    trim_blocks=True,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +24,8 @@ class Example:
 
     def text(self, settings: Settings) -> str:
         base = urlsplit(settings.base_url)
-        template = current_app.jinja_env.get_template(f"examples/{self.template}")
-        return template.render(
-            base_url=settings.base_url,
+        return _TEMPLATES.get_template(self.template).render(
+            base_url=settings.address(),
             host=base.hostname,
             port=settings.port,
             prefix=settings.url_prefix,

@@ -80,7 +80,8 @@ def write_down(home: Path) -> None:
         if found.prunings is None:  # the first line of this kind takes the beginning as it is
             line["pruned"] = {"through": end.pruned_to, "digest": end.pruned_digest.hex()}
         _append(home / HEADS, found.link, line)
-        LOGGER.info("the event log ends with event %s, %s", line["id"], line["digest"])
+        if end.last_id:
+            LOGGER.info("the event log ends with event %s, %s", line["id"], line["digest"])
 
 
 def write_down_pruning(home: Path, pruning: Pruning) -> None:

@@ -8,6 +8,7 @@ from flask import Flask
 
 from app import config
 from app.config import Settings, from_environment
+from app.config.setting import WrongSetting
 from app.core import logs, migrations
 from app.core.db import db, unit_of_work
 from app.operations.heads import HEADS, has_served
@@ -18,7 +19,11 @@ def set_up_home() -> Settings:
     """Read the settings from the environment and create the home folder if it is missing."""
     settings = from_environment(os.environ)
     os.umask(0o077)  # other users of this machine must not read what is written here
-    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except (FileExistsError, NotADirectoryError, PermissionError):
+        allowed = "a folder that this user can write to, or can make"
+        raise WrongSetting("home", str(settings.home), allowed) from None
     logs.configure(settings.log_format)
     return settings
 

@@ -1,5 +1,6 @@
 """From a migrated database to processes that serve."""
 
+import errno
 import gc
 import os
 import socket
@@ -12,6 +13,7 @@ from waitress.adjustments import Adjustments
 
 from app.auth import first_admin
 from app.config import Settings
+from app.config.kinds import in_address
 from app.core.db import db, refresh_statistics, unit_of_work
 from app.core.errors import Unavailable
 from app.core.logs import LOGGER
@@ -29,6 +31,12 @@ from app.web.metrics import Metrics
 BACKLOG = 1_024
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the folder in it is made for this process alone
 
+REMEDIES = {
+    errno.EADDRINUSE: "Stop the other program, or choose another port with FLAGSTAFF_PORT.",
+    errno.EACCES: "Choose a port from 1024 on with FLAGSTAFF_PORT.",
+}
+"""What to do where a socket can't be bound."""
+
 
 def serve(app: Flask, announce: Callable[[str], object]) -> int:
     """Migrate the database, then serve until told to stop; gives the exit status.
@@ -37,15 +45,18 @@ def serve(app: Flask, announce: Callable[[str], object]) -> int:
     """
     settings: Settings = app.config["SETTINGS"]
     return_large_buffers()
+    sockets = _bind(settings)  # first: where another server listens, nothing is migrated
     with app.app_context():
         migrate(settings)
         refresh_statistics(db.engine)
         _bootstrap(settings)
         link = _first_admin_link(settings)
-    sockets = _listen(settings)
+    for listener in sockets:
+        listener.listen(BACKLOG)
     _write_down_end(app, settings)
     _measure(app, settings)
     announce(f"Flagstaff listens on {_address(settings)}")
+    announce(f"Its data is in {_database(app)}")
     if link is not None:
         announce(f"There are no accounts yet. Create the first Admin within 24 hours: {link}")
     if not hasattr(os, "fork"):  # Windows
@@ -93,7 +104,7 @@ def _measure(app: Flask, settings: Settings) -> None:
     )
 
 
-def _listen(settings: Settings) -> list[socket.socket]:
+def _bind(settings: Settings) -> list[socket.socket]:
     """Sockets for every address that the host has; the workers inherit them."""
     sockets: list[socket.socket] = []
     try:
@@ -106,11 +117,11 @@ def _listen(settings: Settings) -> list[socket.socket]:
             if family == socket.AF_INET6:
                 listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             listener.bind(address)
-            listener.listen(BACKLOG)
     except (OSError, ValueError) as error:  # ValueError: the host name is unknown
         _close(sockets)
         why = getattr(error, "strerror", None) or str(error)
-        raise CantListen(f"Can't listen on {_address(settings)}: {why}") from None
+        remedy = REMEDIES.get(getattr(error, "errno", None), "Change FLAGSTAFF_HOST.")
+        raise CantListen(f"Can't listen on {_address(settings)}: {why}. {remedy}") from None
     return sockets
 
 
@@ -134,6 +145,14 @@ def _first_admin_link(settings: Settings) -> str | None:
     return settings.address(path) if path else None
 
 
+def _database(app: Flask) -> str:
+    """The file, or the address without the password."""
+    with app.app_context():
+        url = db.engine.url
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
+    return url.set(drivername=url.get_backend_name()).render_as_string()
+
+
 def _address(settings: Settings) -> str:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"http://{host}:{settings.port}{settings.url_prefix}"
+    return f"http://{in_address(settings.host)}:{settings.port}{settings.url_prefix}"

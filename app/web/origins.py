@@ -37,7 +37,7 @@ class ForeignHost(DomainError):
 
     def __init__(self) -> None:
         super().__init__(
-            f"These pages are only at {current_settings().base_url}. The operator can change that "
+            f"These pages are only at {current_settings().address()}. The operator can change that "
             "with FLAGSTAFF_BASE_URL."
         )
 

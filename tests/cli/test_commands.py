@@ -19,6 +19,7 @@ from app.core import migrations
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
+from app.docs.examples import EXAMPLES
 from app.events.models import Event, EventType
 from app.tokens.models import Token
 from tests.browser import Browser
@@ -58,6 +59,18 @@ def test_every_command_explains_itself(machine, words):
     assert usage.startswith(" ".join(("Usage: flagstaff", *words, "[OPTIONS]")))
     assert about.startswith("  ")
     assert not machine.home.exists()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_is_printed_and_nothing_created(machine, name):
+    assert len(machine.ok("example", name).splitlines()) > 5
+    assert not machine.home.exists()
+
+
+def test_an_example_has_the_address_that_people_use(machine):
+    shown = machine.ok("example", "nginx", BASE_URL="https://flags.example.org/tools")
+    assert "FLAGSTAFF_BASE_URL=https://flags.example.org/tools " in shown
+    assert "    location /tools {\n" in shown
 
 
 def test_the_short_option_explains_the_same(machine):
@@ -226,9 +239,13 @@ def test_a_database_that_does_not_answer_is_named_so_without_its_password(machin
     assert "correct-horse" not in said
 
 
-def test_a_home_that_is_a_file_is_named_so(machine):
+@pytest.mark.parametrize("below", ["", "/flags"])
+def test_a_home_that_is_a_file_is_named_so(machine, below):
     machine.home.write_text("")
-    assert str(machine.home) in machine.refused("db", "upgrade")
+    home = f"{machine.home}{below}"
+    assert machine.refused("db", "upgrade", HOME=home) == (
+        f"FLAGSTAFF_HOME is '{home}'. It must be a folder that this user can write to, or can make."
+    )
 
 
 def test_what_it_makes_is_for_its_user_alone(machine):

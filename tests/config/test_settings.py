@@ -37,7 +37,7 @@ GOOD = [
     ("PROCESSES", "8", 8),
     ("THREADS", "64", 64),
     ("BASE_URL", "https://flags.example.org/", "https://flags.example.org"),
-    ("BASE_URL", "http://10.0.0.7:8080/flags", "http://10.0.0.7:8080/flags"),
+    ("BASE_URL", "http://10.0.0.7:8080/flags", "http://10.0.0.7:8080"),
     ("BASE_URL", "http://[::1]:4242", "http://[::1]:4242"),
     ("BOOTSTRAP_TOKEN", LONG, LONG),
     ("SECRET_KEY", LONG, LONG),
@@ -160,9 +160,9 @@ def settings(**given: str) -> Settings:
     return from_environment({f"FLAGSTAFF_{name}": value for name, value in given.items()})
 
 
-def refusal(name: str, value: str) -> str:
+def refusal(name: str, value: str, **others: str) -> str:
     with pytest.raises(WrongSetting) as caught:
-        settings(**{name: value})
+        settings(**{name: value}, **others)
     return str(caught.value)
 
 
@@ -286,6 +286,35 @@ def test_to_be_reached_from_elsewhere_the_address_must_be_known(host):
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
 def test_on_loopback_no_address_needs_to_be_said(host):
     assert settings(HOST=host).listens_on_loopback
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"PORT": "4300"}, "http://127.0.0.1:4300/users"),
+        ({"PORT": "4300", "HOST": "::1"}, "http://[::1]:4300/users"),
+        ({"BASE_URL": "https://a.example"}, "https://a.example/users"),
+        ({"BASE_URL": "https://a.example/flags/"}, "https://a.example/flags/users"),
+        (
+            {"BASE_URL": "https://a.example", "URL_PREFIX": "/flags"},
+            "https://a.example/flags/users",
+        ),
+        (
+            {"BASE_URL": "https://a.example/flags", "URL_PREFIX": "/flags"},
+            "https://a.example/flags/users",
+        ),
+    ],
+)
+def test_links_have_the_address_that_people_use_with_one_prefix(given, expected):
+    assert settings(**given).address("/users") == expected
+
+
+def test_two_different_prefixes_are_refused():
+    line = refusal("URL_PREFIX", "/other", BASE_URL="https://a.example/flags")
+    assert line == (
+        "FLAGSTAFF_URL_PREFIX is '/other'. It must be empty or /flags, because FLAGSTAFF_BASE_URL"
+        " ends with that."
+    )
 
 
 @pytest.mark.parametrize("content", [b"", b" \n", b"short", b"\xff" * 48, "ключ".encode() * 12])

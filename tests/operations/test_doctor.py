@@ -203,7 +203,7 @@ SETTINGS = {
         *(0, "seem to come from the proxy", "Set FLAGSTAFF_TRUSTED_PROXY"),
     ),
     "another port": (
-        {"PORT": "4300"},
+        {"PORT": "4300", "BASE_URL": "http://127.0.0.1:4242"},
         *(1, "Links lead to port 4242", "http://127.0.0.1:4300"),
     ),
     "short passwords": (

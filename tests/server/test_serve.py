@@ -107,7 +107,8 @@ def test_no_other_token_is_let_in(start, token):
 
 def test_it_says_where_it_listens_and_ends_when_told(start):
     server = start()
-    assert f"Flagstaff listens on http://127.0.0.1:{server.port}" in server.log.read_text()
+    log = server.log.read_text()
+    assert f"Flagstaff listens on http://127.0.0.1:{server.port}\nIts data is in /" in log
     assert server.end() == 0
     assert "Traceback" not in server.log.read_text()
 
@@ -272,7 +273,11 @@ def test_a_port_that_is_taken_is_named(machine):
         other.listen()
         port = other.getsockname()[1]
         said = machine.refused("serve", PORT=str(port))
-    assert said == f"Can't listen on http://127.0.0.1:{port}: Address already in use"
+    assert said == (
+        f"Can't listen on http://127.0.0.1:{port}: Address already in use."
+        " Stop the other program, or choose another port with FLAGSTAFF_PORT."
+    )
+    assert not (machine.home / "flagstaff.db").exists()
 
 
 def test_a_host_that_does_not_exist_is_named(machine):
