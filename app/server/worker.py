@@ -133,8 +133,11 @@ class Worker:
         with self._app.app_context():
             db.engine.dispose()
 
-    def _end(self, _number: int, _frame: FrameType | None) -> None:
-        signal.signal(_number, lambda *_: os._exit(1))  # a second signal ends at once
+    def _end(self, number: int, _frame: FrameType | None) -> None:
+        # Service managers signal the parent and its workers at once, and the parent tells them
+        # again. If it hears a second signal itself, it kills them.
+        alone = self._heart is None
+        signal.signal(number, (lambda *_: os._exit(1)) if alone else signal.SIG_IGN)
         self._loop.end()
 
     def _each_pass(self) -> None:
@@ -171,9 +174,11 @@ class _EndOfParent(wasyncore.file_dispatcher):  # type: ignore[misc] # untyped
     def writable(self) -> bool:
         return False
 
-    def handle_read(self) -> None:
+    def handle_close(self) -> None:
         self._end()
         self.close()
+
+    handle_read = handle_close  # how some systems say it
 
 
 class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped

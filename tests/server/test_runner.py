@@ -1,6 +1,7 @@
 """The server's manners: it ends without losing anything, and no client can hold it up."""
 
 import json
+import os
 import re
 import resource
 import signal
@@ -137,8 +138,9 @@ def is_cut_off(client: socket.socket) -> bool:
         return True
 
 
-def test_what_is_under_way_and_queued_is_answered_before_the_end(machine, start):
-    server = start(THREADS="2")
+@pytest.mark.parametrize("told", ["the parent", "all processes"])
+def test_what_is_under_way_and_queued_is_answered_before_the_end(machine, start, told):
+    server = start(THREADS="2", PROCESSES="2")
     with (
         closing(sqlite3.connect(machine.home / "flagstaff.db", timeout=30)) as file,
         ExitStack() as clients,
@@ -146,7 +148,9 @@ def test_what_is_under_way_and_queued_is_answered_before_the_end(machine, start)
         file.execute("BEGIN IMMEDIATE")  # so that no one else can write for a while
         asked = [clients.enter_context(closing(ask(server, f"f{number}"))) for number in range(6)]
         time.sleep(0.5)
-        server.process.send_signal(signal.SIGTERM)
+        workers = server.workers() if told == "all processes" else ()
+        for pid in (server.process.pid, *workers):  # as systemd does
+            os.kill(pid, signal.SIGTERM)
         wait_until_it_stops_listening(server)
         assert server.process.poll() is None
         file.rollback()

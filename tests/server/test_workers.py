@@ -34,12 +34,6 @@ main()
 """Its workers do nothing at all for a while after they were forked, as on a busy machine."""
 
 
-def workers(server: Server) -> set[int]:
-    """The ids of the processes that serve."""
-    children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
-    return set(map(int, children.read_text().split()))
-
-
 def is_alive(pid: int) -> bool:
     """Whether it runs; one that has ended and waits for its parent has no command line left."""
     try:
@@ -96,14 +90,14 @@ def server(start: Callable[..., Server]) -> Server:
 
 def test_as_many_processes_serve_as_are_set(start):
     server = start(PROCESSES="3")
-    until(lambda: len(workers(server)) == 3)  # one answers before the others are there
+    until(lambda: len(server.workers()) == 3)  # one answers before the others are there
     assert server.end() == 0
 
 
 def test_a_worker_that_is_killed_is_replaced_and_the_log_says_so(server):
-    victim = min(workers(server))
+    victim = min(server.workers())
     kill(victim, signal.SIGKILL)
-    until(lambda: len(workers(server) - {victim}) == 2)
+    until(lambda: len(server.workers() - {victim}) == 2)
     assert {status(server) for _ in range(20)} == {200}
     assert re.search(
         rf"worker {victim} ended after \d+ s \(killed by SIGKILL\)", server.log.read_text()
@@ -114,8 +108,8 @@ def test_only_the_requests_of_a_killed_worker_fail(server):
     with asked_all_the_time(server) as answers:
         for _ in range(3):
             time.sleep(1)
-            until(lambda: bool(workers(server)))
-            kill(min(workers(server)), signal.SIGKILL)
+            until(lambda: bool(server.workers()))
+            kill(min(server.workers()), signal.SIGKILL)
         time.sleep(1)
     failed = [answer for answer in answers if answer != 200]
     assert len(answers) > 50
@@ -123,37 +117,38 @@ def test_only_the_requests_of_a_killed_worker_fail(server):
 
 
 def test_sighup_replaces_all_workers_without_refusing_a_connection(server):
-    before = workers(server)
+    before = server.workers()
     with asked_all_the_time(server) as answers:
         server.process.send_signal(signal.SIGHUP)
-        until(lambda: len(workers(server)) == 2 and not workers(server) & before)
+        until(lambda: len(server.workers()) == 2 and not server.workers() & before)
     assert set(answers) == {200}
     assert server.end() == 0
 
 
 def test_a_worker_that_hangs_is_replaced(start):
     server = start(command=[sys.executable, "-c", IMPATIENT, "serve"], PROCESSES="2")
-    victim = min(workers(server))
+    victim = min(server.workers())
     kill(victim, signal.SIGSTOP)
-    until(lambda: victim not in workers(server) and len(workers(server)) == 2)
+    until(lambda: victim not in server.workers() and len(server.workers()) == 2)
     assert re.search(rf"worker {victim} did not answer for \d+ s", server.log.read_text())
 
 
 def test_workers_that_have_only_just_been_forked_end_with_the_server(start):
     server = start(command=[sys.executable, "-c", LATE, "serve"], PROCESSES="2")
-    victim = min(workers(server))
+    victim = min(server.workers())
     kill(victim, signal.SIGKILL)
-    until(lambda: len(workers(server) - {victim}) == 2)
+    until(lambda: len(server.workers() - {victim}) == 2)
     began = time.monotonic()
     assert server.end() == 0
     assert time.monotonic() - began < 20
 
 
 def test_workers_end_when_their_parent_is_gone(server):
-    children = workers(server)
+    children = server.workers()
     server.process.kill()
     server.process.wait()
     until(lambda: not any(is_alive(child) for child in children))
+    assert "unhandled" not in server.log.read_text()
 
 
 def test_what_was_revoked_is_refused_by_every_process_from_the_next_request_on(server):

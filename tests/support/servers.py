@@ -98,6 +98,11 @@ class Server:
         finally:
             connection.close()
 
+    def workers(self) -> set[int]:
+        """The ids of the processes that serve."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return set(map(int, children.read_text().split()))
+
     def has_logged(self, text: str) -> bool:
         """Whether the log has the text, which comes some time after the answer."""
         deadline = time.monotonic() + SECONDS
