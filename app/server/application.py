@@ -1,11 +1,128 @@
-"""The application that the server and other WSGI servers run."""
+"""The application, and what is done before it serves, whichever server runs it."""
+
+import atexit
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
 
 from flask import Flask
+from sqlalchemy.exc import SQLAlchemyError
 
+from app.auth import first_admin
+from app.config import Settings
+from app.core.db import db, refresh_statistics, unit_of_work
+from app.core.errors import Unavailable
+from app.core.logs import LOGGER
 from app.factory import create_app
-from app.server.instance import set_up_home
+from app.operations import heads
+from app.operations.backup import last_backup
+from app.operations.errors import OperationFailed
+from app.server.background import background
+from app.server.instance import migrate, set_up_home
+from app.service_accounts import service as service_accounts
+from app.web.metrics import Metrics
 
 
 def application() -> Flask:
     """The application with the settings of the environment."""
     return create_app(set_up_home())
+
+
+def application_for_any_server(announce: Callable[[str], object]) -> Flask:
+    """The application, prepared, with the background work in each process that has it."""
+    app = application()
+    for line in prepare(app):
+        announce(line)
+    work = ExitStack()
+
+    def start() -> None:
+        work.enter_context(background(app))
+
+    def stop() -> None:
+        work.close()
+        close_database(app)
+
+    start()
+    if hasattr(os, "register_at_fork"):  # threads and connections don't survive a fork
+        os.register_at_fork(before=stop, after_in_parent=start, after_in_child=start)
+    atexit.register(stop)
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # or atexit would not be called
+    return app
+
+
+def prepare(app: Flask) -> list[str]:
+    """Migrate the database and fill in what the settings say; gives lines for the operator.
+
+    No connection stays open, so processes may be forked.
+    """
+    settings: Settings = app.config["SETTINGS"]
+    with app.app_context():
+        migrate(settings)
+        refresh_statistics(db.engine)
+        _bootstrap(settings)
+        link = _first_admin_link(settings)
+        said = [f"The data is in {_database()}"]
+    write_down_end(app)
+    _measure(app, settings)
+    if link is not None:
+        said.append(f"There are no accounts yet. Create the first Admin within 24 hours: {link}")
+    return said
+
+
+def write_down_end(app: Flask) -> None:
+    """Write down where the event log ends, without keeping the database open.
+
+    Failing to do so is no reason to stop; the log says so.
+    """
+    settings: Settings = app.config["SETTINGS"]
+    with app.app_context():
+        try:
+            heads.write_down(settings.home)
+        except (OSError, SQLAlchemyError, OperationFailed, Unavailable) as error:
+            LOGGER.warning("the end of the event log was not written down: %s", error)
+    close_database(app)
+
+
+def close_database(app: Flask) -> None:
+    """Close all connections: no process may inherit one."""
+    with app.app_context():
+        db.session.remove()
+        db.engine.dispose()
+
+
+def _measure(app: Flask, settings: Settings) -> None:
+    """Let the metrics tell what the server alone knows."""
+    metrics: Metrics = app.extensions["flagstaff.metrics"]
+    metrics.watch(
+        "flagstaff_last_backup_timestamp_seconds",
+        "When the last backup was made; 0 if none is known.",
+        lambda: made.timestamp() if (made := last_backup(settings.home)) else 0,
+    )
+
+
+def _bootstrap(settings: Settings) -> None:
+    if settings.bootstrap_token is None:
+        return
+    with unit_of_work(writes=True):
+        made = service_accounts.bootstrap(settings.bootstrap_token)
+    if made:
+        LOGGER.info("the service account 'bootstrap' (Admin) holds the bootstrap token")
+
+
+def _first_admin_link(settings: Settings) -> str | None:
+    with unit_of_work(writes=True):
+        path = first_admin.make_link()
+    return settings.address(path) if path else None
+
+
+def _database() -> str:
+    """The file, or the address without the password."""
+    url = db.engine.url
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
+    return url.set(drivername=url.get_backend_name()).render_as_string()

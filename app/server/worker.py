@@ -22,30 +22,20 @@ from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 from waitress.task import ErrorTask
 
-from app.auth import attempts
-from app.change_requests import applying
 from app.config import Settings
 from app.core import logs
-from app.core.db import db, has_one_writer, transact
+from app.core.db import db, has_one_writer
 from app.core.logs import ACCESS
 from app.delivery.api import is_for_sdks
-from app.delivery.reports import Reports
-from app.operations.heads import write_down_if_due
-from app.security_log import requests as security_log_requests
-from app.security_log import service as security_log
-from app.server.chores import Chores, every
+from app.server.background import background
 from app.server.connections import Channel
 from app.server.loop import IDLE_SECONDS, Loop
 from app.server.sockets import Sockets
 from app.server.threads import Dispatcher
-from app.server.webhooks import Sender
-from app.usage import service as usage
-from app.visits import requests as visits
 from app.web.http import SAFE_METHODS, headers
 from app.web.metrics import Metrics
 from app.web.refusals import name_of
 from app.web.routes import reading_posts
-from app.webhooks import outbox
 
 MAX_CONNECTIONS = 12_000
 OTHER_FILES = 128
@@ -54,10 +44,6 @@ MAX_HEADER_BYTES = 16_384
 NO_WATERMARK = sys.maxsize
 """A thread never waits for a client to take an answer: what waits is in a file."""
 HEARTBEAT_SECONDS = 1.0
-PRUNING_SECONDS = 60.0
-REPORT_SECONDS = 4.0
-"""No more than 5 are lost if the process is killed."""
-SCHEDULE_SECONDS = 2.0
 SWITCH_SECONDS = 0.001
 """How long a thread that computes may keep the others waiting for the interpreter."""
 MAX_SPOOLED = 2_000_000_000
@@ -100,35 +86,12 @@ class Worker:
         if life is not None:
             _EndOfParent(life, self._loop.end, open_sockets)
         self._app = app
-        reports: Reports = app.extensions["flagstaff.reports"]
-        self._chores = Chores(
-            app,
-            {
-                "writing down the end of the event log": lambda: write_down_if_due(settings.home),
-                "writing the security log": security_log_requests.write_pending,
-                "writing visits": visits.write_pending,
-                "pruning the security log": every(
-                    PRUNING_SECONDS, lambda: security_log.prune(days=settings.security_log_days)
-                ),
-                "applying what is scheduled": every(SCHEDULE_SECONDS, applying.apply_due),
-                "pruning the sign-ins": every(PRUNING_SECONDS, attempts.prune),
-                "writing what SDKs reported": every(REPORT_SECONDS, reports.write),
-                "pruning what SDKs reported": every(
-                    PRUNING_SECONDS, lambda: transact(usage.prune, writes=True)
-                ),
-                "pruning the messages to webhooks": every(
-                    PRUNING_SECONDS, lambda: transact(outbox.prune, writes=True)
-                ),
-            },
-            at_end={"writing what SDKs reported": reports.write},
-        )
-        self._webhooks = Sender(app, self._metrics.note_webhook)
 
     def run(self) -> None:
         sys.setswitchinterval(SWITCH_SECONDS)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
-        with logs.written_in_batches() as self._write_log, self._chores, self._webhooks:
+        with logs.written_in_batches() as self._write_log, background(self._app):
             self._loop.run()
         with self._app.app_context():
             db.engine.dispose()

@@ -108,7 +108,7 @@ def test_no_other_token_is_let_in(start, token):
 def test_it_says_where_it_listens_and_ends_when_told(start):
     server = start()
     log = server.log.read_text()
-    assert f"Flagstaff listens on http://127.0.0.1:{server.port}\nIts data is in /" in log
+    assert f"Flagstaff listens on http://127.0.0.1:{server.port}\nThe data is in /" in log
     assert server.end() == 0
     assert "Traceback" not in server.log.read_text()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.servers import TOKEN, Server
+from tests.support.servers import TOKEN, Server, until
 
 USER = "/api/admin/user"
 HANG_SECONDS = 2
@@ -40,13 +40,6 @@ def is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/cmdline").read_bytes() != b""
     except FileNotFoundError:
         return False
-
-
-def until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def status(server: Server, path: str = "/health") -> int:

@@ -22,6 +22,14 @@ IS_PRELOADED = sys.platform == "linux" and not any("soak" in word for word in sy
 SECRET_KEY = "the-same-for-all-of-them-0123456789"
 
 
+def until(condition: Callable[[], bool], seconds: float = SECONDS) -> None:
+    """Wait until it holds; fail if it never does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 class Answer(NamedTuple):
     status: int
     headers: http.client.HTTPMessage

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from tests.support.machines import SECONDS
+from tests.support.servers import until
 from tests.support.webhooks import WEBHOOKS
 
 API = "/api/admin"
@@ -26,13 +27,6 @@ def create(server, receiver):
     return ok(server, "POST", WEBHOOKS, body)
 
 
-def wait_until(test, seconds=SECONDS):
-    deadline = time.monotonic() + seconds
-    while not test() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert test()
-
-
 @pytest.fixture
 def hosts(machine, receiver):
     machine.settings["WEBHOOK_HOSTS"] = receiver.host
@@ -46,7 +40,7 @@ def test_a_message_arrives_within_seconds_and_is_counted(start, hosts):
     [message] = hosts.wait_for(1)
     assert message.is_signed_with(secret)
     counted = b'flagstaff_webhook_attempts_total{outcome="delivered"} 1.0'
-    wait_until(lambda: counted in server.call("GET", "/metrics").data)
+    until(lambda: counted in server.call("GET", "/metrics").data)
     assert server.end() == 0
 
 
@@ -61,7 +55,7 @@ def test_messages_survive_a_kill_and_nothing_is_lost_or_out_of_order(start, host
     server.process.wait(SECONDS)
     server = start(PROCESSES="2")
     make_features(server, names[30:])
-    wait_until(lambda: len({one.subject for one in hosts.accepted}) == 60, 3 * SECONDS)
+    until(lambda: len({one.subject for one in hosts.accepted}) == 60, 3 * SECONDS)
     first_times = list(dict.fromkeys(one.subject for one in hosts.accepted))
     assert first_times == names
     twice = [one for one in hosts.accepted if one.subject in names]
@@ -74,7 +68,7 @@ def test_a_server_that_ends_finishes_what_it_sends(start, hosts):
     create(server, hosts)
     hosts.seconds = 0.5
     make_features(server, ["cart", "till"])
-    wait_until(lambda: server.call("GET", "/ready", token=None).status == 200)
+    until(lambda: server.call("GET", "/ready", token=None).status == 200)
     time.sleep(1.2)
     assert server.end() == 0
     done = len(hosts.accepted)
@@ -128,6 +122,6 @@ def test_nothing_is_sent_while_no_host_is_allowed(start, machine, receiver):
         found = ok(server, "GET", place)["deliveries"]
         return [one["error"] for one in found if one["attempts"]]
 
-    wait_until(errors)
+    until(errors)
     assert "FLAGSTAFF_WEBHOOK_HOSTS does not name" in errors()[0]
     assert receiver.messages == []

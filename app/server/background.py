@@ -1,0 +1,60 @@
+"""What each process does beside its requests: chores, and sending the messages to webhooks."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flask import Flask
+
+from app.auth import attempts
+from app.change_requests import applying
+from app.config import Settings
+from app.core.db import transact
+from app.delivery.reports import Reports
+from app.operations.heads import write_down_if_due
+from app.security_log import requests as security_log_requests
+from app.security_log import service as security_log
+from app.server.chores import Chores, every
+from app.server.webhooks import Sender
+from app.usage import service as usage
+from app.visits import requests as visits
+from app.web.metrics import Metrics
+from app.webhooks import outbox
+
+PRUNING_SECONDS = 60.0
+REPORT_SECONDS = 4.0
+"""No more than 5 are lost if the process is killed."""
+SCHEDULE_SECONDS = 2.0
+
+
+@contextmanager
+def background(app: Flask) -> Iterator[None]:
+    """Do all this while the block lasts, and at its end write what waits.
+
+    Several processes may do it on one database: each task is done by one of them.
+    """
+    settings: Settings = app.config["SETTINGS"]
+    metrics: Metrics = app.extensions["flagstaff.metrics"]
+    reports: Reports = app.extensions["flagstaff.reports"]
+    chores = Chores(
+        app,
+        {
+            "writing down the end of the event log": lambda: write_down_if_due(settings.home),
+            "writing the security log": security_log_requests.write_pending,
+            "writing visits": visits.write_pending,
+            "pruning the security log": every(
+                PRUNING_SECONDS, lambda: security_log.prune(days=settings.security_log_days)
+            ),
+            "applying what is scheduled": every(SCHEDULE_SECONDS, applying.apply_due),
+            "pruning the sign-ins": every(PRUNING_SECONDS, attempts.prune),
+            "writing what SDKs reported": every(REPORT_SECONDS, reports.write),
+            "pruning what SDKs reported": every(
+                PRUNING_SECONDS, lambda: transact(usage.prune, writes=True)
+            ),
+            "pruning the messages to webhooks": every(
+                PRUNING_SECONDS, lambda: transact(outbox.prune, writes=True)
+            ),
+        },
+        at_end={"writing what SDKs reported": reports.write},
+    )
+    with chores, Sender(app, metrics.note_webhook):
+        yield
