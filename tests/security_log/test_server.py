@@ -1,25 +1,16 @@
 """What a server does beside its requests: it writes what waits, and prunes."""
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
 
 from tests.support.machines import Machine
-from tests.support.servers import Server
+from tests.support.servers import Server, until
 
 
 def entries(server: Server) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = server.call("GET", "/api/admin/security-log").json["entries"]
     return found
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.2)
 
 
 def test_it_writes_the_rest_of_a_flood_within_seconds(start):
@@ -30,7 +21,7 @@ def test_it_writes_the_rest_of_a_flood_within_seconds(start):
     server.call("DELETE", f"{tokens}/{token['id']}")
     for _ in range(100):
         assert server.call("GET", "/api/admin/user", token=token["secret"]).status == 401
-    wait_for(lambda: sum(entry["times"] for entry in entries(server)) == 100)
+    until(lambda: sum(entry["times"] for entry in entries(server)) == 100)
     assert {entry["tokenId"] for entry in entries(server)} == {token["id"]}
 
 
@@ -47,4 +38,4 @@ def test_it_deletes_what_is_older_than_the_setting(machine: Machine, start):
         connection.execute(sa.text(old))
     engine.dispose()
     again = start()
-    wait_for(lambda: entries(again) == [])
+    until(lambda: entries(again) == [])

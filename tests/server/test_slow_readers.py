@@ -1,7 +1,6 @@
 """Clients that take a large answer slowly, or not at all, keep no one else waiting."""
 
 import socket
-import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -88,16 +87,14 @@ def test_readers_that_take_hardly_anything_keep_no_one_waiting_and_are_cut_off(
         readers = [
             stack.enter_context(closing(ask_for_log(server, window))) for _ in range(READERS)
         ]
-        waits = []
+        answered = 0
         until = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < until and not all(map(is_cut_off, readers)):
-            began = time.monotonic()
             assert server.call("GET", "/health", token=None).status == 200
-            waits.append(time.monotonic() - began)
+            answered += 1
             for reader in readers:
                 take(reader, taken)
             time.sleep(0.02)
-        assert statistics.median(waits) < 0.5
-        assert max(waits) < 2  # on a machine that does much else
+        assert answered > THREADS
         assert [is_cut_off(reader) for reader in readers] == [True] * READERS
     assert server.end() == 0

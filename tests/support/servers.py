@@ -3,6 +3,7 @@
 import http.client
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -110,6 +111,26 @@ class Server:
         """The ids of the processes that serve."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return set(map(int, children.read_text().split()))
+
+    def wait_until_all_is_read(self) -> None:
+        """Wait until it has read everything that clients have sent."""
+
+        def unread() -> int:
+            table = Path("/proc/net/tcp").read_text().splitlines()[1:]
+            rows = [row.split() for row in table]
+            here = f":{self.port:04X}"
+            return sum(int(row[4].partition(":")[2], 16) for row in rows if row[1].endswith(here))
+
+        until(lambda: unread() == 0)
+
+    def wait_until_it_stops_listening(self) -> None:
+        """Wait until no one can connect any more."""
+
+        def is_refused() -> bool:
+            with socket.socket() as client:
+                return client.connect_ex(("127.0.0.1", self.port)) != 0
+
+        until(is_refused)
 
     def has_logged(self, text: str) -> bool:
         """Whether the log has the text, which comes some time after the answer."""
