@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.config import Settings
 from app.core.db import transact
-from app.core.logs import LOGGER
+from app.core.logs import LOGGER, reason
 from app.webhooks import outbox
 from app.webhooks.outbox import Task
 from app.webhooks.sending import SECONDS, Outcome
@@ -59,26 +59,28 @@ class Sender:
     def _run(self) -> None:
         with ThreadPoolExecutor(AT_ONCE, "webhook") as senders:
             sending: Sending = {}
-            while not self._end.wait(0 if sending else PAUSE_SECONDS):
+            while sending or not self._end.is_set():
                 try:
-                    self._take(senders, sending)
+                    self._look(senders, sending)
                     self._settle(senders, sending)
                 except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
-                    LOGGER.warning("sending webhooks failed: %s", error)
-                    self._end.wait(FAULT_SECONDS)
-            wait(sending, SECONDS)
-            try:
-                self._settle(senders, sending)
-            except Exception as error:  # noqa: BLE001 - another process sends again
-                LOGGER.warning("sending webhooks failed at the end: %s", error)
+                    LOGGER.warning("sending webhooks failed: %s", reason(error))
+                    if self._end.wait(FAULT_SECONDS):
+                        return  # another process sends again
+                if not sending:
+                    self._end.wait(PAUSE_SECONDS)
 
-    def _take(self, senders: ThreadPoolExecutor, sending: Sending) -> None:
-        """Take up what is due, once a second."""
+    def _look(self, senders: ThreadPoolExecutor, sending: Sending) -> None:
+        """Once a second, keep the webhooks that this process sends for, and take what is due."""
         if time.monotonic() < self._not_before:
             return
         self._not_before = time.monotonic() + PAUSE_SECONDS
-        busy = {task.webhook_id for task in sending.values()}
         with self._app.app_context():
+            if sending:
+                transact(partial(outbox.renew, list(sending.values())), writes=True)
+            if self._end.is_set():
+                return
+            busy = {task.webhook_id for task in sending.values()}
             for webhook_id in transact(outbox.due, writes=False):
                 if len(sending) < AT_ONCE and webhook_id not in busy:
                     task = transact(partial(outbox.take, webhook_id), writes=True)

@@ -5,7 +5,7 @@ come into the table of deliveries, in the order of their events. No transaction 
 message is being sent. Instead, its webhook is leased, so that no other process sends for it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import uuid4
@@ -22,8 +22,8 @@ from app.webhooks import payloads, sending, signatures
 from app.webhooks.models import ALL, MAX_ERROR, Delivery, DeliveryStatus, Webhook
 from app.webhooks.sending import Outcome
 
-LEASE = timedelta(seconds=30)
-"""More than a request takes. If a process dies, others send for its webhook after this."""
+LEASE = timedelta(seconds=6)
+"""If a process dies, others send for its webhooks after this. One that lives renews its leases."""
 REST = timedelta(seconds=5)
 """How long a webhook sends nothing after a failure, so that a receiver isn't flooded."""
 PAUSES = (
@@ -84,6 +84,12 @@ def take(webhook_id: int) -> Task | None:
     if webhook is None or (webhook.lease_until and webhook.lease_until > utcnow()):
         return None
     return _next_task(webhook, uuid4().hex)
+
+
+def renew(tasks: Collection[Task]) -> None:
+    """Keep the webhooks leased whose messages are still being sent."""
+    ours = Webhook.lease.in_([task.lease for task in tasks])
+    db.session.execute(sa.update(Webhook).where(ours).values(lease_until=utcnow() + LEASE))
 
 
 def send(task: Task, key: str, hosts: Sequence[AllowedHost], agent: str) -> Outcome:

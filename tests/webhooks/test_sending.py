@@ -313,8 +313,12 @@ def test_only_one_process_sends_for_a_webhook_and_another_takes_over_when_it_die
         dead = transact(partial(outbox.take, id), writes=True)
         assert dead is not None
         assert transact(outbox.due, writes=False) == []
+        clock.shift(LEASE / 2)
+        transact(partial(outbox.renew, [dead]), writes=True)
+        clock.shift(LEASE / 2)
+        assert transact(outbox.due, writes=False) == []
         assert transact(partial(outbox.take, id), writes=True) is None
-    clock.shift(LEASE)
+    clock.shift(LEASE / 2)
     assert deliver(app) == 1
     with app.app_context():
         outcome = outbox.Outcome(error="too late")
