@@ -18,7 +18,7 @@ from app.core.actor import Actor, Proof
 from app.core.clock import utcnow
 from app.core.db import must_wait_to_write, rows, unit_of_work
 from app.core.errors import DomainError, NotAuthenticated, TooManyRequests, WrongPassword
-from app.core.logs import LOGGER
+from app.core.logs import LOGGER, reason
 from app.core.memo import Memo
 from app.core.permissions import DEFAULT_PROJECT
 from app.core.secrets import digest
@@ -272,4 +272,4 @@ def _store_deferred(_error: BaseException | None) -> None:
             for name, subject in due.items():
                 _deferred[name](subject)
     except (DomainError, SQLAlchemyError) as error:
-        LOGGER.warning("the use of a token or session was not recorded: %s", error)
+        LOGGER.warning("the use of a token or session was not recorded: %s", reason(error))

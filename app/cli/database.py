@@ -3,6 +3,7 @@ import click
 from app.cli.move import move
 from app.core import migrations
 from app.core.db import db
+from app.core.files import revisions
 from app.server.instance import migrate, open_instance
 
 
@@ -24,7 +25,7 @@ def upgrade() -> None:
 def current() -> None:
     """Show the database's schema revision and whether this version needs another."""
     with open_instance():
-        found, needed = migrations.current(db.engine), migrations.known()[-1]
+        found, needed = migrations.current(db.engine), revisions()[-1]
         verdict = "up to date" if found == needed else f"needs {needed}; run: flagstaff db upgrade"
         click.echo(f"{found or 'empty'} ({verdict})")
 

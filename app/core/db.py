@@ -183,6 +183,8 @@ def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
     with _writer_turn(writes=writes), beginning(begin):
         try:
             try:
+                if writes and storage.must_check_schema(db.engine):
+                    storage.check_schema(db.session.connection())
                 yield
             except DomainError as error:
                 if not error.commits:
@@ -213,8 +215,9 @@ def times_written() -> int:
 
 
 def must_wait_to_write() -> bool:
-    """Whether another transaction is writing now, and a writer would have to wait for it."""
-    return has_one_writer() and _writer_queue().is_busy()
+    """Whether a writer would have to wait: for another one, or for space on the disk."""
+    is_busy = has_one_writer() and _writer_queue().is_busy()
+    return is_busy or not storage.is_writable(db.engine)
 
 
 @contextmanager
@@ -227,7 +230,7 @@ def _writer_turn(*, writes: bool) -> Iterator[None]:
     try:
         turn = queue.acquire(LOCK_SECONDS)
     except OSError as error:  # the folder is missing, full or read-only
-        storage.note_failed_write(db.engine, error)
+        storage.note_failed_write(db.engine)
         raise Unavailable from error
     if turn is None:
         raise Unavailable

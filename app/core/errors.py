@@ -245,11 +245,14 @@ class Unavailable(DomainError):
     status = 503
     name = "UnavailableError"
     title = "Temporarily unavailable"
-    when = "The database is full, locked, read-only or gone. Nothing was saved."
+    when = (
+        "The database is full, locked, read-only or gone, or a newer version has migrated it. "
+        "Nothing was saved."
+    )
     remedy = "Try again in a moment. If that does not help, run flagstaff doctor on the server."
 
-    def __init__(self) -> None:
-        super().__init__("The database is unavailable. Nothing was saved. Try again in a moment.")
+    def __init__(self, why: str = "The database is unavailable.") -> None:
+        super().__init__(f"{why} Nothing was saved. Try again in a moment.")
         self.headers = {"Retry-After": "2"}
 
 

@@ -6,11 +6,28 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from typing import TextIO
+from http import HTTPStatus
+from typing import Any, TextIO
 
 LOGGER = logging.getLogger("flagstaff")
 ACCESS = logging.getLogger("flagstaff.access")
 """One line a request; what ``extra`` names ``facts`` is in the line's JSON by itself."""
+
+
+def log_request(line: str, facts: dict[str, Any], cause: BaseException | None = None) -> None:
+    """Log a request; one that failed as an error with its ``cause``, a fault with the trace."""
+    if cause is None:
+        ACCESS.info(line, extra={"facts": facts})
+        return
+    why = facts["cause"] = reason(cause)
+    trace = cause if facts["status"] == HTTPStatus.INTERNAL_SERVER_ERROR else None
+    ACCESS.error("%s (%s)", line, why, exc_info=trace, extra={"facts": facts})
+
+
+def reason(error: BaseException) -> str:
+    """What went wrong, in one line: of a database error, what the database said."""
+    found = error.__cause__ or error
+    return str(found).partition("\n")[0] or type(found).__name__
 
 
 class _Json(logging.Formatter):

@@ -5,18 +5,13 @@ import time
 import sqlalchemy as sa
 
 from app.core.db import LOCK_SECONDS, Begin, beginning
-from app.core.files import MIGRATIONS
+from app.core.files import MIGRATIONS, revisions
 
 _LOCK = 0x666C6167  # "flag": the advisory lock on PostgreSQL while the schema changes
 
 
 class WrongSchema(Exception):
     """A newer version or another application created the database."""
-
-
-def known() -> list[str]:
-    """The revisions of this version, oldest first. Each is in a file named after it: 0001_….py."""
-    return sorted(path.name.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
 def current(engine: sa.Engine) -> str | None:
@@ -26,7 +21,7 @@ def current(engine: sa.Engine) -> str | None:
 
 
 def is_current(engine: sa.Engine) -> bool:
-    return current(engine) == known()[-1]
+    return current(engine) == revisions()[-1]
 
 
 def upgrade(engine: sa.Engine) -> None:
@@ -43,18 +38,18 @@ def upgrade(engine: sa.Engine) -> None:
         if engine.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
         found = _current(connection)
-        if found is not None and found not in known():
+        if found is not None and found not in revisions():
             raise WrongSchema(
                 f"The database is at revision {found}, but this version of Flagstaff knows "
-                f"revisions up to {known()[-1]}. Install the version that created it, or a newer "
-                "one."
+                f"revisions up to {revisions()[-1]}. Install the version that created it, or a "
+                "newer one."
             )
         if found is None and (foreign := foreign_tables(connection)):
             raise WrongSchema(
                 f"The database has tables of another application, such as {min(foreign)}. "
                 "Choose an empty database: FLAGSTAFF_DATABASE_URL."
             )
-        if found != known()[-1]:
+        if found != revisions()[-1]:
             build(connection)
 
 

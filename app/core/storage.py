@@ -1,4 +1,4 @@
-"""Whether the database keeps what is written: its files are in place and its disk has space.
+"""Whether the database keeps what is written: files in place, space on the disk, this schema.
 
 A process can go on writing to a file that was deleted or replaced. SQLite does not notice, and
 everything written that way is lost.
@@ -17,6 +17,7 @@ from sqlalchemy import event
 
 from app.core import faults
 from app.core.errors import Unavailable
+from app.core.files import revisions
 from app.core.logs import LOGGER
 
 FILES = ("", "-wal", "-shm")
@@ -24,9 +25,14 @@ FILES = ("", "-wal", "-shm")
 READER_SECONDS = 0.1
 """How often a reader checks the files. A writer always does."""
 MIN_FREE_BYTES = 1_000_000
-FAILURE_SECONDS = 10.0
+FAILURE_SECONDS = 1.0
 """How long one failed write counts as a sign that others would fail too."""
 
+SCHEMA_SECONDS = 1.0
+"""How often a writer looks whether a newer version has migrated the database."""
+NEWER = "A newer version of Flagstaff has migrated the database, so this server no longer writes."
+
+_schema_checked_at: WeakKeyDictionary[sa.Engine, float] = WeakKeyDictionary()
 _failed_at: WeakKeyDictionary[sa.Engine, float] = WeakKeyDictionary()
 
 Identity = tuple[int, int]
@@ -106,6 +112,23 @@ def watch(engine: sa.Engine, *, writes: Callable[[], bool]) -> None:
         DatabaseFiles(engine, writes)
 
 
+def check_schema(connection: sa.Connection) -> None:
+    """Refuse to write where a newer version may read the same rows in another way.
+
+    Raises:
+        Unavailable: as long as the database has a revision that this version doesn't know.
+
+    """
+    revision = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    if revision not in revisions():
+        raise Unavailable(NEWER)
+    _schema_checked_at[connection.engine] = time.monotonic()
+
+
+def must_check_schema(engine: sa.Engine) -> bool:
+    return time.monotonic() - _schema_checked_at.get(engine, -SCHEMA_SECONDS) >= SCHEMA_SECONDS
+
+
 def is_writable(engine: sa.Engine) -> bool:
     """Whether a write would probably succeed; nothing is written to find out."""
     if time.monotonic() - _failed_at.get(engine, -FAILURE_SECONDS) < FAILURE_SECONDS:
@@ -118,15 +141,14 @@ def is_writable(engine: sa.Engine) -> bool:
         return False
 
 
-def note_failed_write(engine: sa.Engine, error: Exception) -> None:
-    LOGGER.error("the database can't be written to: %s", error)
+def note_failed_write(engine: sa.Engine) -> None:
     _failed_at[engine] = time.monotonic()
 
 
 def _on_error(context: sa.engine.ExceptionContext) -> None:
     error = context.sqlalchemy_exception
     if isinstance(error, sa.exc.DBAPIError) and faults.is_unwritable(error) and context.engine:
-        note_failed_write(context.engine, error)
+        note_failed_write(context.engine)
 
 
 def _identity(path: str) -> Identity | None:

@@ -15,7 +15,7 @@ from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.core.errors import DomainError, Failure, Unavailable
-from app.core.logs import ACCESS, LOGGER
+from app.core.logs import log_request
 from app.delivery.callers import Callers
 from app.delivery.client import CLIENT, VALIDATE, ClientApi
 from app.delivery.frontend import FRONTEND, FrontendApi
@@ -80,11 +80,11 @@ class SdkApi:
         except DomainError as error:
             refusal = error
         except SQLAlchemyError as error:
-            LOGGER.warning("database: %s", error)
             refusal = Unavailable()
-        except Exception:  # noqa: BLE001 - an SDK gets an answer in any case
-            LOGGER.exception("an SDK could not be answered")
+            refusal.__cause__ = error
+        except Exception as error:  # noqa: BLE001 - an SDK gets an answer in any case
             refusal = Failure()
+            refusal.__cause__ = error
         if refusal is not None:
             answer = face.refusal(refusal, path)
         seconds = time.perf_counter() - started
@@ -122,7 +122,6 @@ def _log(environ: WSGIEnvironment, answer: Answer, refusal: DomainError, seconds
         "ip": environ.get("REMOTE_ADDR"),
         "refusal": refusal.message,
     }
-    ACCESS.info(
-        "{id} {method} {path} {status} in {ms} ms from {ip}: {refusal}".format_map(facts),
-        extra={"facts": facts},
-    )
+    line = "{id} {method} {path} {status} in {ms} ms from {ip}: {refusal}".format_map(facts)
+    is_failure = refusal.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    log_request(line, facts, refusal.__cause__ if is_failure else None)

@@ -25,6 +25,7 @@ import sqlalchemy as sa
 from app.config import KEY_FILE, Settings
 from app.core import migrations
 from app.core.clock import utcnow
+from app.core.files import revisions
 from app.operations.errors import OperationFailed
 from app.operations.heads import HEADS
 from app.operations.progress import Progress
@@ -99,7 +100,7 @@ def save(engine: sa.Engine, home: Path, file: Path, progress: Progress) -> dict[
         manifest = Manifest(
             format=FORMAT,
             version=version("flagstaff"),
-            revision=migrations.known()[-1],
+            revision=revisions()[-1],
             created_at=utcnow().isoformat(timespec="seconds"),
             dialect=engine.dialect.name,
             digest=combined_digest(tables),
@@ -206,7 +207,7 @@ def _not_a_backup() -> OperationFailed:
 
 def _refuse_unless_restorable(manifest: Manifest, url: sa.URL) -> None:
     """Check the kind of database, that it is empty, and that this version can read the backup."""
-    if manifest.revision not in migrations.known():
+    if manifest.revision not in revisions():
         raise OperationFailed(
             f"This backup was created by Flagstaff {manifest.version}. This version "
             f"({version('flagstaff')}) is older. Install that version or a newer one."

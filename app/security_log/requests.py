@@ -8,7 +8,7 @@ from app.accounts.models import Account
 from app.core.actor import Actor
 from app.core.db import must_wait_to_write, rows
 from app.core.errors import DomainError
-from app.core.logs import LOGGER
+from app.core.logs import LOGGER, reason
 from app.core.secrets import digest
 from app.core.words import counted
 from app.security_log import service
@@ -87,7 +87,7 @@ def _write(_error: BaseException | None) -> None:
     try:
         write_pending()
     except (DomainError, SQLAlchemyError) as error:
-        LOGGER.warning("the security log was not written: %s", error)
+        LOGGER.warning("the security log was not written: %s", reason(error))
 
 
 def _count(kind: SecurityKind, times: int) -> None:

@@ -7,7 +7,7 @@ from types import TracebackType
 
 from flask import Flask
 
-from app.core.logs import LOGGER
+from app.core.logs import LOGGER, reason
 
 SECONDS = 1.0
 PAUSE_SECONDS = 60.0
@@ -75,4 +75,4 @@ class Chores:
                 chore()
         except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
             self._not_before[name] = time.monotonic() + PAUSE_SECONDS
-            LOGGER.warning("%s failed: %s", name, error)
+            LOGGER.warning("%s failed: %s", name, reason(error))

@@ -8,7 +8,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.core.actor import Actor
 from app.core.db import must_wait_to_write
 from app.core.errors import DomainError
-from app.core.logs import LOGGER
+from app.core.logs import LOGGER, reason
 from app.visits.service import Place
 from app.visits.waiting import Waiting
 
@@ -43,7 +43,7 @@ def _write(_error: BaseException | None) -> None:
     try:
         write_pending()
     except (DomainError, SQLAlchemyError) as error:
-        LOGGER.warning("visits were not recorded: %s", error)
+        LOGGER.warning("visits were not recorded: %s", reason(error))
 
 
 def _waiting() -> Waiting:

@@ -12,7 +12,7 @@ from flask.json.provider import DefaultJSONProvider
 from werkzeug.routing import BaseConverter, PathConverter
 
 from app.config import Settings
-from app.core.logs import ACCESS
+from app.core.logs import log_request
 from app.web.metrics import Metrics
 
 SAFE_METHODS = frozenset({"GET", "HEAD"})
@@ -184,7 +184,7 @@ def _note(response: Response) -> None:
         "token": actor and actor.token_id,
         "refusal": g.get("refusal"),
     }
-    ACCESS.info(_line(facts), extra={"facts": facts})
+    log_request(_line(facts), facts, g.get("cause"))
 
 
 def _line(facts: dict[str, Any]) -> str:

@@ -22,8 +22,7 @@ from app.core.errors import (
     Unavailable,
 )
 from app.core.faults import is_unavailable
-from app.core.logs import LOGGER
-from app.web.http import loggable_path, request_id, wants_json
+from app.web.http import request_id, wants_json
 
 UNREADABLE = "The request can not be read."
 NOTHING_HERE = "There is nothing at this address."
@@ -52,6 +51,8 @@ def _renderers(app: Flask) -> dict[str, Callable[[DomainError], Response]]:
 def _refuse(error: DomainError) -> ResponseReturnValue:
     """``id`` is in the log and in the response, so that one can be found by the other."""
     g.refusal = f"{error.name}: {error.message}"
+    if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        g.cause = error.__cause__
     g.is_denied = isinstance(error, NoAccess)
     for prefix, renders in _renderers(current_app).items():
         if request.path.startswith(prefix):
@@ -96,13 +97,16 @@ def name_of(status: int | None, reason: str) -> str:
 def _fail_database(error: DBAPIError | PoolTimeout) -> ResponseReturnValue:
     if isinstance(error, DBAPIError) and not is_unavailable(error):
         return _fail(error)
-    LOGGER.warning("%s database: %s", request_id(), error)
-    return _refuse(Unavailable())
+    return _refuse(_because_of(error, Unavailable()))
 
 
 def _fail(error: Exception) -> ResponseReturnValue:
-    LOGGER.error("%s %s %s failed", request_id(), request.method, loggable_path(), exc_info=error)
-    return _refuse(Failure())
+    return _refuse(_because_of(error, Failure()))
+
+
+def _because_of(error: Exception, refusal: DomainError) -> DomainError:
+    refusal.__cause__ = error
+    return refusal
 
 
 def _page(error: DomainError) -> str:

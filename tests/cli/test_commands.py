@@ -15,10 +15,10 @@ from flask import Flask
 
 from app.auth.models import SecondFactor
 from app.cli import cli
-from app.core import migrations
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
+from app.core.files import revisions
 from app.docs.examples import EXAMPLES
 from app.events.models import Event, EventType
 from app.tokens.models import Token
@@ -28,7 +28,7 @@ from tests.people import People
 from tests.support.instances import new_instance
 from tests.support.machines import Machine
 
-NEWEST = migrations.known()[-1]
+NEWEST = revisions()[-1]
 
 
 @pytest.fixture

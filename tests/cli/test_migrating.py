@@ -1,13 +1,14 @@
 """A migration that is killed half-way leaves nothing of it, and is done by the next start."""
 
 import subprocess
-import time
 
 import psycopg
 import sqlalchemy as sa
 
 from app.core import migrations
+from app.core.files import revisions
 from tests.support.machines import EXECUTABLE
+from tests.support.servers import until
 
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
@@ -27,13 +28,10 @@ def test_a_migration_killed_half_way_leaves_nothing_and_is_done_again(
     with psycopg.connect(empty_postgresql) as somebody:
         somebody.execute("SELECT * FROM events")  # whose table the last migration changes
         with subprocess.Popen([EXECUTABLE, "serve"], env=machine.environ(PORT="1")) as migrating:
-            deadline = time.monotonic() + 30
             with psycopg.connect(empty_postgresql, autocommit=True) as watcher:
-                while watcher.execute(WAITING).fetchone() != (1,):
-                    assert time.monotonic() < deadline
-                    time.sleep(0.01)
+                until(lambda: watcher.execute(WAITING).fetchone() == (1,))
             migrating.kill()
-    newest = migrations.known()[-1]
+    newest = revisions()[-1]
     found = machine.ok("db", "current")
     assert found == f"0001 (needs {newest}; run: flagstaff db upgrade)"
     server = start()

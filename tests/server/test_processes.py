@@ -5,7 +5,7 @@ from urllib.request import Request, build_opener
 
 import sqlalchemy as sa
 
-from app.core import migrations
+from app.core.files import revisions
 from tests.support.servers import TOKEN
 from tests.support.windows import ADMIN, Window, set_password, sign_in, status
 
@@ -14,10 +14,10 @@ def test_four_that_start_at_once_on_nothing_are_all_ready(machine, empty_postgre
     assert len(servers(4)) == 4
     engine = sa.create_engine(empty_postgresql.replace("postgresql://", "postgresql+psycopg://"))
     with engine.connect() as connection:
-        revisions = connection.scalars(sa.text("SELECT version_num FROM alembic_version")).all()
+        found = connection.scalars(sa.text("SELECT version_num FROM alembic_version")).all()
         names = connection.scalars(sa.text("SELECT username FROM accounts")).all()
     engine.dispose()
-    assert revisions == [migrations.known()[-1]]
+    assert found == [revisions()[-1]]
     assert names == ["bootstrap"]
 
 

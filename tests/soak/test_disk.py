@@ -25,6 +25,7 @@ def test_a_full_disk_refuses_changes_and_nothing_else(small_disk, start):
         assert refused.headers["Retry-After"]
     assert set(load.statuses) <= {201, 503}
     filler.unlink()
+    assert wait_until(lambda: server.call("GET", "/ready", token=None).status == 200, 10) < 1.5
     assert wait_until(lambda: can_write(server, "after"), 10) < 2
     assert load.made <= features(server)
 

@@ -12,6 +12,7 @@ from app.config import Settings
 from app.core import migrations
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
+from app.core.files import revisions
 from app.events import service as events
 from app.operations import backup, heads
 from app.operations.doctor.approvals import check_approvals
@@ -44,7 +45,7 @@ def check_database(settings: Settings) -> Iterator[Finding]:
         why = _first_line(error)
         yield wrong(about, f"{address} does not answer: {why}.", _connection_remedy(settings))
         return
-    newest = migrations.known()[-1]
+    newest = revisions()[-1]
     if revision is None and has_served(settings):
         yield wrong(
             about,
@@ -59,7 +60,7 @@ def check_database(settings: Settings) -> Iterator[Finding]:
         )
     elif revision is None:
         yield warning(about, f"{address} is empty.", "Start the server: flagstaff serve")
-    elif revision not in migrations.known():
+    elif revision not in revisions():
         yield wrong(
             about,
             f"The database is at revision {revision}, which this version ({newest}) does not know.",
