@@ -1,5 +1,6 @@
 """The command ``flagstaff`` from outside: what it does, and how it says that it can't."""
 
+import re
 import sqlite3
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from tests.clients import ApiClient
 from tests.people import People
 from tests.support.instances import new_instance
 from tests.support.machines import Machine
+from tests.support.preloaded import ROOT
 
 NEWEST = revisions()[-1]
 
@@ -95,7 +97,8 @@ main(["db", "-h"])
 
 
 def test_it_tells_its_version(machine):
-    assert machine.ok("--version") == "flagstaff, version 0.1.0"
+    newest = re.search(r"^## \[(.+)\] - ", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
+    assert machine.ok("--version") == f"flagstaff, version {newest}"
 
 
 @pytest.mark.parametrize("words", [(), ("user",), ("token",), ("db",)], ids=" ".join)
