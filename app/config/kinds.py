@@ -62,7 +62,7 @@ def is_loopback(host: str) -> bool:
 
 
 def in_address(host: str) -> str:
-    """The host as it stands in a URL."""
+    """The host as a URL has it."""
     return f"[{host}]" if ":" in host else host
 
 

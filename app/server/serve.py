@@ -23,7 +23,7 @@ BACKLOG = 1_024
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the folder in it is made for this process alone
 
 REMEDIES = {
-    errno.EADDRINUSE: "Stop the other program, or choose another port with FLAGSTAFF_PORT.",
+    errno.EADDRINUSE: "Stop what listens there, or choose another port with FLAGSTAFF_PORT.",
     errno.EACCES: "Choose a port from 1024 on with FLAGSTAFF_PORT.",
 }
 """What to do where a socket can't be bound."""

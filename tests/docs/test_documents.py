@@ -21,7 +21,7 @@ TOKEN = "token-of-the-documents-0123456789abcdef"
 BETWEEN = "\x1e"
 EXAMPLES = {"app/notes/", "templates/notes/", "tests/notes/"}
 """What CONTRIBUTING.md creates."""
-NOT_OURS = {"createdb", "pip", "pre-commit", "python3"}
+NOT_OURS = {"createdb", "flask", "pip", "pre-commit", "python3", "waitress-serve"}
 WITH_RUNS = [document for document in DOCUMENTS if any(block.runs for block in blocks(document))]
 
 

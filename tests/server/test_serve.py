@@ -275,7 +275,7 @@ def test_a_port_that_is_taken_is_named(machine):
         said = machine.refused("serve", PORT=str(port))
     assert said == (
         f"Can't listen on http://127.0.0.1:{port}: Address already in use."
-        " Stop the other program, or choose another port with FLAGSTAFF_PORT."
+        " Stop what listens there, or choose another port with FLAGSTAFF_PORT."
     )
     assert not (machine.home / "flagstaff.db").exists()
 

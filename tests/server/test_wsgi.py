@@ -96,7 +96,7 @@ def test_what_was_reported_a_moment_ago_is_kept_at_the_end(server, start, machin
     assert counted(start()) == 7
 
 
-def test_the_first_admin_is_told_where_to_begin(start):
+def test_a_link_for_the_first_admin_is_shown(start):
     port = free_port()
     command = [str(word).format(port=port) for word in SERVERS["waitress"]]
     server = start(command=command, PORT=str(port), BOOTSTRAP_TOKEN="")
