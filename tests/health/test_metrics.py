@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
 
 import pytest
 import time_machine
@@ -42,7 +43,7 @@ def test_requests_are_counted_by_face_and_by_how_they_ended(app, admin, visitor)
 
 def test_version_and_readiness_are_shown(app):
     found = read(app)
-    assert found['flagstaff_info{version="0.1.0"}'] == 1
+    assert found[f'flagstaff_info{{version="{version("flagstaff")}"}}'] == 1
     assert found["flagstaff_ready"] == 1
 
 

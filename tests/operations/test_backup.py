@@ -7,6 +7,7 @@ import threading
 import zipfile
 from collections.abc import Callable
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ import pytest
 from app.core.actor import COMMAND_LINE
 from tests.support.machines import Machine, Within
 from tests.support.servers import Server, until
+
+VERSION = version("flagstaff")
 
 
 @pytest.fixture
@@ -60,7 +63,7 @@ def test_a_backup_and_its_restoring_are_events_of_who_ran_them(larkspur, elsewhe
     [event] = events(elsewhere, "backup-restored")
     assert event["createdBy"] == COMMAND_LINE.username
     facts = {name: made[name] for name in ("file", "createdAt", "rows", "digest")}
-    assert event["data"] == facts | {"version": "0.1.0"}
+    assert event["data"] == facts | {"version": VERSION}
 
 
 def events(machine: Machine, type: str) -> list[dict[str, object]]:
@@ -69,14 +72,17 @@ def events(machine: Machine, type: str) -> list[dict[str, object]]:
 
 
 def test_a_backup_made_while_the_server_writes_is_whole(larkspur, elsewhere, file, start):
+    larkspur.ok("user", "create", "--username", "writer", "--name", "W", "--role", "admin")
+    token = larkspur.ok("token", "create", "writer", "--description", "test").split()[-1]
     server = start(on=larkspur)
     done = threading.Event()
     statuses: list[int] = []
 
     def write() -> None:
         while not done.is_set():
-            body = {"name": f"Project {len(statuses)}"}
-            statuses.append(server.call("POST", "/api/admin/projects", body).status)
+            body = {"id": f"p{len(statuses)}", "name": f"Project {len(statuses)}"}
+            answer = server.call("POST", "/api/admin/projects", body, token=token)
+            statuses.append(answer.status)
 
     writer = threading.Thread(target=write)
     writer.start()
@@ -183,7 +189,7 @@ NO_BACKUP = "The file is damaged, or not a backup created by Flagstaff."
         (without("manifest.json"), NO_BACKUP),
         (without("flagstaff.db"), NO_BACKUP),
         (with_manifest(format=2, version="9.1"), "Install that version or a newer one."),
-        (with_manifest(revision="9999", version="9.1"), "This version (0.1.0) is older."),
+        (with_manifest(revision="9999", version="9.1"), f"This version ({VERSION}) is older."),
         (with_manifest(dialect="oracle"), NO_BACKUP),
         (with_manifest(files={"../evil": "00", "flagstaff.db": "00"}), NO_BACKUP),
         (damaged, "flagstaff.db does not match its checksum."),
