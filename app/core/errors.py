@@ -38,6 +38,11 @@ class DomainError(Exception):
         self.details = details
         self.headers: dict[str, str] = {}
 
+    def caused_by(self, error: BaseException) -> Self:
+        """The same, with what the log is to name as its cause."""
+        self.__cause__ = error
+        return self
+
     def body(self, id: str) -> dict[str, Any]:
         """What a client gets as JSON; ``id``: of the request, by which the log has it too."""
         found: dict[str, Any] = {"id": id, "name": self.name, "message": self.message}

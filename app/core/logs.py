@@ -16,7 +16,7 @@ ACCESS = logging.getLogger("flagstaff.access")
 
 def log_request(line: str, facts: dict[str, Any], cause: BaseException | None = None) -> None:
     """Log a request; one that failed as an error with its ``cause``, a fault with the trace."""
-    if cause is None:
+    if cause is None or facts["status"] < HTTPStatus.INTERNAL_SERVER_ERROR:
         ACCESS.info(line, extra={"facts": facts})
         return
     why = facts["cause"] = reason(cause)

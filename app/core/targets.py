@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from app.config.allowed_hosts import USUAL_PORTS
-from app.config.kinds import HOST_NAME, MAX_PORT
+from app.config.kinds import HOST_NAME, MAX_PORT, in_address
 
 PATTERN = (
     rf"^https?://({HOST_NAME}|\[[0-9A-Fa-f:.]+\])(:[0-9]{{1,5}})?"
@@ -28,7 +28,7 @@ class Target(NamedTuple):
     @property
     def authority(self) -> str:
         """The host as addresses and headers have it, with the port unless it is the usual one."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        host = in_address(self.host)
         return host if self.port == USUAL_PORTS[self.scheme] else f"{host}:{self.port}"
 
 

@@ -80,11 +80,9 @@ class SdkApi:
         except DomainError as error:
             refusal = error
         except SQLAlchemyError as error:
-            refusal = Unavailable()
-            refusal.__cause__ = error
+            refusal = Unavailable().caused_by(error)
         except Exception as error:  # noqa: BLE001 - an SDK gets an answer in any case
-            refusal = Failure()
-            refusal.__cause__ = error
+            refusal = Failure().caused_by(error)
         if refusal is not None:
             answer = face.refusal(refusal, path)
         seconds = time.perf_counter() - started
@@ -123,5 +121,4 @@ def _log(environ: WSGIEnvironment, answer: Answer, refusal: DomainError, seconds
         "refusal": refusal.message,
     }
     line = "{id} {method} {path} {status} in {ms} ms from {ip}: {refusal}".format_map(facts)
-    is_failure = refusal.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-    log_request(line, facts, refusal.__cause__ if is_failure else None)
+    log_request(line, facts, refusal.__cause__)

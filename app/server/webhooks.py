@@ -19,7 +19,7 @@ from app.webhooks.sending import SECONDS, Outcome
 PAUSE_SECONDS = 1.0
 """How often it looks whether there is something to send."""
 FAULT_SECONDS = 10.0
-"""How long it waits when the database doesn't answer."""
+"""How long it waits when the database doesn't answer, unless its leases would end before."""
 AT_ONCE = 4
 """Receivers that a process sends to at the same time."""
 
@@ -65,7 +65,7 @@ class Sender:
                     self._settle(senders, sending)
                 except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
                     LOGGER.warning("sending webhooks failed: %s", reason(error))
-                    if self._end.wait(FAULT_SECONDS):
+                    if self._end.wait(PAUSE_SECONDS if sending else FAULT_SECONDS):
                         return  # another process sends again
                 if not sending:
                     self._end.wait(PAUSE_SECONDS)

@@ -51,8 +51,7 @@ def _renderers(app: Flask) -> dict[str, Callable[[DomainError], Response]]:
 def _refuse(error: DomainError) -> ResponseReturnValue:
     """``id`` is in the log and in the response, so that one can be found by the other."""
     g.refusal = f"{error.name}: {error.message}"
-    if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        g.cause = error.__cause__
+    g.cause = error.__cause__
     g.is_denied = isinstance(error, NoAccess)
     for prefix, renders in _renderers(current_app).items():
         if request.path.startswith(prefix):
@@ -97,16 +96,11 @@ def name_of(status: int | None, reason: str) -> str:
 def _fail_database(error: DBAPIError | PoolTimeout) -> ResponseReturnValue:
     if isinstance(error, DBAPIError) and not is_unavailable(error):
         return _fail(error)
-    return _refuse(_because_of(error, Unavailable()))
+    return _refuse(Unavailable().caused_by(error))
 
 
 def _fail(error: Exception) -> ResponseReturnValue:
-    return _refuse(_because_of(error, Failure()))
-
-
-def _because_of(error: Exception, refusal: DomainError) -> DomainError:
-    refusal.__cause__ = error
-    return refusal
+    return _refuse(Failure().caused_by(error))
 
 
 def _page(error: DomainError) -> str:

@@ -127,8 +127,8 @@ def is_cut_off(client: socket.socket) -> bool:
         return True
 
 
-@pytest.mark.parametrize("told", ["the parent", "all processes"])
-def test_what_is_under_way_and_queued_is_answered_before_the_end(machine, start, told):
+@pytest.mark.parametrize("signalled", ["the parent", "all processes"])
+def test_what_is_under_way_and_queued_is_answered_before_the_end(machine, start, signalled):
     server = start(THREADS="2", PROCESSES="2")
     with (
         closing(sqlite3.connect(machine.home / "flagstaff.db", timeout=30)) as file,
@@ -137,7 +137,7 @@ def test_what_is_under_way_and_queued_is_answered_before_the_end(machine, start,
         file.execute("BEGIN IMMEDIATE")  # so that no one else can write for a while
         asked = [clients.enter_context(closing(ask(server, f"f{number}"))) for number in range(6)]
         server.wait_until_all_is_read()
-        workers = server.workers() if told == "all processes" else ()
+        workers = server.workers() if signalled == "all processes" else ()
         for pid in (server.process.pid, *workers):  # as systemd does
             os.kill(pid, signal.SIGTERM)
         server.wait_until_it_stops_listening()

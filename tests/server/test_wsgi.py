@@ -32,11 +32,15 @@ SERVERS = {
 }
 
 
+def command_of(name, port):
+    return [str(word).format(port=port) for word in SERVERS[name]]
+
+
 @pytest.fixture(params=SERVERS)
 def server(request, start, machine, receiver) -> Server:
     machine.settings["WEBHOOK_HOSTS"] = receiver.host
     port = free_port()
-    command = [str(word).format(port=port) for word in SERVERS[request.param]]
+    command = command_of(request.param, port)
     return start(command=command, PORT=str(port))
 
 
@@ -98,7 +102,7 @@ def test_what_was_reported_a_moment_ago_is_kept_at_the_end(server, start, machin
 
 def test_a_link_for_the_first_admin_is_shown(start):
     port = free_port()
-    command = [str(word).format(port=port) for word in SERVERS["waitress"]]
+    command = command_of("waitress", port)
     server = start(command=command, PORT=str(port), BOOTSTRAP_TOKEN="")
     line = next(line for line in server.log.read_text().splitlines() if "first Admin" in line)
     link = line.split()[-1]
@@ -108,7 +112,7 @@ def test_a_link_for_the_first_admin_is_shown(start):
 
 @pytest.mark.parametrize("name", ["waitress", "flask"])
 def test_it_refuses_to_start_with_a_sentence(name, machine):
-    command = [str(word).format(port=free_port()) for word in SERVERS[name]]
+    command = command_of(name, free_port())
     server = Server(machine, command, THREADS="many")
     assert server.process.wait(60) == 1
     assert server.log.read_text() == (
