@@ -1,4 +1,4 @@
-"""Every test that takes ``app`` runs twice: on SQLite and on a real PostgreSQL.
+"""A test that takes ``app`` runs on SQLite or on a real PostgreSQL; in CI, on both.
 
 Both databases are made once a worker, migrated by the real migrations, and put back to what a
 new instance holds before each test.
@@ -26,6 +26,7 @@ pytest_plugins = [
     "tests.support.programs",
     "tests.support.sdks",
     "tests.support.security_log",
+    "tests.support.selection",
     "tests.support.servers",
     "tests.support.sign_in",
     "tests.support.unleash",
@@ -34,16 +35,8 @@ pytest_plugins = [
 ]
 collect_ignore = [] if any("soak" in word for word in sys.argv) else ["soak"]
 
-REAL = {"postgresql_url", "servers", "start"}
-"""Fixtures of tests that need a process beside this one."""
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--quick",
-        action="store_true",
-        help="leave out what needs PostgreSQL, a browser or a server, and what is marked slow",
-    )
     parser.addoption("--processes", help="FLAGSTAFF_PROCESSES of every server that is started")
 
 
@@ -55,24 +48,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One more than there are processors: much of the time a server or a browser is awaited."""
     return len(os.sched_getaffinity(0)) + 1
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--quick"):
-        slow = [item for item in items if is_slow(item)]
-        items[:] = [item for item in items if item not in slow]
-        config.hook.pytest_deselected(items=slow)
-
-
-def is_slow(item: pytest.Item) -> bool:
-    """Whether it is marked so, or needs a browser, a server or PostgreSQL."""
-    call = getattr(item, "callspec", None)
-    return (
-        item.get_closest_marker("slow") is not None
-        or "journeys" in item.path.parts
-        or not REAL.isdisjoint(getattr(item, "fixturenames", ()))
-        or (call is not None and "postgresql" in call.params.values())
-    )
 
 
 @pytest.fixture
