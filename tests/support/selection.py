@@ -1,4 +1,4 @@
-"""Which of the collected tests run: everything in CI, less where a developer waits for the answer."""
+"""Which of the collected tests run: all in CI, fewer where a developer waits for the answer."""
 
 import os
 from collections.abc import Iterable, Iterator
