@@ -13,6 +13,7 @@ from flask import Flask
 from tests.browser import Browser
 from tests.clients import ApiClient
 from tests.people import People
+from tests.support import migrated
 from tests.support.processes import ALWAYS
 
 pytest_plugins = [
@@ -43,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if number := config.getoption("--processes"):
         ALWAYS["PROCESSES"] = number
+    migrated.replace()
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -17,11 +17,17 @@ from app.config import from_environment
 from app.core import migrations
 from app.core.db import Model, db
 from app.factory import create_app
+from tests.support import migrated as by_script
 
 PROCESSES = 4
 ROUNDS = 3
 
 Make = Callable[[], sa.Engine]
+
+
+@pytest.fixture(autouse=True)
+def _by_migrations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrations, "build", by_script.by_migrations)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -84,6 +90,21 @@ def schema_of(engine: sa.Engine) -> dict[str, Any]:
     }
 
 
+def untimed(rows: dict[str, list[tuple[Any, ...]]]) -> dict[str, list[list[Any]]]:
+    """The rows without the times at which they were written."""
+    return {
+        table: [[value for value in row if not isinstance(value, datetime)] for row in found]
+        for table, found in rows.items()
+    }
+
+
+def other_parts_of(engine: sa.Engine) -> list[tuple[str, str]]:
+    """Triggers, views and all else of an SQLite database, as it was written."""
+    with engine.connect() as connection:
+        others = "SELECT name, sql FROM sqlite_master WHERE type <> 'table' ORDER BY name"
+        return [(row.name, row.sql) for row in connection.execute(sa.text(others))]
+
+
 def in_words(found: Any) -> Any:
     """Types and conditions are objects: their words compare, they do not."""
     if isinstance(found, dict):
@@ -117,6 +138,16 @@ def test_a_migrated_database_is_one_that_the_models_would_make(migrated, make):
     assert found.keys() == expected.keys()
     for table, facts in expected.items():
         assert found[table] == facts, table
+
+
+@pytest.mark.parametrize("make", ["sqlite"], indirect=True)
+def test_the_script_that_tests_begin_with_makes_what_migrations_make(migrated, make):
+    scripted = make()
+    with scripted.begin() as connection:
+        by_script.build(connection)
+    assert schema_of(scripted) == schema_of(migrated)
+    assert untimed(rows_of(scripted)) == untimed(rows_of(migrated))
+    assert other_parts_of(scripted) == other_parts_of(migrated)
 
 
 IMPOSSIBLE = [

@@ -21,6 +21,7 @@ from signal import SIGKILL, SIGTERM, Signals
 import app.factory
 import app.server.serve  # noqa: F401 - with the line above, all that a server needs
 from app.cli import main as flagstaff
+from tests.support import migrated
 
 ROOT = Path(__file__).resolve().parents[2]
 PR_SET_CHILD_SUBREAPER = 36
@@ -85,6 +86,7 @@ def _original() -> socket.socket:
 
 
 def main() -> None:
+    migrated.replace()
     gc.freeze()
     theirs = socket.socket(fileno=int(sys.argv[1]))
     while True:
