@@ -1,15 +1,18 @@
 """Which of the collected tests run: all in CI, fewer where a developer waits for the answer."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 from zlib import crc32
 
 import pytest
 
-from tests.support.instances import BACKENDS
-
 REAL = {"postgresql_url", "servers", "start"}
 """Fixtures of tests that need a process beside this one."""
+PAIRS = (("sqlite", "postgresql"), ("scripts", "no-scripts"))
+"""Parameters that a test has both of, and of which each case takes one by turns."""
+
+Choose = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -20,10 +23,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "server and are not marked slow",
     )
     parser.addoption(
-        "--both",
+        "--all-cases",
         action="store_true",
         default="CI" in os.environ,
-        help="run each case on SQLite and on PostgreSQL, instead of on one of them by turns",
+        help="run each case on SQLite and on PostgreSQL, with scripts and without, instead of "
+        "with one of them by turns",
     )
 
 
@@ -31,36 +35,50 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept: Iterable[pytest.Item] = items
     if config.getoption("--quick"):
         kept = _one_of_each(item for item in items if not _is_slow(item))
-    elif not config.getoption("--both"):
-        kept = _by_turns(items, config.getoption("randomly_seed", 0))
+    elif not config.getoption("--all-cases"):
+        kept = _one_of_each_pair(items)
     chosen = list(kept)
     if left_out := set(items) - set(chosen):
         config.hook.pytest_deselected(items=[*left_out])
         items[:] = chosen
 
 
-def _by_turns(items: list[pytest.Item], seed: int) -> Iterator[pytest.Item]:
-    """Each case on one database. Its name decides on which, and the seed reverses that for all."""
+@pytest.fixture
+def by_turns(request: pytest.FixtureRequest) -> Choose:
+    """Chooses one of several ways to do the same, another one with the next seed; in CI, all."""
+    if request.config.getoption("--all-cases"):
+        return lambda ways: ways
+    turn = _turn(request.config, request.node.nodeid)
+    return lambda ways: [ways[turn % len(ways)]]
+
+
+def _turn(config: pytest.Config, name: str) -> int:
+    seed: int = config.getoption("randomly_seed", 0)
+    return crc32(name.encode()) + seed
+
+
+def _one_of_each_pair(items: list[pytest.Item]) -> Iterator[pytest.Item]:
     names = {item.nodeid for item in items}
     for item in items:
-        cases = [_on(item, backend) for backend in BACKENDS]
-        if (
-            not names.issuperset(cases)
-            or cases[(crc32(cases[0].encode()) + seed) % 2] == item.nodeid
-        ):
+        pair = _pair_of(item)
+        if not names.issuperset(pair) or pair[_turn(item.config, pair[0]) % 2] == item.nodeid:
             yield item
 
 
-def _on(item: pytest.Item, backend: str) -> str:
-    """The name of the same case on this database; its own name if it uses neither."""
-    test, bracket, case = item.nodeid.partition("[")
-    for other in BACKENDS:
-        case = case.replace(other, backend)
-    return test + bracket + case
+def _pair_of(item: pytest.Item) -> tuple[str, str]:
+    """The names of this case and of the other, in the order of PAIRS; twice its own if none."""
+    call = getattr(item, "callspec", None)
+    values = [value for value in call.params.values() if isinstance(value, str)] if call else []
+    for first, second in PAIRS:
+        for own in {first, second}.intersection(values):
+            test, bracket, case = item.nodeid.partition("[")
+            cases = [case.replace(own, one, 1) for one in (first, second)]
+            return f"{test}{bracket}{cases[0]}", f"{test}{bracket}{cases[1]}"
+    return item.nodeid, item.nodeid
 
 
 def _one_of_each(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """The first case of each test, which is another in each run."""
+    """The first case of each test, which is another one in each run."""
     seen = set()
     for item in items:
         test = item.nodeid.partition("[")[0]
