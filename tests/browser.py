@@ -27,7 +27,12 @@ REDIRECTS = {301, 302, 303, 308}
 HEADINGS = {"h1", "h2", "h3", "h4"}
 SIGN_OUT_THERE = "/session/end?id_token_hint="
 """In the only address of another server that a page leads to."""
+CHANCE = re.compile(r'[0-9a-f-]{36}|value="[^"]{50,}"')
+"""What differs between two visits of the same page: ids of requests, and CSRF tokens."""
 WITH_WORDS = {"a", "button", "summary", "legend", "th", "caption", "label"} | HEADINGS
+
+
+_linted: set[str] = set()
 
 
 def text_of(element: Tag) -> str:
@@ -233,7 +238,10 @@ class Browser:
         page = Page(answer, answer.request.full_path.rstrip("?") if "?" not in path else path)
         is_page = answer.mimetype == "text/html" and answer.status_code not in REDIRECTS
         if is_page and not self._is_linted_elsewhere:
-            lint(page)
+            seen = CHANCE.sub("", page.text)
+            if seen not in _linted:
+                lint(page)
+                _linted.add(seen)
         return page
 
     @property

@@ -7,7 +7,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 import time_machine
 
-from app.core.db import db
+from app.config import Settings, from_environment
 from app.events.chain import link
 from app.operations import heads
 from app.operations.heads import HEADS
-from tests.support.instances import new_instance
+from app.server.instance import open_instance
 from tests.support.machines import Within
 
 COLUMNS = (
@@ -28,6 +28,10 @@ COLUMNS = (
 )
 NO_TRIGGERS = "The database lets anyone change events: it has no trigger"
 LAST, NOTED = 12, (3, 6, 9, 11)
+
+
+def opened(home: Path) -> AbstractContextManager[Settings]:
+    return open_instance(from_environment({"FLAGSTAFF_HOME": str(home)}))
 
 
 @dataclass
@@ -40,13 +44,8 @@ class Instance:
     def verify(self) -> list[str]:
         """The problems that are found."""
         self.file.commit()
-        app = new_instance({"FLAGSTAFF_HOME": str(self.home)})
-        with app.app_context():
-            try:
-                verdict, _ = heads.verify(self.home)
-            finally:
-                db.session.remove()
-                db.engine.dispose()
+        with opened(self.home):
+            verdict, _ = heads.verify(self.home)
         return verdict.problems
 
     def drop_triggers(self) -> None:
@@ -115,16 +114,13 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("original") / "home"
     machine = Within(home)
     machine.ok("db", "upgrade")
-    app = new_instance({"FLAGSTAFF_HOME": str(home)})
     start = datetime.now(UTC) - timedelta(days=20)
     for number in range(1, LAST + 1):
         with time_machine.travel(start + timedelta(days=number), tick=False):
             machine.ok("project", "create", f"p{number}", "--name", f"Project {number}")
             if number in NOTED:
-                with app.app_context():
+                with opened(home):
                     heads.write_down(home)
-    with app.app_context():
-        db.engine.dispose()
     return home
 
 
@@ -456,10 +452,8 @@ def test_a_line_that_is_none_is_named(instance, text):
 def test_a_line_that_was_cut_off_because_the_disk_was_full(instance):
     with (instance.home / HEADS).open("a") as file:
         file.write('{"id": 12, "dig')
-    app = new_instance({"FLAGSTAFF_HOME": str(instance.home)})
-    with app.app_context():
+    with opened(instance.home):
         heads.write_down(instance.home)
-        db.engine.dispose()
     assert len(instance.lines) == len(NOTED) + 2
     assert instance.verify() == []
 
@@ -468,10 +462,8 @@ def test_lines_of_an_older_version(instance):
     old = [json.dumps({"id": id, "digest": instance.digest(id).hex()}) for id in (2, 4)]
     instance.lines = old
     assert instance.verify() == []
-    app = new_instance({"FLAGSTAFF_HOME": str(instance.home)})
-    with app.app_context():
+    with opened(instance.home):
         heads.write_down(instance.home)
-        db.engine.dispose()
     assert instance.lines[:2] == old
     assert instance.verify() == []
     instance.lines = instance.lines[1:]
@@ -485,10 +477,8 @@ def test_what_was_pruned_before_the_file_had_prunings(instance):
     prune_with_a_forged_event(instance)
     instance.lines = old
     assert [p for p in instance.verify() if not p.startswith(NO_TRIGGERS)] == []
-    app = new_instance({"FLAGSTAFF_HOME": str(instance.home)})
-    with app.app_context():
+    with opened(instance.home):
         heads.write_down(instance.home)
-        db.engine.dispose()
     assert [p for p in instance.verify() if not p.startswith(NO_TRIGGERS)] == []
 
 

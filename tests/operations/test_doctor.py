@@ -4,9 +4,11 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -15,7 +17,7 @@ from app.core.db import db
 from app.operations.doctor import machine as checks
 from tests.people import People
 from tests.support.instances import new_instance
-from tests.support.machines import Machine
+from tests.support.machines import Machine, Within
 from tests.support.servers import Server
 
 pytestmark = pytest.mark.slow
@@ -23,9 +25,10 @@ pytestmark = pytest.mark.slow
 ALL_IS_WELL = "0 wrong, 0 warnings"
 
 
-@pytest.fixture
-def healthy(machine: Machine) -> Machine:
-    """An instance that has two Admins and a backup."""
+@pytest.fixture(scope="module")
+def healthy_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an instance that has two Admins and a backup."""
+    machine = Within(tmp_path_factory.mktemp("healthy") / "home")
     machine.home.mkdir(mode=0o700)
     app = new_instance(machine.environ())
     people = People(app)
@@ -38,6 +41,12 @@ def healthy(machine: Machine) -> Machine:
     for file in machine.home.iterdir():
         file.chmod(0o600)
     machine.ok("backup", str(machine.home.parent / "backup"))
+    return machine.home
+
+
+@pytest.fixture
+def healthy(machine: Machine, healthy_home: Path) -> Machine:
+    copytree(healthy_home, machine.home)
     return machine
 
 
@@ -86,9 +95,14 @@ def move_away(machine: Machine) -> None:
 
 
 def damage(machine: Machine) -> None:
-    with (machine.home / "flagstaff.db").open("r+b") as file:
-        file.seek(3 * 4096)
-        file.write(b"\xff" * 4096 * 20)
+    """Overwrite where the table of webhooks begins."""
+    path = machine.home / "flagstaff.db"
+    with closing(sqlite3.connect(path)) as database:
+        [(page,)] = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'webhooks'")
+        [(size,)] = database.execute("PRAGMA page_size")
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
 
 
 def age_the_backup(machine: Machine) -> None:
