@@ -1,8 +1,7 @@
 """Applications on a database, and setting the database back to its first state."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import cycle
 from typing import Any
 
 import pytest
@@ -107,11 +106,6 @@ def instances(
 def app(request: pytest.FixtureRequest, instances: Callable[..., Flask]) -> Flask:
     """The application on a database as the first start leaves it."""
     return _at_its_start(instances(request.param, request))
-
-
-def by_turns(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Each row of parameters with one of the databases, for long tests of either alone."""
-    return [(backend, *row) for backend, row in zip(cycle(BACKENDS), rows, strict=False)]
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import pytest
 import time_machine
 
 from tests.clients import ApiClient, error_of, problems_of
-from tests.support.instances import by_turns
 from tests.support.races import at_once, statuses
 from tests.support.writes import HOOK, ROBOT, SDK, WRITES, filled, rows
 
@@ -67,7 +66,7 @@ def test_no_write_is_forgotten_here(app):
     assert known | LOOKING == writes
 
 
-@pytest.mark.parametrize(("app", "write"), by_turns((write,) for write in WRITES), indirect=["app"])
+@pytest.mark.parametrize("write", WRITES)
 def test_a_dry_run_answers_like_the_deed_and_changes_nothing(app, root, world, write):
     method, path, body = write
     path, body = path.format_map(world), filled(body, world)

@@ -12,7 +12,6 @@ from tests.browser import Browser
 from tests.clients import ApiClient
 from tests.people import PASSWORD
 from tests.support.access import PAGES, PAGES_NEED, path_of
-from tests.support.instances import by_turns
 
 pytestmark = pytest.mark.slow
 
@@ -132,7 +131,7 @@ def test_a_form_that_is_not_ours_changes_nothing_and_ours_does(app, browser, wor
         assert contents(app) != before, rule
 
 
-@pytest.mark.parametrize(("app", "how"), by_turns((how,) for how in FOREIGN), indirect=["app"])
+@pytest.mark.parametrize("how", FOREIGN)
 def test_no_page_takes_a_form_that_is_not_ours(app, browser, world, how):
     way = FOREIGN[how]
     data = {"csrf_token": way["token"]} if "token" in way else {}
@@ -145,7 +144,7 @@ def test_no_page_takes_a_form_that_is_not_ours(app, browser, world, how):
     assert browser.get("/projects").status == 200  # no one was signed out either
 
 
-@pytest.mark.parametrize(("app", "half"), by_turns([(0,), (1,)]), indirect=["app"])
+@pytest.mark.parametrize("half", [0, 1])
 def test_no_page_takes_the_token_of_another_session_nor_one_in_the_address(
     app, browser, world, half
 ):

@@ -6,7 +6,6 @@ from werkzeug.datastructures import MultiDict
 from tests.browser import Browser, Page, text_of
 from tests.clients import ApiClient
 from tests.support.access import PAGES_NEED, path_of
-from tests.support.instances import by_turns
 
 FORMS = sorted(rule for method, rule in PAGES_NEED if method == "POST" and rule != "/sign-out")
 LOOKED_AT = sorted(rule for method, rule in PAGES_NEED if method == "GET")
@@ -50,7 +49,7 @@ def world(admin: ApiClient) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("app", "kind"), by_turns((kind,) for kind in GARBAGE), indirect=["app"])
+@pytest.mark.parametrize("kind", GARBAGE)
 def test_no_garbage_breaks_a_form_or_an_address(browser: Browser, world, kind):
     typed = MultiDict((name, GARBAGE[kind]) for name in FIELDS for _ in range(2))
     broken = []
