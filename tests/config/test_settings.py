@@ -4,6 +4,7 @@ import os
 import re
 from dataclasses import fields
 from ipaddress import ip_network
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -240,18 +241,18 @@ def test_a_setting_that_needs_another_is_refused_without_it(name, value, lacks):
     assert refusal(name, value).startswith(f"FLAGSTAFF_{lacks} is ")
 
 
-@pytest.mark.parametrize("name", [field.name.upper() for field in fields(Settings)])
-@pytest.mark.parametrize("nothing", ["", "  "])
-def test_an_empty_variable_means_not_set(name, nothing):
-    assert settings(**{name: nothing}) == settings()
+def test_an_empty_variable_means_not_set():
+    for field, nothing in product(fields(Settings), ("", "  ")):
+        assert settings(**{field.name.upper(): nothing}) == settings()
 
 
-@pytest.mark.parametrize(("name", "value", "allowed"), BAD)
-def test_a_bad_value_is_refused_in_one_line(name, value, allowed):
-    line = refusal(name, value)
-    assert line.startswith(f"FLAGSTAFF_{name} is {value!r}. It must be ")
-    assert allowed in line
-    assert len(line.splitlines()) == 1
+def test_a_bad_value_is_refused_in_one_line(subtests):
+    for name, value, allowed in BAD:
+        with subtests.test(name=name, value=value, allowed=allowed):
+            line = refusal(name, value)
+            assert line.startswith(f"FLAGSTAFF_{name} is {value!r}. It must be ")
+            assert allowed in line
+            assert len(line.splitlines()) == 1
 
 
 @pytest.mark.parametrize(("name", "value", "shown"), SECRET)

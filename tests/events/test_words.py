@@ -1,5 +1,6 @@
 """The words of each type of event: in the help, and as sentences."""
 
+from itertools import product
 from string import Formatter
 
 import pytest
@@ -45,19 +46,18 @@ def test_every_type_has_its_words():
         assert words.description.endswith(".")
 
 
-@pytest.mark.parametrize("type", EventType)
-@pytest.mark.parametrize("count", [1, 3])
-def test_every_sentence_can_be_said_of_any_facts(type, count):
+def test_every_sentence_can_be_said_of_any_facts():
     facts = {"id": 1, "parent": "base", "description": "laptop", "userId": KIM}
-    for data, before in (
+    all_facts = (
         (facts | {"name": "new", "mode": "private"}, facts | {"name": "old", "mode": "open"}),
         (facts, None),
         (None, facts),
         (None, None),
-    ):
+    )
+    for type, count, (data, before) in product(EventType, (1, 3), all_facts):
         words = said(type, data=data, before=before, count=count)
-        assert words[0].islower()
-        assert "None" not in words
+        assert words[0].islower(), type
+        assert "None" not in words, type
 
 
 def test_every_slot_is_used_by_a_type():
