@@ -54,19 +54,21 @@ def every_command(
             yield (*path, name)
 
 
-@pytest.mark.parametrize("words", list(every_command()), ids=" ".join)
-def test_every_command_explains_itself(machine, words):
-    said = machine.ok(*words, "--help")
-    usage, _, about, *_ = said.splitlines()
-    assert usage.startswith(" ".join(("Usage: flagstaff", *words, "[OPTIONS]")))
-    assert about.startswith("  ")
-    assert not machine.home.exists()
+def test_every_command_explains_itself(machine, subtests):
+    for words in every_command():
+        with subtests.test(words=" ".join(words)):
+            said = machine.ok(*words, "--help")
+            usage, _, about, *_ = said.splitlines()
+            assert usage.startswith(" ".join(("Usage: flagstaff", *words, "[OPTIONS]")))
+            assert about.startswith("  ")
+            assert not machine.home.exists()
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_is_printed_and_nothing_created(machine, name):
-    assert len(machine.ok("example", name).splitlines()) > 5
-    assert not machine.home.exists()
+def test_an_example_is_printed_and_nothing_created(machine, subtests):
+    for name in EXAMPLES:
+        with subtests.test(name=name):
+            assert len(machine.ok("example", name).splitlines()) > 5
+            assert not machine.home.exists()
 
 
 def test_an_example_has_the_address_that_people_use(machine):
@@ -101,11 +103,11 @@ def test_it_tells_its_version(machine):
     assert machine.ok("--version") == f"flagstaff, version {newest}"
 
 
-@pytest.mark.parametrize("words", [(), ("user",), ("token",), ("db",)], ids=" ".join)
-def test_a_group_alone_shows_its_help_and_fails(machine, words):
-    done = machine.run(*words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("Usage: flagstaff")
+def test_a_group_alone_shows_its_help_and_fails(machine):
+    for words in ((), ("user",), ("token",), ("db",)):
+        done = machine.run(*words)
+        assert (done.returncode, done.stdout) == (2, ""), words
+        assert done.stderr.startswith("Usage: flagstaff"), words
 
 
 def test_user_create_makes_a_person(machine, instance):
@@ -179,9 +181,8 @@ def test_a_database_of_a_newer_version_is_left_alone(machine):
     connection.close()
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
+def test_what_is_wrong_is_said_in_one_line(machine, subtests):
+    for words, line in (
         ("nonsense", "No such command 'nonsense'. Try: flagstaff --help"),
         ("--nonsense", "No such option '--nonsense'. Try: flagstaff --help"),
         ("db nonsense", "No such command 'nonsense'. Try: flagstaff db --help"),
@@ -195,10 +196,9 @@ def test_a_database_of_a_newer_version_is_left_alone(machine):
         ("token create ada --description x", "No account matches 'ada'."),
         ("token create ada --description x --days 0", "0 is not in the range 1<=x<=3650."),
         ("serve now", "Got unexpected extra argument (now)"),
-    ],
-)
-def test_what_is_wrong_is_said_in_one_line(machine, words, line):
-    assert line in machine.refused(*words.split(" "))
+    ):
+        with subtests.test(words=words, line=line):
+            assert line in machine.refused(*words.split(" "))
 
 
 def test_what_is_taken_is_refused(machine):
@@ -218,11 +218,11 @@ def test_what_is_taken_is_refused(machine):
         assert machine.refused(*words) == line
 
 
-@pytest.mark.parametrize("words", ["serve", "demo", "db current", "db upgrade", "user create"])
-def test_a_wrong_setting_stops_every_command(machine, words):
-    assert machine.refused(*words.split(), PORT="http") == (
-        "FLAGSTAFF_PORT is 'http'. It must be a whole number from 1 to 65535."
-    )
+def test_a_wrong_setting_stops_every_command(machine):
+    for words in ("serve", "demo", "db current", "db upgrade", "user create"):
+        assert machine.refused(*words.split(), PORT="http") == (
+            "FLAGSTAFF_PORT is 'http'. It must be a whole number from 1 to 65535."
+        ), words
     assert not machine.home.exists()
 
 
