@@ -67,10 +67,6 @@ def test_the_impact(admin, names, parents, deleted):
     assert found == {"parentsWithChildFeatures": parents, "hasDeletedDependencies": deleted}
 
 
-def test_the_status_is_200(admin):
-    assert admin.post(VALIDATE, {"features": ["p1"]}).status_code == 200
-
-
 def test_nothing_is_changed_and_no_event_is_written(admin):
     before = whole(admin)
     impact(admin, "p1", "c1", "single", "nowhere")

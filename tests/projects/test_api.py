@@ -76,11 +76,6 @@ def test_a_new_project_has_all_documented_fields_in_order(admin):
     }
 
 
-def test_its_location_returns_the_same_project(admin):
-    answer = admin.post(PATH, SHOP)
-    assert admin.ok("GET", answer.headers["Location"]) == answer.json
-
-
 def test_all_fields_are_stored_as_sent(shop):
     assert shop == {
         "id": "shop",
