@@ -32,7 +32,7 @@ FOR_ALL = (
 """What routes of these paths need beside a token depends on more than their address."""
 
 
-def test_problems_are_reported_in_one_order(root, viewer, stranger, world):
+def test_problems_are_reported_in_one_order(root, world, viewer, stranger):
     for method, path, body in ROUTES[::EVERY_NTH]:
         where = path.format_map(world)
         assert error_of(send(stranger, method, where, TOO_LARGE, "text/plain"))[0] == 401

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import sqlalchemy as sa
@@ -29,22 +29,45 @@ def new_instance(environ: dict[str, str]) -> Flask:
     return app
 
 
-def reset_database() -> None:
-    """Delete all rows but those of the migrations, and count from one again."""
-    kept = _initial_rows(db.engine)
+class State(NamedTuple):
+    """All that a database holds; ``numbers``: where its sequences are, on PostgreSQL."""
+
+    rows: dict[str, list[dict[str, Any]]]
+    numbers: dict[str, int]
+
+
+def state_of(engine: sa.Engine) -> State:
+    with engine.connect() as connection:
+        rows = {
+            table.name: [dict(row._mapping) for row in connection.execute(sa.select(table))]
+            for table in Model.metadata.sorted_tables
+        }
+        numbers: dict[str, int] = {}
+        if engine.dialect.name == "postgresql":
+            found = "SELECT sequencename, last_value FROM pg_sequences WHERE last_value IS NOT NULL"
+            numbers = {row[0]: row[1] for row in connection.exec_driver_sql(found)}
+        return State(rows, numbers)
+
+
+def reset_database(to: State | None = None) -> None:
+    """Put all rows back: to what the migrations left, if no other state is given."""
+    state = to or _initial_state(db.engine)
     tables = Model.metadata.sorted_tables
     with db.engine.begin() as connection:
         if db.engine.dialect.name == "postgresql":
             connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
             connection.exec_driver_sql(_delete_all())
         else:
+            connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
             connection.execute(sa.update(EventHead).values(pruned_to=MAX_ID))  # all may go
             for table in reversed(tables):
                 connection.exec_driver_sql(f"DELETE FROM {table.name}")
             connection.exec_driver_sql("DELETE FROM sqlite_sequence")
         for table in tables:
-            if kept[table.name]:
-                connection.execute(table.insert(), kept[table.name])
+            if state.rows[table.name]:
+                connection.execute(table.insert(), state.rows[table.name])
+        for name, last in state.numbers.items():
+            connection.execute(sa.select(sa.func.setval(name, last)))
     db.session.remove()
 
 
@@ -62,17 +85,13 @@ def _delete_all() -> str:
     END $$"""
 
 
-_initial: dict[str, dict[str, list[dict[str, Any]]]] = {}
+_initial: dict[str, State] = {}
 
 
-def _initial_rows(engine: sa.Engine) -> dict[str, list[dict[str, Any]]]:
+def _initial_state(engine: sa.Engine) -> State:
     """What the migrations left, read before the first test changes anything."""
     if engine.dialect.name not in _initial:
-        with engine.connect() as connection:
-            _initial[engine.dialect.name] = {
-                table.name: [dict(row._mapping) for row in connection.execute(sa.select(table))]
-                for table in Model.metadata.sorted_tables
-            }
+        _initial[engine.dialect.name] = state_of(engine)
     return _initial[engine.dialect.name]
 
 

@@ -1,5 +1,6 @@
 """The command ``flagstaff``, run as an operator runs it."""
 
+import fcntl
 import logging
 import os
 import subprocess
@@ -94,9 +95,18 @@ def _process_kept_as_it_is() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a machine that has the demo's organisation, to be copied."""
-    demo = Within(tmp_path_factory.mktemp("demo") / "home")
-    demo.ok("demo")
+    """The folder of a machine that has the demo's organisation, to be copied.
+
+    The first worker that needs it makes it for all.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    demo = Within(shared / "demo")
+    with (shared / "demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not demo.home.exists():
+            demo.ok("demo")
     return demo.home
 
 

@@ -17,6 +17,7 @@ from tests.browser import Browser
 from tests.clients import ApiClient
 from tests.people import People
 from tests.support import imports
+from tests.support.instances import State, reset_database, state_of
 
 PASSWORD = "four green ducks in a row"
 ANOTHER = "five yellow geese in a pond"
@@ -193,10 +194,25 @@ def new_root(app: Flask, admin: ApiClient, people: People) -> ApiClient:
     return ApiClient(app, people.token(created["id"]))
 
 
+_worlds: dict[str, tuple[State, str | None, str | None, World]] = {}
+
+
 @pytest.fixture
-def world(root: ApiClient, admin: ApiClient, people: People) -> World:
-    """Something to do each of WRITES to, and the ids that their paths name."""
-    return new_world(root, admin, people)
+def world(app: Flask, root: ApiClient, admin: ApiClient, people: People) -> World:
+    """Something to do each of WRITES to, and the ids that their paths name.
+
+    It is made once for each database, and put back for each test, with the tokens of its people.
+    """
+    with app.app_context():
+        backend = db.engine.dialect.name
+        if backend in _worlds:
+            state, root.token, admin.token, world = _worlds[backend]
+            reset_database(state)
+            root.ok("GET", "/user")  # notes the use of the token, as making all of it did
+        else:
+            world = new_world(root, admin, people)
+            _worlds[backend] = state_of(db.engine), root.token, admin.token, world
+    return world
 
 
 def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
