@@ -46,9 +46,8 @@ def active_names(client):
 # Looking ahead
 
 
-@pytest.mark.parametrize(
-    ("names", "parents", "deleted"),
-    [
+def test_the_impact(admin, subtests):
+    for names, held, deleted in (
         ([], [], False),
         (["single"], [], False),
         (["p1"], ["p1"], True),
@@ -59,12 +58,11 @@ def active_names(client):
         (["p1", "p1", "c3", "c2", "c1"], [], True),
         (["single", "nowhere"], [], False),
         (["p2", "single", "nowhere"], ["p2"], True),
-    ],
-)
-def test_the_impact(admin, names, parents, deleted):
-    found = impact(admin, *names)
-    assert list(found) == ["parentsWithChildFeatures", "hasDeletedDependencies"]
-    assert found == {"parentsWithChildFeatures": parents, "hasDeletedDependencies": deleted}
+    ):
+        with subtests.test(names=names):
+            found = impact(admin, *names)
+            assert list(found) == ["parentsWithChildFeatures", "hasDeletedDependencies"]
+            assert found == {"parentsWithChildFeatures": held, "hasDeletedDependencies": deleted}
 
 
 def test_nothing_is_changed_and_no_event_is_written(admin):
@@ -97,20 +95,18 @@ def test_thousands_of_names_may_be_asked_about(admin):
     }
 
 
-@pytest.mark.parametrize("path", [VALIDATE, ARCHIVE])
-@pytest.mark.parametrize(
-    ("body", "problem"),
-    [
-        ({}, "/features"),
-        ({"features": None}, "/features"),
-        ({"features": "p1"}, "/features"),
-        ({"features": ["p1", 1]}, "/features/1"),
-        ({"features": ["a b"]}, "/features/0"),
-        ({"features": [], "force": True}, "/force"),
-    ],
-)
-def test_what_does_not_fit_is_refused(admin, path, body, problem):
-    assert list(problems_of(admin.post(path, body))) == [problem]
+def test_what_does_not_fit_is_refused(admin, subtests):
+    for path in (VALIDATE, ARCHIVE):
+        for body, problem in (
+            ({}, "/features"),
+            ({"features": None}, "/features"),
+            ({"features": "p1"}, "/features"),
+            ({"features": ["p1", 1]}, "/features/1"),
+            ({"features": ["a b"]}, "/features/0"),
+            ({"features": [], "force": True}, "/force"),
+        ):
+            with subtests.test(path=path, body=body, problem=problem):
+                assert list(problems_of(admin.post(path, body))) == [problem]
 
 
 @pytest.mark.parametrize("path", [VALIDATE, ARCHIVE])

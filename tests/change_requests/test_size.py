@@ -70,7 +70,10 @@ def test_the_same_change_a_thousand_times_is_one(desk):
     assert len(found["features"][0]["changes"]) == 1
 
 
-@pytest.mark.parametrize("body", [[None], [[]], ["x"], [1], None, "x", {"feature": {}}])
-def test_what_is_no_change_is_refused(desk, body):
-    answer = desk.kim.request("POST", PLACE, data=json.dumps(body), content_type="application/json")
-    assert error_of(answer) == (400, "ValidationError")
+def test_what_is_no_change_is_refused(desk, subtests):
+    for body in ([None], [[]], ["x"], [1], None, "x", {"feature": {}}):
+        with subtests.test(body=body):
+            answer = desk.kim.request(
+                "POST", PLACE, data=json.dumps(body), content_type="application/json"
+            )
+            assert error_of(answer) == (400, "ValidationError")

@@ -72,9 +72,8 @@ def test_a_name_can_be_tried_before(editor, plan):
     assert "country" not in fields(editor)
 
 
-@pytest.mark.parametrize(
-    ("bad", "path"),
-    [
+def test_a_field_that_is_not_valid_is_refused(editor, subtests):
+    for bad, path in (
         ({"name": 'a"b'}, "/name"),
         ({"name": ""}, "/name"),
         ({"stickiness": "yes"}, "/stickiness"),
@@ -85,12 +84,11 @@ def test_a_name_can_be_tried_before(editor, plan):
         ({"legalValues": [{"value": str(n)} for n in range(251)]}, "/legalValues"),
         ({"legalValues": ["a"]}, "/legalValues/0"),
         ({"usedInFeatures": 3}, "/usedInFeatures"),
-    ],
-)
-def test_a_field_that_is_not_valid_is_refused(editor, bad, path):
-    answer = editor.post(PATH, PLAN | bad)
-    assert list(problems_of(answer)) == [path]
-    assert "plan" not in fields(editor)
+    ):
+        with subtests.test(bad=bad, path=path):
+            answer = editor.post(PATH, PLAN | bad)
+            assert list(problems_of(answer)) == [path]
+            assert "plan" not in fields(editor)
 
 
 def test_only_what_is_sent_changes(editor, plan):

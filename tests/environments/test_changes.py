@@ -45,9 +45,8 @@ def test_a_name_is_used_once(admin):
     assert {row["name"]: row["type"] for row in rows(admin)}["production"] == "production"
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
+def test_an_environment_that_is_not_valid_is_refused(admin, subtests):
+    for bad in (
         {"name": "a b"},
         {"name": ""},
         {"name": ".."},
@@ -58,12 +57,11 @@ def test_a_name_is_used_once(admin):
         {"sortOrder": 10_000},
         {"sortOrder": "1"},
         {"color": "red"},
-    ],
-)
-def test_an_environment_that_is_not_valid_is_refused(admin, bad):
-    answer = admin.post(PATH, STAGING | bad)
-    assert list(problems_of(answer)) == [f"/{field}" for field in bad]
-    assert len(rows(admin)) == 2
+    ):
+        with subtests.test(bad=bad):
+            answer = admin.post(PATH, STAGING | bad)
+            assert list(problems_of(answer)) == [f"/{field}" for field in bad]
+            assert len(rows(admin)) == 2
 
 
 @pytest.mark.parametrize("change", [{"type": "test"}, {"sortOrder": 7}, {"deprecated": True}])

@@ -214,22 +214,20 @@ def test_the_reader_is_you(app, people):
     assert "Bo Lee changed their account: name" in browser.get("/events?format=csv").text
 
 
-@pytest.mark.parametrize("query", ["from", "to"])
-@pytest.mark.parametrize(
-    "time",
-    [
-        "0001-01-01",
-        "9999-12-31",
-        "0001-01-01T00:00:00Z",
-        "9999-12-31T23:59:59.999999999Z",
-        "0001-01-01T00:00:00%2B14:00",
-        "9999-12-31T23:59:59-14:00",
-        "2026-11-21T24:00:00Z",
-    ],
-)
-def test_no_time_is_too_far_away(browser, told, query, time):
-    assert browser.get(f"/events?{query}={time}").status == 200
-    assert browser.get(f"/projects/default/history?{query}={time}").status == 200
+def test_no_time_is_too_far_away(browser, told, subtests):
+    for query in ("from", "to"):
+        for time in (
+            "0001-01-01",
+            "9999-12-31",
+            "0001-01-01T00:00:00Z",
+            "9999-12-31T23:59:59.999999999Z",
+            "0001-01-01T00:00:00%2B14:00",
+            "9999-12-31T23:59:59-14:00",
+            "2026-11-21T24:00:00Z",
+        ):
+            with subtests.test(query=query, time=time):
+                assert browser.get(f"/events?{query}={time}").status == 200
+                assert browser.get(f"/projects/default/history?{query}={time}").status == 200
 
 
 def test_a_time_that_ends_before_it_begins_finds_nothing(browser, told):

@@ -106,9 +106,8 @@ def test_the_next_step_leads_to_the_review_for_this_feature_alone(app, people, a
     assert preview.has("cart")
 
 
-@pytest.mark.parametrize(
-    ("query", "names", "chip"),
-    [
+def test_both_lists_are_filtered_and_sorted(browser_later, subtests):
+    for query, names, chip in (
         ("usage=used", ["rolled.out", "search"], "Usage: In use"),
         ("usage=never", ["cart"], "Usage: Never seen"),
         ("stage=live", ["rolled.out", "search"], "Stage: Live"),
@@ -116,13 +115,12 @@ def test_the_next_step_leads_to_the_review_for_this_feature_alone(app, people, a
         ("staleProposal=any", ["cart", "rolled.out"], "Proposed as stale: Any reason"),
         ("staleProposal=unused", ["cart"], "Proposed as stale: Unused"),
         ("sort=-lastSeenAt", ["rolled.out", "search", "cart"], "Last seen"),
-    ],
-)
-def test_both_lists_are_filtered_and_sorted(browser_later, query, names, chip):
-    for path in (PROJECT, "/features"):
-        page = browser_later.get(f"{path}?{query}")
-        assert list(rows(page)) == names
-        assert page.has(chip)
+    ):
+        with subtests.test(query=query, names=names, chip=chip):
+            for path in (PROJECT, "/features"):
+                page = browser_later.get(f"{path}?{query}")
+                assert list(rows(page)) == names
+                assert page.has(chip)
 
 
 def test_all_that_match_are_selected_by_the_same_filters(app, people, proposals):

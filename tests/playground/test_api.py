@@ -136,9 +136,8 @@ def everything(environment):
     )
 
 
-@pytest.mark.parametrize(
-    ("change", "path"),
-    [
+def test_a_wrong_question_is_refused_with_its_place(admin, subtests):
+    for change, path in (
         ({"environments": []}, "/environments"),
         ({"environments": ["nowhere"]}, "/environments/0"),
         ({"environments": "development"}, "/environments"),
@@ -153,11 +152,10 @@ def everything(environment):
         ({"context": {f"p{n}": "1" for n in range(501)}}, "/context"),
         ({"context": {"userId": ",".join(map(str, range(101)))}}, "/context"),
         ({"unknown": 1}, "/unknown"),
-    ],
-)
-def test_a_wrong_question_is_refused_with_its_place(admin, change, path):
-    problems = problems_of(admin.post(ADVANCED, json=question(userId="1") | change))
-    assert list(problems) == [path]
+    ):
+        with subtests.test(change=change, path=path):
+            problems = problems_of(admin.post(ADVANCED, json=question(userId="1") | change))
+            assert list(problems) == [path]
 
 
 def test_too_many_answers_are_refused_with_what_to_do(admin, monkeypatch):

@@ -198,19 +198,17 @@ def test_an_account_is_listed_once(admin, team):
     assert list(problems_of(answer)) == ["/members/2/id"]
 
 
-@pytest.mark.parametrize(
-    ("body", "problem"),
-    [
+def test_members_that_are_not_valid_are_refused(admin, team, subtests):
+    for body, problem in (
         ({}, "/members"),
         ({"members": None}, "/members"),
         ({"members": [{"id": 1}]}, "/members/0/roleId"),
         ({"members": [{"id": 1, "roleId": 1}]}, "/members/0/roleId"),
         ({"members": [{"id": "1", "roleId": 4}]}, "/members/0/id"),
         ({"members": [], "force": True}, "/force"),
-    ],
-)
-def test_members_that_are_not_valid_are_refused(admin, team, body, problem):
-    assert list(problems_of(admin.put(ACCESS, body))) == [problem]
+    ):
+        with subtests.test(body=body, problem=problem):
+            assert list(problems_of(admin.put(ACCESS, body))) == [problem]
 
 
 def test_more_members_than_one_statement_can_name_are_no_server_error(admin, team):

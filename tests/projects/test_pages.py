@@ -37,24 +37,22 @@ def test_projects_are_listed_with_their_figures(browser: Browser, shop):
     assert line == "Web shop shop Open 0 1 B just now"
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
+def test_projects_are_found_and_sorted_on_both_faces(browser, people, shop, subtests):
+    boss = ApiClient(browser.app, people.token(1))
+    for query, found in (
         ("?text=SHOP", ["Web shop"]),
         ("?mode=private", []),
         ("?membership=mine", ["Web shop"]),
         ("?membership=ownerless", ["Default"]),
         ("?sort=-name", ["Web shop", "Default"]),
         ("?sort=changedAt", ["Web shop", "Default"]),
-    ],
-)
-def test_projects_are_found_and_sorted_on_both_faces(browser, people, shop, query, found):
-    page = browser.get(f"/projects{query}")
-    assert (rows(page) if found else []) == found
-    assert found or page.has("No project matches")
-    boss = ApiClient(browser.app, people.token(1))
-    listed = boss.ok("GET", f"/projects{query}")["projects"]
-    assert [row["name"] for row in listed] == found
+    ):
+        with subtests.test(query=query, found=found):
+            page = browser.get(f"/projects{query}")
+            assert (rows(page) if found else []) == found
+            assert found or page.has("No project matches")
+            listed = boss.ok("GET", f"/projects{query}")["projects"]
+            assert [row["name"] for row in listed] == found
 
 
 def test_a_private_project_is_shown_to_its_members_and_admins_only(app, people, admin):
@@ -104,18 +102,19 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("bad", BAD, ids=str)
-def test_form_and_json_refuse_a_new_project_in_the_same_words(browser, admin, bad):
-    body = {"id": "ok", "environments": ["production"], **bad}
-    refusal = admin.post("/projects", json=body)
-    typed = {"mode": "open", "default_stickiness": "default", **body}
-    typed["default_stickiness"] = typed.pop("defaultStickiness", "default")
-    page = browser.post("/new-project", typed)
-    assert (refusal.status_code, page.status) == (400, 400)
-    assert page.title.startswith("Error:")
-    for detail in refusal.json["details"]:
-        assert any(detail["message"] in error for error in page.errors), detail
-    assert len(page.errors) == len(refusal.json["details"])
+def test_form_and_json_refuse_a_new_project_in_the_same_words(browser, admin, subtests):
+    for bad in BAD:
+        with subtests.test(bad=bad):
+            body = {"id": "ok", "environments": ["production"], **bad}
+            refusal = admin.post("/projects", json=body)
+            typed = {"mode": "open", "default_stickiness": "default", **body}
+            typed["default_stickiness"] = typed.pop("defaultStickiness", "default")
+            page = browser.post("/new-project", typed)
+            assert (refusal.status_code, page.status) == (400, 400)
+            assert page.title.startswith("Error:")
+            for detail in refusal.json["details"]:
+                assert any(detail["message"] in error for error in page.errors), detail
+            assert len(page.errors) == len(refusal.json["details"])
 
 
 def test_a_refused_form_keeps_all_that_was_typed_and_leads_to_what_is_wrong(browser):

@@ -77,9 +77,8 @@ def test_a_token_is_for_servers_or_for_browsers(admin, asked, type):
     assert make(admin, type=asked)["type"] == type
 
 
-@pytest.mark.parametrize(
-    ("asked", "path"),
-    [
+def test_what_does_not_exist_or_fit_is_refused(admin, shop, subtests):
+    for asked, path in (
         ({"projects": ["nowhere"]}, "/projects"),
         ({"projects": ["shop", "old"]}, "/projects"),
         ({"project": "old"}, "/projects"),
@@ -90,11 +89,10 @@ def test_a_token_is_for_servers_or_for_browsers(admin, asked, type):
         ({"type": "admin"}, "/type"),
         ({"tokenName": ""}, "/tokenName"),
         ({"expiresAt": "2020-01-01T00:00:00Z"}, "/expiresAt"),
-    ],
-)
-def test_what_does_not_exist_or_fit_is_refused(admin, shop, asked, path):
-    assert list(problems_of(admin.post(PATH, NEW | asked))) == [path]
-    assert admin.ok("GET", PATH)["total"] == 0
+    ):
+        with subtests.test(asked=asked, path=path):
+            assert list(problems_of(admin.post(PATH, NEW | asked))) == [path]
+            assert admin.ok("GET", PATH)["total"] == 0
 
 
 def test_an_old_environment_with_a_dot_is_refused_with_the_reason(app, admin):

@@ -42,9 +42,8 @@ def test_parts_of_names_that_start_so_come_before_what_is_inside_of_a_word(admin
     ]
 
 
-@pytest.mark.parametrize(
-    ("asked", "names"),
-    [
+def test_all_words_must_be_found_in_any_order_also_in_descriptions(admin, shop, subtests):
+    for asked, names in (
         ("checkout.express", ["checkout.express", "checkout.express.wallet"]),
         ("CHECKOUT.Express", ["checkout.express", "checkout.express.wallet"]),
         ("express wallet", ["checkout.express.wallet"]),
@@ -53,10 +52,9 @@ def test_parts_of_names_that_start_so_come_before_what_is_inside_of_a_word(admin
         ("  expand   synonyms ", ["search.expand-synonyms"]),
         ("one step", ["checkout.express"]),
         ("step express", ["checkout.express"]),
-    ],
-)
-def test_all_words_must_be_found_in_any_order_also_in_descriptions(admin, shop, asked, names):
-    assert found(admin, asked)["features"] == names
+    ):
+        with subtests.test(asked=asked, names=names):
+            assert found(admin, asked)["features"] == names
 
 
 def test_what_has_exactly_this_name_comes_first_of_all(admin, shop):
@@ -172,9 +170,8 @@ def test_a_kind_alone_comes_in_pages(admin):
     assert found(admin, "paging", **{"in": "tags"}) == {}
 
 
-@pytest.mark.parametrize(
-    ("asked", "meant"),
-    [
+def test_where_nothing_matches_something_similar_is_named(admin, shop, subtests):
+    for asked, meant in (
         ("exprs", "express"),
         ("chekcout", "checkout"),
         ("walet", "wallet"),
@@ -184,13 +181,12 @@ def test_a_kind_alone_comes_in_pages(admin):
         ("Evnts", "events"),
         ("xyzzy", None),
         ("qq", None),
-    ],
-)
-def test_where_nothing_matches_something_similar_is_named(admin, shop, asked, meant):
-    got = answer(admin, asked)
-    assert (got["total"], got["suggestion"]) == (0, meant)
-    if meant:
-        assert answer(admin, meant)["total"] > 0
+    ):
+        with subtests.test(asked=asked, meant=meant):
+            got = answer(admin, asked)
+            assert (got["total"], got["suggestion"]) == (0, meant)
+            if meant:
+                assert answer(admin, meant)["total"] > 0
 
 
 def test_an_empty_question_finds_nothing(viewer):

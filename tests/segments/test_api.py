@@ -53,9 +53,8 @@ def test_a_segment_is_created_read_and_listed(editor, nordic):
     assert recorded(editor, "segment-created") == [(None, event)]
 
 
-@pytest.mark.parametrize(
-    ("body", "path"),
-    [
+def test_what_sdks_would_misread_is_refused(editor, subtests):
+    for body, path in (
         ({"constraints": []}, "/name"),
         ({"name": "x"}, "/constraints"),
         ({"name": "x" * 101, "constraints": []}, "/name"),
@@ -65,10 +64,9 @@ def test_a_segment_is_created_read_and_listed(editor, nordic):
             "/constraints/0/contextName",
         ),
         ({"name": "x", "constraints": [NORDIC] * 31}, "/constraints"),
-    ],
-)
-def test_what_sdks_would_misread_is_refused(editor, body, path):
-    assert list(problems_of(editor.post(PATH, body))) == [path]
+    ):
+        with subtests.test(body=body, path=path):
+            assert list(problems_of(editor.post(PATH, body))) == [path]
 
 
 def test_a_name_is_used_once(editor, nordic):

@@ -37,19 +37,17 @@ def test_the_list_has_the_types_of_all_sdks_first(viewer, by_region):
     )
 
 
-@pytest.mark.parametrize(
-    ("body", "path"),
-    [
+def test_a_type_that_makes_no_sense_is_refused(editor, subtests):
+    for body, path in (
         ({}, "/name"),
         ({"name": "a b"}, "/name"),
         ({"name": "a", "parameters": [{"type": "list"}]}, "/parameters/0/name"),
         ({"name": "a", "parameters": [REGIONS | {"type": "map"}]}, "/parameters/0/type"),
         ({"name": "a", "parameters": [REGIONS, REGIONS]}, "/parameters/1/name"),
         ({"name": "a", "parameters": [REGIONS] * 51}, "/parameters"),
-    ],
-)
-def test_a_type_that_makes_no_sense_is_refused(editor, body, path):
-    assert list(problems_of(editor.post(PATH, body))) == [path]
+    ):
+        with subtests.test(body=body, path=path):
+            assert list(problems_of(editor.post(PATH, body))) == [path]
 
 
 @pytest.mark.parametrize("name", ["by-region", "flexibleRollout"])

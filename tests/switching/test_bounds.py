@@ -48,9 +48,8 @@ def test_a_parameter_is_kept_as_it_was_sent(admin, name, parameter, value):
     assert made["parameters"][parameter] == value
 
 
-@pytest.mark.parametrize(
-    ("name", "parameter", "value"),
-    [
+def test_a_parameter_out_of_bounds_is_refused(admin, subtests):
+    for name, parameter, value in (
         ("flexibleRollout", "rollout", "-1"),
         ("flexibleRollout", "rollout", 50.5),
         ("flexibleRollout", "stickiness", "appName"),
@@ -65,11 +64,10 @@ def test_a_parameter_is_kept_as_it_was_sent(admin, name, parameter, value):
         ("applicationHostname", "hostNames", 'web"'),
         ("applicationHostname", "hostNames", ""),
         ("remoteAddress", "IPs", "10.0.0.0/33"),
-    ],
-)
-def test_a_parameter_out_of_bounds_is_refused(admin, name, parameter, value):
-    refused = admin.post(PATH, {"name": name, "parameters": {parameter: value}})
-    assert list(problems_of(refused)) == [f"/parameters/{parameter}"]
+    ):
+        with subtests.test(name=name, parameter=parameter, value=value):
+            refused = admin.post(PATH, {"name": name, "parameters": {parameter: value}})
+            assert list(problems_of(refused)) == [f"/parameters/{parameter}"]
 
 
 @pytest.mark.parametrize("operator", Operator)

@@ -62,9 +62,8 @@ def test_a_strategy_is_added_with_its_defaults_and_does_not_switch_on(admin):
     assert event["data"]["parameters"] == made["parameters"]
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "summary"),
-    [
+def test_every_type_has_a_sentence(admin, subtests):
+    for name, parameters, summary in (
         ("default", {}, "On for everyone"),
         ("flexibleRollout", {"rollout": 100}, "On for everyone"),
         ("flexibleRollout", {"rollout": "0"}, "On for 0% of users, by userId or sessionId"),
@@ -79,17 +78,15 @@ def test_a_strategy_is_added_with_its_defaults_and_does_not_switch_on(admin):
         ("gradualRolloutUserId", {"percentage": "5"}, "On for 5% of users, by userId"),
         ("gradualRolloutSessionId", {"percentage": "5"}, "On for 5% of users, by sessionId"),
         ("gradualRolloutRandom", {"percentage": "5"}, "On for 5% of requests, at random"),
-    ],
-)
-def test_every_type_has_a_sentence(admin, name, parameters, summary):
-    made = admin.ok("POST", PATH, {"name": name, "parameters": parameters})
-    assert made["summary"] == summary
-    assert all(isinstance(value, str) for value in made["parameters"].values())
+    ):
+        with subtests.test(name=name, parameters=parameters, summary=summary):
+            made = admin.ok("POST", PATH, {"name": name, "parameters": parameters})
+            assert made["summary"] == summary
+            assert all(isinstance(value, str) for value in made["parameters"].values())
 
 
-@pytest.mark.parametrize(
-    ("body", "path"),
-    [
+def test_what_sdks_would_misread_is_refused(admin, subtests):
+    for body, path in (
         ({"name": "custom"}, "/name"),
         (rollout("101"), "/parameters/rollout"),
         (rollout("50.5"), "/parameters/rollout"),
@@ -129,11 +126,10 @@ def test_every_type_has_a_sentence(admin, name, parameters, summary):
         (rollout(segments=[1]), "/segments/0"),
         (rollout(segments=["1"]), "/segments/0"),
         (rollout(segments=list(range(1, 32))), "/segments"),
-    ],
-)
-def test_what_sdks_would_misread_is_refused(admin, body, path):
-    assert list(problems_of(admin.post(PATH, body))) == [path]
-    assert admin.ok("GET", PATH) == []
+    ):
+        with subtests.test(body=body, path=path):
+            assert list(problems_of(admin.post(PATH, body))) == [path]
+            assert admin.ok("GET", PATH) == []
 
 
 def test_a_constraint_with_one_value_is_read_as_it_was_sent(admin):

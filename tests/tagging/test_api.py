@@ -107,13 +107,14 @@ def test_values_are_trimmed_and_have_up_to_50_characters(admin, one):
     assert tags_of(admin, one) == [("simple", "é" * 50)]
 
 
-@pytest.mark.parametrize("bad", ["", "   ", "v" * 51, 5, None, "a\nb"])
-@pytest.mark.parametrize("part", ["addedTags", "removedTags"])
-def test_no_other_value_is_taken(admin, one, part, bad):
-    body = change([one])
-    body["tags"][part] = [tag("good"), tag(bad)]
-    assert list(problems_of(admin.put(PATH, body))) == [f"/tags/{part}/1/value"]
-    assert all_tags(admin) == []
+def test_no_other_value_is_taken(admin, one, subtests):
+    for bad in ("", "   ", "v" * 51, 5, None, "a\nb"):
+        for part in ("addedTags", "removedTags"):
+            with subtests.test(bad=bad, part=part):
+                body = change([one])
+                body["tags"][part] = [tag("good"), tag(bad)]
+                assert list(problems_of(admin.put(PATH, body))) == [f"/tags/{part}/1/value"]
+                assert all_tags(admin) == []
 
 
 def test_an_unknown_type_is_refused_where_it_stands(admin, one):
@@ -132,9 +133,8 @@ def test_a_tag_in_both_lists_is_refused(admin, one, also):
     assert all_tags(admin) == []
 
 
-@pytest.mark.parametrize(
-    ("body", "path"),
-    [
+def test_what_does_not_fit_is_refused(admin, one, subtests):
+    for body, path in (
         ({}, "/features"),
         ({"features": []}, "/features"),
         ({"features": "one"}, "/features"),
@@ -146,11 +146,10 @@ def test_a_tag_in_both_lists_is_refused(admin, one, also):
         ({"tags": {"addedTags": ["a"], "removedTags": []}}, "/tags/addedTags/0"),
         ({"tags": {"addedTags": [{}], "removedTags": []}}, "/tags/addedTags/0/value"),
         ({"tags": {"addedTags": [], "removedTags": [], "more": 1}}, "/tags/more"),
-    ],
-)
-def test_what_does_not_fit_is_refused(admin, one, body, path):
-    sent = change([one]) | body if body else {"tags": change([])["tags"]}
-    assert list(problems_of(admin.put(PATH, sent))) == [path]
+    ):
+        with subtests.test(body=body, path=path):
+            sent = change([one]) | body if body else {"tags": change([])["tags"]}
+            assert list(problems_of(admin.put(PATH, sent))) == [path]
 
 
 def test_every_problem_is_named(admin, one):

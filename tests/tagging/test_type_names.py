@@ -44,20 +44,18 @@ def test_the_log_has_the_type_and_each_feature_in_one_batch(admin):
     }
 
 
-@pytest.mark.parametrize(
-    ("type", "to", "status"),
-    [
+def test_what_can_not_be_is_refused_and_changes_nothing(admin, subtests):
+    for type, to, status in (
         ("simple", "plain", 409),
         ("team", "simple", 409),
         ("team", "team", 400),
         ("team", "Squad", 400),
         ("team", "", 400),
         ("none", "squad", 404),
-    ],
-)
-def test_what_can_not_be_is_refused_and_changes_nothing(admin, type, to, status):
-    assert error_of(rename(admin, type, to))[0] == status
-    assert tags_of(admin, "card") == ["team:web"]
+    ):
+        with subtests.test(type=type, to=to, status=status):
+            assert error_of(rename(admin, type, to))[0] == status
+            assert tags_of(admin, "card") == ["team:web"]
 
 
 def test_it_takes_the_permission_for_every_project_with_such_a_tag(admin, editor):

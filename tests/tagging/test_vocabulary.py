@@ -135,21 +135,19 @@ def test_a_dry_run_changes_nothing(admin):
     assert (carried(admin), uses(admin), admin.ok("GET", "/events")["total"]) == before
 
 
-@pytest.mark.parametrize(
-    ("act", "tag", "to", "error"),
-    [
+def test_what_cannot_be_done_is_refused_and_changes_nothing(admin, subtests):
+    for act, tag, to, error in (
         ("rename", "team:none", "team:other", (404, "NotFoundError")),
         ("rename", "team:payment", "team:payments", (409, "NameExistsError")),
         ("merge", "team:payment", "team:other", (404, "NotFoundError")),
         ("merge", "team:none", "team:payments", (404, "NotFoundError")),
         ("rename", "team:payment", "team:payment", (400, "ValidationError")),
         ("rename", "team:payment", "nope:x", (400, "ValidationError")),
-    ],
-)
-def test_what_cannot_be_done_is_refused_and_changes_nothing(admin, act, tag, to, error):
-    before = carried(admin), uses(admin)
-    assert error_of(replace(admin, act, tag, to)) == error
-    assert (carried(admin), uses(admin)) == before
+    ):
+        with subtests.test(act=act, tag=tag, to=to, error=error):
+            before = carried(admin), uses(admin)
+            assert error_of(replace(admin, act, tag, to)) == error
+            assert (carried(admin), uses(admin)) == before
 
 
 def test_problems_are_named_at_their_place(admin):

@@ -53,9 +53,8 @@ def test_a_name_can_have_these_characters(editor, name):
     assert editor.ok("POST", PATH, {"name": name})["name"] == name
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
+def test_a_type_that_is_not_valid_is_refused(editor, subtests):
+    for bad in (
         {"name": ""},
         {"name": "Team"},
         {"name": "-a"},
@@ -68,12 +67,11 @@ def test_a_name_can_have_these_characters(editor, name):
         {"hue": "1"},
         {"description": "d" * 256},
         {"color": "red"},
-    ],
-)
-def test_a_type_that_is_not_valid_is_refused(editor, bad):
-    answer = editor.post(PATH, TEAM | bad)
-    assert list(problems_of(answer)) == [f"/{field}" for field in bad]
-    assert list(types(editor)) == ["simple"]
+    ):
+        with subtests.test(bad=bad):
+            answer = editor.post(PATH, TEAM | bad)
+            assert list(problems_of(answer)) == [f"/{field}" for field in bad]
+            assert list(types(editor)) == ["simple"]
 
 
 @pytest.mark.parametrize("change", [{"hue": 8}, {"description": "x"}, {"description": None}])

@@ -157,9 +157,8 @@ def test_a_taken_name_is_an_error_at_its_field_and_keeps_what_was_typed(browser,
     assert page.fields().items() >= (typed | {"reason": "twice"}).items()
 
 
-@pytest.mark.parametrize(
-    ("typed", "body"),
-    [
+def test_the_form_and_the_api_refuse_a_new_user_in_the_same_words(browser, api, subtests):
+    for typed, body in (
         ({}, {}),
         ({"username": "a\tb"}, {"username": "a\tb"}),
         ({"username": "x" * 256}, {"username": "x" * 256}),
@@ -168,15 +167,14 @@ def test_a_taken_name_is_an_error_at_its_field_and_keeps_what_was_typed(browser,
         ({"username": "a", "root_role": "4"}, {"username": "a", "rootRole": 4}),
         ({"username": "a", "root_role": "x"}, {"username": "a", "rootRole": "x"}),
         ({"username": "Boss"}, {"username": "Boss"}),
-    ],
-)
-def test_the_form_and_the_api_refuse_a_new_user_in_the_same_words(browser, api, typed, body):
-    refusal = api.post("/user-admin", {"rootRole": 3} | body)
-    page = browser.post("/users/new", {"root_role": VIEWER} | typed)
-    assert (refusal.status_code, page.status) in {(400, 400), (409, 400)}
-    for problem in refusal.json.get("details", [refusal.json]):
-        assert any(problem["message"] in error for error in page.errors), page.errors
-    assert api.ok("GET", "/user-admin")["total"] == 1
+    ):
+        with subtests.test(typed=typed, body=body):
+            refusal = api.post("/user-admin", {"rootRole": 3} | body)
+            page = browser.post("/users/new", {"root_role": VIEWER} | typed)
+            assert (refusal.status_code, page.status) in {(400, 400), (409, 400)}
+            for problem in refusal.json.get("details", [refusal.json]):
+                assert any(problem["message"] in error for error in page.errors), page.errors
+            assert api.ok("GET", "/user-admin")["total"] == 1
 
 
 # One user
@@ -486,9 +484,10 @@ def test_an_empty_selection_changes_nothing_and_says_so(browser, api, away):
     assert api.ok("GET", "/events?type=inactive-users-deleted")["total"] == 0
 
 
-@pytest.mark.parametrize("id", ["x", "-1", "²", "0", "9" * 30, "9" * 5_000])
-def test_an_invalid_id_counts_as_not_selected(browser, away, id):
-    assert browser.post(INACTIVE, {"id": id}).location == INACTIVE
+def test_an_invalid_id_counts_as_not_selected(browser, away, subtests):
+    for id in ("x", "-1", "²", "0", "9" * 30, "9" * 5_000):
+        with subtests.test(id=id):
+            assert browser.post(INACTIVE, {"id": id}).location == INACTIVE
 
 
 def test_the_page_never_deletes_active_people(browser, api, people, away):

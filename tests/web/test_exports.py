@@ -99,9 +99,8 @@ def test_a_file_has_what_the_filter_left(browser, filled):
     assert json.loads(read(browser, "/projects?mode=private", "json")) == []
 
 
-@pytest.mark.parametrize(
-    ("value", "cell"),
-    [
+def test_what_a_cell_looks_like(app, subtests):
+    for value, cell in (
         (None, ""),
         (0, "0"),
         ("plain", "plain"),
@@ -115,11 +114,9 @@ def test_a_file_has_what_the_filter_left(browser, filled):
         ("a\n-1", "a\n'-1"),
         ("\t=1", "'\t'=1"),
         ("a;b-c", "a;b-c"),
-    ],
-)
-def test_what_a_cell_looks_like(app, value, cell):
-    with app.app_context():
-        assert safe_cell(value) == cell
+    ):
+        with subtests.test(value=value, cell=cell), app.app_context():
+            assert safe_cell(value) == cell
 
 
 def test_half_of_the_threads_write_downloads_at_most(app, browser, monkeypatch):
