@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -27,9 +28,16 @@ def postgresql_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         with (tmp_path_factory.getbasetemp().parent / "postgresql.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             server = get_server(folder / "postgresql")
-        server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
-        yield server.get_uri()
-        server.cleanup()
+        with _ended_with_this_process(folder / "postgresql" / "postmaster.pid"):
+            server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
+            yield server.get_uri()
+            server.cleanup()
+
+
+def _ended_with_this_process(pid_file: Path) -> Popen[bytes]:
+    """Ends the server even if this process is killed: the pipe closes with it."""
+    end = 'cat; test -e "$0" && kill -INT "$(head -n 1 "$0")"'
+    return Popen(["sh", "-c", end, pid_file], stdin=PIPE, stderr=DEVNULL, start_new_session=True)
 
 
 @pytest.fixture

@@ -64,14 +64,21 @@ class Forked:
 def start(words: Sequence[str], environ: Mapping[str, str], out: int) -> Forked:
     """Run the command; standard output and error go to the file ``out``."""
     ours = _original()
+    _adopt(True)  # its fork becomes our child
     socket.send_fds(ours, [json.dumps([words, dict(environ)]).encode()], [out])
-    return Forked(int(ours.recv(100)))
+    forked = Forked(int(ours.recv(100)))
+    _adopt(False)  # what a server that is killed leaves behind does not
+    return forked
+
+
+def _adopt(orphans: bool) -> None:
+    """Whether descendants without a parent become children of this process, or of init."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(orphans))
 
 
 @cache
 def _original() -> socket.socket:
     """The way to the process that is forked, which ends with this one."""
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # so that its forks become our children
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     command = [sys.executable, "-m", "tests.support.preloaded", str(theirs.fileno())]
     process = subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()])
