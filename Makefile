@@ -6,7 +6,7 @@ INSTALL := $(PYTHON) .pins/install.py
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check format coverage bench soak dist pins clean
+.PHONY: help run test quick check style types layers templates format coverage bench soak dist pins clean
 
 help: ## list these targets
 	@echo "make TARGET, where TARGET is one of:"
@@ -16,19 +16,28 @@ run: ## set everything up and start Flagstaff at http://127.0.0.1:4242
 	@$(INSTALL)
 	$(BIN)/flagstaff serve
 
-test: check .venv/sdks ## run every check and every test
+test: check .venv/sdks ## run every check and every test, on each database by turns
 	$(BIN)/pytest -n auto
 
-quick: ## run the tests that need neither PostgreSQL nor a browser (2 minutes)
+quick: ## run the tests that need neither PostgreSQL nor a browser (a minute)
 	@$(INSTALL) test
 	$(BIN)/pytest -n auto --quick
 
 check: ## run the linters and the type checker
 	@$(INSTALL) test
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync style types layers templates
+
+style:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types:
 	$(BIN)/mypy
+
+layers:
 	$(BIN)/lint-imports
+
+templates:
 	$(BIN)/djlint templates --lint --quiet
 	$(BIN)/djlint templates --check --quiet
 
