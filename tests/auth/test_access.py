@@ -80,6 +80,7 @@ def test_head_requests_need_the_same_permission(app, callers):
 OUTSIDERS = ("person Viewer", "person Editor", "service account Editor", "Owner of other", "none")
 
 
+@pytest.mark.slow
 def test_a_private_project_answers_like_an_unknown_one_everywhere(callers):
     in_project = sorted((method, rule) for method, rule in NEEDS if rule.startswith(PROJECT))
     asked = [
@@ -139,6 +140,7 @@ def test_a_token_opens_no_page_and_a_session_no_api(app, people, callers):
 PEEPERS = ("person Viewer", "person Editor", "Owner of other", "visitor")
 
 
+@pytest.mark.slow
 def test_pages_of_a_private_project_look_like_those_of_an_unknown_one(callers, visitors):
     asked = [
         (visitors[name].client, method, path_of(rule).replace("/web", "/hidden"))

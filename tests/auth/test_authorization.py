@@ -30,6 +30,7 @@ def forms(token: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_every_guarded_route_refuses_every_invalid_token_alike(app: Flask, admin):
     assert len(GUARDED) > 50
     answers = {

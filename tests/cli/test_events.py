@@ -74,6 +74,7 @@ def test_a_log_that_was_emptied_as_if_pruned_is_found(larkspur):
     assert refusal.endswith("are missing, and no event says that they were pruned.")
 
 
+@pytest.mark.slow
 def test_what_the_server_writes_down_is_compared(larkspur):
     write_down(larkspur)
     lines = (larkspur.home / HEADS).read_text().splitlines()

@@ -14,6 +14,7 @@ def some() -> list[str]:
     return [*strings()[: -len(OURS) : EVERY_NTH], *OURS]
 
 
+@pytest.mark.slow
 def test_a_string_is_refused_or_read_back_and_the_databases_agree(twins, some):
     clients = [client_of(app) for app in twins]
     for number, text in enumerate(some):

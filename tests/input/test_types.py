@@ -60,6 +60,7 @@ def test_every_field_is_in_the_table(app: Flask, root, world):
     assert len(table) == len(SLOTS)
 
 
+@pytest.mark.slow
 def test_values_are_taken_and_refused_as_the_table_says(send):
     assert mistakes(send, EVERY_NTH) == []
 

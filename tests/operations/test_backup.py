@@ -16,6 +16,8 @@ from app.core.actor import COMMAND_LINE
 from tests.support.machines import Machine, Within
 from tests.support.servers import Server, until
 
+pytestmark = pytest.mark.slow
+
 VERSION = version("flagstaff")
 
 

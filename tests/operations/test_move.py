@@ -16,6 +16,8 @@ from app.factory import create_app
 from app.operations.progress import Progress
 from tests.support.machines import Machine
 
+pytestmark = pytest.mark.slow
+
 Rows = dict[str, list[tuple[object, ...]]]
 
 

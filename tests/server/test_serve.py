@@ -12,6 +12,8 @@ from tests.support.headers import ALWAYS
 from tests.support.machines import SECONDS, Machine
 from tests.support.servers import TOKEN, Answer
 
+pytestmark = pytest.mark.slow
+
 MEBIBYTE = 2**20
 
 

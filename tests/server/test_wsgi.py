@@ -16,6 +16,8 @@ FORKING = """
 import os, signal, sys
 from waitress import serve
 from wsgi import app
+
+pytestmark = pytest.mark.slow
 if child := os.fork():
     signal.signal(signal.SIGTERM, lambda number, _: os.kill(child, number))
     os.waitpid(child, 0)

@@ -7,8 +7,8 @@ from zlib import crc32
 
 import pytest
 
-REAL = {"postgresql_url", "servers", "start"}
-"""Fixtures of tests that need a process beside this one."""
+LONG = {"demo_home", "postgresql_url", "servers", "start"}
+"""Fixtures that start a process beside this one, or fill a whole instance."""
 PAIRS = (("sqlite", "postgresql"), ("scripts", "no-scripts"))
 """Parameters that a test has both of, and of which each case takes one by turns."""
 
@@ -92,6 +92,6 @@ def _is_slow(item: pytest.Item) -> bool:
     return (
         item.get_closest_marker("slow") is not None
         or "journeys" in item.path.parts
-        or not REAL.isdisjoint(getattr(item, "fixturenames", ()))
+        or not LONG.isdisjoint(getattr(item, "fixturenames", ()))
         or (call is not None and "postgresql" in call.params.values())
     )

@@ -1,9 +1,13 @@
 """Webhooks after a backup was restored: receivers can tell what is sent again from what is new."""
 
+import pytest
+
 from app.core.db import db
 from tests.support.instances import new_instance
 from tests.support.machines import Machine
 from tests.support.webhooks import deliver
+
+pytestmark = pytest.mark.slow
 
 
 def test_after_a_restore_the_same_event_has_the_same_id_and_another_one_another(
