@@ -1,12 +1,14 @@
 """A real browser without a window."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Route, sync_playwright
 
 QUIET = [
     "--no-sandbox",
@@ -15,7 +17,23 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--renderer-process-limit=1",
+    "--js-flags=--no-opt",
 ]
+"""The last two for pages that are seen for a second: the tabs of a window share a process, with
+what it has compiled, and nothing is compiled a second time to run faster from then on."""
+
+
+SCRIPTS = re.compile(r"\.js(\?|$)")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--slow-scripts",
+        action="store_true",
+        help="let each script arrive at each page a second late, as on a busy machine: a test "
+        "that fails then looks before what it waits for is there",
+    )
 
 
 def chromium() -> str | None:
@@ -32,9 +50,24 @@ def open_browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def chromium_browser() -> Iterator[Browser]:
+def chromium_browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     """One for all tests of a process: Playwright can't be started twice in it."""
     if chromium() is None and "CI" not in os.environ:
         pytest.skip("this needs Chromium; on Debian: apt-get install chromium-headless-shell")
-    with open_browser() as browser:
+    with open_browser() as browser, pytest.MonkeyPatch.context() as patch:
+        if request.config.getoption("--slow-scripts"):
+            new_context = browser.new_context
+
+            def new_slow_context(**options: Any) -> BrowserContext:
+                context = new_context(**options)
+                context.route(SCRIPTS, _arrive_late)
+                return context
+
+            patch.setattr(browser, "new_context", new_slow_context)
         yield browser
+
+
+def _arrive_late(route: Route) -> None:
+    with suppress(Error):  # of a page that is closed by then
+        route.request.frame.page.wait_for_timeout(1000)  # others go on meanwhile
+        route.continue_()
