@@ -1,7 +1,6 @@
 """Every page and every state of a page that a person can meet, each with the way to it."""
 
 import re
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,31 +13,36 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.journeys.instance import ADMIN, CHECKOUT, COLLEAGUE, PASSWORD, VIEWER, Instance, names
 from tests.journeys.usage import report
+from tests.journeys.written import await_written
 
 Way = Callable[[Page, Instance], object]
 
 
 @dataclass(frozen=True)
 class Place:
-    """``heading``: what its h1 begins with, to know that one is there."""
+    """``heading``: what its h1 begins with, to know that one is there.
+
+    ``has_own_window``: the way to it changes cookies, which would disturb the next place.
+    """
 
     name: str
     heading: str
     way: Way
     who: str | None = ADMIN
+    has_own_window: bool = False
 
 
 KIM = "context.userId=1042&context.plan=plus"
 SOON = (datetime.now(UTC) + timedelta(days=9)).isoformat()
 PLACES: dict[str, Place] = {}
-WRITTEN_WITHIN = 20
-"""Seconds. Visits and usage are written once a second by each process, later on a busy machine."""
 
 
-def place(heading: str, who: str | None = ADMIN) -> Callable[[Way], Way]:
+def place(
+    heading: str, who: str | None = ADMIN, *, has_own_window: bool = False
+) -> Callable[[Way], Way]:
     def note(way: Way) -> Way:
         name = way.__name__.replace("_", "-")
-        PLACES[name] = Place(name, heading, way, who)
+        PLACES[name] = Place(name, heading, way, who, has_own_window)
         return way
 
     return note
@@ -310,7 +314,7 @@ def signed_out(page: Page, instance: Instance) -> None:
     press(page, "Sign out")
 
 
-@place("Sign in")
+@place("Sign in", has_own_window=True)
 def session_ended(page: Page, _: Instance) -> None:
     page.goto("/new-project")
     page.get_by_label("Name").fill("Night shop")
@@ -318,7 +322,7 @@ def session_ended(page: Page, _: Instance) -> None:
     press(page, "Create project")
 
 
-@place("This form had expired")
+@place("This form had expired", has_own_window=True)
 def form_expired(page: Page, _: Instance) -> None:
     page.goto("/new-project")
     page.evaluate("document.querySelector('main [name=csrf_token]').value = 'of another sign-in'")
@@ -1543,11 +1547,7 @@ def press(page: Page, name: str) -> None:
 
 def reload_until(page: Page, wanted: Locator) -> None:
     """Open a page again until it has what is written some time after the answer."""
-    deadline = time.monotonic() + WRITTEN_WITHIN
-    while not wanted.count():
-        assert time.monotonic() < deadline, f"{wanted} is not there in time"
-        page.wait_for_timeout(250)
-        page.reload()
+    await_written(wanted.count, page.reload)
 
 
 def paste(page: Page, features: list[str], then: str, project: str = CHECKOUT) -> None:

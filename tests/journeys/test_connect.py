@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.journeys.instance import Instance
 from tests.journeys.places import press, use_token
+from tests.journeys.written import await_written
 from tests.support.programs import SDKS
 
 
@@ -19,6 +20,11 @@ def answer(page: Page, name: str) -> None:
     page.get_by_role("radio", name="production").check()
     page.get_by_label("Checkout", exact=True).check()
     press(page, "Create token")
+
+
+def check_again(page: Page) -> None:
+    with page.expect_navigation():  # to the same address
+        page.get_by_role("link", name="Check again").click()
 
 
 def token_of(page: Page) -> str:
@@ -41,9 +47,9 @@ def test_an_application_is_connected_without_scripts(browser: Browser, instance:
         page.get_by_role("link", name="Check now").click()
         expect(page.get_by_role("status")).to_contain_text("Waiting for the first contact")
         use_token(instance, token)
-        while not page.get_by_text("silent-shop is connected.").count():
-            with page.expect_navigation():  # to the same address
-                page.get_by_role("link", name="Check again").click()
+        await_written(
+            page.get_by_text("silent-shop is connected.").count, lambda: check_again(page)
+        )
         page.get_by_role("link", name="Done").click()
         expect(page.get_by_role("row", name="silent-shop")).to_contain_text("Project checkout")
 

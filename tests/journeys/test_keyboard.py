@@ -1,7 +1,7 @@
 """The tag picker from the list to the end, without touching a mouse."""
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.journeys.instance import Instance, names
 
@@ -60,23 +60,29 @@ def test_the_picker_by_keyboard_without_scripts(
         press(page, "Enter")
         arrive(page, "Edit tags of 2 features")
         low = page.get_by_role("group", name="risk:low", exact=True)
-        while not low.locator(":focus").count():
-            press(page, "Tab")
-        expect(low.get_by_role("radio", name="Keep")).to_be_focused()
+        keep = low.get_by_role("radio", name="Keep")
+        press(page, "Tab", until=keep)
+        expect(keep).to_be_focused()
         press(page, "ArrowRight")
         expect(low.get_by_role("radio", name="Add to all")).to_be_checked()
         finish(page)
     assert "risk:low" in instance.tags(prepared, second)
 
 
-def press(page: Page, *keys: str, until: str | None = None) -> None:
+def press(page: Page, *keys: str, until: str | Locator | None = None) -> None:
     """Press each key; with ``until``: again and again, until what is called so has the focus."""
     for _ in range(200 if until else 1):
         for key in keys:
             page.keyboard.press(key)
-        if until is None or focused(page) == until:
+        if until is None or has_focus(page, until):
             return
     raise AssertionError(f"{until!r} is not reached by keyboard")
+
+
+def has_focus(page: Page, one: str | Locator) -> bool:
+    if isinstance(one, Locator):
+        return one.and_(page.locator(":focus")).count() > 0
+    return focused(page) == one
 
 
 def focused(page: Page) -> str:

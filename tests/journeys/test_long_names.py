@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.journeys.instance import ADMIN, Instance, command, reachable
 from tests.journeys.layout import OUTSIDE
@@ -248,10 +248,18 @@ def reviewing_a_deletion(page: Page, _: Named) -> None:
     press(page, "Review deletion")
 
 
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_the_longest_names_fit_a_page(way: Way, browser: Browser, named: Named):
+@pytest.fixture(scope="module")
+def window(browser: Browser, named: Named) -> Iterator[BrowserContext]:
+    """A tab of it stays open, so that all its tabs are one process."""
     with named.instance.context(browser) as context:
-        page = context.new_page()
+        context.new_page()
+        yield context
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_the_longest_names_fit_a_page(way: Way, window: BrowserContext, named: Named):
+    named.instance.let_password_be_given(datetime.now(UTC))
+    with window.new_page() as page:
         way(page, named)
         page.wait_for_load_state()
         page.locator("main details").evaluate_all("all => all.forEach(one => { one.open = true })")

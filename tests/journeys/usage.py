@@ -3,11 +3,11 @@
 import json
 import math
 from datetime import UTC, datetime, timedelta
-from time import sleep
 from typing import Any
 from urllib.request import Request, urlopen
 
 from tests.journeys.instance import Instance
+from tests.journeys.written import await_written
 
 PROGRAMS = {
     "web-shop": ("unleash-node-sdk:6.12.1", 19, 1_900),
@@ -55,8 +55,7 @@ def new_token(instance: Instance, environment: str) -> str:
 
 def await_applications(instance: Instance, *applications: str) -> None:
     """What is reported is written every few seconds."""
-    while not is_known(instance, *applications):
-        sleep(0.2)
+    await_written(lambda: is_known(instance, *applications))
 
 
 def is_known(instance: Instance, *applications: str) -> bool:
