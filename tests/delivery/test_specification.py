@@ -65,7 +65,7 @@ def token(server):
 
 
 @pytest.mark.parametrize("name", names())
-def test_sdks_and_faces_answer_as_specified(server, token, sdks, name):
+def test_sdks_and_faces_answer_as_specified(server, token, sdks, by_turns, name):
     specification = Specification(name)
     refused = specification.give(lambda *sent: server.call(*sent).status)
     cases = [case for case in specification.cases if case.feature not in refused]
@@ -80,7 +80,7 @@ def test_sdks_and_faces_answer_as_specified(server, token, sdks, name):
         asked(engine, case) if case.description in OTHER_WEIGHTS else case.expected
         for case in cases
     ]
-    for language in sdks:
+    for language in by_turns(list(sdks)):
         answers = run(sdks, language, "answers", job)
         for case, answer, wanted in zip(cases, answers, expected, strict=True):
             found = answer if isinstance(answer, bool) else without_new_spelling(answer)

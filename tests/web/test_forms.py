@@ -50,16 +50,17 @@ def world(admin: ApiClient) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", GARBAGE)
-def test_no_garbage_breaks_a_form_or_an_address(browser: Browser, world, kind):
+def test_no_garbage_breaks_a_form_or_an_address(browser: Browser, world, by_turns, kind):
     typed = MultiDict((name, GARBAGE[kind]) for name in FIELDS for _ in range(2))
+    thirds = by_turns((0, 1, 2))
     broken = []
-    for rule in FORMS:
+    for rule in (rule for third in thirds for rule in FORMS[third::3]):
         page = browser.post(path_of(rule), typed)
         if page.status in {303, 401}:  # perhaps the form before, or this one, ended the session
             page = browser.sign_in("boss").post(path_of(rule), typed)
         broken += [(rule, page.status)] if page.status >= 500 else []
     browser.sign_in("boss")
-    for rule in LOOKED_AT:
+    for rule in (rule for third in thirds for rule in LOOKED_AT[third::3]):
         page = browser.get(path_of(rule), query_string=typed)
         broken += [(rule, page.status)] if page.status >= 500 else []
     assert broken == []
