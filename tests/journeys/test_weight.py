@@ -13,6 +13,12 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(autouse=True)
+def _nothing_holds_scripts_up(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--slow-scripts"):
+        pytest.skip("Chromium keeps nothing where requests are held up")
+
+
 def weigh(page: Page, path: str) -> int:
     """The bytes that are transferred for the page, heads of the answers included."""
     devtools = page.context.new_cdp_session(page)

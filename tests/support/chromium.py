@@ -23,7 +23,6 @@ QUIET = [
 """The last two for pages that are seen for a second: the tabs of a window share a process, with
 what it has compiled, and nothing is compiled a second time to run faster from then on."""
 
-
 SCRIPTS = re.compile(r"\.js(\?|$)")
 
 
@@ -56,18 +55,29 @@ def chromium_browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
         pytest.skip("this needs Chromium; on Debian: apt-get install chromium-headless-shell")
     with open_browser() as browser, pytest.MonkeyPatch.context() as patch:
         if request.config.getoption("--slow-scripts"):
-            new_context = browser.new_context
-
-            def new_slow_context(**options: Any) -> BrowserContext:
-                context = new_context(**options)
-                context.route(SCRIPTS, _arrive_late)
-                return context
-
-            patch.setattr(browser, "new_context", new_slow_context)
+            _slow_down(browser, patch)
         yield browser
 
 
-def _arrive_late(route: Route) -> None:
-    with suppress(Error):  # of a page that is closed by then
-        route.request.frame.page.wait_for_timeout(1000)  # others go on meanwhile
-        route.continue_()
+def _slow_down(browser: Browser, patch: pytest.MonkeyPatch) -> None:
+    new_context = browser.new_context
+    clock = browser.new_page()  # which outlives the pages that wait
+
+    def arrive_late(route: Route) -> None:
+        clock.wait_for_timeout(1000)  # others go on meanwhile
+        with suppress(Error):  # of a page that is closed by then
+            route.continue_()
+
+    def new_slow_context(**options: Any) -> BrowserContext:
+        context = new_context(**options)
+        context.route(SCRIPTS, arrive_late)
+        close = context.close
+
+        def close_after_all(**options: Any) -> None:
+            context.unroute_all(behavior="wait")
+            close(**options)
+
+        patch.setattr(context, "close", close_after_all)
+        return context
+
+    patch.setattr(browser, "new_context", new_slow_context)
