@@ -64,7 +64,7 @@ def _slow_down(browser: Browser, patch: pytest.MonkeyPatch) -> None:
     clock = browser.new_page()  # which outlives the pages that wait
 
     def arrive_late(route: Route) -> None:
-        clock.wait_for_timeout(1000)  # others go on meanwhile
+        clock.wait_for_timeout(1000)  # other pages go on
         with suppress(Error):  # of a page that is closed by then
             route.continue_()
 
