@@ -1,7 +1,6 @@
 """A test that takes ``app`` runs on SQLite or on a real PostgreSQL; in CI, on both.
 
-Both databases are made once a worker, migrated by the real migrations, and put back to what a
-new instance holds before each test.
+Both databases are made once a worker, and put back to what a new instance holds before each test.
 """
 
 import os

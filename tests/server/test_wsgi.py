@@ -10,6 +10,8 @@ from app.core.clock import utcnow
 from tests.support.processes import free_port
 from tests.support.servers import Server, until
 
+pytestmark = pytest.mark.slow
+
 API = "/api/admin"
 PROJECT = f"{API}/projects/pay"
 FORKING = """
@@ -17,7 +19,6 @@ import os, signal, sys
 from waitress import serve
 from wsgi import app
 
-pytestmark = pytest.mark.slow
 if child := os.fork():
     signal.signal(signal.SIGTERM, lambda number, _: os.kill(child, number))
     os.waitpid(child, 0)

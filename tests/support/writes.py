@@ -10,6 +10,7 @@ from flask import Flask
 from app.accounts.models import Account
 from app.core.clock import utcnow
 from app.core.db import Model, db, unit_of_work
+from app.tokens.models import Token
 from app.usage import service as usage
 from app.usage.service import Report
 from app.webhooks.models import Delivery, DeliveryStatus
@@ -205,13 +206,14 @@ def world(app: Flask, root: ApiClient, admin: ApiClient, people: People) -> Worl
     """
     with app.app_context():
         backend = db.engine.dialect.name
-        if backend in _worlds:
-            state, root.token, admin.token, world = _worlds[backend]
-            reset_database(state)
-            root.ok("GET", "/user")  # notes the use of the token, as making all of it did
-        else:
-            world = new_world(root, admin, people)
-            _worlds[backend] = state_of(db.engine), root.token, admin.token, world
+        if backend not in _worlds:
+            made = new_world(root, admin, people)
+            with unit_of_work(writes=True):
+                db.session.execute(sa.update(Token).values(last_seen_at=None))
+            _worlds[backend] = state_of(db.engine), root.token, admin.token, made
+        state, root.token, admin.token, world = _worlds[backend]
+        reset_database(state)
+    root.ok("GET", "/user")  # notes the use of the token, which is not done again for a minute
     return world
 
 
