@@ -19,7 +19,7 @@ run: ## set everything up and start Flagstaff at http://127.0.0.1:4242
 test: check .venv/sdks ## run every check and every test, on each database by turns
 	$(BIN)/pytest -n auto
 
-quick: ## run the tests that need neither PostgreSQL nor a browser (a minute)
+quick: ## run the tests that need neither PostgreSQL nor a browser (3 minutes)
 	@$(INSTALL) test
 	$(BIN)/pytest -n auto --quick
 

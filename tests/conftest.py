@@ -3,6 +3,7 @@
 Both databases are made once a worker, and put back to what a new instance holds before each test.
 """
 
+import gc
 import os
 import sys
 
@@ -44,6 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if number := config.getoption("--processes"):
         ALWAYS["PROCESSES"] = number
     migrated.replace()
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what stays to the end: all modules and collected tests."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
