@@ -7,10 +7,12 @@ from zlib import crc32
 
 import pytest
 
+from tests.support.instances import BACKENDS
+
 LONG = {"demo_home", "postgresql_url", "servers", "start"}
 """Fixtures that start a process beside this one, or fill a whole instance."""
-PAIRS = (("sqlite", "postgresql"), ("scripts", "no-scripts"))
-"""Parameters that a test has both of, and of which each case takes one by turns."""
+PAIRS = (BACKENDS, ("scripts", "no-scripts"))
+"""Parameters of fixtures. Outside CI, a case runs with one of the two."""
 
 Choose = Callable[[Sequence[Any]], Sequence[Any]]
 
