@@ -3,13 +3,14 @@
 import re
 import time
 from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import Any
 from uuid import uuid4
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, Response, current_app, g, request
 from flask.json.provider import DefaultJSONProvider
-from werkzeug.routing import BaseConverter, PathConverter
+from werkzeug.routing import BaseConverter, PathConverter, Rule
 
 from app.config import Settings
 from app.core.logs import log_request
@@ -77,6 +78,21 @@ class IdConverter(BaseConverter):
         return int(value)
 
 
+class LateRule(Rule):
+    """Compiles what builds its address when that is first needed: many are never built.
+
+    Compiling all of them at once took a third of each start.
+    """
+
+    def _compile_builder(self, *unknown: bool) -> Callable[..., tuple[str, str]]:
+        compiled = cache(partial(super()._compile_builder, *unknown))
+
+        def build(*rule: Any, **values: Any) -> tuple[str, str]:
+            return compiled()(*rule, **values)
+
+        return build
+
+
 class _Json(DefaultJSONProvider):
     """Keys in the order of the schema, UTF-8, and no NaN."""
 
@@ -99,6 +115,7 @@ CONVERTERS = {
 def init_app(app: Flask) -> None:
     app.json = _Json(app)
     app.extensions["flagstaff.metrics"] = Metrics(app.config["API_VERSION"])
+    app.url_rule_class = LateRule
     app.url_map.converters |= CONVERTERS
     app.url_map.merge_slashes = False  # an address has one spelling
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from copy import deepcopy
 from http import HTTPStatus
+from threading import Lock
 from typing import Any
 
 import flask_smorest
@@ -32,7 +33,8 @@ class Error(Schema):
 
 def openapi_document(app: Flask) -> dict[str, Any]:
     """The API as OpenAPI 3.1."""
-    document: dict[str, Any] = app.extensions["flask-smorest"]["apis"][""]["ext_obj"].spec.to_dict()
+    api: Api = app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
+    document = api.describe()
     responses = document["components"]["responses"]
     document["components"]["responses"] = {
         name: response | {"description": _meaning(HTTPStatus[name])}
@@ -78,8 +80,29 @@ class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
 
     def __init__(self, app: Flask) -> None:
         super().__init__(app)
+        self._undescribed: list[flask_smorest.Blueprint] = []
+        self._describing = Lock()
         self.register_converter(KeyConverter, lambda _: {"type": "string", "pattern": KEY_PATTERN})
         self.register_converter(IdConverter, lambda _: {"type": "integer", "minimum": 1})
+
+    def register_blueprint(self, bp: flask_smorest.Blueprint) -> None:
+        """Serve it, and describe it when the document is first asked for.
+
+        Describing everything at once took as long as the rest of a start.
+        """
+        self._app.extensions["flask-smorest"]["blp_name_to_api"][bp.name] = self
+        self._app.register_blueprint(bp)
+        self._undescribed.append(bp)
+
+    def describe(self) -> dict[str, Any]:
+        """The document of all blueprints that were registered."""
+        with self._describing:
+            while self._undescribed:
+                bp = self._undescribed.pop(0)
+                bp.register_views_in_doc(self, self._app, self.spec, name=bp.name, parameters=None)
+                self.spec.tag({"name": bp.name, "description": bp.description})
+        document: dict[str, Any] = self.spec.to_dict()
+        return document
 
     def _register_error_handlers(self) -> None:
         """Register none: they would handle the pages too."""
