@@ -13,7 +13,7 @@ from flask import Flask
 from tests.browser import Browser
 from tests.clients import ApiClient
 from tests.people import People
-from tests.support import migrated
+from tests.support import compiled, migrated
 from tests.support.processes import ALWAYS
 
 pytest_plugins = [
@@ -45,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if number := config.getoption("--processes"):
         ALWAYS["PROCESSES"] = number
     migrated.replace()
+    compiled.keep()
 
 
 def pytest_collection_finish() -> None:

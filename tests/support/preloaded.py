@@ -21,7 +21,7 @@ from signal import SIGKILL, SIGTERM, Signals
 import app.factory
 import app.server.serve  # noqa: F401 - with the line above, all that a server needs
 from app.cli import main as flagstaff
-from tests.support import migrated
+from tests.support import compiled, migrated
 
 ROOT = Path(__file__).resolve().parents[2]
 PR_SET_CHILD_SUBREAPER = 36
@@ -94,6 +94,7 @@ def _original() -> socket.socket:
 
 def main() -> None:
     migrated.replace()
+    compiled.keep()
     gc.freeze()
     theirs = socket.socket(fileno=int(sys.argv[1]))
     while True:
