@@ -47,6 +47,7 @@ def test_every_path_tried_matches_its_route(app):
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("half", [0, 1])
 def test_every_caller_has_the_access_of_the_table(app, people, callers, half):
     wrong = []
@@ -100,6 +101,7 @@ def test_a_private_project_answers_like_an_unknown_one_everywhere(callers):
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("half", [0, 1])
 def test_every_visitor_has_the_access_of_the_table(people, visitors, half):
     wrong = []

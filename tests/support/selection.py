@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--quick"):
         kept = _one_of_each(item for item in items if not _is_slow(item))
     elif not config.getoption("--all-cases"):
-        kept = _one_of_each_pair(items)
+        kept = _every_nth(list(_one_of_each_pair(items)))
     chosen = list(kept)
     if left_out := set(items) - set(chosen):
         config.hook.pytest_deselected(items=[*left_out])
@@ -64,6 +64,17 @@ def _one_of_each_pair(items: list[pytest.Item]) -> Iterator[pytest.Item]:
     for item in items:
         pair = _pair_of(item)
         if not names.issuperset(pair) or pair[_turn(item.config, pair[0]) % 2] == item.nodeid:
+            yield item
+
+
+def _every_nth(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Of the cases of a test that is marked ``one_in``, as many; others with the next seed."""
+    names = {item: _pair_of(item)[0] for item in items}
+    places = {name: place for place, name in enumerate(sorted(names.values()))}
+    for item in items:
+        marker = item.get_closest_marker("one_in")
+        turn = places[names[item]] + _turn(item.config, item.nodeid.partition("[")[0])
+        if marker is None or turn % marker.args[0] == 0:
             yield item
 
 
