@@ -3,13 +3,11 @@
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from bs4 import BeautifulSoup
-from bs4.element import NavigableString, PreformattedString, Tag
 from flask import Flask
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
@@ -18,12 +16,15 @@ from app.core.db import unit_of_work
 from app.sessions import service as sessions
 from app.sessions.service import Browser as OpenedBy
 
+Element = LexborNode
+
 VOID = {"meta", "link", "input", "br", "hr", "img", "wbr"}
 IN_WORDS = {"a", "b", "code", "wbr", "kbd", "mark", "time"}
 CONTROLS = {"input", "select", "textarea"}
 REFERENCES = {"aria-describedby", "aria-labelledby", "aria-controls", "for", "list", "form"}
 ADDRESSES = {"href", "src", "action", "formaction"}
 REDIRECTS = {301, 302, 303, 308}
+TAG = re.compile(r"""<(/?[a-zA-Z][a-zA-Z0-9-]*+)((?:[^>"']++|"[^"]*+"|'[^']*+')*+)>""")
 HEADINGS = {"h1", "h2", "h3", "h4"}
 SIGN_OUT_THERE = "/session/end?id_token_hint="
 """In the only address of another server that a page leads to."""
@@ -35,45 +36,51 @@ WITH_WORDS = {"a", "button", "summary", "legend", "th", "caption", "label"} | HE
 _linted: set[str] = set()
 
 
-def text_of(element: Tag) -> str:
+def attribute(element: Element, name: str, default: str = "") -> str:
+    """Its value; empty where the attribute has none, ``default`` where there is no attribute."""
+    return element.attributes.get(name, default) or ""
+
+
+def text_of(element: Element) -> str:
     """What is to be read in it, in one line; words of different blocks are apart."""
     return " ".join("".join(_pieces(element)).split())
 
 
-def _pieces(element: Tag) -> Iterator[str]:
-    for child in element.contents:
-        if isinstance(child, Tag):
-            apart = "" if child.name in IN_WORDS or child.get("class") == "tag__type" else " "
+def _pieces(element: Element) -> Iterator[str]:
+    for child in element.iter(include_text=True):
+        if child.is_text_node:
+            yield child.text_content or ""
+        elif child.is_element_node:
+            is_type = child.attributes.get("class") == "tag__type"
+            apart = "" if child.tag in IN_WORDS or is_type else " "
             yield apart
             yield from _pieces(child)
             yield apart
-        elif isinstance(child, NavigableString) and not isinstance(child, PreformattedString):
-            yield child
 
 
-class _Nesting(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
+def check_nesting(html: str, understood: str) -> None:
+    """Refuse what a browser would repair silently: tags not closed in order, or in a wrong place.
 
-    def handle_starttag(self, tag: str, *_: object) -> None:
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, *_: object) -> None:
-        """It is closed already."""
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open[-1:] == [tag], f"</{tag}> in line {self.getpos()[0]} closes {self.open}"
-        self.open.pop()
+    ``understood`` is the page as a parser writes it again.
+    """
+    (written, places), (read, _) = _tags(html), _tags(understood)
+    if written != read:
+        for tag, place, instead in zip(written, places, read, strict=False):
+            line = html.count("\n", 0, place) + 1
+            assert tag == instead, f"{tag} in line {line} is understood as {instead}"
 
 
-def check_nesting(html: str) -> None:
-    """Refuse tags that are not closed in order, which BeautifulSoup would repair silently."""
-    nesting = _Nesting()
-    nesting.feed(html)
-    nesting.close()
-    assert not nesting.open, f"{nesting.open} are not closed"
+def _tags(html: str) -> tuple[list[str], list[int]]:
+    """Each tag, ``a`` or ``/a``, and where it is; one that closes itself is there twice."""
+    tags, places = [], []
+    for found in TAG.finditer(html):
+        tag, rest = found[1].lower(), found[2]
+        tags.append(tag)
+        places.append(found.start())
+        if rest.endswith("/") and tag not in VOID:
+            tags.append(f"/{tag}")
+            places.append(found.start())
+    return [*tags, "the end"], [*places, len(html)]
 
 
 class Page:
@@ -93,28 +100,33 @@ class Page:
         return f"{target.path}?{target.query}" if target.query else target.path
 
     @cached_property
-    def soup(self) -> BeautifulSoup:
-        """All of it; each attribute is one string, even ``class``."""
-        check_nesting(self.text)
-        return BeautifulSoup(self.text, "html.parser", multi_valued_attributes=None)
+    def tree(self) -> LexborHTMLParser:
+        """All of it, as a browser understands it."""
+        tree = LexborHTMLParser(self.text)
+        check_nesting(self.text, tree.html or "")
+        return tree
+
+    def select(self, selector: str) -> list[Element]:
+        """The elements of a CSS selector, in their order, each once."""
+        return list(dict.fromkeys(self.tree.css(selector)))
 
     @property
     def title(self) -> str:
-        return text_of(self.soup.find_all("title")[0])
+        return text_of(self.select("title")[0])
 
     @property
     def h1(self) -> str:
-        return text_of(self.soup.find_all("h1")[0])
+        return text_of(self.select("h1")[0])
 
     @property
     def words(self) -> str:
         """All that is to be read, in one line."""
-        return text_of(self.soup.find_all("body")[0])
+        return text_of(self.select("body")[0])
 
     @property
     def messages(self) -> list[str]:
         """What the page tells by itself."""
-        found = [text_of(e) for e in self.soup.find_all(role=["alert", "status"])]
+        found = [text_of(e) for e in self.select('[role="alert"], [role="status"]')]
         return [text for text in found if text]
 
     @property
@@ -122,27 +134,27 @@ class Page:
         """The lines of the summary on top."""
         if self.status in REDIRECTS:
             return []
-        return [text_of(item) for item in self.soup.select(".summary li")]
+        return [text_of(item) for item in self.select(".summary li")]
 
     @property
     def links(self) -> dict[str, str]:
-        return {text_of(e): str(e["href"]) for e in self.soup.find_all("a")}
+        return {text_of(e): e.attributes["href"] or "" for e in self.select("a")}
 
     def has(self, text: str) -> bool:
         return text in self.words
 
-    def form(self, which: int | str = 0) -> Tag:
+    def form(self, which: int | str = 0) -> Element:
         """A form of the content: by its number, or by the end of its action or a button of it.
 
         Switches and stars, which are forms of one button, are not counted.
         """
         if isinstance(which, int):
-            forms = self.soup.find_all("main")[0].find_all("form")
             alone = '[role="switch"], .star'
-            return [form for form in forms if form.select_one(alone) is None][which]
-        for form in self.soup.find_all("form"):
-            buttons = {text_of(button) for button in form.find_all("button")}
-            if str(form.get("action", self.path)).endswith(which) or which in buttons:
+            forms = [form for form in self.select("main form") if not form.css_first(alone)]
+            return forms[which]
+        for form in self.select("form"):
+            buttons = {text_of(button) for button in form.css("button")}
+            if attribute(form, "action", self.path).endswith(which) or which in buttons:
                 return form
         raise AssertionError(f"no form {which!r} on {self.path}")
 
@@ -210,13 +222,14 @@ class Browser:
             sent.setlist(name, value if isinstance(value, list) else [value])
         for name in [name for name, value in (changes or {}).items() if value is None]:
             sent.poplist(name)
-        action = str(element.get("action", page.path))
-        buttons = [b for b in element.find_all("button") if button is None or text_of(b) == button]
+        buttons = [b for b in element.css("button") if button is None or text_of(b) == button]
         assert buttons, f"no button {button!r}"
-        if "name" in buttons[0].attrs and button is not None:
-            sent.add(str(buttons[0]["name"]), str(buttons[0].get("value", "")))
-        action = urljoin(page.path, str(buttons[0].get("formaction", action)))
-        if buttons[0].get("formmethod", element.get("method")) == "post":
+        chosen = buttons[0].attributes
+        if "name" in chosen and button is not None:
+            sent.add(attribute(buttons[0], "name"), attribute(buttons[0], "value"))
+        action = attribute(element, "action", page.path)
+        action = urljoin(page.path, attribute(buttons[0], "formaction", action))
+        if chosen.get("formmethod", element.attributes.get("method")) == "post":
             return self.post(action, sent, headers={"Referer": f"http://localhost{page.path}"})
         return self.get(action, query_string=sent)
 
@@ -253,55 +266,56 @@ class Browser:
 
 def lint(page: Page) -> None:
     """Refuse what no page may have, or must not lack."""
-    soup, elements = page.soup, page.soup.find_all(True)
+    elements = page.select("*")
     where = f"{page.path} ({page.status})"
     headers = page.answer.headers
     assert "default-src 'none'" in headers["Content-Security-Policy"], where
     assert headers["Cache-Control"] == "no-store", where
-    assert soup.find_all("html")[0]["lang"] == "en", where
-    h1s = soup.find_all("h1")
-    assert len(h1s) == 1, f"{where}: {h1s}"
+    assert page.select("html")[0].attributes["lang"] == "en", where
+    assert len(page.select("h1")) == 1, f"{where}: {page.select('h1')}"
     assert page.title.removesuffix("· Flagstaff").strip(), f"{where}: no title"
-    ids = [str(e["id"]) for e in elements if "id" in e.attrs]
+    ids = [attribute(e, "id") for e in page.select("[id]")]
     known = set(ids)
     assert len(ids) == len(known), f"{where}: ids twice: {sorted(ids)}"
-    labelled = {str(e["for"]) for e in soup.find_all("label") if "for" in e.attrs and text_of(e)}
+    labelled = {attribute(e, "for") for e in page.select("label[for]") if text_of(e)}
     for element in elements:
         try:
             _lint_element(element, known, labelled)
         except AssertionError as wrong:
-            raise AssertionError(f"{where}: <{element.name} {element.attrs}> {wrong}") from None
-    levels = [int(e.name[1]) for e in elements if e.name in HEADINGS]
+            tag = f"<{element.tag} {element.attributes}>"
+            raise AssertionError(f"{where}: {tag} {wrong}") from None
+    levels = [int(e.tag[1]) for e in page.select(", ".join(HEADINGS)) if e.tag]
     for before, after in zip([0, *levels], levels, strict=False):
         assert after <= before + 1, f"{where}: a heading h{after} after h{before}"
 
 
-def _lint_element(element: Tag, known: set[str], labelled: set[str]) -> None:
-    tag, attrs = element.name, element.attrs
+def _lint_element(element: Element, known: set[str], labelled: set[str]) -> None:
+    tag, attrs = element.tag, element.attributes
     assert tag not in {"style", "iframe", "img"}, "is refused by the browser"
+    assert tag != "template", "has what is not looked at here"
     for name, value in attrs.items():
-        _lint_attribute(tag, name, str(value), known)
+        _lint_attribute(tag, name, value or "", known)
     if tag == "script":
         assert "src" in attrs, "has no src"
         assert not text_of(element), "has code"
     if tag in CONTROLS and attrs.get("type") not in {"hidden", "submit", "button"}:
         assert _is_labelled(element, labelled), "has no label"
     if tag in WITH_WORDS:
-        assert text_of(element) or "aria-label" in attrs or element.find("input"), "is empty"
+        assert text_of(element) or "aria-label" in attrs or element.css_first("input"), "is empty"
     if tag == "table":
-        assert element.find("caption"), "has no caption"
+        assert element.css_first("caption"), "has no caption"
     if tag == "th":
         assert "scope" in attrs, "has no scope"
     if tag == "form" and attrs.get("method") == "post":
-        tokens = element.find_all("input", attrs={"name": "csrf_token"})
+        tokens = element.css('input[name="csrf_token"]')
         assert len(tokens) == 1, f"has {len(tokens)} CSRF tokens"
     if tag == "select" and "required" in attrs:
-        assert element.find_all("option")[0].get("value") == "", "has no empty option"
+        assert attribute(element.css("option")[0], "value", "?") == "", "has no empty option"
     if tag == "button" and attrs.get("type") != "button":
-        assert "form" in attrs or element.find_parent("form"), "is in no form"
+        assert "form" in attrs or _around(element, "form"), "is in no form"
 
 
-def _lint_attribute(tag: str, name: str, value: str, known: set[str]) -> None:
+def _lint_attribute(tag: str | None, name: str, value: str, known: set[str]) -> None:
     assert name != "style", "has a style"
     assert not name.startswith("on"), "has a handler"
     assert value != "None", f"has nothing in {name}"
@@ -314,26 +328,36 @@ def _lint_attribute(tag: str, name: str, value: str, known: set[str]) -> None:
             assert value[1:] in known, f"{name} leads nowhere"
 
 
-def _is_labelled(element: Tag, labelled: set[str]) -> bool:
-    if element.get("aria-label") or element.get("aria-labelledby"):
+def _is_labelled(element: Element, labelled: set[str]) -> bool:
+    attrs = element.attributes
+    if attrs.get("aria-label") or attrs.get("aria-labelledby"):
         return True
-    label = element.find_parent("label")
-    return element.get("id") in labelled or (label is not None and text_of(label) != "")
+    label = _around(element, "label")
+    return attrs.get("id") in labelled or (label is not None and text_of(label) != "")
 
 
-def sent_by(form: Tag) -> MultiDict[str, str]:
+def _around(element: Element, tag: str) -> Element | None:
+    """The nearest element with that tag that it is in."""
+    outer = element.parent
+    while outer is not None and outer.tag != tag:
+        outer = outer.parent
+    return outer
+
+
+def sent_by(form: Element) -> MultiDict[str, str]:
     """What a browser would send of the form now, without a button."""
     sent: MultiDict[str, str] = MultiDict()
-    for control in form.find_all(CONTROLS):
-        name, kind = str(control.get("name", "")), control.get("type")
-        if not name or "disabled" in control.attrs:
+    for control in form.css("input, select, textarea"):
+        attrs = control.attributes
+        name, kind = attribute(control, "name"), attrs.get("type")
+        if not name or "disabled" in attrs:
             continue
-        if control.name == "textarea":
-            sent.add(name, control.get_text().replace("\r\n", "\n").removeprefix("\n"))
-        elif control.name == "select":
-            options = control.find_all("option")
-            for option in [o for o in options if "selected" in o.attrs] or options[:1]:
-                sent.add(name, str(option.get("value", text_of(option))))
-        elif kind not in {"checkbox", "radio"} or "checked" in control.attrs:
-            sent.add(name, str(control.get("value", "on" if kind == "checkbox" else "")))
+        if control.tag == "textarea":
+            sent.add(name, control.text().replace("\r\n", "\n"))
+        elif control.tag == "select":
+            options = control.css("option")
+            for option in [o for o in options if "selected" in o.attributes] or options[:1]:
+                sent.add(name, attribute(option, "value", text_of(option)))
+        elif kind not in {"checkbox", "radio"} or "checked" in attrs:
+            sent.add(name, attribute(control, "value", "on" if kind == "checkbox" else ""))
     return sent

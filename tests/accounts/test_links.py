@@ -25,8 +25,8 @@ def api(app: Flask, browser: Browser, people) -> ApiClient:
 def make_link(browser: Browser, id: int, **typed: str) -> str:
     """The path of a new link."""
     page = browser.submit(browser.get(f"/users/{id}/link"), typed)
-    [shown] = page.soup.select("p.secret__value")
-    return urlsplit(text_of(shown.code)).path
+    [shown] = page.select("p.secret__value")
+    return urlsplit(text_of(shown.css("code")[0])).path
 
 
 def use(app: Flask, path: str, password: str = ANOTHER, **typed: str | None) -> Browser:
@@ -125,7 +125,7 @@ def test_my_sessions_lists_the_links_for_good(app, browser, ada):
     owner = Browser(app)
     sign_in(owner, "ada")
     page = owner.get("/account/sessions")
-    rows = [row for row in map(text_of, page.soup.select("table tr")) if "boss" in row]
+    rows = [row for row in map(text_of, page.select("table tr")) if "boss" in row]
     assert [row.rpartition("boss ")[2] for row in rows] == ["Not used", "Replaced"]
     assert path.rpartition("/")[2] not in page.text
 

@@ -33,7 +33,7 @@ def preview(browser: Browser, *names: str) -> Page:
 
 
 def verdict(page: Page) -> str:
-    return text_of(page.soup.select("p.verdict")[0])
+    return text_of(page.select("p.verdict")[0])
 
 
 def active(admin: ApiClient) -> list[str]:
@@ -59,13 +59,13 @@ def test_the_verdict_comes_first_and_nothing_has_changed(browser, admin, family)
 def test_the_drawing_has_the_same_facts_as_the_table_beside_it(browser, family):
     family("base", "in", "out")
     page = preview(browser, "base", "in")
-    drawing = page.soup.find("svg", role="img")
-    assert [text_of(text) for text in drawing.find_all("text")] == ["base", "in", "out"]
-    title = text_of(drawing.title)
+    drawing = page.select('svg[role="img"]')[0]
+    assert [text_of(text) for text in drawing.css("text")] == ["base", "in", "out"]
+    title = text_of(drawing.css("title")[0])
     assert title == "1 parent with its children. base is blocked by children that aren’t selected."
-    classes = [path["class"] for path in drawing.find_all("path")]
+    classes = [path.attributes["class"] for path in drawing.css("path")]
     assert classes.count("drawing__cross") == 1
-    rows = [text_of(row) for row in page.soup.tbody.find_all("tr")]
+    rows = [text_of(row) for row in page.select("tbody")[0].css("tr")]
     assert rows == ["in base Removed", "out base Blocks"]
 
 
@@ -196,7 +196,7 @@ def test_a_new_child_blocks_a_plan_that_was_not_blocked(browser, admin, family):
 def test_a_plan_of_nothing_says_so(browser, family):
     page = preview(browser, "no-such")
     assert verdict(page).startswith("Nothing can be archived.")
-    assert "Archive" not in {text_of(button) for button in page.soup.find_all("button")}
+    assert "Archive" not in {text_of(button) for button in page.select("button")}
 
 
 def test_the_address_of_a_plan_can_be_shared_with_anyone_who_can_archive(

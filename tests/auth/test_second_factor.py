@@ -67,8 +67,8 @@ def phone(inside: Browser, clock) -> Phone:
 
 
 def _shown(page: Page) -> list[str]:
-    [text] = page.soup.find_all("pre")
-    return text.code.get_text().split("\n")
+    [text] = page.select("pre")
+    return text.css("code")[0].text().split("\n")
 
 
 def half_way(app: Flask, **more: str) -> tuple[Browser, Page]:
@@ -93,7 +93,7 @@ def test_two_step_sign_in_starts_with_the_first_correct_code(app, inside, clock)
     assert page.has("Off")
     page = inside.follow(inside.submit(page, form="Set up two-step sign-in"))
     phone = Phone(_shown(page)[0].replace(" ", ""))
-    assert page.soup.find_all("svg")
+    assert page.select("svg")
     assert sign_in(Browser(app), "ada").status == 303
     refused = inside.submit(page, {"code": phone.wrong}, form="Turn on")
     assert refused.status == 400

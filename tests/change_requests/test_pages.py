@@ -10,7 +10,7 @@ from app.change_requests.models import Action
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import unit_of_work
-from tests.browser import Browser, text_of
+from tests.browser import Browser, attribute, text_of
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
 
 PAGES = "/projects/pay/change-requests"
@@ -25,16 +25,16 @@ def reader(app):
 def decide(browser, number, to, **fields):
     """Press a button of the page, with what the page sends along."""
     page = browser.get(f"{PAGES}/{number}")
-    version = page.soup.find("input", attrs={"name": "version"})["value"]
+    version = page.select('input[name="version"]')[0].attributes["value"]
     return browser.post(f"{PAGES}/{number}", {"version": version, "to": to, **fields})
 
 
 def buttons(page):
-    return {str(each.get("value")) for each in page.soup.find_all("button", attrs={"name": "to"})}
+    return {attribute(each, "value") for each in page.select('button[name="to"]')}
 
 
 def panels(page):
-    return [text_of(each) for each in page.soup.select("main .panel")]
+    return [text_of(each) for each in page.select("main .panel")]
 
 
 def test_a_change_is_shown_as_sentences_in_which_what_differs_is_marked(desk, reader):
@@ -59,16 +59,16 @@ def test_a_change_is_shown_as_sentences_in_which_what_differs_is_marked(desk, re
     )
     page = reader("finn").get(f"{PAGES}/{number}")
     assert page.h1 == "Edit strategy 1 of card and 1 more change"
-    first = page.soup.select(".turn")[0]
+    first = page.select(".turn")[0]
     assert text_of(first) == (
         "Now On for 25% of users, by userId, where userId is NO or SE After On for 40% of users, "
         "by userId, where userId is NO, SE or DK"
     )
-    assert [text_of(each) for each in first.find_all("del")] == ["25%"]
-    assert [text_of(each) for each in first.find_all("mark")] == ["40%", "or DK"]
-    second = page.soup.select(".turn")[1]
+    assert [text_of(each) for each in first.css("del")] == ["25%"]
+    assert [text_of(each) for each in first.css("mark")] == ["40%", "or DK"]
+    second = page.select(".turn")[1]
     assert text_of(second) == "Now Off After On for everyone"
-    rows = [text_of(row) for row in page.soup.select(".diff tbody tr")]
+    rows = [text_of(row) for row in page.select(".diff tbody tr")]
     assert 'parameters.rollout "25" "40"' in rows
 
 
@@ -98,7 +98,7 @@ def test_rejecting_needs_a_comment(desk, reader):
     number, finn = desk.open(switching("card", on=True)), reader("finn")
     page = decide(finn, number, "reject", comment=" ")
     assert page.status == 400
-    assert page.soup.find(id="comment")["aria-invalid"] == "true"
+    assert page.select("#comment")[0].attributes["aria-invalid"] == "true"
     assert "Say why, so that the author knows what to change." in page.errors[0]
     page = finn.follow(decide(finn, number, "reject", comment="Not on a Friday."))
     assert page.has("Rejected")
@@ -110,7 +110,7 @@ def test_what_was_edited_since_it_was_shown_is_not_approved(desk, reader):
     number = desk.open({"feature": "card", "action": "addStrategy", "payload": rollout(10)})
     change = desk.read(number)["features"][0]["changes"][0]["id"]
     finn = reader("finn")
-    shown = finn.get(f"{PAGES}/{number}").soup.find("input", attrs={"name": "version"})["value"]
+    shown = finn.get(f"{PAGES}/{number}").fields()["version"]
     body = {"feature": "card", "action": "addStrategy", "payload": rollout(90)}
     desk.kim.ok("PUT", f"{LIST}/{number}/changes/{change}", body)
     page = finn.post(f"{PAGES}/{number}", {"version": shown, "to": "approve"})
@@ -155,14 +155,14 @@ def test_removing_the_last_change_discards_the_draft(desk, reader):
 def test_a_schedule_is_entered_in_utc_changed_and_ended(desk, reader):
     number, kim = desk.approved(switching("card", on=True)), reader("kim")
     page = kim.get(f"{PAGES}/{number}")
-    assert "In UTC" in text_of(page.soup.find(id="scheduled_at-help"))
+    assert "In UTC" in text_of(page.select("#scheduled_at-help")[0])
     for bad in ("", "2020-01-01T10:00", "soon"):
         assert decide(kim, number, "schedule", scheduled_at=bad).errors
     at = (utcnow() + timedelta(days=3)).replace(hour=7, minute=0)
     page = kim.follow(decide(kim, number, "schedule", scheduled_at=f"{at:%Y-%m-%dT%H:%M}"))
     assert page.messages[0] == f"Applies on {at.day} {at:%b %Y, %H:%M} UTC."
     assert desk.read(number)["schedule"]["scheduledAt"].startswith(f"{at:%Y-%m-%dT%H:%M}:00")
-    assert page.soup.find(id="scheduled_at")["value"] == f"{at:%Y-%m-%dT%H:%M}"
+    assert page.select("#scheduled_at")[0].attributes["value"] == f"{at:%Y-%m-%dT%H:%M}"
     page = kim.follow(decide(kim, number, "unschedule"))
     assert page.messages[0] == "No longer scheduled. The approvals stay."
 
@@ -179,7 +179,7 @@ def test_what_changed_since_then_is_shown_and_updated_or_discarded(desk, reader)
     page = reader("finn").get(f"{PAGES}/{number}")
     assert page.has("1 of 2 changes no longer fits")
     assert "apply" not in buttons(page)
-    facts = text_of(page.soup.select(".panel .facts")[0])
+    facts = text_of(page.select(".panel .facts")[0])
     told = ["When proposed On for 25%", "Now On for 35%", "This change On for 40%"]
     assert all(words in facts for words in told)
     kim = reader("kim")
@@ -234,7 +234,7 @@ def test_the_inbox_has_what_waits_what_is_ready_and_what_is_yours(desk, reader):
     ready = desk.approved(switching("tips", on=True))
     rosa, kim = reader("rosa"), reader("kim")
     page = rosa.get("/change-requests")
-    tables = [text_of(each) for each in page.soup.find_all("table")]
+    tables = [text_of(each) for each in page.select("table")]
     assert tables[0].startswith("Waiting for you: 1 needs your approval")
     assert f"{waiting} · 1 change in card" in tables[0]
     assert tables[1].startswith("Ready to apply: 1 is approved")
@@ -253,8 +253,8 @@ def test_the_inbox_has_what_waits_what_is_ready_and_what_is_yours(desk, reader):
 
 def test_the_navigation_counts_what_waits_for_the_reader(desk, reader):
     def link(who):
-        nav = reader(who).get("/help").soup.select("header.side nav")[0]
-        return next(text_of(a) for a in nav.find_all("a") if "Change requests" in text_of(a))
+        nav = reader(who).get("/help").select("header.side nav")[0]
+        return next(text_of(a) for a in nav.css("a") if "Change requests" in text_of(a))
 
     assert link("finn") == "Change requests"
     number = desk.open(switching("card", on=True))
@@ -291,14 +291,14 @@ def test_a_project_lists_its_change_requests(desk, reader):
     page = finn.get(PAGES)
     assert page.has("1 change request")
     assert page.has(f"{number} · 1 change in card")
-    tabs = page.soup.select(".tabs")[0]
+    tabs = page.select(".tabs")[0]
     assert "Change requests 1" in text_of(tabs)
     assert finn.get(f"{PAGES}?state=Applied").has("No change request matches")
 
 
 def test_events_lead_to_the_change_request(desk, reader):
     number = desk.open(switching("card", on=True))
-    links = reader("admin").get("/events").soup.find_all("a", href=f"{PAGES}/{number}")
+    links = reader("admin").get("/events").select(f'a[href="{PAGES}/{number}"]')
     assert text_of(links[0]) == f"change request {number}"
 
 

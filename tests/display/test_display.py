@@ -11,11 +11,11 @@ DISPLAY = "/user/display"
 
 
 def heads(page):
-    return [text_of(th) for th in page.soup.select("main thead th:not(.table__pick)")]
+    return [text_of(th) for th in page.select("main thead th:not(.table__pick)")]
 
 
 def shown(page):
-    return [box["value"] for box in page.soup.select('[name="show"][checked]')]
+    return [box.attributes["value"] for box in page.select('[name="show"][checked]')]
 
 
 def test_every_kind_of_line_on_home_can_be_hidden():
@@ -36,8 +36,8 @@ def test_a_hidden_column_is_gone_for_its_reader_alone_until_they_show_it_again(
 ):
     admin.ok("POST", "/projects/default/features", {"name": "card"})
     before = heads(browser.get(path))
-    [link] = [a for a in browser.get(path).soup.select(".pager a") if text_of(a) == "Columns…"]
-    form = browser.get(link["href"])
+    [link] = [a for a in browser.get(path).select(".pager a") if text_of(a) == "Columns…"]
+    form = browser.get(link.attributes["href"])
     parts = list(PAGES[page].parts)
     assert shown(form) == parts
     back = browser.follow(browser.submit(form, {"show": parts[1:]}))
@@ -46,7 +46,7 @@ def test_a_hidden_column_is_gone_for_its_reader_alone_until_they_show_it_again(
     assert heads(back) == [head for head in before if head != PAGES[page].parts[parts[0]]]
     assert len(heads(back)) == len(before) - 1
     assert heads(Browser(browser.app).sign_in("admin").get(path)) == before
-    form = browser.get(link["href"])
+    form = browser.get(link.attributes["href"])
     assert heads(browser.follow(browser.submit(form, {"show": parts}))) == before
 
 

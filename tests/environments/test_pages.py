@@ -9,7 +9,7 @@ from tests.people import People
 
 
 def rows(page: Page) -> list[str]:
-    return [text_of(row) for row in page.soup.tbody.find_all("tr")]
+    return [text_of(row) for row in page.select("tbody")[0].css("tr")]
 
 
 def test_environments_are_listed_in_order_with_their_projects(browser: Browser):

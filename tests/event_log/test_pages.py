@@ -11,11 +11,11 @@ from tests.support.sign_in import sign_in
 
 def lines(page: Page) -> list[str]:
     """The sentences that the page shows."""
-    return [text_of(e) for e in page.soup.select("span.event__text")]
+    return [text_of(e) for e in page.select("span.event__text")]
 
 
 def origins(page: Page) -> set[str]:
-    return {text_of(e) for e in page.soup.select("span.event__from")}
+    return {text_of(e) for e in page.select("span.event__from")}
 
 
 @pytest.fixture
@@ -88,10 +88,10 @@ def test_older_events_come_page_by_page_without_a_gap(browser, admin):
 def test_the_drawing_says_the_same_as_its_table(app, browser, told, ada):
     sign_in(Browser(app), "ada")
     page = browser.get("/events")
-    drawing = page.soup.find("svg", role="img")
-    assert "Changes and sign-ins a day over 26 weeks" in text_of(drawing.title)
-    table = next(t for t in page.soup.find_all("table") if text_of(t.caption) == "By week")
-    rows = [[int(text_of(n)) for n in row.find_all("td")] for row in table.tbody.find_all("tr")]
+    drawing = page.select('svg[role="img"]')[0]
+    assert "Changes and sign-ins a day over 26 weeks" in text_of(drawing.css("title")[0])
+    table = next(t for t in page.select("table") if text_of(t.css("caption")[0]) == "By week")
+    rows = [[int(text_of(n)) for n in row.css("td")] for row in table.css("tbody tr")]
     changes, sign_ins = map(sum, zip(*rows, strict=True))
     assert (len(rows), sign_ins) == (26, 1)
     assert page.has(f"{changes} changes, 1 sign-in")
@@ -100,8 +100,8 @@ def test_the_drawing_says_the_same_as_its_table(app, browser, told, ada):
 def test_how_often_others_sign_in_is_for_admins(app, people):
     people.person("editor", role="Editor")
     page = Browser(app).sign_in("editor").get("/events")
-    drawing = page.soup.find("svg", role="img")
-    assert "Changes a day over 26 weeks" in text_of(drawing.title)
+    drawing = page.select('svg[role="img"]')[0]
+    assert "Changes a day over 26 weeks" in text_of(drawing.css("title")[0])
     assert not page.has("sign-in")
 
 
@@ -183,7 +183,7 @@ def test_an_editor_gets_a_hidden_project_as_an_unknown_one(app, people, shop):
 def test_people_and_things_of_a_row_lead_to_their_pages(browser, people, told):
     ada = people.person("ada")
     page = browser.get("/events")
-    links = {text_of(e): e["href"] for e in page.soup.select("span.event__text a")}
+    links = {text_of(e): e.attributes["href"] for e in page.select("span.event__text a")}
     assert links["c"] == "/projects/default/features/c"
     assert links["default"] == "/projects/default"
     assert links["ada"] == f"/users/{ada}"
@@ -237,8 +237,8 @@ def test_a_time_that_ends_before_it_begins_finds_nothing(browser, told):
 
 def test_projects_are_suggested_by_name(browser, shop):
     page = browser.get("/events")
-    [suggestions] = page.soup.find_all("datalist")
-    found = {e["value"]: text_of(e) for e in suggestions.find_all("option")}
+    [suggestions] = page.select("datalist")
+    found = {e.attributes["value"]: text_of(e) for e in suggestions.css("option")}
     assert found["shop"] == "Shop"
 
 
@@ -249,9 +249,10 @@ def test_a_feature_leads_to_its_events_and_says_who_created_it(browser, admin, s
     admin.ok("PUT", "/projects/shop/features/cart", json={"description": "New"})
     page = browser.get("/projects/shop/features/cart")
     assert page.has("Created just now by admin")
-    [tabs] = page.soup.find_all("nav", attrs={"aria-label": "cart"})
+    [tabs] = page.select('nav[aria-label="cart"]')
+    [history] = [a.attributes["href"] for a in tabs.css("a") if text_of(a) == "History"]
     admin.ok("POST", "/projects/shop/features", json={"name": "other"})
-    assert lines(browser.get(tabs.find("a", string="History")["href"])) == [
+    assert lines(browser.get(history)) == [
         "admin changed feature cart: description",
         "admin created feature cart in project shop",
     ]

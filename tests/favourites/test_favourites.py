@@ -97,11 +97,11 @@ def test_the_star_beside_the_heading_marks_and_removes(app, admin):
     browser, path = Browser(app).sign_in("admin"), "/projects/default/features/card"
     for before, after in (("false", "true"), ("true", "false")):
         page = browser.get(path)
-        [star] = page.soup.select("button.star")
-        assert star["aria-pressed"] == before
+        [star] = page.select("button.star")
+        assert star.attributes["aria-pressed"] == before
         answer = browser.submit(page, form="Favourite: card", button="Favourite: card")
-        [star] = browser.follow(answer).soup.select("button.star")
-        assert star["aria-pressed"] == after
+        [star] = browser.follow(answer).select("button.star")
+        assert star.attributes["aria-pressed"] == after
 
 
 def test_a_star_that_can_not_be_given_says_why(app, admin, most):
@@ -112,8 +112,8 @@ def test_a_star_that_can_not_be_given_says_why(app, admin, most):
 
 
 def test_pages_about_a_task_have_no_star(browser):
-    assert browser.get("/projects/default").soup.select(".star")
-    assert not browser.get("/projects/default/new-feature").soup.select(".star")
+    assert browser.get("/projects/default").select(".star")
+    assert not browser.get("/projects/default/new-feature").select(".star")
 
 
 def test_home_has_the_favourite_features_and_the_favourite_projects_first(app, admin):
@@ -121,7 +121,7 @@ def test_home_has_the_favourite_features_and_the_favourite_projects_first(app, a
         admin.ok("POST", "/projects", {"id": f"p{number}", "name": f"Project {number}"})
     admin.ok("POST", "/projects/p0/favorites")
     admin.ok("POST", OF_CARD)
-    page = Browser(app).sign_in("admin").get("/").soup
+    page = Browser(app).sign_in("admin").get("/")
     names = [text_of(name) for name in page.select("th .table__name")]
     assert names == ["Project 0", "Project 2", "Project 1"]
     [panel] = page.select('[aria-labelledby="favourites"] li')
@@ -130,5 +130,5 @@ def test_home_has_the_favourite_features_and_the_favourite_projects_first(app, a
 
 def test_home_has_a_favourite_project_of_someone_who_is_no_member(app, admin, viewer):
     viewer.ok("POST", "/projects/default/favorites")
-    page = Browser(app).sign_in("viewer").get("/").soup
+    page = Browser(app).sign_in("viewer").get("/")
     assert [text_of(name) for name in page.select("th .table__name")] == ["Default"]

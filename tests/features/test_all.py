@@ -65,7 +65,7 @@ def test_features_are_filtered_and_sorted_in_both(app, admin, people, query, fou
     assert names(admin, query) == found
     people.person("boss", role="Admin")
     page = Browser(app).sign_in("boss").get(f"{PATH}?{query}")
-    rows = [text_of(row.th.a) for row in page.soup.tbody.find_all("tr")]
+    rows = [text_of(row.css_first("th a")) for row in page.select("tbody")[0].css("tr")]
     assert rows == found
 
 

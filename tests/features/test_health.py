@@ -87,7 +87,7 @@ def test_the_page_leads_to_the_archive_preview(admin, browser):
     make(admin, "kept")
     page = browser.get("/projects/default/health")
     assert page.has("50% of 2 features are in good health.")
-    [row] = page.soup.select("form[data-rows] tbody tr")
+    [row] = page.select("form[data-rows] tbody tr")
     assert text_of(row).startswith("old Stale")
     preview = browser.follow(
         browser.submit(page, {"feature": "old"}, form="Archive…", button="Archive…")

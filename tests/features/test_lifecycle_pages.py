@@ -6,7 +6,7 @@ import pytest
 import time_machine
 from werkzeug.datastructures import MultiDict
 
-from tests.browser import Browser, sent_by
+from tests.browser import Browser, sent_by, text_of
 
 PROJECT = "/projects/default"
 PROPOSED = f"{PROJECT}?staleProposal=any"
@@ -51,15 +51,15 @@ def signed_in(app, people, username="boss", role="Admin"):
 
 def rows(page):
     """The rows of the list as they are read, by the name of the feature."""
-    return {row.th.a.get_text(strip=True): row for row in page.soup.tbody.find_all("tr")}
+    return {text_of(row.css_first("th a")): row for row in page.select("tbody")[0].css("tr")}
 
 
 def take_step(browser, page, name):
     """Press the button in the row of a feature, which belongs to a form after the table."""
-    button = rows(page)[name].find("button", attrs={"form": True, "value": name})
-    form = page.soup.find(id=button["form"])
+    button = rows(page)[name].css_first(f'button[form][value="{name}"]').attributes
+    [form] = page.select(f"#{button['form']}")
     sent = sent_by(form) | MultiDict({button["name"]: button["value"]})
-    return browser.follow(browser.post(form["action"], sent))
+    return browser.follow(browser.post(form.attributes["action"], sent))
 
 
 # The list
@@ -68,23 +68,23 @@ def take_step(browser, page, name):
 def test_the_list_says_when_each_feature_was_last_seen(app, people, clock, proposals):
     clock.move_to(LATER + timedelta(hours=2))
     page = signed_in(app, people).get(PROJECT)
-    assert "2 hours ago" in rows(page)["search"].get_text(" ")
-    assert "Never" in rows(page)["cart"].get_text(" ")
+    assert "2 hours ago" in text_of(rows(page)["search"])
+    assert "Never" in text_of(rows(page)["cart"])
     assert page.has("Last seen")
 
 
 def test_the_list_says_in_one_line_why_a_feature_is_proposed(app, people, proposals):
     found = rows(signed_in(app, people).get(PROJECT))
-    assert "Unused for 30 days" in found["cart"].get_text(" ")
-    assert "Archive…" not in found["cart"].get_text(" ")
+    assert "Unused for 30 days" in text_of(found["cart"])
+    assert "Archive…" not in text_of(found["cart"])
 
 
 def test_the_list_of_what_is_proposed_has_the_next_steps(app, people, proposals):
     found = rows(signed_in(app, people).get(PROPOSED))
-    assert "Unused for 30 days" in found["cart"].get_text(" ")
-    assert "Archive…" in found["cart"].get_text(" ")
-    assert "On for everyone for 30 days" in found["rolled.out"].get_text(" ")
-    assert "Mark as stale…" in found["rolled.out"].get_text(" ")
+    assert "Unused for 30 days" in text_of(found["cart"])
+    assert "Archive…" in text_of(found["cart"])
+    assert "On for everyone for 30 days" in text_of(found["rolled.out"])
+    assert "Mark as stale…" in text_of(found["rolled.out"])
     assert "search" not in found
 
 
@@ -210,8 +210,8 @@ def test_the_variants_of_the_feature_are_offered(app, people, admin):
     body = {"name": "flexibleRollout", "variants": variants}
     admin.ok("POST", f"{CART}/environments/production/strategies", body)
     page = signed_in(app, people).get(f"{CART}/complete")
-    offered = page.soup.find("datalist", id="variants").find_all("option")
-    assert [option["value"] for option in offered] == ["blue", "red"]
+    offered = page.select("datalist#variants option")
+    assert [option.attributes["value"] for option in offered] == ["blue", "red"]
 
 
 def test_an_archived_feature_shows_its_stages_without_the_way_to_complete_it(app, people, admin):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
-from tests.browser import Browser, text_of
+from tests.browser import Browser, attribute, text_of
 
 Home = Callable[[str], "Page"]
 
@@ -16,11 +16,11 @@ class Page:
     def __init__(self, browser: Browser) -> None:
         self.page = browser.get("/")
         self.attention: dict[str, str] = {}
-        for line in self.page.soup.select('[aria-labelledby="attention"] li'):
-            says, link = line.select_one(".status"), line.select_one("a")
+        for line in self.page.select('[aria-labelledby="attention"] li'):
+            says, link = line.css_first(".status"), line.css_first("a")
             assert says is not None
             assert link is not None
-            self.attention[text_of(says)] = str(link["href"])
+            self.attention[text_of(says)] = attribute(link, "href")
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ from tests.browser import text_of
 
 
 def rows(found):
-    table = found.page.soup.find("table")
-    return [text_of(row) for row in table.find_all("tr")[1:]]
+    return [text_of(row) for row in found.page.select("table")[0].css("tr")[1:]]
 
 
 def test_it_has_the_projects_of_the_reader_with_what_is_on_and_open(home, admin, people):
@@ -42,7 +41,7 @@ def test_the_first_steps_are_ticked_off_as_they_happen(home, admin, people, new_
     people.person("ada", role="Admin")
 
     def done():
-        return [text_of(each) for each in home("ada").page.soup.select(".todo__done h2")]
+        return [text_of(each) for each in home("ada").page.select(".todo__done h2")]
 
     assert done() == []
     admin.ok("POST", "/projects/default/features", {"name": "cart"})
@@ -50,9 +49,9 @@ def test_the_first_steps_are_ticked_off_as_they_happen(home, admin, people, new_
     sdk = new_sdk()
     assert done() == ["Create a feature : done", "Create a token : done"]
     sdk.reports(cart=(1, 0))
-    assert home("ada").page.soup.select(".todo") == []
+    assert home("ada").page.select(".todo") == []
 
 
 def test_who_cannot_take_the_first_steps_does_not_see_them(home, people):
     people.person("noa")
-    assert home("noa").page.soup.select(".todo") == []
+    assert home("noa").page.select(".todo") == []

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from bs4 import Tag
 from flask import Flask
 
-from tests.browser import Browser
+from tests.browser import Browser, Element
 from tests.clients import ApiClient
 from tests.people import People
 from tests.support.access import PAGES_NEED, path_of
@@ -70,13 +69,13 @@ def pages() -> list[str]:
     return found
 
 
-def elements(element: Tag, around: str = "") -> set[tuple[str, ...]]:
+def elements(element: Element, around: str = "") -> set[tuple[str, ...]]:
     """Each element: the tags around it, its own, and the names of its attributes."""
-    found = set()
-    for child in element.children:
-        if isinstance(child, Tag) and child.name != "wbr":
-            way = f"{around} {child.name}"
-            found |= {(way, *sorted(child.attrs)), *elements(child, way)}
+    way = f"{around} {element.tag}"
+    found = {(way, *sorted(element.attributes))}
+    for child in element.iter():
+        if child.tag != "wbr":
+            found |= elements(child, way)
     return found
 
 
@@ -91,7 +90,7 @@ def crawl(app: Flask, texts: Sequence[str]) -> dict[str, set[tuple[str, ...]]]:
         page = browser.get(path)  # which also looks for scripts, handlers and foreign addresses
         assert page.status in {200, 303, 404, 400}, (path, page.status)
         if page.answer.mimetype == "text/html" and page.status == 200:
-            found[path] = elements(page.soup)
+            found[path] = elements(page.select("html")[0])
     return found
 
 

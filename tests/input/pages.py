@@ -6,10 +6,9 @@ from random import Random
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from bs4 import Tag
 from werkzeug.datastructures import MultiDict
 
-from tests.browser import Browser, Page, sent_by
+from tests.browser import Browser, Element, Page, attribute, sent_by
 from tests.people import People
 from tests.support.access import PAGES_NEED, path_of
 
@@ -65,12 +64,12 @@ def hostile(browser: Browser, random: Random) -> Iterator[tuple[Sent, Page]]:
         method, rule = random.choice(RULES)
         path, fields = path_of(rule), [(name, "") for name in random.choices(PARAMETERS, k=3)]
         shown = browser.get(path) if ("GET", rule) in PAGES_NEED else None
-        if shown is not None and shown.status == 200:
+        if shown and (shown.status, shown.answer.mimetype) == (200, "text/html"):
             links = [link for link in shown.links.values() if "?" in link]
             forms = posted(shown)
             if forms and random.random() < 0.5:
                 method, form = "POST", random.choice(forms)
-                path, fields = str(form.get("action", path)), fields + fields_of(form)
+                path, fields = attribute(form, "action", path), fields + fields_of(form)
             elif links:
                 path, _, query = random.choice(links).partition("?")
                 path, fields = path or path_of(rule), fields + parse_qsl(query)
@@ -101,12 +100,11 @@ def mutated(name: str, value: str, seen: dict[str, list[str]], random: Random) -
     return random.choice(VALUES)
 
 
-def posted(page: Page) -> list[Tag]:
-    main = page.soup.find("main")
-    return main.find_all("form", method="post") if main else []
+def posted(page: Page) -> list[Element]:
+    return page.select('main form[method="post"]')
 
 
-def fields_of(form: Tag) -> list[tuple[str, str]]:
+def fields_of(form: Element) -> list[tuple[str, str]]:
     return [
         (name, value) for name, value in sent_by(form).items(multi=True) if name != "csrf_token"
     ]

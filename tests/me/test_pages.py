@@ -27,7 +27,7 @@ def inside(app: Flask, ada: int) -> Browser:
 
 
 def secret_of(page: Page) -> str:
-    return next(text_of(e.code) for e in page.soup.select("p.secret__value"))
+    return next(text_of(e.css("code")[0]) for e in page.select("p.secret__value"))
 
 
 def test_the_name_at_the_foot_leads_to_my_account(inside, ada):
@@ -208,12 +208,12 @@ def test_the_most_recently_used_session_comes_first(app, ada):
         browsers["one"].get("/projects")
         page = browsers["two"].get("/account/sessions")
     assert user_agents(page) == ["one", "four", "three", "two"]
-    rows = [row for row in map(text_of, page.soup.find_all("tr")) if "127.0.0.1" in row]
+    rows = [row for row in map(text_of, page.select("tr")) if "127.0.0.1" in row]
     assert rows[1].startswith("Unknown browser 127.0.0.1")
 
 
 def user_agents(page: Page) -> list[str]:
-    return [span["title"] for span in page.soup.select("span.table__sub")]
+    return [span.attributes["title"] for span in page.select("span.table__sub")]
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_hints_are_listed_and_reset(app, inside, people, ada):
 @pytest.mark.parametrize(("chosen", "shown"), [("dark", "dark"), ("light", "light"), ("x", None)])
 def test_the_appearance_is_chosen_for_this_browser(app, inside, chosen, shown):
     inside.post("/account/theme", {"theme": chosen})
-    html = inside.get("/account").soup.html
-    assert html.get("data-theme") == shown
+    [html] = inside.get("/account").select("html")
+    assert html.attributes.get("data-theme") == shown
     inside.post("/account/theme", {"theme": ""})
-    assert "data-theme" not in inside.get("/account").soup.html.attrs
+    assert not inside.get("/account").select("html[data-theme]")

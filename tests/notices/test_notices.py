@@ -151,15 +151,15 @@ def test_the_menu_counts_and_the_page_marks_them_as_read(admin, browser):
     make(admin, "card")
     browser.submit(browser.get("/projects/default/features/card"), form="Favourite: card")
     page = browser.get("/notices")
-    [link] = page.soup.select('.side .nav__link[href="/notices"]')
+    [link] = page.select('.side .nav__link[href="/notices"]')
     assert text_of(link) == "Notices 1 unread"
-    [row] = page.soup.select('[aria-labelledby="unread"] li')
+    [row] = page.select('[aria-labelledby="unread"] li')
     assert text_of(row).startswith("admin created feature card")
     page = browser.follow(browser.submit(page, button="Mark all as read"))
     assert page.messages == ["All notices marked as read."]
-    [link] = page.soup.select('.side .nav__link[href="/notices"]')
+    [link] = page.select('.side .nav__link[href="/notices"]')
     assert text_of(link) == "Notices"
-    assert page.soup.select('[aria-labelledby="earlier"] li')
+    assert page.select('[aria-labelledby="earlier"] li')
 
 
 def test_who_follows_nothing_reads_how_to(app, viewer):

@@ -12,18 +12,18 @@ BOTH = "environment=development&environment=production"
 
 def lines(page, feature):
     """The reasons of a row, with the marks that are read aloud."""
-    [row] = [each for each in page.soup.select(".matrix__row") if feature in cells(each)[0]]
-    return [text_of(each.find("span")) for each in row.select(".reason")]
+    [row] = [each for each in page.select(".matrix__row") if feature in cells(each)[0]]
+    return [text_of(each.css_first("span")) for each in row.css(".reason")]
 
 
 def cells(row):
-    summary = row.find("summary")
-    name = text_of(summary.select(".matrix__name")[0]).replace(" ", "")
-    return [name, *(text_of(each) for each in summary.select(".matrix__cell"))]
+    summary = row.css_first("summary")
+    name = text_of(summary.css(".matrix__name")[0]).replace(" ", "")
+    return [name, *(text_of(each) for each in summary.css(".matrix__cell"))]
 
 
 def rows(page):
-    return [cells(each) for each in page.soup.select(".matrix__row")]
+    return [cells(each) for each in page.select(".matrix__row")]
 
 
 def follow(browser, page, link):
@@ -84,11 +84,11 @@ def test_several_people_are_counted_and_each_leads_to_their_reasons(browser, sho
         "/playground?context.userId=1,2&context.country=NO,DK&environment=development"
     )
     assert page.has("for at least one of 4 people in development.")
-    assert cells(page.soup.select(".matrix__row")[2]) == ["parent", "development 4 of 4"]
+    assert cells(page.select(".matrix__row")[2]) == ["parent", "development 4 of 4"]
     assert lines(page, "parent") == ["On: userId 1, country NO and 3 more"]
     assert "Off: userId 1, country DK and 1 more · country is DK" in lines(page, "child")
     one = follow(browser, page, "userId 1, country NO")
-    assert [cells(each)[0] for each in one.soup.select(".matrix__row[open]")] == ["parent"]
+    assert [cells(each)[0] for each in one.select(".matrix__row[open]")] == ["parent"]
     assert one.has("User 1 gets parent in development.")
 
 
@@ -112,7 +112,7 @@ def test_a_long_context_is_answered_without_a_link(browser, shop):
     found = browser.submit(page, {"context.userId": users}, button="Try it without a link")
     assert found.status == 200
     assert found.has("100 people")
-    assert cells(found.soup.select(".matrix__row")[2])[0] == "parent"
+    assert cells(found.select(".matrix__row")[2])[0] == "parent"
     assert not [text for text in found.links if "Download" in text]
 
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_answered_says_why(browser, address, words):
     page = browser.get(f"/playground?{address}")
     assert page.status == 400
     assert page.has(words)
-    assert not page.soup.select(".matrix")
+    assert not page.select(".matrix")
 
 
 def test_fields_and_values_that_cannot_matter_are_pointed_out(browser, admin):

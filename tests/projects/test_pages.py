@@ -23,7 +23,7 @@ def needs(environment: str, approvals: str) -> dict[str, str]:
 
 
 def rows(page: Page) -> list[str]:
-    return [text_of(row.th.a) for row in page.soup.tbody.find_all("tr")]
+    return [text_of(row.css_first("th a")) for row in page.select("tbody")[0].css("tr")]
 
 
 def settings(admin: ApiClient, id: str = "shop") -> dict[str, object]:
@@ -33,7 +33,7 @@ def settings(admin: ApiClient, id: str = "shop") -> dict[str, object]:
 def test_projects_are_listed_with_their_figures(browser: Browser, shop):
     page = browser.get("/projects")
     assert rows(page) == ["Default", "Web shop"]
-    line = text_of(page.soup.tbody.find_all("tr")[1])
+    line = text_of(page.select("tbody tr")[1])
     assert line == "Web shop shop Open 0 1 B just now"
 
 
@@ -77,7 +77,7 @@ def test_the_modes_say_what_they_mean_in_numbers(browser, people):
         people.person(name)
     page = browser.get("/new-project")
     assert page.has("Today, 4 accounts can sign in or use the API.")
-    choices = [text_of(e) for e in page.soup.select("label.choice")]
+    choices = [text_of(e) for e in page.select("label.choice")]
     assert choices[0].endswith("4 see it 1 change it")
     assert choices[2].startswith(
         "Private Only members and Admins know that it exists. Hidden from 3 accounts."
@@ -136,7 +136,7 @@ def test_a_refused_form_keeps_all_that_was_typed_and_leads_to_what_is_wrong(brow
     fields = page.fields()
     assert {name: fields[name] for name in typed} == typed
     assert "needs-approvals-development" not in fields
-    id = page.soup.find("input", attrs={"name": "id"})
+    id = page.select('input[name="id"]')[0].attributes
     assert id["aria-invalid"] == "true"
     assert id["aria-describedby"] == "id-help id-error"
 

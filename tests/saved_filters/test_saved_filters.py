@@ -86,27 +86,28 @@ def test_the_short_address_leads_everyone_to_the_list_until_it_is_deleted(app, v
 def test_filters_in_use_are_saved_from_the_list_and_shown_above_it(app, viewer):
     browser = Browser(app).sign_in("viewer")
     page = browser.get("/features?text=card&stale=true&offset=0")
-    [link] = [a for a in page.soup.select(".chip") if text_of(a) == "Save filters…"]
-    form = browser.get(link["href"])
+    [link] = [a for a in page.select(".chip") if text_of(a) == "Save filters…"]
+    form = browser.get(link.attributes["href"])
     assert "Features, as it is filtered" in form.words
     refused = browser.submit(form, {"name": " "})
     assert refused.errors
     page = browser.follow(browser.submit(form, {"name": "My cards"}))
     assert page.messages == ["Filters saved as My cards."]
-    [chip] = page.soup.select('[aria-label="Saved filters"] [aria-current]')
+    [chip] = page.select('[aria-label="Saved filters"] [aria-current]')
     assert text_of(chip) == "My cards"
     assert "Save filters…" not in page.words
     other = browser.get("/features")
-    [chip] = other.soup.select('[aria-label="Saved filters"] .chip:not(:last-child)')
-    assert (text_of(chip), chip.get("aria-current")) == ("My cards", None)
-    assert browser.get(chip["href"]).status == 200
+    [chip] = other.select('[aria-label="Saved filters"] .chip:not(:last-child)')
+    assert (text_of(chip), chip.attributes.get("aria-current")) == ("My cards", None)
+    assert browser.get(chip.attributes["href"]).status == 200
 
 
 def test_they_are_renamed_and_deleted_on_a_page_of_the_account(app, viewer):
     save(viewer)
     browser = Browser(app).sign_in("viewer")
-    [link] = browser.get("/account/filters").soup.select('a[href^="/account/filters/"]')
-    page = browser.follow(browser.submit(browser.get(link["href"]), {"name": "Old ones"}))
+    [link] = browser.get("/account/filters").select('a[href^="/account/filters/"]')
+    form = browser.get(link.attributes["href"])
+    page = browser.follow(browser.submit(form, {"name": "Old ones"}))
     assert page.messages == ["Filters renamed to Old ones."]
     page = browser.follow(browser.submit(page, button="Delete Old ones"))
     assert page.messages == ["Saved filters Old ones deleted."]

@@ -234,6 +234,6 @@ def test_an_application_gets_the_token_and_the_code_for_where_it_runs(
     [token] = admin.ok("GET", "/api-tokens")["tokens"]
     assert token["type"] == type
     assert all(page.has(code) for code in codes)
-    [secret] = {code.text for code in page.soup.select(".secret code")}
-    in_code = any(secret in code.text for code in page.soup.select("figure.code"))
+    [secret] = {code.text() for code in page.select(".secret code")}
+    in_code = any(secret in code.text() for code in page.select("figure.code"))
     assert in_code is (place == "browser")

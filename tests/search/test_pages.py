@@ -1,7 +1,7 @@
 """The page of the search without scripts, and what scripts are given to show over other pages."""
 
 import pytest
-from bs4 import BeautifulSoup
+from selectolax.lexbor import LexborHTMLParser
 
 from tests.browser import Browser, text_of
 
@@ -9,15 +9,15 @@ from tests.browser import Browser, text_of
 def hits(page):
     """Each group’s title with the lines below it."""
     return {
-        text_of(group.find("h3")): [text_of(hit) for hit in group.select(".hit")]
-        for group in page.soup.select("main section section")
+        text_of(group.css("h3")[0]): [text_of(hit) for hit in group.css(".hit")]
+        for group in page.select("main section section")
     }
 
 
 def test_every_page_leads_to_the_search(browser):
     page = browser.get("/projects")
-    links = page.soup.select("a.side__search")
-    assert [link["href"] for link in links] == ["/search", "/search"]
+    links = page.select("a.side__search")
+    assert [link.attributes["href"] for link in links] == ["/search", "/search"]
     assert browser.get("/search").h1 == "Search"
 
 
@@ -26,9 +26,9 @@ def test_the_page_shows_groups_with_what_was_found_marked(browser, shop):
     assert page.title == "Search: express · Flagstaff"
     assert page.has("4 results")
     assert "checkout.express Payments · off in production" in hits(page)["Features"]
-    marks = {text_of(mark) for mark in page.soup.select(".hit mark")}
+    marks = {text_of(mark) for mark in page.select(".hit mark")}
     assert marks == {"express"}
-    links = {hit["href"] for hit in page.soup.select("a.hit")}
+    links = {hit.attributes["href"] for hit in page.select("a.hit")}
     assert "/projects/payments/features/checkout.express" in links
 
 
@@ -45,10 +45,10 @@ def test_where_there_is_more_a_link_leads_to_all_of_the_kind(admin, browser):
     page = browser.get("/search?q=many")
     assert page.has("60 results")
     page = browser.get(page.path + page.links["All 60 results in Features"].replace("?", "&"))
-    assert len(page.soup.select("a.hit")) == 50
+    assert len(page.select("a.hit")) == 50
     assert page.has("1–50 of 60")
     last = browser.get(f"/search{page.links['Next 10']}")
-    assert len(last.soup.select("a.hit")) == 10
+    assert len(last.select("a.hit")) == 10
 
 
 def test_nothing_found_says_so_and_what_may_have_been_meant(browser, shop):
@@ -67,10 +67,10 @@ def test_one_kind_without_a_match_leads_to_everything(browser, shop):
 
 def test_what_can_not_be_looked_for_is_not_offered(people, browser):
     people.person("plain")
-    kinds = [text_of(o) for o in browser.get("/search").soup.select("#in option")]
+    kinds = [text_of(o) for o in browser.get("/search").select("#in option")]
     assert kinds[:3] == ["Everything", "Features", "Projects"]
     assert "Users" in kinds
-    plain = [text_of(o) for o in browser.sign_in("plain").get("/search").soup.select("#in option")]
+    plain = [text_of(o) for o in browser.sign_in("plain").get("/search").select("#in option")]
     assert set(kinds) - set(plain) == {"Users", "Service accounts", "SDK tokens"}
 
 
@@ -95,12 +95,11 @@ def test_scripts_show_what_the_page_shows(browser, shop, asked):
     browser.get("/projects/payments")
     page = browser.get("/search", query_string={"q": asked})
     answer = browser.client.get("/search/hits", query_string={"q": asked}).json
-    soup = BeautifulSoup(answer["html"], "html.parser")
-    options = soup.select("[role=group] > a[role=option]")
-    assert len({option["id"] for option in options}) == len(options)
+    options = LexborHTMLParser(answer["html"]).css("[role=group] > a[role=option]")
+    assert len({option.attributes["id"] for option in options}) == len(options)
     shown = [text_of(option) for option in options]
     assert [line for line in shown if line != "express"] == [
-        text_of(hit) for hit in page.soup.select("main a.hit")
+        text_of(hit) for hit in page.select("main a.hit")
     ]
 
 

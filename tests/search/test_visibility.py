@@ -98,7 +98,7 @@ def test_every_page_that_is_found_opens(browser, people, shop):
         visitor = browser.sign_in(who)
         page = visitor.get("/search?q=%3E&in=pages")
         more = visitor.get("/search?q=%3E&in=pages&offset=50")
-        links = [a["href"] for each in (page, more) for a in each.soup.select("a.hit")]
+        links = [a.attributes["href"] for each in (page, more) for a in each.select("a.hit")]
         assert len(links) > 30
         for link in links:
             assert visitor.get(link).status == 200, (who, link)

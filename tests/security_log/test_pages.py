@@ -13,8 +13,8 @@ from tests.support.sign_in import sign_in
 
 def rows(page: Page) -> list[list[str]]:
     """What, who, from where and details of each entry, newest first."""
-    found = page.soup.select("tbody tr")
-    return [[text_of(cell) for cell in row.find_all("td")] for row in found]
+    found = page.select("tbody tr")
+    return [[text_of(cell) for cell in row.css("td")] for row in found]
 
 
 @pytest.fixture

@@ -36,14 +36,14 @@ def robot(people: People) -> str:
 
 
 def rows(page: Page) -> list[str]:
-    return [text_of(row) for row in page.soup.tbody.find_all("tr")]
+    return [text_of(row) for row in page.select("tbody")[0].css("tr")]
 
 
 def secret_of(page: Page) -> str:
     """The secret that the page shows."""
     assert page.status == 200, page.errors
-    [shown] = page.soup.select("p.secret__value")
-    return text_of(shown.code)
+    [shown] = page.select("p.secret__value")
+    return text_of(shown.css("code")[0])
 
 
 def new_token(browser: Browser, robot: str, **typed: str) -> Page:

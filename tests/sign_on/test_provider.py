@@ -27,7 +27,7 @@ ALL = {"sign_on_create": "all"}
 def me(browser: Browser) -> str:
     """The user name that My account shows."""
     page = browser.get("/account")
-    return page.soup.select(".head__meta code")[0].get_text() if page.status == 200 else ""
+    return page.select(".head__meta code")[0].text() if page.status == 200 else ""
 
 
 def group(admin: ApiClient, **body: Any) -> int:
@@ -394,7 +394,7 @@ def test_passwords_can_be_turned_off_but_for_named_admins(app, provider, ada, pe
     change_settings(app, password_sign_in=False, break_glass_admins=("Ada",))
     assert me(visitor) == ""  # the session of a password that no longer counts
     page = visitor.get("/sign-in")
-    assert "Password" not in [label.get_text() for label in page.soup.find_all("label")]
+    assert "Password" not in [label.text() for label in page.select("label")]
     page = visitor.get(page.links["Sign in with a password"])
     assert "Only the Admins whom the operator named" in page.words
     assert "Wrong user name or password." in sign_in(visitor, "eve").words

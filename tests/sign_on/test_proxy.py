@@ -52,8 +52,8 @@ class Through(Browser):
 
 
 def name(page: Page) -> str:
-    found = page.soup.select(".head__meta code")
-    return found[0].get_text() if found else ""
+    found = page.select(".head__meta code")
+    return found[0].text() if found else ""
 
 
 def test_who_the_proxy_names_is_signed_in_and_gets_roles_by_group(behind, admin):

@@ -34,7 +34,7 @@ def test_a_switch_is_undone_from_its_note(browser, admin):
     answer = browser.submit(browser.get(PAGE), form="cart in production Off")
     assert answer.answer.headers["Location"].endswith(f"{PAGE}#done")
     done = browser.follow(answer)
-    assert done.soup.find(id="done")["tabindex"] == "-1"
+    assert done.select("#done")[0].attributes["tabindex"] == "-1"
     undone = browser.follow(browser.submit(done, form="Undo switching on in production"))
     assert undone.messages[0].startswith("Switched off in production.")
     assert not is_on(admin)

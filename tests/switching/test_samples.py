@@ -19,8 +19,8 @@ def world(admin):
 
 def people(page):
     return [
-        [text_of(each) for each in item.select(".mono, .answer, .faint")[:3]]
-        for item in page.soup.select("[data-samples] li")
+        [text_of(each) for each in item.css(".mono, .answer, .faint")[:3]]
+        for item in page.select("[data-samples] li")
     ]
 
 

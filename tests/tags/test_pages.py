@@ -26,7 +26,7 @@ def tagged(admin: ApiClient) -> None:
 
 
 def rows(page: Page) -> list[str]:
-    return [text_of(row) for row in page.soup.find_all("tbody")[1].find_all("tr")]
+    return [text_of(row) for row in page.select("tbody")[1].css("tr")]
 
 
 def test_tags_are_listed_with_their_uses(browser: Browser, tagged: None):

@@ -149,8 +149,8 @@ def test_the_page_exports_a_project_or_what_was_selected(admin, browser, shop):
     chosen = browser.post("/projects/default/selection", {"feature": "plain", "to": "export"})
     page = browser.follow(chosen)
     assert "1 selected feature of Default" in page.words
-    [selection] = page.soup.select('[name="selection"]')
-    path = f"/projects/default/export?environment=production&selection={selection['value']}"
+    [selection] = [e.attributes["value"] for e in page.select('[name="selection"]')]
+    path = f"/projects/default/export?environment=production&selection={selection}"
     found = json.loads(browser.get(path).answer.text)
     assert [feature["name"] for feature in found["features"]] == ["plain"]
     assert browser.get("/projects/default/export?selection=unknown").status == 404

@@ -40,12 +40,12 @@ def come_back(app: Flask, id: int) -> None:
 
 def rows(page: Page, table: int = 0) -> list[str]:
     """The rows of a table, each in one line."""
-    return [text_of(row) for row in page.soup.find_all("tbody")[table].find_all("tr")]
+    return [text_of(row) for row in page.select("tbody")[table].css("tr")]
 
 
 def people_of(page: Page) -> list[str]:
     """The names in the list."""
-    names = page.soup.select("a.table__name")
+    names = page.select("a.table__name")
     return [text_of(name) for name in names]
 
 
@@ -55,8 +55,8 @@ def event_of(api: ApiClient, type: str) -> dict[str, object]:
 
 
 def secret_of(page: Page) -> str:
-    [shown] = page.soup.select("p.secret__value")
-    return text_of(shown.code)
+    [shown] = page.select("p.secret__value")
+    return text_of(shown.css("code")[0])
 
 
 def chosen(page: Page, *ids: int, **changes: object) -> dict[str, object]:
@@ -311,8 +311,8 @@ def test_a_user_page_draws_and_lists_26_weeks_of_activity(app, browser, people):
     theirs.post("/tags/new-type", {"name": "team", "hue": "1"})
     page = browser.get(f"/users/{id}")
     assert page.has("3 changes, 1 sign-in")
-    table = next(t for t in page.soup.find_all("table") if text_of(t.caption) == "By week")
-    weeks = [[text_of(cell) for cell in row.find_all("td")] for row in table.tbody.find_all("tr")]
+    table = next(t for t in page.select("table") if text_of(t.css("caption")[0]) == "By week")
+    weeks = [[text_of(cell) for cell in row.css("td")] for row in table.css("tbody tr")]
     assert weeks == [["3", "1"]] + [["0", "0"]] * 25
 
 
@@ -387,7 +387,7 @@ def test_every_inactive_user_has_a_verdict(app, browser, people):
         "4 of 5 users are inactive. 2 can be deleted safely, 1 is the only Owner of a project "
         "and 1 can’t be deleted."
     )
-    boxes = [e["value"] for e in page.soup.find_all("input", attrs={"name": "id"})]
+    boxes = [e.attributes["value"] for e in page.select('input[name="id"]')]
     assert str(admin) not in boxes
     assert len(boxes) == 3
 
@@ -399,7 +399,7 @@ def test_your_own_account_can_not_be_selected(app, browser):
         boss.last_sign_in_at = None
     page = browser.get(INACTIVE)
     assert page.has("Can’t be deleted: your own account")
-    assert not page.soup.find_all("input", attrs={"name": "id"})
+    assert not page.select('input[name="id"]')
     refused = browser.post(INACTIVE, {"id": "1"})
     assert browser.follow(refused).has("Select at least one person.")
 

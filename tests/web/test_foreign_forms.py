@@ -8,7 +8,7 @@ from flask import Flask
 
 from app.core.db import Model, db, unit_of_work
 from app.sessions.models import KeptForm, Session
-from tests.browser import Browser
+from tests.browser import Browser, attribute
 from tests.clients import ApiClient
 from tests.people import PASSWORD
 from tests.support.access import PAGES, PAGES_NEED, path_of
@@ -117,7 +117,7 @@ def test_a_form_that_is_not_ours_changes_nothing_and_ours_does(app, browser, wor
     ways = {**FOREIGN, "the token of another session": {"token": other.csrf_token()}}
     for rule, (path, which, typed) in FILLED_IN.items():
         page = browser.get(path)
-        action = page.form(which).get("action", path)
+        action = attribute(page.form(which), "action", path)
         sent = page.fields(which) | typed
         before = contents(app)
         for how, way in ways.items():
@@ -184,7 +184,7 @@ def test_what_a_form_would_do_is_not_done_by_asking_for_its_address(app, browser
     before = contents(app)
     for path, which, typed in FILLED_IN.values():
         page = browser.get(path)
-        action = page.form(which).get("action", path)
+        action = attribute(page.form(which), "action", path)
         sent = page.fields(which) | typed
         browser.client.open(action, method=method, query_string=sent)
     assert contents(app) == before

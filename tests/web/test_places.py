@@ -1,9 +1,8 @@
 """What is in the same place on the page of every object."""
 
 import pytest
-from bs4 import Tag
 
-from tests.browser import Browser, text_of
+from tests.browser import Browser, Element, text_of
 from tests.clients import ApiClient
 from tests.people import People
 
@@ -37,8 +36,8 @@ def test_an_object_is_ended_in_the_last_section_of_its_page(
     browser: Browser, objects: dict[str, str]
 ):
     for kind, path in objects.items():
-        main = browser.get(path).soup.main
-        [*_, last] = main.find_all("section")
+        [main] = browser.get(path).select("main")
+        last = main.css("section")[-1]
         assert _that_end(main) == _that_end(last), kind
         assert _that_end(last), kind
 
@@ -49,17 +48,17 @@ def test_an_archived_object_is_revived_where_it_was_archived(
     admin.ok("DELETE", "/projects/empty")
     admin.ok("POST", "/projects/shop/archive", {"features": ["banner"]})
     for kind in ("feature", "project"):
-        [*_, last] = browser.get(objects[kind]).soup.main.find_all("section")
+        last = browser.get(objects[kind]).select("main section")[-1]
         assert [text.split()[0] for text in _that_end(last)] == ["Revive"], kind
 
 
 def test_a_page_with_a_form_saves_in_one_place(browser: Browser, objects: dict[str, str]):
     for kind, path in objects.items():
-        buttons = [text_of(button) for button in browser.get(path).soup.find_all("button")]
+        buttons = [text_of(button) for button in browser.get(path).select("button")]
         saving = "Review…" if kind == "tag" else "Save"
         assert buttons.count(saving) == 1, kind
 
 
-def _that_end(part: Tag) -> list[str]:
-    texts = map(text_of, part.find_all(["a", "button"]))
+def _that_end(part: Element) -> list[str]:
+    texts = map(text_of, part.css("a, button"))
     return [text for text in texts if text.startswith(ENDS)]

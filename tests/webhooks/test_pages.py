@@ -54,7 +54,7 @@ def test_the_form_says_what_is_missing_and_keeps_what_was_typed(browser, allowed
 def test_an_empty_project_is_no_choice_in_the_form(browser, allowed):
     page = browser.post("/new-webhook", NEW | {"url": allowed.url, "projects": [""]})
     assert page.status == 400
-    assert not page.soup.select('[name="projects"][value=""]')
+    assert not page.select('[name="projects"][value=""]')
 
 
 def test_without_an_allowed_host_the_form_says_who_can_change_that(app, browser, monkeypatch):
@@ -75,8 +75,8 @@ def test_the_list_has_the_state_of_each(app, browser, admin, receivers, monkeypa
     deliver(app)
     page = browser.get("/webhooks")
     states = {
-        text_of(row.select("a.table__name")[0]): text_of(row.select("[data-label=State]")[0])
-        for row in page.soup.select("tbody tr")
+        text_of(row.css("a.table__name")[0]): text_of(row.css("[data-label=State]")[0])
+        for row in page.select("tbody tr")
     }
     assert states == {
         "Bad": "Failing",
