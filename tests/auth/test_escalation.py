@@ -13,6 +13,7 @@ ACTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("app", ["sqlite"], indirect=True)  # no database has a say in it
 def test_no_one_can_grant_more_than_they_have(app):
     """One after the other; what several do in a row is tried where there is more time."""

@@ -60,6 +60,7 @@ def askers(people, admin) -> dict[str, ApiClient]:
     }
 
 
+@pytest.mark.slow
 def test_private_projects_and_features_look_like_unknown_ones_everywhere(askers, admin):
     def ask() -> dict[tuple[str, str], tuple[object, ...]]:
         return {

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+import pytest
 import sqlalchemy as sa
 from flask import Flask
 
@@ -24,6 +25,8 @@ from tests.support.races import (
     tags_as_they_are,
     tags_as_told,
 )
+
+pytestmark = pytest.mark.slow
 
 
 @contextmanager

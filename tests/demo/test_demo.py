@@ -21,6 +21,8 @@ from tests.people import People
 from tests.support.instances import new_instance
 from tests.support.machines import Machine
 
+pytestmark = pytest.mark.slow
+
 ADMIN = "ada.lindqvist"
 
 NEEDS = {

@@ -37,6 +37,7 @@ def test_commands_and_scripts_print_what_the_document_shows(document: Path, tmp_
             assert matches(block.text, (tmp_path / "out").read_text())
 
 
+@pytest.mark.slow
 def test_a_wrong_setting_is_reported_as_shown(tmp_path: Path):
     [shown] = [b.text for b in all_blocks() if b.text.startswith("flagstaff: FLAGSTAFF_PORT")]
     done = subprocess.run(

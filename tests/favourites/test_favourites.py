@@ -88,6 +88,7 @@ def most(admin):
         admin.ok("POST", f"{path}/favorites")
 
 
+@pytest.mark.slow
 def test_there_is_a_most(admin, most):
     assert error_of(admin.post(OF_CARD)) == (409, "ConflictError")
     admin.ok("POST", "/projects/default/features/f0/favorites")  # it is one already
@@ -104,6 +105,7 @@ def test_the_star_beside_the_heading_marks_and_removes(app, admin):
         assert star.attributes["aria-pressed"] == after
 
 
+@pytest.mark.slow
 def test_a_star_that_can_not_be_given_says_why(app, admin, most):
     browser = Browser(app).sign_in("admin")
     page = browser.get("/projects/default/features/card")

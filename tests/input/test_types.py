@@ -65,6 +65,7 @@ def test_values_are_taken_and_refused_as_the_table_says(send):
     assert mistakes(send, EVERY_NTH) == []
 
 
+@pytest.mark.slow
 def test_no_body_takes_a_field_that_it_does_not_have(app, root, world):
     known = {(s.method, s.path, s.pointer.partition("/")[0]) for s in SLOTS}
     root.ok("GET", "/user")  # so that the token's use is noted

@@ -235,6 +235,7 @@ def test_a_session_says_in_words_which_browser_it_is(app, ada, user_agent, words
     assert user_agents(page) == [user_agent]
 
 
+@pytest.mark.slow
 def test_the_rules_that_tell_browsers_apart_are_loaded_when_they_are_needed():
     code = "import sys, app.cli, app.server.worker; print('ua_parser' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -211,6 +211,7 @@ def test_members_that_are_not_valid_are_refused(admin, team, subtests):
             assert list(problems_of(admin.put(ACCESS, body))) == [problem]
 
 
+@pytest.mark.slow
 def test_more_members_than_one_statement_can_name_are_no_server_error(admin, team):
     olga, *_ = team
     many = ((id, 5) for id in range(1_000, 50_000))

@@ -30,6 +30,7 @@ def attributes(path: Path) -> Iterator[ast.Attribute]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
 
 
+@pytest.mark.slow
 def test_only_the_unit_of_work_commits():
     commits = {
         str(path.relative_to(APP))
@@ -128,6 +129,7 @@ def test_no_id_or_name_hides_behind_a_fixed_path(application):
     assert hidden == []
 
 
+@pytest.mark.slow
 def test_commands_start_without_the_pages_which_take_half_a_second_to_import():
     code = "import sys, app.cli; print(*(name for name in sys.modules if 'pages' in name))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -71,6 +71,7 @@ def test_lists_agree_on_the_version_of_each_package():
         } == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("folder", "named"),
     [

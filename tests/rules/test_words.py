@@ -1,6 +1,9 @@
+import pytest
+
 from tests.rules.words import RULES, found
 
 
+@pytest.mark.slow
 def test_no_word_is_used_that_a_reader_would_stumble_over():
     assert [str(one) for one in found()] == []
 

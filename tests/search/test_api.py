@@ -212,6 +212,7 @@ def test_what_is_no_question_is_refused(viewer, stranger):
 HOSTILE = st.text(max_size=110) | st.text("%_\\'\"*()-.:>^~ abON\0", max_size=110)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60,
     deadline=None,

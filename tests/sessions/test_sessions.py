@@ -128,6 +128,7 @@ def test_an_idle_session_ends(app, people, hours, lives):
         assert is_in(browser) is lives
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("days", "lives"), [(30, True), (30.001, False)])
 def test_a_session_ends_after_30_days_even_if_it_is_in_use(app, people, days, lives):
     people.person("kim")

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.instances import BACKENDS
 
-LONG = {"demo_home", "postgresql_url", "servers", "start"}
-"""Fixtures that start a process beside this one, or fill a whole instance."""
+LONG = {"browser", "demo_home", "machine", "postgresql_url", "servers", "start", "visitor"}
+"""Fixtures for pages and commands, and those that start a process or fill a whole instance."""
 PAIRS = (BACKENDS, ("scripts", "no-scripts"))
 """Parameters of fixtures. Outside CI, a case runs with one of the two."""
 
@@ -21,8 +21,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--quick",
         action="store_true",
-        help="run one case of each test, and only tests that need no PostgreSQL, browser or "
-        "server and are not marked slow",
+        help="run one case of each test, and only tests that need no PostgreSQL, page, command, "
+        "server or browser and are not marked slow",
     )
     parser.addoption(
         "--all-cases",

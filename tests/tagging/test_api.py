@@ -242,6 +242,7 @@ def test_an_event_names_project_and_actor_and_has_a_batch_of_its_own(admin, one)
     assert first["batchId"] != second["batchId"]
 
 
+@pytest.mark.slow
 def test_5000_features_times_20_tags(app, admin):
     names = [f"f{number}" for number in range(5_000)]
     with app.app_context(), unit_of_work(writes=True):

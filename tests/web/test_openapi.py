@@ -20,6 +20,7 @@ def document(stranger: ApiClient) -> dict:
     return stranger.ok("GET", "/api/openapi.json")
 
 
+@pytest.mark.slow
 def test_the_description_is_valid_openapi(document):
     assert document["openapi"] == "3.1.0"
     OpenAPIV31SpecValidator(document).validate()
