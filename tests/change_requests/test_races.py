@@ -10,7 +10,7 @@ from app.core.db import db
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
 from tests.support.races import at_once, statuses
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
 
 CROWD = 20
 STRATEGY = {"feature": "card", "action": "addStrategy", "payload": rollout(10)}

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.machines import EXECUTABLE, Machine
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_in(3)]
 
 COMMANDS = [
     "user list",

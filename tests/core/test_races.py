@@ -26,7 +26,7 @@ from tests.support.races import (
     tags_as_told,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
 
 
 @contextmanager

@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.programs import SDKS
 
+pytestmark = pytest.mark.one_in(2)
+
 FEATURES = "/api/admin/projects/default/features"
 CART = f"{FEATURES}/cart/environments/production"
 POLL_SECONDS = 1

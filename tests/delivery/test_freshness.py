@@ -10,6 +10,7 @@ from app.delivery.payloads import Answers, Question
 from tests.support.switching import ENVIRONMENTS, check_promises
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 def test_whatever_changes_what_is_delivered_is_neither_old_nor_called_the_same(
     app, admin, new_sdk: Callable

@@ -13,6 +13,8 @@ import pytest
 from app.core.clock import utcnow
 from tests.support.servers import Server
 
+pytestmark = pytest.mark.one_in(2)
+
 FEATURES = "/api/admin/projects/default/features"
 TOKENS = "/api/admin/api-tokens"
 SECONDS = 20

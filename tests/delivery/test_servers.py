@@ -14,6 +14,8 @@ from app.core.clock import utcnow
 from tests.support.machines import Machine
 from tests.support.servers import Server
 
+pytestmark = pytest.mark.one_in(2)
+
 FEATURES = "/api/admin/projects/default/features"
 CLIENT = "/api/client/features"
 USAGE = sa.text("SELECT sum(yes), sum(no) FROM feature_usage WHERE span = 'hour'")

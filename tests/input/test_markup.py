@@ -4,7 +4,7 @@ import pytest
 
 from tests.input.markup import PAYLOADS, check
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
 
 EVERY_NTH = 5
 """Of them; the others, and more, are for the soak tests."""

@@ -10,6 +10,8 @@ from tests.input.fields import ANYTHING, SLOTS
 from tests.input.values import BODIES, FULLER, Send, mistakes, sender
 from tests.support.writes import World, filled, rows
 
+pytestmark = pytest.mark.one_in(2)
+
 ID = "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10"
 EVERY_NTH = 13
 """Of all pairs of field and value; those that are left out are for the soak tests."""

@@ -256,6 +256,7 @@ def window(browser: Browser, named: Named) -> Iterator[BrowserContext]:
         yield context
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_the_longest_names_fit_a_page(way: Way, window: BrowserContext, named: Named):
     named.instance.let_password_be_given(datetime.now(UTC))

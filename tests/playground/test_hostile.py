@@ -7,6 +7,8 @@ import pytest
 from tests.input.corpora import strings
 from tests.playground.conftest import NORDIC, place
 
+pytestmark = pytest.mark.one_in(2)
+
 ADVANCED = "/playground/advanced"
 EVERY_NTH = 4
 

@@ -19,6 +19,8 @@ from app.server.loop import DRAIN_SECONDS
 from tests.support.machines import SECONDS
 from tests.support.servers import TOKEN, Answer, Server
 
+pytestmark = pytest.mark.one_in(2)
+
 FEATURES = "/api/admin/projects/default/features"
 HASTY = """
 import app.server.connections as runner

@@ -12,7 +12,7 @@ from tests.support.headers import ALWAYS
 from tests.support.machines import SECONDS, Machine
 from tests.support.servers import TOKEN, Answer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
 
 MEBIBYTE = 2**20
 

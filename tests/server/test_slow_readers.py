@@ -19,6 +19,8 @@ from tests.support.machines import Machine
 from tests.support.servers import Server
 from tests.support.windows import Window, set_password, sign_in
 
+pytestmark = pytest.mark.one_in(2)
+
 STALL_SECONDS = 2
 IMPATIENT = f"""
 import app.server.connections as connections

@@ -16,11 +16,14 @@ import pytest
 from app.server.loop import DRAIN_SECONDS
 from tests.support.servers import TOKEN, Server, until
 
+pytestmark = pytest.mark.one_in(2)
+
 USER = "/api/admin/user"
-HANG_SECONDS = 2
+HANG_SECONDS, READY_SECONDS = 2, 8
 IMPATIENT = f"""
 import app.server.supervisor as supervisor
 supervisor.HANG_SECONDS = {HANG_SECONDS}.0
+supervisor.READY_SECONDS = {READY_SECONDS}.0
 from app.cli import main
 main()
 """

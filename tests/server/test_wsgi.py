@@ -84,6 +84,7 @@ def counted(server):
     return sum(use["yes"] for use in uses)
 
 
+@pytest.mark.one_in(3)
 def test_the_database_is_migrated_and_what_is_to_happen_beside_requests_happens(
     server, machine, receiver
 ):
@@ -96,6 +97,7 @@ def test_the_database_is_migrated_and_what_is_to_happen_beside_requests_happens(
     until(lambda: counted(server) == 7)
 
 
+@pytest.mark.one_in(3)
 def test_what_was_reported_a_moment_ago_is_kept_at_the_end(server, start, machine):
     ok(server, "POST", f"{API}/projects/default/features", {"name": "cart"})
     report(server, yes=7)
@@ -113,6 +115,7 @@ def test_a_link_for_the_first_admin_is_shown(start):
     assert server.call("GET", link.removeprefix(server.address)).status == 200
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["waitress", "flask"])
 def test_it_refuses_to_start_with_a_sentence(name, machine):
     command = command_of(name, free_port())

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import copytree
+from tempfile import TemporaryFile
 
 import pytest
 from click.testing import CliRunner
 
 from app.cli import main
+from tests.support import preloaded
 from tests.support.processes import environment
 
 EXECUTABLE = Path(sys.executable).with_name("flagstaff")
@@ -64,7 +66,8 @@ class Within(Machine):
 
     def run(self, *words: str, fed: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
         if words[:1] == ("serve",):  # which has the process to itself
-            return super().run(*words, fed=fed, **settings)
+            run = self._run_forked if preloaded.IS_USED else super().run
+            return run(*words, **settings)
         status = 0
         with (
             CliRunner().isolation(fed, self.environ(**settings)) as (out, err, _),
@@ -76,6 +79,18 @@ class Within(Machine):
                 status = int(end.code or 0)
             said, told = out.getvalue().decode(), err.getvalue().decode()
         return subprocess.CompletedProcess(words, status, said, told)
+
+    def _run_forked(self, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
+            environ = self.environ(**settings)
+            process = preloaded.start(words, environ, out.fileno(), err.fileno())
+            try:
+                status = process.wait(SECONDS)
+            finally:
+                process.kill()
+            for file in (out, err):
+                file.seek(0)
+            return subprocess.CompletedProcess(words, status, out.read(), err.read())
 
 
 @contextmanager
@@ -97,7 +112,7 @@ def _process_kept_as_it_is() -> Iterator[None]:
 def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a machine that has the demo's organisation, to be copied.
 
-    The first worker that needs it makes it for all.
+    The first worker that needs it makes it for all. What the command printed is beside it.
     """
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -106,7 +121,7 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (shared / "demo.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not demo.home.exists():
-            demo.ok("demo")
+            demo.home.with_suffix(".txt").write_text(demo.ok("demo"))
     return demo.home
 
 

@@ -23,6 +23,7 @@ import app.server.serve  # noqa: F401 - with the line above, all that a server n
 from app.cli import main as flagstaff
 from tests.support import compiled, migrated
 
+IS_USED = sys.platform == "linux" and not any("soak" in word for word in sys.argv)
 ROOT = Path(__file__).resolve().parents[2]
 PR_SET_CHILD_SUBREAPER = 36
 LONGEST = 1_000_000
@@ -61,11 +62,14 @@ class Forked:
         self.send_signal(SIGKILL)
 
 
-def start(words: Sequence[str], environ: Mapping[str, str], out: int) -> Forked:
-    """Run the command; standard output and error go to the file ``out``."""
+def start(
+    words: Sequence[str], environ: Mapping[str, str], out: int, err: int | None = None
+) -> Forked:
+    """Run the command; ``out`` and ``err``: the files of its standard output and error."""
     ours = _original()
     _adopt(True)  # its fork becomes our child
-    socket.send_fds(ours, [json.dumps([words, dict(environ)]).encode()], [out])
+    files = [out, out if err is None else err]
+    socket.send_fds(ours, [json.dumps([words, dict(environ)]).encode()], files)
     forked = Forked(int(ours.recv(100)))
     _adopt(False)  # what a server that is killed leaves behind does not
     return forked
@@ -98,7 +102,7 @@ def main() -> None:
     gc.freeze()
     theirs = socket.socket(fileno=int(sys.argv[1]))
     while True:
-        asked, files, _, _ = socket.recv_fds(theirs, LONGEST, 1)
+        asked, files, _, _ = socket.recv_fds(theirs, LONGEST, 2)
         if not asked:
             return
         reading, writing = os.pipe()
@@ -109,7 +113,7 @@ def main() -> None:
             for file in (theirs.detach(), reading, writing):
                 os.close(file)
             words, environ = json.loads(asked)
-            _change_into(environ, files[0])
+            _change_into(environ, files)
             flagstaff(words)
             return
         os.wait()
@@ -118,14 +122,14 @@ def main() -> None:
             os.close(file)
 
 
-def _change_into(environ: Mapping[str, str], out: int) -> None:
+def _change_into(environ: Mapping[str, str], files: Sequence[int]) -> None:
     """Take on the environment and the files of the new process."""
     os.environ.clear()
     os.environ.update(environ)
     time.tzset()
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(out, stream.fileno())
-    os.close(out)
+    for stream, file in zip((sys.stdout, sys.stderr), files, strict=True):
+        os.dup2(file, stream.fileno())
+        os.close(file)
 
 
 if __name__ == "__main__":

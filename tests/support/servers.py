@@ -5,7 +5,6 @@ import json
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -19,7 +18,6 @@ from tests.support.processes import ALWAYS, free_port
 
 TOKEN = "bootstrap-token-of-the-tests-0123456789"
 SERVE = (EXECUTABLE, "serve")
-IS_PRELOADED = sys.platform == "linux" and not any("soak" in word for word in sys.argv)
 SECRET_KEY = "the-same-for-all-of-them-0123456789"
 
 
@@ -57,7 +55,7 @@ class Server:
         environ = machine.environ(**chosen)
         self.process: subprocess.Popen[bytes] | preloaded.Forked
         with self.log.open("ab") as log:
-            if command == SERVE and IS_PRELOADED:
+            if command == SERVE and preloaded.IS_USED:
                 self.process = preloaded.start(["serve"], environ, log.fileno())
             else:
                 self.process = subprocess.Popen(

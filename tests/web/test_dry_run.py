@@ -66,6 +66,7 @@ def test_no_write_is_forgotten_here(app):
     assert known | LOOKING == writes
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("write", WRITES)
 def test_a_dry_run_answers_like_the_deed_and_changes_nothing(app, root, world, write):
     method, path, body = write

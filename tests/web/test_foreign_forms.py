@@ -13,7 +13,7 @@ from tests.clients import ApiClient
 from tests.people import PASSWORD
 from tests.support.access import PAGES, PAGES_NEED, path_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
 
 POSTS = sorted(rule for method, rule in PAGES_NEED if method == "POST")
 UNTOLD = {"sessions", "kept_forms", "throttles", "visits"}

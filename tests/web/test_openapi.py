@@ -52,6 +52,7 @@ def test_the_page_shows_every_operation(document, stranger):
         assert path in page.text
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("role", ["Admin", MEMBER])
 def test_the_server_keeps_every_promise_of_its_description(role, larkspur: Machine):

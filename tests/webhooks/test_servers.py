@@ -10,6 +10,8 @@ from tests.support.machines import SECONDS
 from tests.support.servers import until
 from tests.support.webhooks import WEBHOOKS
 
+pytestmark = pytest.mark.one_in(2)
+
 API = "/api/admin"
 AGAIN_SECONDS = 15
 """After a kill, others must have gone on by then: a lease ends after 6 seconds."""
