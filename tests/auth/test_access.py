@@ -142,6 +142,7 @@ def test_a_token_opens_no_page_and_a_session_no_api(app, people, callers):
 PEEPERS = ("person Viewer", "person Editor", "Owner of other", "visitor")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 def test_pages_of_a_private_project_look_like_those_of_an_unknown_one(callers, visitors):
     asked = [

@@ -16,6 +16,8 @@ from tests.support.machines import EXECUTABLE, Machine
 from tests.support.servers import TOKEN, Server
 from tests.support.windows import Window, set_password, sign_in
 
+pytestmark = pytest.mark.one_in(2)
+
 ADMIN = "/api/admin"
 NEW_PASSWORD = "five words that no one guesses"
 

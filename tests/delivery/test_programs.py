@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.one_in(2)
+
 LANGUAGES = ("node", "python")
 POLL_SECONDS = 1
 FEATURES = "/api/admin/projects/default/features"

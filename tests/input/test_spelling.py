@@ -12,6 +12,7 @@ MARKS = st.characters(categories=["Mn", "Mc"])
 LETTERS = st.sampled_from("ae\u00e9\u1f82\uac00\u1100\u1161\u11a8\u0f73\u0344\u212b\U0001f986")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(MARKS | LETTERS, min_size=SHORT, max_size=3 * SHORT).map("".join))

@@ -12,6 +12,8 @@ from tests.journeys.places import press, use_token
 from tests.journeys.written import await_written
 from tests.support.programs import SDKS
 
+pytestmark = pytest.mark.one_in(2)
+
 
 def answer(page: Page, name: str) -> None:
     page.goto("/sdk-tokens")

@@ -76,7 +76,7 @@ def page(
             yield page
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_a_page_is_accessible(place: Place, page: Page, instance: Instance, by_turns: Choose):
     asked, said = [], []

@@ -2,9 +2,12 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.journeys.instance import CHECKOUT, Instance
+
+pytestmark = pytest.mark.one_in(2)
 
 V2 = re.compile(r"\?text=v2$")
 

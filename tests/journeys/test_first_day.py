@@ -3,10 +3,13 @@
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.journeys.instance import PASSWORD, reachable
 from tests.journeys.places import choose, new_tag, press
+
+pytestmark = pytest.mark.one_in(2)
 
 FEATURES = [f"shop.part-{number:02}" for number in range(1, 15)]
 CHOSEN = FEATURES[:12]

@@ -9,6 +9,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.journeys.instance import VIEWER, Instance
 from tests.journeys.places import press
 
+pytestmark = pytest.mark.one_in(2)
+
 
 @pytest.fixture
 def context(browser: Browser, instance: Instance, scripts: bool) -> Iterator[BrowserContext]:

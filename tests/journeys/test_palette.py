@@ -8,6 +8,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.journeys.instance import CHECKOUT, VIEWER, Instance
 from tests.journeys.places import reload_until
 
+pytestmark = pytest.mark.one_in(2)
+
 INPUT = "Search for anything"
 
 

@@ -15,6 +15,8 @@ from tests.journeys.instance import Instance, furnished, names
 from tests.journeys.places import choose_people, press
 from tests.support.processes import FLAGSTAFF, running
 
+pytestmark = pytest.mark.one_in(2)
+
 INACTIVE = 12
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 

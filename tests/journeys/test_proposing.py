@@ -1,8 +1,11 @@
 """Proposing a change where it needs approvals, from the page of the feature to its draft."""
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.journeys.instance import Instance, names
+
+pytestmark = pytest.mark.one_in(2)
 
 
 def _guarded(instance: Instance) -> tuple[str, str]:

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.journeys.instance import Instance
 from tests.journeys.places import choose, picker, press
+
+pytestmark = pytest.mark.one_in(2)
 
 
 def test_rows_are_chosen_all_at_once_and_by_stretches(page: Page, instance: Instance):

@@ -14,6 +14,8 @@ from tests.support.oidc import SECRET, OidcProvider
 from tests.support.processes import free_port
 from tests.support.servers import Server
 
+pytestmark = pytest.mark.one_in(2)
+
 
 @pytest.fixture
 def server(start: Callable[..., Server], one_provider: OidcProvider) -> Server:

@@ -29,6 +29,7 @@ def weigh(page: Page, path: str) -> int:
     return int(sum(lengths))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("list_of", ["projects", "features"])
 def test_a_page_is_light(browser: Browser, instance: Instance, list_of: str, record_property):
     path = "/projects" if list_of == "projects" else f"/projects/{instance.project(60)}"

@@ -16,7 +16,7 @@ from app.core.actor import COMMAND_LINE
 from tests.support.machines import Machine, Within
 from tests.support.servers import Server, until
 
-pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
+pytestmark = [pytest.mark.slow, pytest.mark.one_in(3)]
 
 VERSION = version("flagstaff")
 

@@ -16,7 +16,7 @@ from app.factory import create_app
 from app.operations.progress import Progress
 from tests.support.machines import Machine
 
-pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
+pytestmark = [pytest.mark.slow, pytest.mark.one_in(3)]
 
 Rows = dict[str, list[tuple[object, ...]]]
 

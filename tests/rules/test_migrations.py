@@ -255,6 +255,7 @@ def test_a_database_of_a_newer_version_is_left_alone(migrated):
     assert (rows_of(migrated), schema_of(migrated)) == (rows, schema)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 def test_processes_that_start_at_once_all_succeed(make, tmp_path, by_turns):
     engines = [make() for _ in by_turns(range(ROUNDS))]

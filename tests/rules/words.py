@@ -10,6 +10,7 @@ import sys
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -40,10 +41,15 @@ class Rule:
     """Why these files may: by path, or the beginning of one."""
 
     def matches(self, text: str) -> Iterator[re.Match[str]]:
-        return re.finditer(rf"\b(?:{self.pattern})\b".replace(" ", r"\s+"), text, re.IGNORECASE)
+        return _whole_words(self.pattern).finditer(text)
 
     def holds_for(self, path: str) -> bool:
         return path.startswith(self.below) and not path.startswith(tuple(self.except_in))
+
+
+@cache
+def _whole_words(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.IGNORECASE)
 
 
 PAGES = ("app/", "templates/")
@@ -113,7 +119,11 @@ def found(only: tuple[str, ...] = ("",)) -> list[Found]:
 def pieces(path: str) -> Iterator[tuple[int, str]]:
     """What a file says to people, each piece with the line that it begins in."""
     text = ROOT.joinpath(path).read_text("utf-8")
-    return of_python(text) if path.endswith(".py") else iter([(1, text)])
+    if not path.endswith(".py"):
+        return iter([(1, text)])
+    any_rule = _whole_words("|".join(rule.pattern for rule in RULES))
+    # Telling what is a comment and what is code takes several times as long as one look at all.
+    return of_python(text) if any_rule.search(_spaced(text)) else iter(())
 
 
 def of_python(text: str) -> Iterator[tuple[int, str]]:
@@ -123,7 +133,11 @@ def of_python(text: str) -> Iterator[tuple[int, str]]:
             yield token.start[0], token.string
     for before, token in pairwise(tokens):
         if before.string in {"def", "class"} and before.type == tokenize.NAME:
-            yield token.start[0], re.sub(r"(?<=[a-z])(?=[A-Z])|_+", " ", token.string).strip()
+            yield token.start[0], _spaced(token.string).strip()
+
+
+def _spaced(names: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|_+", " ", names)
 
 
 def _paths() -> list[str]:

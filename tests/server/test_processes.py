@@ -3,11 +3,14 @@
 import re
 from urllib.request import Request, build_opener
 
+import pytest
 import sqlalchemy as sa
 
 from app.core.files import revisions
 from tests.support.servers import TOKEN
 from tests.support.windows import ADMIN, Window, set_password, sign_in, status
+
+pytestmark = pytest.mark.one_in(2)
 
 
 def test_four_that_start_at_once_on_nothing_are_all_ready(machine, empty_postgresql, servers):

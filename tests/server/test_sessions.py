@@ -9,6 +9,8 @@ from tests.people import PASSWORD
 from tests.support.servers import Server
 from tests.support.windows import Window, follow_link, set_password, sign_in
 
+pytestmark = pytest.mark.one_in(2)
+
 ADMIN = "/api/admin"
 
 

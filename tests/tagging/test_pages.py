@@ -331,6 +331,7 @@ def test_tags_on_the_features_come_first_and_are_never_cut(app, browser, admin, 
     assert page.has("502 tags of 522. The filter finds the others.")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 def test_a_review_of_many_features_is_grouped_and_names_every_one(browser, admin):
     names = [f"f{number:03}" for number in range(600)]

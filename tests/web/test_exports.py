@@ -13,6 +13,8 @@ from app.web.exports import safe_cell
 from tests.browser import Browser
 from tests.clients import ApiClient
 
+pytestmark = pytest.mark.one_in(2)
+
 LISTS = {
     "/projects": "projects",
     "/projects/default": "features",
