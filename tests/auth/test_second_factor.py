@@ -19,6 +19,8 @@ from tests.people import PASSWORD, People
 from tests.support.security_log import Log, facts
 from tests.support.sign_in import sign_in
 
+pytestmark = pytest.mark.slow
+
 START = datetime(2026, 11, 21, 12, tzinfo=UTC)
 STEP = timedelta(seconds=30)
 WRONG = "This code is wrong or was already used. Enter the next one."

@@ -99,6 +99,7 @@ def test_what_can_be_done_directly_elsewhere_can_be_proposed_and_applied(desk, a
     assert desk.feature() != before
 
 
+@pytest.mark.slow
 def test_archiving_and_dependencies_of_what_is_on_can_be_proposed(desk):
     for name in ("card", "tips"):
         desk.directly(f"{name}/environments/production/on")

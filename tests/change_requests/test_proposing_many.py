@@ -5,6 +5,8 @@ import pytest
 from tests.browser import Browser
 from tests.support.change_requests import LIST, PROJECT, rollout, switching
 
+pytestmark = pytest.mark.slow
+
 PAGE = "/projects/pay"
 COPY = f"{PAGE}/features/card/environments/development/copy"
 ADDED = "Added to your draft. Send it for review when it’s complete."

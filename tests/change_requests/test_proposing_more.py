@@ -5,6 +5,8 @@ import pytest
 from tests.browser import Browser
 from tests.support.change_requests import LIST, PROJECT, rollout
 
+pytestmark = pytest.mark.slow
+
 FEATURE = "/projects/pay/features/card"
 ADDED = "Added to your draft. Send it for review when it’s complete."
 RULE = {"contextName": "userId", "operator": "IN", "values": ["1"]}

@@ -10,6 +10,8 @@ from app.core.clock import utcnow
 from tests.clients import error_of, problems_of
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def later(app):

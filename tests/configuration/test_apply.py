@@ -22,6 +22,8 @@ from app.core.errors import Conflict, Invalid
 from tests.configuration.documents import contents
 from tests.support.instances import reset_database
 
+pytestmark = pytest.mark.slow
+
 EVERY = settings(
     max_examples=int(os.environ.get("EXAMPLES", "6")),
     deadline=None,

@@ -179,6 +179,7 @@ def test_a_disk_without_space_is_not_ready_and_still_read(instance, admin, monke
     assert is_ready(instance)
 
 
+@pytest.mark.slow
 def test_a_write_that_failed_makes_it_not_ready_for_a_moment(instance, admin, monkeypatch):
     monkeypatch.setattr(storage, "FAILURE_SECONDS", FAILURE_SECONDS)
     assert create(admin, "before") == 201

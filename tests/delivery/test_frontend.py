@@ -175,6 +175,7 @@ def test_the_time_is_now_or_what_the_context_says(front, make):
     assert front.on(currentTime="garbage") == set()
 
 
+@pytest.mark.slow
 def test_a_known_context_gets_another_answer_when_a_date_has_passed(front, make):
     start = datetime.now(UTC) + timedelta(seconds=1)
     make("late", constraints=[date("DATE_AFTER", start)])

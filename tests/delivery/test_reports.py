@@ -233,6 +233,7 @@ def test_counts_of_tokens_with_different_projects_are_added_up(app, new_sdk, doo
     assert of_features(app) == {"cart": (3, 0)}
 
 
+@pytest.mark.slow
 def test_more_names_than_fit_into_one_in_are_counted(app, admin, sdk):
     """Both ways of passing a list to the database know the features."""
     for number in range(120):

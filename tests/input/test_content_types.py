@@ -10,6 +10,7 @@ TOO_LARGE = b" " * 3_000_000
 PATHS = ["/api/", "/api/openapi.json", "/api/admin/projects", "/api/admin/user"]
 
 
+@pytest.mark.slow
 def test_only_json_is_taken_for_json(app, root, world):
     root.ok("GET", "/user")
     before = rows(app)

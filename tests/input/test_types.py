@@ -42,6 +42,7 @@ def fields(document: dict, schema: dict, before: str = "") -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_field_is_in_the_table(app: Flask, root, world):
     router = app.url_map.bind("localhost")
     document = root.ok("GET", "/api/openapi.json")

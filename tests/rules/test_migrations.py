@@ -19,6 +19,8 @@ from app.core.db import Model, db
 from app.factory import create_app
 from tests.support import migrated as by_script
 
+pytestmark = pytest.mark.slow
+
 PROCESSES = 4
 ROUNDS = 3
 

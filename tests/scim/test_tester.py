@@ -4,8 +4,6 @@ from collections.abc import Callable
 
 import httpx2
 import pytest
-from scim2_client.engines.httpx2 import SyncSCIMClient
-from scim2_tester import Status, check_server
 
 from tests.support.servers import Server
 
@@ -14,6 +12,10 @@ from tests.support.servers import Server
 def test_every_check_of_scim2_tester_passes(
     start: Callable[..., Server], request: pytest.FixtureRequest, database: str
 ):
+    # Imported here, since that takes every process of the tests a second.
+    from scim2_client.engines.httpx2 import SyncSCIMClient  # noqa: PLC0415
+    from scim2_tester import Status, check_server  # noqa: PLC0415
+
     url = "empty_postgresql"
     settings = {} if database == "sqlite" else {"DATABASE_URL": request.getfixturevalue(url)}
     server = start(**settings)

@@ -42,6 +42,7 @@ def test_parts_of_names_that_start_so_come_before_what_is_inside_of_a_word(admin
     ]
 
 
+@pytest.mark.slow
 def test_all_words_must_be_found_in_any_order_also_in_descriptions(admin, shop, subtests):
     for asked, names in (
         ("checkout.express", ["checkout.express", "checkout.express.wallet"]),
@@ -170,6 +171,7 @@ def test_a_kind_alone_comes_in_pages(admin):
     assert found(admin, "paging", **{"in": "tags"}) == {}
 
 
+@pytest.mark.slow
 def test_where_nothing_matches_something_similar_is_named(admin, shop, subtests):
     for asked, meant in (
         ("exprs", "express"),

@@ -5,6 +5,8 @@ import pytest
 from tests.clients import ApiClient
 from tests.search.conftest import answer, found
 
+pytestmark = pytest.mark.slow
+
 HIDDEN = {"hidden.express", "Expansion", "Explorers"}
 FOR_ADMINS = {"users", "serviceAccounts", "sdkTokens"}
 

@@ -40,6 +40,7 @@ def times(app: Flask) -> list[int]:
         return list(db.session.scalars(sa.select(SecurityEntry.times).order_by(SecurityEntry.id)))
 
 
+@pytest.mark.slow
 def test_after_ten_rows_a_minute_the_rest_is_counted_in_the_last(app, clock):
     record(app, *[UNKNOWN] * 500)
     assert times(app) == [1] * 9 + [491]

@@ -105,6 +105,7 @@ def _is_slow(item: pytest.Item) -> bool:
     return (
         item.get_closest_marker("slow") is not None
         or "journeys" in item.path.parts
+        or "pages" in item.path.stem
         or not LONG.isdisjoint(getattr(item, "fixturenames", ()))
         or (call is not None and "postgresql" in call.params.values())
     )

@@ -9,6 +9,8 @@ from tests.clients import error_of, problems_of
 from tests.support.imports import finish, settled
 from tests.support.unleash import EXPORT, TOKEN, sample
 
+pytestmark = pytest.mark.slow
+
 LONG = f"long.{'x' * 125}"
 
 

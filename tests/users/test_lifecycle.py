@@ -236,6 +236,7 @@ def test_an_admin_can_be_deleted_when_another_can_sign_in(admin, settle):
     assert error_of(admin.delete(f"{PATH}/{second}")) == (409, "ConflictError")
 
 
+@pytest.mark.slow
 def test_twenty_demotions_at_once_leave_an_admin(admin, settle):
     ids = [settle(f"admin{number}", root_role=1)[0] for number in range(20)]
     answers = at_once(lambda path=f"{PATH}/{id}": admin.put(path, {"rootRole": 3}) for id in ids)

@@ -80,6 +80,7 @@ def test_an_archived_feature_says_so(app, admin, reader):
     assert (visited.feature, visited.is_archived) == ("a", True)
 
 
+@pytest.mark.slow
 def test_only_the_latest_are_kept(app, admin, reader):
     browser, id = reader
     names = [f"f{number}" for number in range(service.KEPT + 3)]

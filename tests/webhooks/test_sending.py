@@ -128,6 +128,7 @@ def test_the_last_attempt_is_a_day_after_the_first():
     assert list(PAUSES) == sorted(PAUSES)
 
 
+@pytest.mark.slow
 def test_a_receiver_that_is_away_for_ten_minutes_misses_nothing(
     app, admin, receivers, monkeypatch, clock
 ):
