@@ -55,8 +55,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One more than there are processors: much of the time a server or a browser is awaited."""
-    return len(os.sched_getaffinity(0)) + 1
+    """One more than there are processors, unless no server and no browser is awaited."""
+    return len(os.sched_getaffinity(0)) + (not config.getoption("--quick"))
 
 
 @pytest.fixture

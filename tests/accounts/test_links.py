@@ -80,6 +80,7 @@ def test_the_owner_learns_at_the_next_sign_in_that_a_link_was_made(app, browser,
     assert notice.endswith("It was not used.")
 
 
+@pytest.mark.slow
 def test_the_first_to_sign_in_does_not_use_the_notice_up(app, people, ada):
     with time_machine.travel(START, tick=False) as clock:
         people.person("chief", role="Admin")

@@ -20,6 +20,8 @@ from tests.people import PASSWORD
 from tests.statements import statements
 from tests.support.sign_in import sign_in
 
+pytestmark = pytest.mark.slow
+
 START = datetime(2026, 11, 21, tzinfo=UTC)
 HERE, THERE = "192.0.2.7", "198.51.100.9"
 
@@ -71,7 +73,6 @@ def test_a_busy_server_does_not_count_as_a_failure(attempt, ada):
         assert attempt("ada", PASSWORD) == "in"
 
 
-@pytest.mark.slow
 def test_guessing_as_fast_as_allowed_from_everywhere_is_limited_to_a_hundred(attempt, ada):
     tried = number = 0
     with time_machine.travel(START, tick=False) as clock:
@@ -148,7 +149,6 @@ def test_guessing_from_a_known_address_is_slowed_down_too(app, attempt, people):
         assert answers == ["wrong"] * 15 + ["3"] * 5
 
 
-@pytest.mark.slow
 def test_one_name_from_many_networks_is_slowed_down_except_from_known_ones(attempt, ada):
     with time_machine.travel(START, tick=False) as clock:
         assert attempt("ada", PASSWORD, ip=HERE) == "in"

@@ -10,6 +10,8 @@ from app.core.clock import utcnow
 from tests.clients import error_of
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
 
+pytestmark = pytest.mark.slow
+
 STRATEGY = {"feature": "card", "action": "addStrategy", "payload": rollout(10)}
 
 

@@ -524,6 +524,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     return machine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", CHANGES)
 def test_a_rehearsal_says_what_would_be_done_and_does_not(furnished, words):
     before = everything(furnished)

@@ -144,6 +144,7 @@ def test_a_walk_keeps_to_its_filters(admin, history):
     assert walk(admin, type="feature-created", limit=2) == expected
 
 
+@pytest.mark.slow
 def test_events_of_one_moment_are_walked_too(admin):
     names = [f"n{number}" for number in range(25)]
     for name in names:

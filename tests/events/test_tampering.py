@@ -22,6 +22,8 @@ from app.operations.heads import HEADS
 from app.server.instance import open_instance
 from tests.support.machines import Within
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = (
     "id, type, created_at, created_by, created_by_user_id, token_id, ip, project, feature_name, "
     "data, pre_data, reason, batch_id"

@@ -9,6 +9,8 @@ import time_machine
 from tests.browser import Browser
 from tests.statements import statements
 
+pytestmark = pytest.mark.slow
+
 PROJECT = "/projects/default"
 FEATURES = f"{PROJECT}/features"
 CREATED = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)

@@ -10,6 +10,8 @@ from app.visits import requests as visits
 from tests.browser import Browser
 from tests.support.change_requests import PLACE, new_desk, rollout, switching
 
+pytestmark = pytest.mark.slow
+
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 

@@ -6,11 +6,12 @@ from tests.clients import error_of
 from tests.input.bodies import EVERY_NTH, ROUTES, check_types, send
 from tests.support.writes import rows
 
+pytestmark = pytest.mark.slow
+
 TOO_LARGE = b" " * 3_000_000
 PATHS = ["/api/", "/api/openapi.json", "/api/admin/projects", "/api/admin/user"]
 
 
-@pytest.mark.slow
 def test_only_json_is_taken_for_json(app, root, world):
     root.ok("GET", "/user")
     before = rows(app)

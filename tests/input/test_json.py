@@ -8,6 +8,8 @@ from tests.clients import ApiClient, problems_of
 from tests.input.bodies import ROUTES
 from tests.input.corpora import json_texts
 
+pytestmark = pytest.mark.slow
+
 INSIDE = b'{"name": "Default", "featureCount": %b}'
 """A field that takes whatever JSON there is, since it is ignored."""
 AMBIGUOUS = {
@@ -59,7 +61,6 @@ def test_what_may_be_either_is_read_or_refused(admin):
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.slow
 def test_no_route_stumbles_over_a_text(root, world):
     for (method, path, body), name in product(ROUTES, WORST):
         answer = root.request(

@@ -4,6 +4,8 @@ import pytest
 
 from tests.clients import ApiClient, problems_of
 
+pytestmark = pytest.mark.slow
+
 MOST = 50_000
 PROJECT = "/projects/default"
 TAGS = {"addedTags": [{"value": "beta"}], "removedTags": []}

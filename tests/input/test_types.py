@@ -10,7 +10,7 @@ from tests.input.fields import ANYTHING, SLOTS
 from tests.input.values import BODIES, FULLER, Send, mistakes, sender
 from tests.support.writes import World, filled, rows
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
 
 ID = "5f8cf0a5-6bd4-4d5c-9f3c-7d1d6c3a2b10"
 EVERY_NTH = 13
@@ -42,7 +42,6 @@ def fields(document: dict, schema: dict, before: str = "") -> set[str]:
     return found
 
 
-@pytest.mark.slow
 def test_every_field_is_in_the_table(app: Flask, root, world):
     router = app.url_map.bind("localhost")
     document = root.ok("GET", "/api/openapi.json")
@@ -63,12 +62,10 @@ def test_every_field_is_in_the_table(app: Flask, root, world):
     assert len(table) == len(SLOTS)
 
 
-@pytest.mark.slow
 def test_values_are_taken_and_refused_as_the_table_says(send):
     assert mistakes(send, EVERY_NTH) == []
 
 
-@pytest.mark.slow
 def test_no_body_takes_a_field_that_it_does_not_have(app, root, world):
     known = {(s.method, s.path, s.pointer.partition("/")[0]) for s in SLOTS}
     root.ok("GET", "/user")  # so that the token's use is noted

@@ -11,6 +11,8 @@ from tests.clients import error_of
 from tests.statements import settled
 from tests.support.change_requests import new_desk, switching
 
+pytestmark = pytest.mark.slow
+
 NOTICES = "/user/notices"
 FEATURES = "/projects/default/features"
 

@@ -103,6 +103,7 @@ def test_several_at_once_write_one_line(app, home, change):
         assert heads.read(home).problems == []
 
 
+@pytest.mark.slow
 def test_a_long_file_is_continued_by_its_end_alone(app, home, change):
     for minutes in range(60):
         change()

@@ -7,7 +7,7 @@ import pytest
 from tests.input.corpora import strings
 from tests.playground.conftest import NORDIC, place
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
 
 ADVANCED = "/playground/advanced"
 EVERY_NTH = 4
@@ -42,7 +42,6 @@ def some_strings(by_turns):
     return [text for half in by_turns((0, 1)) for text in every_nth[half::2]]
 
 
-@pytest.mark.slow
 def test_no_string_fails_or_lets_anyone_in(guarded, by_turns):
     for text in some_strings(by_turns):
         for context in (
@@ -56,7 +55,6 @@ def test_no_string_fails_or_lets_anyone_in(guarded, by_turns):
             assert sent(guarded, context)[1] is False, context
 
 
-@pytest.mark.slow
 def test_no_string_fails_on_the_page(browser, guarded, by_turns):
     for text in some_strings(by_turns):
         if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):

@@ -11,6 +11,8 @@ from importlinter import Contract
 
 from tests.rules.walls import DomainWithoutWeb, LayersByPattern
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 TYPES = {"domain": DomainWithoutWeb, "patterns": LayersByPattern}
 

@@ -1,5 +1,7 @@
 """Everyone keeps filters of lists under names, and shares them by address."""
 
+import pytest
+
 from app.saved_filters.service import MOST
 from tests.browser import Browser, text_of
 from tests.clients import error_of
@@ -64,6 +66,7 @@ def test_only_lists_of_this_server_with_filters_can_be_saved(viewer, subtests):
             assert answer.json["details"][0]["path"] == "/address"
 
 
+@pytest.mark.slow
 def test_there_is_an_end_to_how_many(viewer):
     for number in range(MOST):
         save(viewer, f"n{number}")

@@ -11,6 +11,8 @@ from app.search import sources
 from tests.clients import error_of, problems_of
 from tests.search.conftest import answer, found
 
+pytestmark = pytest.mark.slow
+
 
 def test_everything_that_has_a_name_is_found_by_it(admin, shop):
     got = found(admin, "exp")
@@ -42,7 +44,6 @@ def test_parts_of_names_that_start_so_come_before_what_is_inside_of_a_word(admin
     ]
 
 
-@pytest.mark.slow
 def test_all_words_must_be_found_in_any_order_also_in_descriptions(admin, shop, subtests):
     for asked, names in (
         ("checkout.express", ["checkout.express", "checkout.express.wallet"]),
@@ -171,7 +172,6 @@ def test_a_kind_alone_comes_in_pages(admin):
     assert found(admin, "paging", **{"in": "tags"}) == {}
 
 
-@pytest.mark.slow
 def test_where_nothing_matches_something_similar_is_named(admin, shop, subtests):
     for asked, meant in (
         ("exprs", "express"),
@@ -214,7 +214,6 @@ def test_what_is_no_question_is_refused(viewer, stranger):
 HOSTILE = st.text(max_size=110) | st.text("%_\\'\"*()-.:>^~ abON\0", max_size=110)
 
 
-@pytest.mark.slow
 @settings(
     max_examples=60,
     deadline=None,

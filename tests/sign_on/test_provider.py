@@ -21,6 +21,8 @@ from tests.clients import ApiClient
 from tests.support.oidc import KIM, There, change_settings, go_there
 from tests.support.sign_in import PASSWORD, let_time_pass, sign_in
 
+pytestmark = pytest.mark.slow
+
 ALL = {"sign_on_create": "all"}
 
 
@@ -136,7 +138,6 @@ def test_what_a_person_gave_stays_when_a_group_ends(app, provider, ada, admin, p
     assert admin.get(f"/api/admin/user-admin/{kim}").get_json()["rootRole"] == 2
 
 
-@pytest.mark.slow
 def test_the_last_admin_who_can_sign_in_keeps_the_role_without_a_group(
     app, provider, admin, people
 ):

@@ -85,6 +85,7 @@ def test_every_type_has_a_sentence(admin, subtests):
             assert all(isinstance(value, str) for value in made["parameters"].values())
 
 
+@pytest.mark.slow
 def test_what_sdks_would_misread_is_refused(admin, subtests):
     for body, path in (
         ({"name": "custom"}, "/name"),
@@ -227,6 +228,7 @@ def test_strategies_are_sorted_at_once(admin):
     assert list(problems_of(unknown)) == ["/0/id"]
 
 
+@pytest.mark.slow
 def test_there_are_at_most_30_strategies(admin):
     for _ in range(30):
         admin.ok("POST", PATH, {"name": "default"})

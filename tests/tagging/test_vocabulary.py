@@ -7,6 +7,8 @@ import pytest
 from tests.clients import error_of, problems_of
 from tests.support.races import at_once, statuses
 
+pytestmark = pytest.mark.slow
+
 TAGS = "/tags"
 
 

@@ -126,6 +126,7 @@ def unchanged(browser: Browser) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_every_answer_has_every_header_and_none_tells_what_is_inside(answers, caplog):
     records = caplog.get_records("setup")
     for name, answer in answers.items():

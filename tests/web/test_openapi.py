@@ -9,6 +9,8 @@ from tests.clients import ApiClient
 from tests.support.machines import Machine
 from tests.support.promises import MEMBER, check_promises
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = 4
 """Random requests an operation. ``make soak`` makes many more, and systematic ones."""
 SEED = 20_261_123
@@ -20,7 +22,6 @@ def document(stranger: ApiClient) -> dict:
     return stranger.ok("GET", "/api/openapi.json")
 
 
-@pytest.mark.slow
 def test_the_description_is_valid_openapi(document):
     assert document["openapi"] == "3.1.0"
     OpenAPIV31SpecValidator(document).validate()
@@ -53,7 +54,6 @@ def test_the_page_shows_every_operation(document, stranger):
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.slow
 @pytest.mark.parametrize("role", ["Admin", MEMBER])
 def test_the_server_keeps_every_promise_of_its_description(role, larkspur: Machine):
     check_promises(role, larkspur, "--phases=fuzzing", f"--seed={SEED}", examples=EXAMPLES)

@@ -340,6 +340,7 @@ def test_nothing_is_sent_to_a_host_that_is_no_longer_allowed(app, admin, allowed
     admin.ok("PUT", f"{WEBHOOKS}/{id}", {"paused": True})
 
 
+@pytest.mark.slow
 def test_an_address_that_is_none_is_refused(app, admin, monkeypatch, subtests):
     for url in (
         "hooks.example.com",
