@@ -7,6 +7,7 @@ favourites. Only how far they have read is stored.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -142,8 +143,10 @@ def _newest(
 
 def _kinds(actor: Actor, followed: Followed) -> Iterator[list[sa.ColumnElement[bool]]]:
     """What happened in projects, to features of others, and to change requests of others."""
-    yield [Event.project.in_(followed.projects), _is_last_in(Event.project)]
-    yield [Event.feature_name.in_(followed.features), _is_last_in(Event.feature_name)]
+    if followed.projects:
+        yield [Event.project.in_(followed.projects), _is_last_in(Event.project)]
+    if followed.features:
+        yield [Event.feature_name.in_(followed.features), _is_last_in(Event.feature_name)]
     own = sa.select(ChangeRequest.id).where(is_by(actor.id))
     is_about_request = Event.type.in_(ABOUT_REQUESTS)
     # In other types the same name may be no number, which PostgreSQL refuses to compare.
@@ -151,6 +154,7 @@ def _kinds(actor: Actor, followed: Followed) -> Iterator[list[sa.ColumnElement[b
     yield [is_about_request, request_id.in_(own)]
 
 
+@cache  # an alias takes as long to make as the statement to run, and each page counts the unread
 def _is_last_in(column: InstrumentedAttribute[str | None]) -> sa.ColumnElement[bool]:
     """Whether an event is the last of its act in the same project, or on the same feature."""
     later = aliased(Event)
