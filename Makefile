@@ -16,10 +16,10 @@ run: ## set everything up and start Flagstaff at http://127.0.0.1:4242
 	@$(INSTALL)
 	$(BIN)/flagstaff serve
 
-test: check .venv/sdks ## run every check and every test, on each database by turns
+test: check .venv/sdks ## run every check and the tests (10 minutes), on each database by turns
 	$(BIN)/pytest -n auto
 
-quick: ## run the tests that need neither PostgreSQL nor a browser (3 minutes)
+quick: ## run the short tests of services, API and rules (a minute)
 	@$(INSTALL) test
 	$(BIN)/pytest -n auto --quick
 

@@ -19,7 +19,7 @@ from app.usage.service import Counted, Report, Running
 from tests.people import People
 from tests.statements import settled, statements
 
-pytestmark = [pytest.mark.slow, pytest.mark.one_in(4)]
+pytestmark = [pytest.mark.slow, pytest.mark.one_in(6)]
 
 FEW, MANY = 5, 20
 FEATURES = "/projects/default/features"

@@ -64,7 +64,7 @@ def token(server):
     return new_token(server, "client")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", names())
 def test_sdks_and_faces_answer_as_specified(server, token, sdks, by_turns, name):
     specification = Specification(name)

@@ -6,6 +6,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.journeys.instance import COLLEAGUE, Instance
 from tests.journeys.places import names, press
 
+pytestmark = pytest.mark.one_in(2)
+
 
 def proposed(instance: Instance) -> tuple[str, str]:
     """The path of a change request that needs one approval, and the feature it switches on."""

@@ -5,6 +5,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.journeys.instance import Instance, names
 
+pytestmark = pytest.mark.one_in(2)
+
 
 @pytest.fixture
 def prepared(instance: Instance) -> str:

@@ -1,9 +1,12 @@
 """A feature comes to its end: it is proposed as stale, marked, completed, and archived."""
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.journeys.instance import Instance
 from tests.journeys.places import names, press
+
+pytestmark = pytest.mark.one_in(2)
 
 
 def test_a_feature_comes_to_its_end(browser: Browser, instance: Instance, scripts: bool):

@@ -2,10 +2,13 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.journeys.instance import Instance
 from tests.journeys.places import press
+
+pytestmark = pytest.mark.one_in(2)
 
 
 def shop(instance: Instance) -> str:

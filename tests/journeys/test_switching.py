@@ -1,9 +1,12 @@
 """Saying who gets a feature, as people do it."""
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.journeys.instance import Instance
 from tests.journeys.places import names, press
+
+pytestmark = pytest.mark.one_in(2)
 
 
 def test_the_sentence_follows_what_is_typed_and_chosen(page: Page, instance: Instance):

@@ -8,6 +8,7 @@ import pytest
 from tests.support.servers import Server
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_every_check_of_scim2_tester_passes(
     start: Callable[..., Server], request: pytest.FixtureRequest, database: str

@@ -48,7 +48,7 @@ def world(admin: ApiClient) -> None:
         admin.ok("POST", "/projects/web/features", {"name": name})
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", GARBAGE)
 def test_no_garbage_breaks_a_form_or_an_address(browser: Browser, world, by_turns, kind):

@@ -7,7 +7,7 @@ from tests.support.instances import new_instance
 from tests.support.machines import Machine
 from tests.support.webhooks import deliver
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
 
 
 def test_after_a_restore_the_same_event_has_the_same_id_and_another_one_another(
