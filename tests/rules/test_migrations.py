@@ -258,7 +258,6 @@ def test_a_database_of_a_newer_version_is_left_alone(migrated):
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.slow
 def test_processes_that_start_at_once_all_succeed(make, tmp_path, by_turns):
     engines = [make() for _ in by_turns(range(ROUNDS))]
     urls = [engine.url.render_as_string(hide_password=False) for engine in engines]

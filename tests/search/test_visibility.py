@@ -93,7 +93,6 @@ def test_pages_and_actions_are_those_that_one_can_open(admin, readers):
     assert not {"New project", "New user", "Users", "New feature"} & pages["viewer"]
 
 
-@pytest.mark.slow
 def test_every_page_that_is_found_opens(browser, people, shop):
     people.person("plain")
     for who in ("boss", "plain"):
