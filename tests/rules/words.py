@@ -89,6 +89,7 @@ RULES = (
     Rule("programs?", "application (asks for features), script (calls the admin API)", PAGES),
     Rule("(?<!feature\\s)(?:flags?|toggles?)(?!\\.)", "feature", ("templates/",)),
 )
+ANY_RULE = _whole_words("|".join(rule.pattern for rule in RULES))
 ITSELF = {"tests/rules/words.py"}
 
 
@@ -121,9 +122,8 @@ def pieces(path: str) -> Iterator[tuple[int, str]]:
     text = ROOT.joinpath(path).read_text("utf-8")
     if not path.endswith(".py"):
         return iter([(1, text)])
-    any_rule = _whole_words("|".join(rule.pattern for rule in RULES))
     # Telling what is a comment and what is code takes several times as long as one look at all.
-    return of_python(text) if any_rule.search(_spaced(text)) else iter(())
+    return of_python(text) if ANY_RULE.search(_spaced(text)) else iter(())
 
 
 def of_python(text: str) -> Iterator[tuple[int, str]]:

@@ -62,14 +62,11 @@ class Forked:
         self.send_signal(SIGKILL)
 
 
-def start(
-    words: Sequence[str], environ: Mapping[str, str], out: int, err: int | None = None
-) -> Forked:
+def start(words: Sequence[str], environ: Mapping[str, str], out: int, err: int) -> Forked:
     """Run the command; ``out`` and ``err``: the files of its standard output and error."""
     ours = _original()
     _adopt(True)  # its fork becomes our child
-    files = [out, out if err is None else err]
-    socket.send_fds(ours, [json.dumps([words, dict(environ)]).encode()], files)
+    socket.send_fds(ours, [json.dumps([words, dict(environ)]).encode()], [out, err])
     forked = Forked(int(ours.recv(100)))
     _adopt(False)  # what a server that is killed leaves behind does not
     return forked

@@ -56,7 +56,7 @@ class Server:
         self.process: subprocess.Popen[bytes] | preloaded.Forked
         with self.log.open("ab") as log:
             if command == SERVE and preloaded.IS_USED:
-                self.process = preloaded.start(["serve"], environ, log.fileno())
+                self.process = preloaded.start(["serve"], environ, log.fileno(), log.fileno())
             else:
                 self.process = subprocess.Popen(
                     command, env=environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log
