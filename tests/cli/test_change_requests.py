@@ -9,10 +9,9 @@ import pytest
 
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
-from app.core.db import db
 from tests.people import People
 from tests.support.change_requests import LIST, PROJECT, Desk, new_desk, rollout, switching
-from tests.support.instances import new_instance
+from tests.support.instances import open_instance
 from tests.support.machines import Machine
 
 IN_PRODUCTION = ("--environment", "production")
@@ -21,11 +20,9 @@ IN_PRODUCTION = ("--environment", "production")
 @pytest.fixture
 def desk(machine: Machine) -> Iterator[Desk]:
     machine.home.mkdir()
-    app = new_instance({"FLAGSTAFF_HOME": str(machine.home)})
-    people = People(app)
-    yield new_desk(people.client("admin", role="Admin"), people)
-    with app.app_context():
-        db.engine.dispose()
+    with open_instance(machine.environ()) as app:
+        people = People(app)
+        yield new_desk(people.client("admin", role="Admin"), people)
 
 
 def value(machine: Machine, *words: str) -> Any:

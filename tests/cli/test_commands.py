@@ -26,7 +26,7 @@ from app.tokens.models import Token
 from tests.browser import Browser
 from tests.clients import ApiClient
 from tests.people import People
-from tests.support.instances import new_instance
+from tests.support.instances import open_instance
 from tests.support.machines import Machine
 from tests.support.preloaded import ROOT
 
@@ -37,10 +37,8 @@ NEWEST = revisions()[-1]
 def instance(machine: Machine) -> Iterator[Flask]:
     """The application on the machine's database."""
     machine.home.mkdir()
-    app = new_instance({"FLAGSTAFF_HOME": str(machine.home)})
-    yield app
-    with app.app_context():
-        db.engine.dispose()
+    with open_instance(machine.environ()) as app:
+        yield app
 
 
 def every_command(

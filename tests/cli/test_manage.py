@@ -10,9 +10,8 @@ import sqlalchemy as sa
 
 from app.cli import cli
 from app.core.actor import COMMAND_LINE
-from app.core.db import db
 from tests.people import People
-from tests.support.instances import new_instance
+from tests.support.instances import open_instance
 from tests.support.machines import EXECUTABLE, Machine, Within
 
 
@@ -387,13 +386,11 @@ def test_one_unknown_feature_and_no_tag_is_changed(machine):
 
 def test_inactive_people_are_reviewed_and_deleted(machine):
     machine.home.mkdir(mode=0o700)
-    app = new_instance(machine.environ())
-    people = People(app)
-    for name, days in (("ada", 200), ("kim", 300), ("lee", 1)):
-        people.person(name, away_days=days)
-    robot = people.service_account("robot")
-    with app.app_context():
-        db.engine.dispose()
+    with open_instance(machine.environ()) as app:
+        people = People(app)
+        for name, days in (("ada", 200), ("kim", 300), ("lee", 1)):
+            people.person(name, away_days=days)
+        robot = people.service_account("robot")
     assert [row[-1] for row in columns(machine.ok("user", "inactive"))] == ["kim", "ada"]
     said = machine.ok("user", "delete-inactive", "1", "3", str(robot), "99")
     assert columns(said) == [

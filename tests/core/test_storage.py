@@ -17,7 +17,7 @@ from app.core.errors import Unavailable
 from app.core.files import revisions
 from tests.clients import ApiClient, error_of
 from tests.people import People
-from tests.support.instances import new_instance
+from tests.support.instances import open_instance
 from tests.support.servers import until
 
 FEATURES = "/projects/default/features"
@@ -34,10 +34,8 @@ def instance(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     """Checks at every look, and forgets at once that a write failed."""
     monkeypatch.setattr(storage, "READER_SECONDS", 0)
     monkeypatch.setattr(storage, "FAILURE_SECONDS", 0)
-    app = new_instance({"FLAGSTAFF_HOME": str(home)})
-    yield app
-    with app.app_context():
-        db.engine.dispose()
+    with open_instance({"FLAGSTAFF_HOME": str(home)}) as app:
+        yield app
 
 
 @pytest.fixture

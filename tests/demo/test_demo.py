@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +20,7 @@ from app.core.permissions import Permission, Role
 from app.events.models import EventType
 from tests.clients import ApiClient
 from tests.people import People
-from tests.support.instances import new_instance
+from tests.support.instances import open_instance
 from tests.support.machines import Machine
 
 pytestmark = pytest.mark.slow
@@ -80,26 +79,18 @@ class Shop(NamedTuple):
     log: list["Logged"]
 
 
-@contextmanager
-def running_in(home: Path) -> Iterator[Flask]:
-    app = new_instance({"FLAGSTAFF_HOME": str(home)})
-    yield app
-    with app.app_context():
-        db.engine.dispose()
-
-
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory, demo_home: Path) -> Iterator[Shop]:
     """An instance that all tests of this module read and none changes."""
     machine = Machine(copytree(demo_home, tmp_path_factory.mktemp("shop") / "home"))
-    with running_in(machine.home) as app:
+    with open_instance(machine.environ()) as app:
         yield Shop(app, machine, demo_home.with_suffix(".txt").read_text(), log(app))
 
 
 @pytest.fixture
 def filled(larkspur: Machine) -> Iterator[tuple[Flask, Machine]]:
     """An instance of the test's own that the demo has filled, and the command."""
-    with running_in(larkspur.home) as app:
+    with open_instance(larkspur.environ()) as app:
         yield app, larkspur
 
 

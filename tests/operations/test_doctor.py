@@ -13,10 +13,9 @@ from shutil import copytree
 import pytest
 
 from app.config import from_environment
-from app.core.db import db
 from app.operations.doctor import machine as checks
 from tests.people import People
-from tests.support.instances import new_instance
+from tests.support.instances import open_instance
 from tests.support.machines import Machine, Within
 from tests.support.servers import Server
 
@@ -30,13 +29,11 @@ def healthy_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an instance that has two Admins and a backup."""
     machine = Within(tmp_path_factory.mktemp("healthy") / "home")
     machine.home.mkdir(mode=0o700)
-    app = new_instance(machine.environ())
-    people = People(app)
-    for name in ("ada", "grace"):
-        people.person(name, role="Admin")
-    people.token(people.service_account("robot"), "nightly")
-    with app.app_context():
-        db.engine.dispose()
+    with open_instance(machine.environ()) as app:
+        people = People(app)
+        for name in ("ada", "grace"):
+            people.person(name, role="Admin")
+        people.token(people.service_account("robot"), "nightly")
     sql(machine, "UPDATE accounts SET password_hash = 'x'")
     for file in machine.home.iterdir():
         file.chmod(0o600)

@@ -1,6 +1,7 @@
 """Applications on a database, and setting the database back to its first state."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -27,6 +28,15 @@ def new_instance(environ: dict[str, str]) -> Flask:
     with app.app_context():
         migrations.upgrade(db.engine)
     return app
+
+
+@contextmanager
+def open_instance(environ: dict[str, str]) -> Iterator[Flask]:
+    """An instance whose connections are closed at the end."""
+    app = new_instance(environ)
+    yield app
+    with app.app_context():
+        db.engine.dispose()
 
 
 class State(NamedTuple):

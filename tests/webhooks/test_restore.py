@@ -2,8 +2,7 @@
 
 import pytest
 
-from app.core.db import db
-from tests.support.instances import new_instance
+from tests.support.instances import open_instance
 from tests.support.machines import Machine
 from tests.support.webhooks import deliver
 
@@ -31,7 +30,5 @@ def test_after_a_restore_the_same_event_has_the_same_id_and_another_one_another(
 
 
 def send(machine):
-    app = new_instance(machine.environ())
-    deliver(app)
-    with app.app_context():
-        db.engine.dispose()
+    with open_instance(machine.environ()) as app:
+        deliver(app)
