@@ -13,7 +13,7 @@ from flask import Flask
 from tests.browser import Browser
 from tests.clients import ApiClient
 from tests.people import People
-from tests.support import compiled, migrated
+from tests.support import compiled, memory, migrated
 from tests.support.processes import ALWAYS
 
 pytest_plugins = [
@@ -44,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if number := config.getoption("--processes"):
         ALWAYS["PROCESSES"] = number
+    memory.use()
     migrated.replace()
     compiled.keep()
 

@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from tempfile import gettempdir
 
 import pytest
 import sqlalchemy as sa
@@ -21,8 +22,8 @@ from tests.support.headers import ALWAYS
 
 LARGE = "x" * 2_200_000
 INSIDES = re.compile(
-    r"Traceback|File \"|line \d+, in|site-packages|/tmp/|sqlite|psycopg|sqlalchemy|werkzeug|"
-    r"waitress|Python/|\b(SELECT|INSERT|UPDATE|FROM) |away_for_a_test|feedback|sign_ins",
+    rf"Traceback|File \"|line \d+, in|site-packages|{gettempdir()}|sqlite|psycopg|sqlalchemy|"
+    r"werkzeug|waitress|Python/|\b(SELECT|INSERT|UPDATE|FROM) |away_for_a_test|feedback|sign_ins",
 )
 NOWHERE = {
     "sqlite": "sqlite:////dev/null/flagstaff.db",
