@@ -6,7 +6,7 @@ from pathlib import Path
 
 FOLDER = Path("/dev/shm")
 NEEDED = 2 * 2**30
-"""Several times what a whole run keeps at once. Containers often give 64 MB."""
+"""A run of all cases keeps half of it at once. Containers often give 64 MB."""
 
 
 def use() -> None:
