@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if number := config.getoption("--processes"):
         ALWAYS["PROCESSES"] = number
-    memory.use()
+    memory.use(config)
     migrated.replace()
     compiled.keep()
 

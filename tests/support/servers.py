@@ -158,7 +158,7 @@ def start(machine: Machine) -> Iterator[Callable[..., Server]]:
         if server.process.poll() is None:
             server.process.kill()
             server.process.wait(SECONDS)
-        print(server.log.read_text())  # pytest shows it if the test failed
+        print(server.log.read_text())  # noqa: T201 - pytest shows it where the test failed
 
 
 @pytest.fixture
