@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from os import kill
 from pathlib import Path
 
@@ -67,16 +67,17 @@ def asked_all_the_time(server: Server) -> Iterator[list[object]]:
         while not over.is_set():
             try:
                 answers.append(status(server))
-            except OSError as error:
+            except (OSError, HTTPException) as error:  # the latter: an answer that breaks off
                 answers.append(error)
 
     with ThreadPoolExecutor(3) as clients:
-        for _ in range(3):
-            clients.submit(ask)
+        asking = [clients.submit(ask) for _ in range(3)]
         try:
             yield answers
         finally:
             over.set()
+    for client in asking:
+        client.result()
 
 
 def until_some_more(answers: list[object]) -> None:
