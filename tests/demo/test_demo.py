@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import sqlalchemy as sa
+import time_machine
 from flask import Flask
 
 from app.core.actor import COMMAND_LINE, Actor
@@ -21,7 +22,7 @@ from app.events.models import EventType
 from tests.clients import ApiClient
 from tests.people import People
 from tests.support.instances import open_instance
-from tests.support.machines import Machine
+from tests.support.machines import Machine, Within
 
 pytestmark = pytest.mark.slow
 
@@ -79,10 +80,17 @@ class Shop(NamedTuple):
     log: list["Logged"]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def clock(demo_home: Path) -> Iterator[None]:
+    """Every test is at the time at which the demo was made, whichever hour has begun since."""
+    with time_machine.travel(demo_home.with_suffix(".txt").stat().st_mtime, tick=False):
+        yield
+
+
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory, demo_home: Path) -> Iterator[Shop]:
     """An instance that all tests of this module read and none changes."""
-    machine = Machine(copytree(demo_home, tmp_path_factory.mktemp("shop") / "home"))
+    machine = Within(copytree(demo_home, tmp_path_factory.mktemp("shop") / "home"))
     with open_instance(machine.environ()) as app:
         yield Shop(app, machine, demo_home.with_suffix(".txt").read_text(), log(app))
 

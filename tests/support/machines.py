@@ -5,6 +5,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from shutil import copytree
 from tempfile import TemporaryFile
 
 import pytest
+import time_machine
 from click.testing import CliRunner
 
 from app.cli import main
@@ -112,7 +114,8 @@ def _process_kept_as_it_is() -> Iterator[None]:
 def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a machine that has the demo's organisation, to be copied.
 
-    The first worker that needs it makes it for all. What the command printed is beside it.
+    The first worker that needs it makes it for all. What the command printed is beside it, in a
+    file whose time is when that was.
     """
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -121,7 +124,10 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (shared / "demo.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not demo.home.exists():
-            demo.home.with_suffix(".txt").write_text(demo.ok("demo"))
+            now, file = int(time.time()), demo.home.with_suffix(".txt")
+            with time_machine.travel(now, tick=False):
+                file.write_text(demo.ok("demo"))
+            os.utime(file, (now, now))
     return demo.home
 
 
