@@ -215,8 +215,8 @@ def test_nothing_is_older_than_what_it_belongs_to_or_later_than_now(shop):
             "accounts WHERE last_sign_in_at < created_at",
             "tokens t JOIN accounts a ON a.id = t.account_id WHERE t.created_at < a.created_at",
             "tokens WHERE last_seen_at < created_at",
-            "accounts WHERE created_at > CURRENT_TIMESTAMP OR last_sign_in_at > CURRENT_TIMESTAMP",
-            "features WHERE created_at > CURRENT_TIMESTAMP",
+            "accounts WHERE created_at > :now OR last_sign_in_at > :now",
+            "features WHERE created_at > :now",
         )
     ] == [0] * 6
 
@@ -255,7 +255,7 @@ def test_everyone_acts_only_while_they_are_there(shop):
             "e.created_at > (SELECT last_seen_at FROM tokens WHERE id = e.token_id)"
         ),
         "without a sign-in on that day": (
-            "a.kind = 'person' AND e.created_at > datetime('now', '-390 days') AND NOT EXISTS"
+            "a.kind = 'person' AND e.created_at > datetime(:now, '-390 days') AND NOT EXISTS"
             " (SELECT 1 FROM sign_ins s WHERE s.account_id = a.id AND s.at < e.created_at"
             " AND s.at > datetime(e.created_at, '-12 hours'))"
         ),
@@ -293,7 +293,7 @@ def test_sign_ins_lead_to_the_last_one(shop):
     differing = (
         "SELECT count(*) FROM accounts a WHERE kind = 'person' AND last_sign_in_at IS NOT"
         " (SELECT max(at) FROM sign_ins WHERE account_id = a.id)"
-        " AND last_sign_in_at > datetime('now', '-390 days')"
+        " AND last_sign_in_at > datetime(:now, '-390 days')"
     )
     assert count(shop.app, differing) == 0
     assert count(shop.app, "SELECT count(*) FROM sign_ins") > 1_000
@@ -303,7 +303,7 @@ def test_service_account_tokens_are_in_different_states(shop):
     tokens = ask(
         shop.app,
         "SELECT CASE WHEN expires_at IS NULL THEN 'never expires'"
-        " WHEN expires_at > CURRENT_TIMESTAMP THEN 'expires' ELSE 'expired' END,"
+        " WHEN expires_at > :now THEN 'expires' ELSE 'expired' END,"
         " last_seen_at IS NOT NULL FROM tokens t JOIN accounts a ON a.id = t.account_id"
         " WHERE a.kind = 'service'",
     )
@@ -329,7 +329,7 @@ def test_some_people_are_active_only_by_their_token(shop):
     away = count(
         shop.app,
         "SELECT count(*) FROM accounts WHERE kind = 'person'"
-        " AND coalesce(last_sign_in_at, created_at) < datetime('now', '-180 days')",
+        " AND coalesce(last_sign_in_at, created_at) < datetime(:now, '-180 days')",
     )
     assert away == 12 + 3
 
@@ -417,14 +417,14 @@ def test_days_have_what_their_hours_have_and_nothing_is_later_than_now(shop):
     sums = ask(
         shop.app,
         "SELECT d.feature_id FROM feature_usage d WHERE d.span = 'day'"
-        " AND d.start > datetime('now', '-1 day') AND d.yes <> (SELECT sum(h.yes)"
+        " AND d.start > datetime(:now, '-1 day') AND d.yes <> (SELECT sum(h.yes)"
         " FROM feature_usage h WHERE h.span = 'hour' AND h.feature_id = d.feature_id"
         " AND h.environment = d.environment AND h.application_id = d.application_id"
         " AND h.start >= d.start)",
     )
     assert sums == []
-    assert count(shop.app, "SELECT count(*) FROM feature_usage WHERE start > datetime('now')") == 0
-    old = "span = 'hour' AND start < datetime('now', '-49 hours')"
+    assert count(shop.app, "SELECT count(*) FROM feature_usage WHERE start > datetime(:now)") == 0
+    old = "span = 'hour' AND start < datetime(:now, '-49 hours')"
     assert count(shop.app, f"SELECT count(*) FROM feature_usage WHERE {old}") == 0
     assert count(shop.app, f"SELECT count(*) FROM variant_usage WHERE {old}") == 0
     assert count(shop.app, "SELECT count(*) FROM variant_usage WHERE span = 'hour'") > 48
@@ -462,8 +462,10 @@ def everyone(client: ApiClient) -> list[dict[str, Any]]:
 
 
 def ask(app: Flask, question: str) -> list[tuple[Any, ...]]:
+    """The rows; ``:now`` in the question is the time of the test, not that of the database."""
+    now = {"now": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f}"}
     with app.app_context(), db.engine.connect() as connection:
-        return [tuple(row) for row in connection.execute(sa.text(question))]
+        return [tuple(row) for row in connection.execute(sa.text(question), now)]
 
 
 def log(app: Flask) -> list[Logged]:
