@@ -5,8 +5,8 @@ from functools import partial
 
 from flask.helpers import get_debug_flag
 
-from app.cli.errors import message_for
-from app.server.application import application_for_any_server
+from app.operations.cli.errors import message_for
+from app.operations.server.application import application_for_any_server
 
 try:
     app = application_for_any_server(announce=partial(print, file=sys.stderr, flush=True))

@@ -1,3 +1,3 @@
 import pytest
 
-pytest.register_assert_rewrite("tests.browser", "tests.clients", "tests.input", "tests.support")
+pytest.register_assert_rewrite("tests.input", "tests.support")

@@ -10,10 +10,10 @@ import sys
 import pytest
 from flask import Flask
 
-from tests.browser import Browser
-from tests.clients import ApiClient
-from tests.people import People
 from tests.support import compiled, memory, migrated
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
+from tests.support.people import People
 from tests.support.processes import ALWAYS
 
 pytest_plugins = [

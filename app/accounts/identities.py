@@ -4,14 +4,14 @@ import sqlalchemy as sa
 
 from app.accounts.models import Account, Identity
 from app.accounts.service import RESTORABLE
+from app.accounts.sessions import service as sessions
+from app.accounts.sessions.models import Session
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import RetryTransaction, db, save
 from app.core.errors import NotFound
-from app.events import service as events
-from app.events.models import EventType
-from app.sessions import service as sessions
-from app.sessions.models import Session
+from app.core.events import service as events
+from app.core.events.models import EventType
 
 
 def find(issuer: str, subject: str) -> Identity | None:

@@ -10,8 +10,8 @@ from app.core.actor import Actor
 from app.core.clock import in_text, utcnow
 from app.core.db import db, save
 from app.core.errors import NotFound
-from app.events import service as events
-from app.events.models import EventType
+from app.core.events import service as events
+from app.core.events.models import EventType
 
 KEPT = timedelta(days=400)
 TOLD_FOR = timedelta(days=7)

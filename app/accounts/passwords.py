@@ -14,14 +14,14 @@ from argon2.exceptions import VerifyMismatchError
 
 from app.accounts import links
 from app.accounts.models import LONGEST_PASSWORD, Account, SetupLink
+from app.accounts.sessions import service as sessions
+from app.accounts.tokens import service as tokens
 from app.core import secrets
 from app.core.actor import Actor
 from app.core.errors import Conflict, Invalid, TooManyRequests, WrongPassword
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.locks import Slots
-from app.events import service as events
-from app.events.models import EventType
-from app.sessions import service as sessions
-from app.tokens import service as tokens
 
 FEWEST_CHARACTERS = 5
 """Distinct characters that a password needs; with fewer it is a pattern."""

@@ -8,17 +8,17 @@ import sqlalchemy as sa
 
 from app.accounts import admins, directory, links, usernames
 from app.accounts.models import Account, AccountKind, key_of
+from app.accounts.sessions import service as sessions
+from app.accounts.tokens import service as tokens
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import CHUNK, MAX_ID, chunks, contains, db, flush, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
 from app.core.paging import Page, page_of, sorted_by
 from app.core.permissions import Role
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.sessions import service as sessions
-from app.tokens import service as tokens
 
 RESTORABLE = timedelta(days=30)
 CANDIDATES = 500

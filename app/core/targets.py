@@ -3,8 +3,8 @@
 import re
 from typing import NamedTuple
 
-from app.config.allowed_hosts import USUAL_PORTS
-from app.config.kinds import HOST_NAME, MAX_PORT, in_address
+from app.core.config.allowed_hosts import USUAL_PORTS
+from app.core.config.kinds import HOST_NAME, MAX_PORT, in_address
 
 PATTERN = (
     rf"^https?://({HOST_NAME}|\[[0-9A-Fa-f:.]+\])(:[0-9]{{1,5}})?"

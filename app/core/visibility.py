@@ -1,6 +1,6 @@
 """Which projects an actor can see, as SQL.
 
-The rule is here because environments and tags need it, and they cannot import app/projects.
+The rule is here because environments and tags need it, and they cannot import projects.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from app.core.actor import Actor
 PRIVATE = "private"
 
 projects = sa.table("projects", sa.column("id"), sa.column("mode"), sa.column("archived_at"))
-"""The columns of the projects table that counts need. The model is in app/projects."""
+"""The columns of the projects table that counts need. The model is in projects."""
 
 
 def can_see(

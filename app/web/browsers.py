@@ -55,7 +55,7 @@ class PasswordRequired(AuthenticationRequired):
 
 @dataclass(frozen=True, slots=True)
 class Browsers:
-    """What ``app/auth`` knows about browsers.
+    """What ``app/access/auth`` knows about browsers.
 
     ``check_password`` returns why the signed-in person's password is refused, None if it is right.
     ``keep`` stores the fields of a form and returns a number, with which ``kept`` returns them.

@@ -15,7 +15,7 @@ from typing import Any
 from flask import Flask, Response, current_app, g, json, request, stream_with_context
 from marshmallow import Schema
 
-from app.config import Settings
+from app.core.config import Settings
 from app.core.db import CHUNK, transact
 from app.core.errors import TooManyRequests
 from app.core.paging import Page

@@ -12,7 +12,7 @@ from flask import Flask, Response, current_app, g, request
 from flask.json.provider import DefaultJSONProvider
 from werkzeug.routing import BaseConverter, PathConverter, Rule
 
-from app.config import Settings
+from app.core.config import Settings
 from app.core.logs import log_request
 from app.web.metrics import Metrics
 

@@ -145,7 +145,7 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
     answers_json = True
 
     def identify(self) -> Actor:
-        """Who calls, by the token that came along; ``app/auth`` knows it."""
+        """Who calls, by the token that came along; ``app/access/auth`` knows it."""
         actor: Actor = current_app.extensions["flagstaff.identify"]()
         return actor
 

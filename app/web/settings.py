@@ -1,6 +1,6 @@
 from flask import current_app
 
-from app.config import Settings
+from app.core.config import Settings
 
 
 def current_key() -> str:

@@ -7,9 +7,9 @@ import pytest
 import time_machine
 from flask import Flask
 
-from tests.browser import Browser, text_of
-from tests.clients import ApiClient
-from tests.people import PASSWORD
+from tests.support.browser import Browser, text_of
+from tests.support.clients import ApiClient
+from tests.support.people import PASSWORD
 from tests.support.sign_in import sign_in
 
 ANOTHER = "five yellow geese in a pond"

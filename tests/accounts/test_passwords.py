@@ -7,7 +7,7 @@ from app.accounts import passwords
 from app.accounts.models import Account
 from app.core.actor import COMMAND_LINE
 from app.core.db import db, unit_of_work
-from tests.clients import ApiClient, error_of, problems_of
+from tests.support.clients import ApiClient, error_of, problems_of
 
 OLD = "four words that no one guesses"
 DUCKS = "\U0001f986 \U0001f43b \U0001f98a \U0001f43a \U0001f981 \U0001f42f \U0001f430 ab"

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import sqlalchemy as sa
 
-from app.config import from_environment
+from app.core.config import from_environment
 from tests.bench import goals, postgresql, statements, table
 from tests.bench.load import Job, Refused
 from tests.bench.measure import Start, children_seconds, figures, starts

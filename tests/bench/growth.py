@@ -17,21 +17,21 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.access.auth.models import SignIn
 from app.accounts import passwords
 from app.accounts.models import Account, AccountKind
-from app.auth.models import SignIn
-from app.config import from_environment
+from app.catalogue.favourites.models import Favourite
+from app.catalogue.features.models import Feature, FeatureType
+from app.catalogue.projects.models import Member, Project, ProjectEnvironment, ProjectMode
+from app.catalogue.tags.models import FeatureTag, Tag
 from app.core import migrations
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
+from app.core.config import from_environment
 from app.core.db import chunks, db, unit_of_work
+from app.core.events.models import Event, EventHead, EventType
 from app.core.permissions import Role
-from app.events.models import Event, EventHead, EventType
 from app.factory import create_app
-from app.favourites.models import Favourite
-from app.features.models import Feature, FeatureType
-from app.projects.models import Member, Project, ProjectEnvironment, ProjectMode
-from app.tags.models import FeatureTag, Tag
 from tests.support.processes import FLAGSTAFF, running
 
 TOKEN = "bench-token-that-only-this-loopback-server-knows"

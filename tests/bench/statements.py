@@ -7,17 +7,17 @@ from tempfile import TemporaryDirectory
 
 from flask import Flask
 
-from app.config import from_environment
+from app.access.service_accounts import service as service_accounts
+from app.catalogue.features.models import Feature, FeatureType
+from app.catalogue.projects.models import Project
 from app.core import migrations
 from app.core.clock import utcnow
+from app.core.config import from_environment
 from app.core.db import db, insert_all, unit_of_work
 from app.factory import create_app
-from app.features.models import Feature, FeatureType
-from app.projects.models import Project
-from app.service_accounts import service as service_accounts
 from tests.bench.load import Job
 from tests.bench.subject import LISTED, Subject
-from tests.statements import statements
+from tests.support.statements import statements
 
 TURNS = 3
 """The first makes the tags that come, the second those that go, the third is counted."""

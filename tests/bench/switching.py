@@ -19,17 +19,17 @@ import sqlalchemy as sa
 
 from app.accounts import passwords
 from app.accounts.models import Account, AccountKind
-from app.config import from_environment
+from app.catalogue.environments.models import Environment, EnvironmentType
+from app.catalogue.features.models import Feature, FeatureType
+from app.catalogue.projects.models import Project, ProjectEnvironment, ProjectMode
+from app.catalogue.strategies.models import FeatureState, Strategy
 from app.core import migrations
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
+from app.core.config import from_environment
 from app.core.db import db, unit_of_work
 from app.core.permissions import Role
-from app.environments.models import Environment, EnvironmentType
 from app.factory import create_app
-from app.features.models import Feature, FeatureType
-from app.projects.models import Project, ProjectEnvironment, ProjectMode
-from app.strategies.models import FeatureState, Strategy
 from tests.bench import postgresql
 from tests.bench.beside import cpu_ms
 from tests.bench.growth import PASSWORD, TOKEN, insert, show, signed_in, times

@@ -4,9 +4,9 @@ from itertools import count
 
 import pytest
 
+from app.catalogue.tags.models import TagType
 from app.core.db import db, unit_of_work
 from app.core.memo import Memo
-from app.tags.models import TagType
 
 
 @pytest.fixture

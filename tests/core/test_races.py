@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core.db import Begin, beginning, db
-from app.events.verification import Evidence, verify
-from tests.browser import Browser
+from app.core.events.verification import Evidence, verify
+from tests.support.browser import Browser
 from tests.support.dependencies import parents, parents_in
 from tests.support.races import (
     CROWD,

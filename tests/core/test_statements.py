@@ -4,20 +4,20 @@ from itertools import count
 
 import pytest
 
+from app.access.security_log import service as security_log
+from app.access.security_log.models import SecurityKind
+from app.access.security_log.service import Entry
+from app.catalogue.environments import service as environments
+from app.catalogue.environments.models import EnvironmentType
+from app.catalogue.features.models import Feature, FeatureType
+from app.catalogue.tags.models import TagType
+from app.catalogue.usage import service as usage
+from app.catalogue.usage.service import Counted, Report, Running
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import db, insert_all, unit_of_work
-from app.environments import service as environments
-from app.environments.models import EnvironmentType
-from app.features.models import Feature, FeatureType
-from app.security_log import service as security_log
-from app.security_log.models import SecurityKind
-from app.security_log.service import Entry
-from app.tags.models import TagType
-from app.usage import service as usage
-from app.usage.service import Counted, Report, Running
-from tests.people import People
-from tests.statements import settled, statements
+from tests.support.people import People
+from tests.support.statements import settled, statements
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_in(6)]
 

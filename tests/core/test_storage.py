@@ -15,9 +15,9 @@ from app.core import migrations, storage
 from app.core.db import db
 from app.core.errors import Unavailable
 from app.core.files import revisions
-from tests.clients import ApiClient, error_of
-from tests.people import People
+from tests.support.clients import ApiClient, error_of
 from tests.support.instances import open_instance
+from tests.support.people import People
 from tests.support.servers import until
 
 FEATURES = "/projects/default/features"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.delivery.frontend import Toggles
-from app.delivery.ofrep import Flags
+from app.delivery.sdk.frontend import Toggles
+from app.delivery.sdk.ofrep import Flags
 from app.evaluation.engine import Engine
 from app.evaluation.evaluator import Evaluator
 from tests.support.evaluation import contexts, states

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from app.evaluation.engine import Engine
-from tests.delivery.specification import Specification, names
+from tests.delivery.sdk.specification import Specification, names
 
 CASES = 279
 

@@ -4,7 +4,7 @@ from itertools import product
 
 from werkzeug.test import TestResponse
 
-from tests.clients import ApiClient, error_of
+from tests.support.clients import ApiClient, error_of
 from tests.support.writes import WRITES, World
 
 ROUTES = [*WRITES, *(("POST", f"/projects/shop/archive/{way}", {}) for way in ("plan", "validate"))]

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from flask import Flask
 
-from tests.browser import Browser, Element
-from tests.clients import ApiClient
-from tests.people import People
 from tests.support.access import PAGES_NEED, path_of
+from tests.support.browser import Browser, Element
+from tests.support.clients import ApiClient
 from tests.support.instances import reset_database
+from tests.support.people import People
 
 PAYLOADS = [
     *("<script>alert(1)</script>", "</title><script>a()</script>", "<img src=x onerror=a()>"),

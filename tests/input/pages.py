@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from werkzeug.datastructures import MultiDict
 
-from tests.browser import Browser, Element, Page, attribute, sent_by
-from tests.people import People
 from tests.support.access import PAGES_NEED, path_of
+from tests.support.browser import Browser, Element, Page, attribute, sent_by
+from tests.support.people import People
 
 ENDS = {"/sign-out", "/account/password"}
 """Without the session or its password, the rest would be about the sign-in page only."""

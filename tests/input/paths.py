@@ -7,9 +7,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from tests.browser import Browser
-from tests.clients import ApiClient, error_of
 from tests.support.access import NEEDS, PAGES_NEED
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient, error_of
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "HEAD")
 

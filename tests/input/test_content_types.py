@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.clients import error_of
 from tests.input.bodies import EVERY_NTH, ROUTES, check_types, send
+from tests.support.clients import error_of
 from tests.support.writes import rows
 
 pytestmark = pytest.mark.slow

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.browser import Browser
-from tests.clients import ApiClient
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
 
 FOREIGN = [
     *("evil.example", "EVIL.example", "evil.example:80", "evil.example.", "user@evil.example"),

@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from tests.clients import ApiClient, problems_of
 from tests.input.bodies import ROUTES
 from tests.input.corpora import json_texts
+from tests.support.clients import ApiClient, problems_of
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.clients import ApiClient, problems_of
+from tests.support.clients import ApiClient, problems_of
 
 pytestmark = pytest.mark.slow
 

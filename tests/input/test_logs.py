@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
-from tests.clients import ApiClient
 from tests.input.corpora import strings
+from tests.support.clients import ApiClient
 from tests.support.servers import TOKEN
 
 FORGED = '{"level": "error", "message": "forged"}'

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.browser import Browser
-from tests.clients import ApiClient
 from tests.input.pages import bombard
-from tests.people import People
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
+from tests.support.people import People
 
 REQUESTS = 150
 

@@ -5,9 +5,9 @@ import re
 import pytest
 from flask import Flask
 
-from tests.clients import ApiClient, problems_of
 from tests.input.fields import ANYTHING, SLOTS
 from tests.input.values import BODIES, FULLER, Send, mistakes, sender
+from tests.support.clients import ApiClient, problems_of
 from tests.support.writes import World, filled, rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]

@@ -9,9 +9,8 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.auth.models import Throttle
+from app.access.auth.models import Throttle
 from app.core.db import db, unit_of_work
-from tests.clients import ApiClient, problems_of
 from tests.input import fields
 from tests.input.fields import (
     DEFAULT,
@@ -25,6 +24,7 @@ from tests.input.fields import (
     Slot,
     with_value,
 )
+from tests.support.clients import ApiClient, problems_of
 from tests.support.writes import BROUGHT, WRITES, World, filled
 
 PLACE = '"the value comes here"'

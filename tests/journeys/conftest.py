@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.journeys.instance import THROUGH_NGINX, Instance, furnished
-from tests.nginx import PREFIX
+from tests.support.nginx import PREFIX
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ from urllib.request import Request, urlopen
 
 from playwright.sync_api import Browser, BrowserContext
 
-from tests.nginx import nginx
 from tests.support.machines import Within
+from tests.support.nginx import nginx
 from tests.support.processes import FLAGSTAFF, Server, free_port, running
 from tests.support.unleash import sample
 

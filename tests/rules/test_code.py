@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.config import from_environment
+from app.core.config import from_environment
 from app.factory import create_app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,6 +131,8 @@ def test_no_id_or_name_hides_behind_a_fixed_path(application):
 
 @pytest.mark.slow
 def test_commands_start_without_the_pages_which_take_half_a_second_to_import():
-    code = "import sys, app.cli; print(*(name for name in sys.modules if 'pages' in name))"
+    code = (
+        "import sys, app.operations.cli; print(*(name for name in sys.modules if 'pages' in name))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert [name for name in done.stdout.split() if name.startswith("app.")] == []

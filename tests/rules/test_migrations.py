@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
-from app.config import from_environment
 from app.core import migrations
+from app.core.config import from_environment
 from app.core.db import Model, db
 from app.factory import create_app
 from tests.support import migrated as by_script

@@ -41,7 +41,7 @@ def test_it_migrates_and_draws_pages_from_there_alone(wheel, tmp_path):
     script = (
         "from app.core import files, migrations\n"
         "from app.core.db import db\n"
-        "from app.server.application import application\n"
+        "from app.operations.server.application import application\n"
         "app = application()\n"
         "with app.app_context(): migrations.upgrade(db.engine)\n"
         "client = app.test_client()\n"

@@ -1,20 +1,30 @@
-"""The walls between web and domain hold; each is seen to break when it is broken on purpose."""
+"""The walls hold, break when they are broken on purpose, and are those that are drawn."""
 
-import tomllib
+import ast
+import re
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import grimp
 import pytest
 from importlinter import Contract
+from importlinter.api import read_configuration
+from importlinter.contracts.acyclic_siblings import AcyclicSiblingsContract
+from importlinter.contracts.layers import LayersContract
 
-from tests.rules.walls import DomainWithoutWeb, LayersByPattern
-
-pytestmark = pytest.mark.slow
+from tests.rules.walls import DomainWithoutWeb, Roles
 
 ROOT = Path(__file__).resolve().parents[2]
-TYPES = {"domain": DomainWithoutWeb, "patterns": LayersByPattern}
+TYPES: dict[str, type[Contract]] = {
+    "layers": LayersContract,
+    "roles": Roles,
+    "domain": DomainWithoutWeb,
+    "acyclic_siblings": AcyclicSiblingsContract,
+}
+SETTINGS = read_configuration(str(ROOT / "pyproject.toml"))
+[LAYERS] = [one["layers"] for one in SETTINGS["contracts_options"] if one["type"] == "layers"]
+FLOORS = [[room.strip() for room in layer.split("|")] for layer in LAYERS]
+ROOMS = [room for floor in FLOORS for room in floor if room != "factory"]
 
 
 @pytest.fixture(scope="module")
@@ -22,49 +32,96 @@ def imports() -> grimp.ImportGraph:
     return grimp.build_graph("app", include_external_packages=True, cache_dir=None)
 
 
-def contract(type: str) -> Contract:
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    [options] = [one for one in settings["contracts"] if one["type"] == type]
-    session: dict[str, Any] = {"root_packages": ["app"]}
-    return TYPES[type](options["name"], session, options)
-
-
 def is_kept(type: str, graph: grimp.ImportGraph, *added: tuple[str, str]) -> bool:
+    [options] = [one for one in SETTINGS["contracts_options"] if one["type"] == type]
     broken = deepcopy(graph)
     for importer, imported in added:
         broken.add_module(importer.rpartition(".")[0])
         broken.add_import(importer=importer, imported=imported)
-    return contract(type).check(broken, verbose=False).kept
+    contract = TYPES[type](options["name"], SETTINGS["session_options"], options)
+    return contract.check(broken, verbose=False).kept
 
 
-def test_the_walls_stand(imports):
-    assert is_kept("domain", imports)
-    assert is_kept("patterns", imports)
+@pytest.mark.slow
+@pytest.mark.parametrize("type", TYPES)
+def test_the_walls_stand(imports, type):
+    assert is_kept(type, imports)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "added",
     [
-        [("app.projects.service", "flask")],
-        [("app.projects.service", "app.web.caller")],
-        [("app.projects.service", "app.core.words"), ("app.core.words", "app.web.settings")],
-        [("app.tags.models", "app.projects.schemas")],
-        [("app.tags.a_new_file", "app.web.forms")],
-        [("app.a_new_area.service", "app.web.forms")],
+        ("app.catalogue.projects.service", "app.releases.switching.service"),
+        ("app.web.routes", "app.accounts.service"),
+        ("app.access.auth.service", "app.delivery.webhooks.service"),
+        ("app.a_new_room.service", "app.core.db"),
     ],
 )
-def test_the_domain_may_not_reach_the_web_on_any_way(imports, added):
-    assert not is_kept("domain", imports, *added)
+def test_between_rooms_imports_lead_downwards(imports, added):
+    assert not is_kept("layers", imports, added)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "added",
     [
-        ("app.projects.service", "app.projects.pages"),
-        ("app.projects.schemas", "app.projects.api"),
-        ("app.features.models", "app.features.queries"),
-        ("app.users.forms", "app.users.pages_inactive"),
+        ("app.catalogue.projects.service", "app.catalogue.projects.pages"),
+        ("app.catalogue.projects.schemas", "app.catalogue.features.api"),
+        ("app.catalogue.features.models", "app.catalogue.tags.queries"),
+        ("app.access.a_new_area.forms", "app.access.users.pages_inactive"),
+        ("app.accounts.a_new_file", "app.accounts.schemas"),
     ],
 )
-def test_inside_an_area_imports_lead_downwards(imports, added):
-    assert not is_kept("patterns", imports, added)
+def test_inside_a_room_imports_lead_from_faces_down_to_models(imports, added):
+    assert not is_kept("roles", imports, added)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "added",
+    [
+        ("app.catalogue.projects.service", "flask"),
+        ("app.catalogue.projects.service", "app.web.caller"),
+        ("app.catalogue.projects.service", "app.accounts.schemas"),
+        ("app.core.words", "app.web.settings"),
+        ("app.catalogue.tags.a_new_file", "app.web.forms"),
+        ("app.releases.a_new_area.service", "marshmallow"),
+    ],
+)
+def test_the_domain_reaches_no_face_and_nothing_of_the_web(imports, added):
+    assert not is_kept("domain", imports, added)
+
+
+@pytest.mark.slow
+def test_areas_of_a_room_do_not_import_each_other(imports):
+    assert not is_kept(
+        "acyclic_siblings",
+        imports,
+        ("app.catalogue.projects.models", "app.catalogue.features.models"),
+        ("app.catalogue.features.models", "app.catalogue.projects.models"),
+    )
+
+
+def test_the_drawing_has_the_rooms_on_their_floors():
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    drawing = text.split("```text", 1)[1].split("```", 1)[0]
+    drawn = [re.findall(r"│ +(\w+)(?=[ │])", line) for line in drawing.splitlines()]
+    assert [rooms for rooms in drawn if rooms] == FLOORS
+
+
+def test_each_room_says_what_is_in_it_and_what_is_not():
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    table = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|", text, re.MULTILINE))
+    said = {
+        room: " ".join(
+            (
+                ast.get_docstring(
+                    ast.parse((ROOT / "app" / room / "__init__.py").read_text("utf-8"))
+                )
+                or ""
+            ).split()
+        )
+        for room in ROOMS
+    }
+    assert {room: table.get(room) for room in ROOMS} == said

@@ -1,4 +1,4 @@
-"""Walls inside the areas, as contracts for import-linter.
+"""Walls inside the rooms, as contracts for import-linter.
 
 Files are recognised by the pattern of their names, so a new file can't be left out by mistake:
 what no pattern names belongs to the domain.
@@ -11,7 +11,7 @@ from grimp import ImportGraph
 from importlinter import Contract, ContractCheck, fields, output
 from importlinter.domain.imports import ImportExpression
 
-Chain = tuple[str, ...]
+Import = tuple[str, str]
 
 
 def _names() -> list[str]:
@@ -19,74 +19,73 @@ def _names() -> list[str]:
     return cast(list[str], fields.ListField(subfield=fields.StringField()))
 
 
-class Areas(Contract):
-    """What both walls are about: every folder of the application that is not ``outside``."""
+class Wall(Contract):
+    """A contract about single imports. What isn't imported directly isn't reached indirectly."""
 
-    outside = _names()
-
-    def modules(self, graph: ImportGraph) -> list[list[str]]:
-        """The modules of each area."""
-        areas = sorted(graph.find_children("app") - set(self.outside))
-        return [sorted(graph.find_descendants(area)) for area in areas]
-
-    def render_broken_contract(self, check: ContractCheck) -> None:
-        for chain in check.metadata["chains"]:
-            output.print_error(" -> ".join(chain))
-
-
-class DomainWithoutWeb(Areas):
-    """The domain imports no face and nothing of the web, not even through other modules.
-
-    ``faces``: patterns of the names of files that are not of the domain.
-    ``web``: packages that the domain must not know. ``known``: the imports that are allowed.
-    """
-
-    faces = _names()
-    web = _names()
-    known = cast(
-        list[ImportExpression] | None,
-        fields.ListField(subfield=fields.ImportExpressionField(), required=False),
-    )
+    def forbidden(self, graph: ImportGraph) -> list[Import]:
+        """Pairs of (importer, imported) that break the contract."""
+        raise NotImplementedError
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: ARG002 - the signature is import-linter's
-        for expression in self.known or []:
-            graph.remove_import(
-                importer=str(expression.importer), imported=str(expression.imported)
-            )
-        everything = [module for modules in self.modules(graph) for module in modules]
-        faces = {module for module in everything if _matches(module, self.faces)}
-        domain = [*sorted(set(everything) - faces), "app.core"]
-        forbidden = [*sorted(faces), *(name for name in self.web if name in graph.modules)]
-        chains = [
-            chain
-            for importer in domain
-            for imported in forbidden
-            for chain in graph.find_shortest_chains(importer, imported, as_packages=True)
-        ]
-        return ContractCheck(kept=not chains, metadata={"chains": sorted(chains)})
+        found = self.forbidden(graph)
+        return ContractCheck(kept=not found, metadata={"imports": sorted(found)})
+
+    def render_broken_contract(self, check: ContractCheck) -> None:
+        for importer, imported in check.metadata["imports"]:
+            output.print_error(f"{importer} -> {imported}")
 
 
-class LayersByPattern(Areas):
-    """Inside an area a file imports files of its own layer or of lower ones only.
+class DomainWithoutWeb(Wall):
+    """The domain imports neither a face nor the web.
 
-    ``layers``: patterns of names, the highest layer first; ``*`` is for what no other names.
+    ``web``: packages that the domain must not know; those of ``app`` are not of the domain.
+    ``faces``: patterns of the names of other files that are not of the domain.
+    ``known``: imports that are allowed.
     """
 
-    layers = _names()
+    web = _names()
+    faces = _names()
+    known = cast(list[ImportExpression], fields.ListField(subfield=fields.ImportExpressionField()))
 
-    def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: ARG002 - as above
-        chains: list[Chain] = [
+    def forbidden(self, graph: ImportGraph) -> list[Import]:
+        known = {(str(one.importer), str(one.imported)) for one in self.known}
+        return [
             (importer, imported)
-            for modules in self.modules(graph)
-            for importer in modules
+            for importer in graph.find_descendants("app")
+            if self._is_domain(importer)
             for imported in graph.find_modules_directly_imported_by(importer)
-            if imported in modules and self._height(imported) > self._height(importer)
+            if not self._is_domain(imported) and (importer, imported) not in known
         ]
-        return ContractCheck(kept=not chains, metadata={"chains": sorted(chains)})
+
+    def _is_domain(self, module: str) -> bool:
+        """Whether it is of the domain, or a library that the domain can import."""
+        packages = module.split(".")
+        is_web = any(".".join(packages[:end]) in self.web for end in range(1, len(packages) + 1))
+        return not is_web and not (packages[0] == "app" and _matches(module, self.faces))
+
+
+class Roles(Wall):
+    """In a room, a file imports files of its own role or of lower ones only, in all areas.
+
+    ``rooms``: the packages that it holds in. ``roles``: patterns of names, the highest role first;
+    ``*`` is for what no other names.
+    """
+
+    rooms = _names()
+    roles = _names()
+
+    def forbidden(self, graph: ImportGraph) -> list[Import]:
+        return [
+            (importer, imported)
+            for room in self.rooms
+            for importer in graph.find_descendants(room)
+            for imported in graph.find_modules_directly_imported_by(importer)
+            if imported.startswith(f"{room}.") and self._height(imported) > self._height(importer)
+        ]
 
     def _height(self, module: str) -> int:
-        named = [_matches(module, layer.split()) for layer in self.layers]
-        position = named.index(True) if True in named else self.layers.index("*")
+        named = [_matches(module, role.split()) for role in self.roles]
+        position = named.index(True) if True in named else self.roles.index("*")
         return -position
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from app.server.connections import RECEIVE_SECONDS
+from app.operations.server.connections import RECEIVE_SECONDS
 from tests.bench.load import Job, drive
 from tests.soak.load import PROJECT, resident
 from tests.support.servers import TOKEN, Server

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.scim.conftest import GROUP, PATCH, USER
+from tests.access.scim.conftest import GROUP, PATCH, USER
 from tests.support.machines import Machine
 from tests.support.servers import TOKEN, Server
 

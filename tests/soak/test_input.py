@@ -4,7 +4,6 @@ from collections import Counter
 from itertools import product
 
 from app.core.db import chunks
-from tests.clients import ApiClient, error_of
 from tests.input.bodies import ROUTES, check_types
 from tests.input.corpora import json_texts, strings
 from tests.input.fields import READABLE, SLOTS, UNREADABLE
@@ -14,6 +13,7 @@ from tests.input.markup import check as check_markup
 from tests.input.pages import bombard
 from tests.input.paths import check_all
 from tests.input.values import mistakes, sender
+from tests.support.clients import ApiClient, error_of
 from tests.support.writes import World
 
 

@@ -9,8 +9,8 @@ from itertools import count
 
 import sqlalchemy as sa
 
+from app.accounts.tokens.secrets import TokenKind, generate
 from app.core.secrets import digest
-from app.tokens.secrets import TokenKind, generate
 from tests.soak.attempts import Attacker, person
 from tests.support.races import at_once
 from tests.support.servers import Answer, Server

@@ -15,9 +15,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.nginx import Front, is_there, nginx
 from tests.support.chromium import chromium
 from tests.support.machines import Machine
+from tests.support.nginx import Front, is_there, nginx
 from tests.support.processes import FLAGSTAFF, free_port, running
 from tests.support.servers import TOKEN
 

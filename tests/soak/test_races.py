@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.clients import BASE
+from tests.support.clients import BASE
 from tests.support.machines import Machine
 from tests.support.races import (
     CROWD,

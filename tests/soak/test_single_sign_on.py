@@ -8,9 +8,9 @@ from urllib.parse import urljoin
 import pytest
 import requests
 
-from tests.nginx import Front, is_there, nginx
 from tests.soak.test_proxy import doctor
 from tests.support.machines import Machine
+from tests.support.nginx import Front, is_there, nginx
 from tests.support.oidc import SECRET, OidcProvider
 from tests.support.processes import FLAGSTAFF, free_port, running
 

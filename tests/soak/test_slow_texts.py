@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.browser import Browser
+from tests.support.browser import Browser
 
 LONG, LARGEST = 100_000, 2_000_000
 """Characters of a text that anyone might paste; bytes that a request may have."""

@@ -6,10 +6,10 @@ import time
 
 import sqlalchemy as sa
 
+from app.accounts.tokens.secrets import TokenKind, generate, may_be_one
 from app.core.db import db
-from app.tokens.secrets import TokenKind, generate, may_be_one
-from tests.clients import ApiClient
-from tests.statements import statements
+from tests.support.clients import ApiClient
+from tests.support.statements import statements
 
 MADE, MADE_UP = 10_000, 1_000_000
 USES = 1_000

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from tests.clients import ApiClient
 from tests.input.corpora import strings
 from tests.input.fields import READABLE, SLOTS, with_value
-from tests.people import People
+from tests.support.clients import ApiClient
+from tests.support.people import People
 from tests.support.writes import WRITES, World, new_root, new_world
 
 REQUESTS, SEEDS = 2_000, (1, 2)

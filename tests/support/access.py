@@ -10,13 +10,13 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from app.accounts.tokens import secrets
+from app.accounts.tokens.models import Token
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
-from app.tokens import secrets
-from app.tokens.models import Token
-from tests.browser import Browser, Page
-from tests.clients import ApiClient
-from tests.people import People
+from tests.support.browser import Browser, Page
+from tests.support.clients import ApiClient
+from tests.support.people import People
 from tests.support.roles import OF_ADMIN, OF_EDITOR, OF_MEMBER, ON_PROJECT
 
 PUBLIC, TOKEN, SESSION = "everyone", "anyone with a token", "anyone signed in"
@@ -47,7 +47,7 @@ NEEDS = {
     ("GET", "/avatars/<string(maxlength=2):initials>.svg"): PUBLIC,
     ("GET", "/api/"): PUBLIC,
     ("GET", "/api/openapi.json"): PUBLIC,
-    ("GET", "/metrics"): PUBLIC,  # from this machine; others: tests/health/test_metrics.py
+    ("GET", "/metrics"): PUBLIC,  # from this machine; others: tests/web/health/test_metrics.py
     ("POST", "/arrival"): PUBLIC,  # with a proof of its own, as there
     ("GET", "/api/admin/user"): TOKEN,
     ("GET", "/api/admin/user/tokens"): TOKEN,
@@ -80,7 +80,7 @@ NEEDS = {
     ("GET", GROUPS + "/<id:group_id>"): "ADMIN",
     ("PUT", GROUPS + "/<id:group_id>"): "ADMIN",
     ("DELETE", GROUPS + "/<id:group_id>"): "ADMIN",
-    ("POST", "/sign-in/back-channel"): PUBLIC,  # with a token of the provider: tests/sign_on
+    ("POST", "/sign-in/back-channel"): PUBLIC,  # with a token of the provider: tests/access/sign_on
     ("GET", "/api/admin/user-admin"): "ADMIN",
     ("POST", "/api/admin/user-admin"): "ADMIN",
     ("GET", "/api/admin/user-admin/<id:account_id>"): "ADMIN",
@@ -128,7 +128,7 @@ NEEDS = {
     ("POST", SEVERAL + "/on/plan"): "UPDATE_FEATURE_ENVIRONMENT",
     ("POST", SEVERAL + "/off/plan"): "UPDATE_FEATURE_ENVIRONMENT",
     # What else it takes depends on the change, on its author and on its state:
-    # tests/change_requests/test_permissions.py
+    # tests/releases/change_requests/test_permissions.py
     ("POST", PROPOSING): TOKEN,
     ("PUT", PROPOSING + "/config"): "UPDATE_PROJECT",
     ("GET", PROPOSED): TOKEN,
@@ -168,7 +168,8 @@ NEEDS = {
     ("DELETE", "/api/admin/strategies/<key:name>"): "DELETE_STRATEGY",
     ("POST", "/api/admin/strategies/<key:name>/deprecate"): "UPDATE_STRATEGY",
     ("POST", "/api/admin/strategies/<key:name>/reactivate"): "UPDATE_STRATEGY",
-    # What else it takes depends on the segment's project: tests/segments/test_permissions.py
+    # What else it takes depends on the segment's project:
+    # tests/catalogue/segments/test_permissions.py
     ("GET", "/api/admin/segments"): TOKEN,
     ("POST", "/api/admin/segments"): TOKEN,
     ("POST", "/api/admin/segments/validate"): TOKEN,
@@ -238,7 +239,7 @@ NEEDS = {
     ("GET", "/api/admin/environments/<key:name>"): TOKEN,
     ("PUT", "/api/admin/environments/<key:name>"): "ADMIN",
     ("GET", "/api/admin/api-tokens"): "READ_CLIENT_API_TOKEN",
-    # For those of browsers CREATE_FRONTEND_API_TOKEN too: tests/sdk_tokens/test_api.py
+    # For those of browsers CREATE_FRONTEND_API_TOKEN too: tests/catalogue/sdk_tokens/test_api.py
     ("POST", "/api/admin/api-tokens"): "CREATE_CLIENT_API_TOKEN",
     ("GET", "/api/admin/api-tokens/<ref:ref>"): "READ_CLIENT_API_TOKEN",
     ("PUT", "/api/admin/api-tokens/<ref:ref>"): "UPDATE_CLIENT_API_TOKEN",
@@ -398,7 +399,7 @@ PAGES_NEED = {
     ("GET", "/applications/<path:name>"): SESSION,
     ("POST", "/applications/<path:name>/delete"): "ADMIN",
     ("GET", PAGES + "/features/<key:name>/usage"): SESSION,
-    # What each button takes besides: tests/change_requests/test_pages.py
+    # What each button takes besides: tests/releases/change_requests/test_pages.py
     ("GET", "/change-requests"): SESSION,
     ("GET", PAGES + "/change-requests"): SESSION,
     ("GET", PAGES + "/change-requests/<id:id>"): SESSION,

@@ -16,12 +16,12 @@ from hypothesis.stateful import (
 )
 from werkzeug.test import TestResponse
 
-from app.change_requests import applying
 from app.core import clock
-from tests.clients import ApiClient
-from tests.people import People
+from app.releases.change_requests import applying
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
+from tests.support.clients import ApiClient
 from tests.support.instances import reset_database
+from tests.support.people import People
 from tests.support.replay import Replay
 
 FEATURES = ("card", "tips")

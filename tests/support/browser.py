@@ -12,9 +12,9 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
 from app.accounts import service as accounts
+from app.accounts.sessions import service as sessions
+from app.accounts.sessions.service import Browser as OpenedBy
 from app.core.db import unit_of_work
-from app.sessions import service as sessions
-from app.sessions.service import Browser as OpenedBy
 
 Element = LexborNode
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from tests.clients import ApiClient
-from tests.people import People
+from tests.support.clients import ApiClient
+from tests.support.people import People
 
 PROJECT = "/projects/pay"
 PLACE = f"{PROJECT}/environments/production/change-requests"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.clients import ApiClient
+from tests.support.clients import ApiClient
 
 
 def parents(client: ApiClient, feature: str) -> list[str]:

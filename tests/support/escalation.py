@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from flask import Flask
 
-from tests.clients import ApiClient
-from tests.people import People
+from tests.support.clients import ApiClient
+from tests.support.people import People
 
 Held = set[tuple[str, str | None]]
 

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from app.delivery.frontend import Toggles
+from app.delivery.sdk.frontend import Toggles
 from app.evaluation.evaluator import Evaluator
 from tests.support.programs import SDKS
 

@@ -4,7 +4,7 @@ import threading
 import time
 from typing import Any
 
-from tests.clients import ApiClient
+from tests.support.clients import ApiClient
 
 BUSY = {"reading", "applying"}
 SECONDS = 30

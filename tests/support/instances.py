@@ -9,12 +9,12 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.config import from_environment
+from app.catalogue.visits.waiting import Waiting
 from app.core import migrations
+from app.core.config import from_environment
 from app.core.db import MAX_ID, Model, db
-from app.events.models import EventHead
+from app.core.events.models import EventHead
 from app.factory import create_app
-from app.visits.waiting import Waiting
 from tests.support import imports
 
 BACKENDS = ("sqlite", "postgresql")

@@ -16,7 +16,7 @@ import pytest
 import time_machine
 from click.testing import CliRunner
 
-from app.cli import main
+from app.operations.cli import main
 from tests.support import preloaded
 from tests.support.processes import environment
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.config import from_environment
-from app.docs.examples import EXAMPLES
+from app.core.config import from_environment
 from app.factory import create_app
+from app.portal.help.examples import EXAMPLES
 from tests.support.processes import free_port
 
 PREFIX = "/flags"

@@ -14,9 +14,9 @@ import pytest
 import requests
 from flask import Flask
 
-from app.config import Settings
-from app.sign_on.provider import Provider
-from tests.browser import Browser, Page
+from app.access.sign_on.provider import Provider
+from app.core.config import Settings
+from tests.support.browser import Browser, Page
 from tests.support.processes import free_port
 
 SDKS = Path(__file__).parent.parent / "sdks"

@@ -4,18 +4,18 @@ from datetime import timedelta
 
 from flask import Flask
 
+from app.access.service_accounts import service as service_accounts
 from app.accounts import passwords
 from app.accounts import service as accounts
 from app.accounts.models import Account
+from app.accounts.tokens import service as tokens
+from app.accounts.tokens.secrets import TokenKind
+from app.catalogue.projects.models import Member
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
 from app.core.permissions import Role
-from app.projects.models import Member
-from app.service_accounts import service as service_accounts
-from app.tokens import service as tokens
-from app.tokens.secrets import TokenKind
-from tests.clients import ApiClient
+from tests.support.clients import ApiClient
 
 PASSWORD = "four words that no one guesses"
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
 
 import app.factory
-import app.server.serve  # noqa: F401 - with the line above, all that a server needs
-from app.cli import main as flagstaff
+import app.operations.server.serve  # noqa: F401 - with the line above, all that a server needs
+from app.operations.cli import main as flagstaff
 from tests.support import compiled, migrated
 
 IS_USED = sys.platform == "linux" and not any("soak" in word for word in sys.argv)

@@ -14,7 +14,7 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen
 from typing import IO
 
-FLAGSTAFF = ("-c", "from app.cli import main; main()", "serve")
+FLAGSTAFF = ("-c", "from app.operations.cli import main; main()", "serve")
 BARE_FLASK = ("-m", "tests.bench.bare")
 PATIENCE = 60.0
 MOST_KEPT = 20

@@ -10,7 +10,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from tests.clients import ApiClient
+from tests.support.clients import ApiClient
 
 FEATURES = "/projects/default/features"
 

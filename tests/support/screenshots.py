@@ -1,4 +1,4 @@
-"""Pictures of every page, to look at: ``python -m tests.screenshots FOLDER``."""
+"""Pictures of every page, to look at: ``python -m tests.support.screenshots FOLDER``."""
 
 import argparse
 from pathlib import Path
@@ -15,7 +15,9 @@ MAIN = ("projects", "features", "feature-child", "picker", "archive-blocked")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.screenshots", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.support.screenshots", description=__doc__
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", metavar="NAME", choices=PLACES, help="this page alone")
     parser.add_argument("--full", action="store_true", help="down to the foot of each page")

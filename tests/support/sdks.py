@@ -9,8 +9,8 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.usage.service import Report
-from tests.clients import ApiClient
+from app.catalogue.usage.service import Report
+from tests.support.clients import ApiClient
 
 SPEC = {"Unleash-Client-Spec": "5.2.0"}
 NEW = {"tokenName": "web", "type": "client", "environment": "production"}

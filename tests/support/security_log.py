@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.people import People
+from tests.support.people import People
 
 Entry = dict[str, Any]
 Log = Callable[..., list[Entry]]

@@ -8,14 +8,14 @@ import sqlalchemy as sa
 from argon2 import PasswordHasher
 from flask import Flask
 
+from app.access.auth import service
 from app.accounts import passwords
 from app.accounts.models import Account
-from app.auth import service
+from app.accounts.sessions.models import Session
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
-from app.sessions.models import Session
-from tests.browser import Browser, Page
-from tests.people import PASSWORD, People
+from tests.support.browser import Browser, Page
+from tests.support.people import PASSWORD, People
 
 REAL = passwords.hasher
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from flask import Flask
 from sqlalchemy import event
 
+from app.catalogue.visits import requests as visits
 from app.core.db import db
-from app.visits import requests as visits
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.clients import ApiClient
+from tests.support.clients import ApiClient
 from tests.support.replay import Replay
 
 PROJECT = "/projects/default"

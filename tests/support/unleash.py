@@ -1,4 +1,4 @@
-"""An Unleash that answers as real ones did: what they said was recorded, in tests/transfer/samples.
+"""An Unleash that answers as real ones did: see tests/exchange/unleash/samples.
 
 Real ones are asked in tests/soak.
 """
@@ -15,9 +15,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from flask import Flask
 
-from app.config.allowed_hosts import ALLOWED_HOSTS
+from app.core.config.allowed_hosts import ALLOWED_HOSTS
 
-SAMPLES = Path(__file__).parents[1] / "transfer" / "samples"
+SAMPLES = Path(__file__).parents[1] / "exchange" / "unleash" / "samples"
 TOKEN = "user:recorded"
 EXPORT = "/api/admin/features-batch/export"
 NOTHING: dict[str, list[Any]] = {

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.config.allowed_hosts import ALLOWED_HOSTS
+from app.core.config.allowed_hosts import ALLOWED_HOSTS
 from app.core.db import transact
-from app.webhooks import outbox
-from tests.clients import ApiClient
+from app.delivery.webhooks import outbox
+from tests.support.clients import ApiClient
 from tests.support.machines import SECONDS
 
 WEBHOOKS = "/webhooks"

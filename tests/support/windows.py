@@ -9,8 +9,8 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
-from tests.people import PASSWORD
 from tests.support.machines import Machine
+from tests.support.people import PASSWORD
 from tests.support.servers import Server
 
 ADMIN = "/api/admin"

@@ -8,17 +8,17 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.accounts.models import Account
+from app.accounts.tokens.models import Token
+from app.catalogue.usage import service as usage
+from app.catalogue.usage.service import Report
 from app.core.clock import utcnow
 from app.core.db import Model, db, unit_of_work
-from app.tokens.models import Token
-from app.usage import service as usage
-from app.usage.service import Report
-from app.webhooks.models import Delivery, DeliveryStatus
-from tests.browser import Browser
-from tests.clients import ApiClient
-from tests.people import People
+from app.delivery.webhooks.models import Delivery, DeliveryStatus
 from tests.support import imports
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
 from tests.support.instances import State, reset_database, state_of
+from tests.support.people import People
 
 PASSWORD = "four green ducks in a row"
 ANOTHER = "five yellow geese in a pond"

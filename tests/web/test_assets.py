@@ -8,7 +8,7 @@ from werkzeug.test import TestResponse
 
 from app.core.files import STATIC
 from app.web.assets import asset
-from tests.browser import Browser
+from tests.support.browser import Browser
 
 ZIPPED = {"Accept-Encoding": "gzip"}
 FIRST_VISIT, LATER_VISITS = 60_000, 20_000

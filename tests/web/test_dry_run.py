@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from tests.clients import ApiClient, error_of, problems_of
+from tests.support.clients import ApiClient, error_of, problems_of
 from tests.support.races import at_once, statuses
 from tests.support.writes import HOOK, ROBOT, SDK, WRITES, filled, rows
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.clients import ApiClient, error_of
+from tests.support.clients import ApiClient, error_of
 from tests.support.races import at_once
 
 DONE = (200, 204)

@@ -10,8 +10,8 @@ import pytest
 
 from app.web import exports
 from app.web.exports import safe_cell
-from tests.browser import Browser
-from tests.clients import ApiClient
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
 
 pytestmark = pytest.mark.one_in(2)
 

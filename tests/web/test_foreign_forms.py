@@ -6,12 +6,12 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.accounts.sessions.models import KeptForm, Session
 from app.core.db import Model, db, unit_of_work
-from app.sessions.models import KeptForm, Session
-from tests.browser import Browser, attribute
-from tests.clients import ApiClient
-from tests.people import PASSWORD
 from tests.support.access import PAGES, PAGES_NEED, path_of
+from tests.support.browser import Browser, attribute
+from tests.support.clients import ApiClient
+from tests.support.people import PASSWORD
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
 

@@ -3,9 +3,9 @@
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from tests.browser import Browser, Page, text_of
-from tests.clients import ApiClient
 from tests.support.access import PAGES_NEED, path_of
+from tests.support.browser import Browser, Page, text_of
+from tests.support.clients import ApiClient
 
 FORMS = sorted(rule for method, rule in PAGES_NEED if method == "POST" and rule != "/sign-out")
 LOOKED_AT = sorted(rule for method, rule in PAGES_NEED if method == "GET")

@@ -12,13 +12,13 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.accounts import passwords
-from app.config import from_environment
+from app.core.config import from_environment
 from app.core.db import db
 from app.factory import create_app
-from tests.browser import Browser
-from tests.clients import ApiClient
-from tests.people import PASSWORD
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
 from tests.support.headers import ALWAYS
+from tests.support.people import PASSWORD
 
 LARGE = "x" * 2_200_000
 INSIDES = re.compile(

@@ -5,7 +5,7 @@ import re
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from tests.clients import ApiClient
+from tests.support.clients import ApiClient
 from tests.support.machines import Machine
 from tests.support.promises import MEMBER, check_promises
 

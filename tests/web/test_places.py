@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.browser import Browser, Element, text_of
-from tests.clients import ApiClient
-from tests.people import People
+from tests.support.browser import Browser, Element, text_of
+from tests.support.clients import ApiClient
+from tests.support.people import People
 
 ENDS = ("Archive", "Delete", "Deprecate", "Revive", "Use ")
 """How the name of a button begins that ends an object, or brings it back."""

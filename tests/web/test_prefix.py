@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browser import Browser
+from tests.support.browser import Browser
 
 ADDRESS = re.compile(r'(?:href|src|action|formaction)="(/[^"]*)"')
 PAGES = (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.browser import Browser
-from tests.clients import ApiClient
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
 
 FEATURES = "/projects/default/features"
 

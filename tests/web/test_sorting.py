@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.clients import problems_of
+from tests.support.clients import problems_of
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@ from typing import Any
 
 from flask import url_for
 
-from app.access_reviews import schemas, service
-from app.access_reviews.models import AccessReview
-from app.access_reviews.service import Current
+from app.access.access_reviews import schemas, service
+from app.access.access_reviews.models import AccessReview
+from app.access.access_reviews.service import Current
+from app.catalogue.projects import service as projects
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Permission
-from app.projects import service as projects
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint
 

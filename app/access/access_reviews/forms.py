@@ -2,9 +2,9 @@ from typing import Any
 
 from wtforms import TextAreaField
 
-from app.access_reviews import schemas
-from app.access_reviews.schemas import KEEP, REMOVE
-from app.access_reviews.service import Current
+from app.access.access_reviews import schemas
+from app.access.access_reviews.schemas import KEEP, REMOVE
+from app.access.access_reviews.service import Current
 from app.web.forms import SchemaForm
 
 FIELD = "decision-"

@@ -3,12 +3,12 @@ from http import HTTPStatus
 from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 
-from app.access_reviews import schemas, service
-from app.access_reviews.forms import FIELD, SignOffForm
-from app.access_reviews.models import AccessReview
-from app.access_reviews.schemas import KEEP, REMOVE
+from app.access.access_reviews import schemas, service
+from app.access.access_reviews.forms import FIELD, SignOffForm
+from app.access.access_reviews.models import AccessReview
+from app.access.access_reviews.schemas import KEEP, REMOVE
+from app.catalogue.projects import service as projects
 from app.core.permissions import Permission
-from app.projects import service as projects
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.caller import current_actor
@@ -71,7 +71,7 @@ def index(project_id: str) -> ResponseReturnValue:
     """List the reviews of a project."""
     query = read_query(PageQuery)
     return render_template(
-        "access_reviews/index.html",
+        "access/access_reviews/index.html",
         overview=projects.overview(current_actor, project_id),
         page=service.search(project_id, **query.values),
     )
@@ -88,7 +88,7 @@ def show(project_id: str, review_id: int) -> ResponseReturnValue:
         name = f"access-review-{project_id}-{review_id}"
         columns = [*schemas.EntryRow().fields, *signed]
         return exports.file(name, _keys(columns), [row | signed for row in rows])
-    return render_template("access_reviews/show.html", overview=overview, review=review)
+    return render_template("access/access_reviews/show.html", overview=overview, review=review)
 
 
 def _page(
@@ -97,7 +97,7 @@ def _page(
     current = service.current(project_id)
     form = form or SignOffForm(current)
     page = render_template(
-        "access_reviews/new.html",
+        "access/access_reviews/new.html",
         overview=projects.overview(current_actor, project_id),
         current=current,
         form=form,

@@ -7,21 +7,21 @@ from hashlib import sha256
 
 import sqlalchemy as sa
 
-from app.access_reviews.models import AccessReview, AccessReviewEntry
+from app.access.access_reviews.models import AccessReview, AccessReviewEntry
+from app.access.groups import sources
+from app.access.users.inactive import LAST_TOKEN_USE
 from app.accounts.models import Account
+from app.catalogue.projects import members
+from app.catalogue.projects.models import Member, Project
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, save
 from app.core.errors import ChangedSinceReview, Conflict, Invalid, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.paging import Page, page_of
 from app.core.permissions import Role
 from app.core.words import spoken
-from app.events import service as events
-from app.events.models import EventType
-from app.groups import sources
-from app.projects import members
-from app.projects.models import Member, Project
-from app.users.inactive import LAST_TOKEN_USE
 
 NAMED = 10
 

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
+from app.access.auth.models import SignIn
 from app.accounts.models import Account
-from app.auth.models import SignIn
+from app.accounts.sessions.service import Browser
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
 from app.core.networks import network_of
-from app.sessions.service import Browser
 
 HISTORY = timedelta(days=400)
 

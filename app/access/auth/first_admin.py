@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
+from app.access.auth.models import FirstAdminLink
 from app.accounts import admins, passwords
 from app.accounts import service as accounts
 from app.accounts.links import ExpiredLink, UnusableLink
 from app.accounts.models import Account, AccountKind
-from app.auth.models import FirstAdminLink
 from app.core import secrets
 from app.core.actor import Actor
 from app.core.clock import utcnow

@@ -1,7 +1,7 @@
 from wtforms import BooleanField, PasswordField, StringField
 
+from app.access.auth import schemas
 from app.accounts.forms import offer_to_revoke
-from app.auth import schemas
 from app.web.forms import SchemaForm
 from app.web.settings import current_settings
 

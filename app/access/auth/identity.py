@@ -11,9 +11,16 @@ from flask import Flask, g, request, session
 from flask_login import LoginManager, UserMixin, current_user, login_user
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.access.auth import first_admin, service
+from app.access.security_log.requests import note_refused_token
 from app.accounts import links, passwords
 from app.accounts.models import PROXY, Account, Identity
-from app.auth import first_admin, service
+from app.accounts.sessions import service as sessions
+from app.accounts.sessions.models import Session
+from app.accounts.tokens import secrets
+from app.accounts.tokens import service as tokens
+from app.accounts.tokens.models import Token
+from app.catalogue.projects.models import Member, Project, ProjectMode
 from app.core.actor import Actor, Proof
 from app.core.clock import utcnow
 from app.core.db import must_wait_to_write, rows, unit_of_work
@@ -22,13 +29,6 @@ from app.core.logs import LOGGER, reason
 from app.core.memo import Memo
 from app.core.permissions import DEFAULT_PROJECT
 from app.core.secrets import digest
-from app.projects.models import Member, Project, ProjectMode
-from app.security_log.requests import note_refused_token
-from app.sessions import service as sessions
-from app.sessions.models import Session
-from app.tokens import secrets
-from app.tokens import service as tokens
-from app.tokens.models import Token
 from app.web import browsers
 from app.web.browsers import Browsers, SignInRequired
 from app.web.remote_user import remote_user

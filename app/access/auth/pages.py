@@ -7,22 +7,22 @@ from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from werkzeug.wrappers import Response
 
+from app.access.auth import cookies, first_admin, forms, identity, service
+from app.access.auth.service import PendingSecondFactor, Welcome
+from app.access.security_log.models import SecurityKind
+from app.access.security_log.requests import note
+from app.access.security_log.service import Entry
 from app.accounts import links, passwords
 from app.accounts.models import Account, SetupLink
-from app.auth import cookies, first_admin, forms, identity, service
-from app.auth.service import PendingSecondFactor, Welcome
+from app.accounts.sessions import service as sessions
+from app.accounts.sessions.service import Browser
+from app.accounts.tokens import service as tokens
 from app.core.actor import Actor, Proof
 from app.core.db import transact
 from app.core.errors import Invalid, TooManyRequests
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.permissions import Access
-from app.events import service as events
-from app.events.models import EventType
-from app.security_log.models import SecurityKind
-from app.security_log.requests import note
-from app.security_log.service import Entry
-from app.sessions import service as sessions
-from app.sessions.service import Browser
-from app.tokens import service as tokens
 from app.web import browsers, origins, strict_json
 from app.web.browsers import CONFIRMATION_FIELD, Fields, PasswordRequired, SignInRequired
 from app.web.caller import current_actor
@@ -111,7 +111,7 @@ def set_up(secret: str) -> ResponseReturnValue:
 
     if attempt(form, set_password):
         return _first_entry(account, "Password set. You’re signed in.", link)
-    return show_form("auth/set_up.html", form, account=account, has_tokens=held > 0)
+    return show_form("access/auth/set_up.html", form, account=account, has_tokens=held > 0)
 
 
 @bp.form("/first-admin/<secret>", needs=Access.PUBLIC)
@@ -136,7 +136,7 @@ def make_first_admin(secret: str) -> ResponseReturnValue:
 
     if account := attempt(form, create):
         return _first_entry(account, "Welcome. You’re the first Admin of this Flagstaff.")
-    return show_form("auth/first_admin.html", form)
+    return show_form("access/auth/first_admin.html", form)
 
 
 def _first_entry(
@@ -212,7 +212,7 @@ def _ask_for_proof(needed: PasswordRequired) -> ResponseReturnValue:
         return _lead_to_provider(needed), needed.status
     typed = [(name, value) for name, values in browsers.typed_fields().items() for value in values]
     page = render_template(
-        "auth/confirm.html",
+        "access/auth/confirm.html",
         typed=typed,
         needed=needed,
         field=CONFIRMATION_FIELD,
@@ -225,7 +225,7 @@ def _lead_to_provider(needed: PasswordRequired) -> str:
     keep = partial(browsers.current_browsers().keep, browsers.typed_fields())
     back = with_kept_form(form_address(), transact(keep, writes=True))
     return render_template(
-        "auth/confirm_there.html",
+        "access/auth/confirm_there.html",
         needed=needed,
         target=back,
         back=request.script_root + form_address(),
@@ -234,7 +234,7 @@ def _lead_to_provider(needed: PasswordRequired) -> str:
 
 def _code_page(form: SchemaForm, pending: PendingSecondFactor, target: str) -> tuple[str, int]:
     return show_form(
-        "auth/code.html",
+        "access/auth/code.html",
         form,
         pending=_pending_signer().dumps([pending.account_id, pending.mark]),
         target=target,
@@ -260,7 +260,7 @@ def _pending_signer() -> URLSafeTimedSerializer:
 def _sign_in_page(form: SchemaForm, target: str, typed: Fields | None = None) -> tuple[str, int]:
     settings = current_settings()
     page = render_template(
-        "auth/sign_in.html",
+        "access/auth/sign_in.html",
         form=form,
         target=target,
         kept=json.dumps(typed) if typed else None,

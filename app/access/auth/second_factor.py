@@ -12,14 +12,14 @@ import pyotp
 import sqlalchemy as sa
 from pyotp.exceptions import OTPVerificationError
 
+from app.access.auth.models import RecoveryCode, SecondFactor
 from app.accounts.models import Account
-from app.auth.models import RecoveryCode, SecondFactor
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, insert_all, save
 from app.core.errors import Conflict, Invalid
-from app.events import service as events
-from app.events.models import EventType
+from app.core.events import service as events
+from app.core.events.models import EventType
 
 ISSUER = "Flagstaff"
 SALT_BYTES = 20

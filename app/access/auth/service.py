@@ -10,23 +10,23 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
+from app.access.auth import attempts, second_factor, throttle
+from app.access.auth.models import SignIn
+from app.access.auth.throttle import Counted
+from app.access.security_log import service as security_log
+from app.access.security_log.models import SecurityKind
+from app.access.security_log.service import Entry
 from app.accounts import passwords
 from app.accounts.models import Account, AccountKind, key_of
-from app.auth import attempts, second_factor, throttle
-from app.auth.models import SignIn
-from app.auth.throttle import Counted
-from app.config import Settings
+from app.accounts.sessions import service as sessions
+from app.accounts.sessions.service import Browser, Origin
 from app.core.actor import Actor
 from app.core.clock import utcnow
+from app.core.config import Settings
 from app.core.db import db, save, transact
 from app.core.errors import NotFound, WrongPassword
 from app.core.networks import network_of
 from app.core.permissions import Role
-from app.security_log import service as security_log
-from app.security_log.models import SecurityKind
-from app.security_log.service import Entry
-from app.sessions import service as sessions
-from app.sessions.service import Browser, Origin
 
 T = TypeVar("T")
 

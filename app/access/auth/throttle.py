@@ -10,8 +10,8 @@ from hashlib import sha256
 
 import sqlalchemy as sa
 
+from app.access.auth.models import SignIn, Throttle
 from app.accounts.models import key_of
-from app.auth.models import SignIn, Throttle
 from app.core.clock import utcnow
 from app.core.db import db, insert_if_absent
 from app.core.errors import TooManyRequests

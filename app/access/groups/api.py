@@ -2,10 +2,10 @@ from typing import Any
 
 from flask import Response, url_for
 
+from app.access.groups import schemas, service
+from app.access.groups.models import Group
 from app.core.paging import Page
 from app.core.permissions import Permission
-from app.groups import schemas, service
-from app.groups.models import Group
 from app.web.caller import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body

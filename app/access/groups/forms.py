@@ -2,9 +2,9 @@ from typing import Any
 
 from wtforms import SelectChoice, SelectField, StringField
 
+from app.access.groups import schemas
+from app.access.groups.models import Group
 from app.core.permissions import PROJECT_ROLES, ROOT_ROLES, Role
-from app.groups import schemas
-from app.groups.models import Group
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 from app.web.listing import is_number

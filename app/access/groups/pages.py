@@ -3,9 +3,8 @@ from functools import partial
 from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 
-from app.core.permissions import Permission
-from app.groups import schemas, service
-from app.groups.forms import (
+from app.access.groups import schemas, service
+from app.access.groups.forms import (
     ROLE,
     ROLE_CHOICES,
     GroupForm,
@@ -14,8 +13,9 @@ from app.groups.forms import (
     in_words,
     settings_of,
 )
-from app.groups.models import Group
-from app.projects import service as projects
+from app.access.groups.models import Group
+from app.catalogue.projects import service as projects
+from app.core.permissions import Permission
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.caller import current_actor
@@ -39,7 +39,7 @@ def index() -> ResponseReturnValue:
     if exports.wanted():
         return exports.table("groups", schemas.ListedGroup(), service.search, query.values)
     return render_template(
-        "groups/index.html",
+        "access/groups/index.html",
         page=service.search(**query.values),
         query=query,
         filters=query.in_use({"text": "Text"}),
@@ -56,7 +56,7 @@ def new() -> ResponseReturnValue:
     if group := attempt(form, partial(_create, form)):
         flash(f"Group {group.name} created.", "ok")
         return redirect_to(".index")
-    return show_form("groups/new.html", form, projects=_projects())
+    return show_form("access/groups/new.html", form, projects=_projects())
 
 
 @bp.get("/groups/<id:group_id>", needs=Permission.ADMIN)
@@ -91,7 +91,7 @@ def remove(group_id: int) -> ResponseReturnValue:
         flash(f"Group {group.name} deleted.", "ok")
         return redirect_to(".index")
     members = service.members(group, limit=MEMBERS_SHOWN, offset=0)
-    return show_form("groups/delete.html", form, group=group, members=members)
+    return show_form("access/groups/delete.html", form, group=group, members=members)
 
 
 def _create(form: NewGroupForm) -> Group:
@@ -104,7 +104,7 @@ def _stale_edit(group_id: int) -> StaleEdit:
 
 def _page(group: Group, form: GroupForm, stale: Values | None = None) -> ResponseReturnValue:
     return _stale_edit(group.id).show(
-        "groups/show.html",
+        "access/groups/show.html",
         form,
         settings_of(group),
         stale,

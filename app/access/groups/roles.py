@@ -6,17 +6,17 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.access.groups.models import Group, GroupMember, GroupProject
 from app.accounts import admins
 from app.accounts.models import Account
+from app.catalogue.projects.models import Member, Project
 from app.core.actor import Actor
 from app.core.db import chunks, db, flush
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
 from app.core.logs import LOGGER
 from app.core.permissions import Role
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.groups.models import Group, GroupMember, GroupProject
-from app.projects.models import Member, Project
 
 Held = dict[tuple[int, str], Role]
 """Roles by account and project; the project is empty for root roles."""

@@ -6,18 +6,18 @@ from typing import TypedDict, Unpack
 import sqlalchemy as sa
 from sqlalchemy.orm import with_expression
 
+from app.access.groups import roles
+from app.access.groups.models import Group, GroupMember, GroupProject
 from app.accounts.models import Account, key_of
+from app.catalogue.projects.models import Project
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import chunks, contains, db, flush, insert_all, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.paging import Page, page_of
 from app.core.permissions import Role
-from app.events import service as events
-from app.events.models import EventType
-from app.groups import roles
-from app.groups.models import Group, GroupMember, GroupProject
-from app.projects.models import Project
 
 
 class ProjectGrant(TypedDict):

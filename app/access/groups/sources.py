@@ -8,12 +8,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.access.groups.models import Group, GroupMember, GroupProject
 from app.accounts.models import Account, HeldRole
+from app.catalogue.projects.models import Member
 from app.core.db import chunks, db
 from app.core.permissions import Role
 from app.core.words import spoken
-from app.groups.models import Group, GroupMember, GroupProject
-from app.projects.models import Member
 
 SHOWN = 3
 

@@ -2,16 +2,16 @@ from typing import Any
 
 from flask import Response
 
+from app.access.my_account import schemas, service
+from app.access.my_account.models import Feedback, Splash
 from app.accounts.schemas import PasswordChange
+from app.accounts.tokens import schemas as token_schemas
+from app.accounts.tokens import service as tokens
+from app.accounts.tokens.models import Token
+from app.accounts.tokens.secrets import TokenKind
+from app.accounts.tokens.service import IssuedToken
 from app.core.paging import Page
 from app.core.permissions import Access
-from app.me import schemas, service
-from app.me.models import Feedback, Splash
-from app.tokens import schemas as token_schemas
-from app.tokens import service as tokens
-from app.tokens.models import Token
-from app.tokens.secrets import TokenKind
-from app.tokens.service import IssuedToken
 from app.web.caller import current_actor
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match

@@ -6,8 +6,20 @@ from flask import current_app, flash, json, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.access.auth import attempts
+from app.access.groups import sources
+from app.access.my_account import schemas, service
+from app.access.my_account.forms import PasswordForm
+from app.access.security_log.models import SecurityKind
+from app.access.security_log.requests import record
 from app.accounts import links
-from app.auth import attempts
+from app.accounts.sessions import service as sessions
+from app.accounts.sessions.user_agents import in_words
+from app.accounts.tokens import service as tokens
+from app.accounts.tokens.forms import TokenForm
+from app.accounts.tokens.pages import revoke_page, secret_page
+from app.accounts.tokens.secrets import TokenKind
+from app.catalogue.projects import service as projects
 from app.core.permissions import (
     GRANTS,
     ON_PROJECTS,
@@ -17,18 +29,6 @@ from app.core.permissions import (
     Role,
 )
 from app.core.words import spoken
-from app.groups import sources
-from app.me import schemas, service
-from app.me.forms import PasswordForm
-from app.projects import service as projects
-from app.security_log.models import SecurityKind
-from app.security_log.requests import record
-from app.sessions import service as sessions
-from app.sessions.user_agents import in_words
-from app.tokens import service as tokens
-from app.tokens.forms import TokenForm
-from app.tokens.pages import revoke_page, secret_page
-from app.tokens.secrets import TokenKind
 from app.web.browsers import require_password
 from app.web.caller import current_actor
 from app.web.forms import ReasonForm, attempt, carry_out, show_form
@@ -79,7 +79,7 @@ def show() -> str:
     """My details and tokens, and what the API returns about me."""
     overview = service.overview(current_actor)
     return render_template(
-        "me/show.html",
+        "access/my_account/show.html",
         account=service.person(current_actor),
         tokens=tokens.search(current_actor.account_id, limit=ALL, offset=0),
         overview=overview,
@@ -108,7 +108,7 @@ def change_password() -> ResponseReturnValue:
         ended = "sessions and tokens" if form.values["revoke_tokens"] else "sessions"
         flash(f"Password changed. Your other {ended} have ended.", "ok")
         return redirect_to(".show")
-    return show_form("me/password.html", form, account=account, has_tokens=held > 0)
+    return show_form("access/my_account/password.html", form, account=account, has_tokens=held > 0)
 
 
 @bp.form("/tokens/new", needs=Access.SIGNED_IN)
@@ -121,7 +121,7 @@ def new_token() -> ResponseReturnValue:
     )
     if issued:
         return secret_page(issued, owner.called, back=("My account", url_for(".show")))
-    return show_form("me/new_token.html", form)
+    return show_form("access/my_account/new_token.html", form)
 
 
 @bp.form("/tokens/<id:token_id>/revoke", needs=Access.SIGNED_IN)
@@ -150,7 +150,7 @@ def permissions() -> str:
         for permission, project in current_actor.permissions()
     ]
     return render_template(
-        "me/permissions.html",
+        "access/my_account/permissions.html",
         held=held,
         words=PERMISSION_WORDS,
         names={project.id: project.name for project in visible},
@@ -163,7 +163,7 @@ def permissions() -> str:
 def show_sessions() -> str:
     """My sessions, and attempts to sign in."""
     return render_template(
-        "me/sessions.html",
+        "access/my_account/sessions.html",
         sessions=[
             (each, in_words(each.user_agent or ""))
             for each in sessions.of_account(current_actor.account_id)
@@ -186,7 +186,7 @@ def sign_out_others() -> Response:
 @bp.get("/hints", needs=Access.SIGNED_IN)
 def show_hints() -> str:
     """Surveys I answered and hints I have seen."""
-    return render_template("me/hints.html", overview=service.overview(current_actor))
+    return render_template("access/my_account/hints.html", overview=service.overview(current_actor))
 
 
 @bp.post("/hints", needs=Access.SIGNED_IN)

@@ -6,10 +6,10 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
-from app.auth import second_factor
-from app.auth.forms import CodeForm
+from app.access.auth import second_factor
+from app.access.auth.forms import CodeForm
+from app.access.my_account import service
 from app.core.permissions import Access
-from app.me import service
 from app.web.browsers import require_password
 from app.web.caller import current_actor
 from app.web.forms import attempt, show_form
@@ -67,17 +67,17 @@ def _page(form: CodeForm) -> ResponseReturnValue:
     if factor is not None and factor.confirmed_at is None:
         form.code.description = "The 6 digits from your authenticator app."
         return show_form(
-            "me/second_step_begun.html",
+            "access/my_account/second_step_begun.html",
             form,
             picture=_qr_code(second_factor.address(factor, key, account.label)),
             secret=second_factor.secret(factor, key),
         )
     left = second_factor.codes_left(account.id)
-    return render_template("me/second_step.html", factor=factor, codes_left=left)
+    return render_template("access/my_account/second_step.html", factor=factor, codes_left=left)
 
 
 def _codes_page(codes: list[str], *, is_new: bool) -> str:
-    return render_template("me/recovery_codes.html", codes=codes, is_new=is_new)
+    return render_template("access/my_account/recovery_codes.html", codes=codes, is_new=is_new)
 
 
 def _qr_code(address: str) -> Markup:

@@ -6,14 +6,14 @@ from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 
+from app.access.auth import service as sign_ins
+from app.access.my_account.models import Feedback, Splash
 from app.accounts import passwords
 from app.accounts.models import Account
-from app.auth import service as sign_ins
 from app.core.actor import Actor
 from app.core.db import RetryTransaction, db, rows, save
 from app.core.errors import Conflict, NotFound
 from app.core.permissions import Permission
-from app.me.models import Feedback, Splash
 
 
 class Answer(TypedDict, total=False):

@@ -3,10 +3,10 @@
 from flask import Response
 from scim2_models import Context, ListResponse, SearchRequest
 
+from app.access.scim import api_discovery, api_groups, api_users, service
+from app.access.scim.api_base import body, bp, init_app, matching, page_of
+from app.access.scim.schemas import Group, User
 from app.core.permissions import Permission
-from app.scim import api_discovery, api_groups, api_users, service
-from app.scim.api_base import body, bp, init_app, matching, page_of
-from app.scim.schemas import Group, User
 
 __all__ = ["api_discovery", "bp", "init_app"]
 

@@ -15,7 +15,12 @@ from scim2_models import (
     SearchRequest,
 )
 
-from app.auth import identity
+from app.access.auth import identity
+from app.access.scim import queries, schemas
+from app.access.scim.schemas import SERVICE, Group, User
+from app.access.scim_tokens import service as tokens
+from app.access.scim_tokens.pages import SCIM
+from app.accounts.tokens.secrets import sent_in
 from app.core.actor import Actor
 from app.core.errors import (
     DomainError,
@@ -24,11 +29,6 @@ from app.core.errors import (
     PreconditionFailed,
     UnsupportedContentType,
 )
-from app.scim import queries, schemas
-from app.scim.schemas import SERVICE, Group, User
-from app.scim_tokens import service as tokens
-from app.scim_tokens.pages import SCIM
-from app.tokens.secrets import sent_in
 from app.web import refusals, strict_json
 from app.web.http import SAFE_METHODS
 from app.web.routes import Routes

@@ -6,11 +6,11 @@ from typing import Any
 from flask import Response, request
 from scim2_models import Context, ListResponse, ResourceType, Schema
 
+from app.access.scim import schemas
+from app.access.scim.api_base import ScimRefused, bp, respond
+from app.access.scim.schemas import SERVICE
 from app.core.errors import NotFound
 from app.core.permissions import Permission
-from app.scim import schemas
-from app.scim.api_base import ScimRefused, bp, respond
-from app.scim.schemas import SERVICE
 
 
 @bp.get("/ServiceProviderConfig", needs=Permission.ADMIN)

@@ -4,11 +4,9 @@ from http import HTTPStatus
 from flask import Response, request
 from scim2_models import Context, ListResponse, PatchOp, PatchOperation, SearchRequest
 
-from app.accounts.models import key_of
-from app.core.permissions import Permission
-from app.groups.models import Group as StoredGroup
-from app.scim import queries, schemas, service
-from app.scim.api_base import (
+from app.access.groups.models import Group as StoredGroup
+from app.access.scim import queries, schemas, service
+from app.access.scim.api_base import (
     body,
     bp,
     check_version,
@@ -18,7 +16,9 @@ from app.scim.api_base import (
     respond_with,
     root,
 )
-from app.scim.schemas import Group
+from app.access.scim.schemas import Group
+from app.accounts.models import key_of
+from app.core.permissions import Permission
 from app.web.caller import current_actor
 
 GROUP = "/Groups/<id>"

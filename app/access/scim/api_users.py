@@ -3,10 +3,8 @@ from http import HTTPStatus
 from flask import Response
 from scim2_models import Context, ListResponse, PatchOp, SearchRequest
 
-from app.accounts.models import Account, key_of
-from app.core.permissions import Permission
-from app.scim import queries, schemas, service
-from app.scim.api_base import (
+from app.access.scim import queries, schemas, service
+from app.access.scim.api_base import (
     body,
     bp,
     check_version,
@@ -16,7 +14,9 @@ from app.scim.api_base import (
     respond_with,
     root,
 )
-from app.scim.schemas import User
+from app.access.scim.schemas import User
+from app.accounts.models import Account, key_of
+from app.core.permissions import Permission
 from app.web.caller import current_actor
 
 USER = "/Users/<id>"

@@ -32,11 +32,11 @@ from scim2_models import (
     Uniqueness,
 )
 
+from app.access.groups.models import Group as StoredGroup
+from app.access.scim.service import GroupFacts, UserFacts, number
+from app.access.users.schemas import UserChanges
 from app.accounts.models import Account
 from app.core.errors import Invalid, problems
-from app.groups.models import Group as StoredGroup
-from app.scim.service import GroupFacts, UserFacts, number
-from app.users.schemas import UserChanges
 from app.web.schemas import Schema, SingleLine
 
 MOST_RESULTS = 1_000

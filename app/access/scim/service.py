@@ -7,6 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.access.groups import service as groups
+from app.access.groups.models import Group, GroupMember
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind, key_of
 from app.core.actor import Actor
@@ -14,8 +16,6 @@ from app.core.db import MAX_ID, chunks, db
 from app.core.errors import NameExists, NotFound
 from app.core.paging import Page, page_of
 from app.core.permissions import Role
-from app.groups import service as groups
-from app.groups.models import Group, GroupMember
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@ from typing import Any
 
 from flask import Response
 
+from app.access.scim_tokens import disconnecting, schemas
+from app.access.scim_tokens import service as tokens
+from app.access.scim_tokens.disconnecting import Managed
+from app.access.scim_tokens.models import ScimToken
+from app.access.scim_tokens.service import IssuedScimToken
 from app.core.permissions import Permission
-from app.scim_tokens import disconnecting, schemas
-from app.scim_tokens import service as tokens
-from app.scim_tokens.disconnecting import Managed
-from app.scim_tokens.models import ScimToken
-from app.scim_tokens.service import IssuedScimToken
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint, no_body
 

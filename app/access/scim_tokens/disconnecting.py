@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from app.access.groups.models import Group
+from app.access.scim_tokens import service
 from app.accounts.models import Account
 from app.core.actor import Actor
 from app.core.db import db
-from app.events import service as events
-from app.events.models import EventType
-from app.groups.models import Group
-from app.scim_tokens import service
+from app.core.events import service as events
+from app.core.events.models import EventType
 
 
 @dataclass(frozen=True, slots=True)

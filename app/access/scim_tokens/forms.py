@@ -2,9 +2,9 @@ from typing import Any
 
 from wtforms import SelectChoice, SelectField, StringField
 
+from app.access.scim_tokens import schemas
+from app.accounts.tokens.forms import DAYS, NEVER, in_days
 from app.core.clock import utcnow
-from app.scim_tokens import schemas
-from app.tokens.forms import DAYS, NEVER, in_days
 from app.web.forms import ReasonField, SchemaForm
 from app.web.schemas import Timestamp
 

@@ -3,9 +3,9 @@ from typing import Any
 from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.accounts.tokens.models import Secret
 from app.core.clock import in_text
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
-from app.tokens.models import Secret
 
 
 class ScimToken(Secret, Model):

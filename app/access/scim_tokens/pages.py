@@ -1,10 +1,10 @@
 from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 
+from app.access.scim_tokens import disconnecting
+from app.access.scim_tokens import service as tokens
+from app.access.scim_tokens.forms import ScimTokenForm
 from app.core.permissions import Permission
-from app.scim_tokens import disconnecting
-from app.scim_tokens import service as tokens
-from app.scim_tokens.forms import ScimTokenForm
 from app.web.browsers import require_password
 from app.web.caller import current_actor
 from app.web.forms import ReasonForm, attempt, carry_out, show_form
@@ -22,7 +22,7 @@ SCIM = "/scim/v2"
 def index() -> ResponseReturnValue:
     """List the tokens of directories, and where these send their requests."""
     return render_template(
-        "scim_tokens/index.html",
+        "access/scim_tokens/index.html",
         tokens=tokens.every(),
         managed=disconnecting.managed(),
         address=current_settings().address(SCIM),
@@ -36,9 +36,11 @@ def new() -> ResponseReturnValue:
     form = ScimTokenForm()
     if issued := attempt(form, lambda: tokens.create(current_actor, **form.values)):
         return render_template(
-            "scim_tokens/secret.html", issued=issued, address=current_settings().address(SCIM)
+            "access/scim_tokens/secret.html",
+            issued=issued,
+            address=current_settings().address(SCIM),
         )
-    return show_form("scim_tokens/new.html", form)
+    return show_form("access/scim_tokens/new.html", form)
 
 
 @bp.form("/<id:token_id>/revoke", needs=Permission.ADMIN)
@@ -48,7 +50,7 @@ def revoke(token_id: int) -> ResponseReturnValue:
     if carry_out(form, lambda: tokens.revoke(current_actor, token_id)):
         flash(f"Token {token.name} revoked. It no longer works.", "ok")
         return redirect_to(".index")
-    return show_form("scim_tokens/revoke.html", form, token=token)
+    return show_form("access/scim_tokens/revoke.html", form, token=token)
 
 
 @bp.form("/disconnect", needs=Permission.ADMIN)
@@ -58,4 +60,4 @@ def disconnect() -> ResponseReturnValue:
     if carry_out(form, lambda: disconnecting.disconnect(current_actor)):
         flash("Directory disconnected. Users and groups are managed by hand now.", "ok")
         return redirect_to(".index")
-    return show_form("scim_tokens/disconnect.html", form, managed=managed)
+    return show_form("access/scim_tokens/disconnect.html", form, managed=managed)

@@ -5,18 +5,18 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from app.access.scim_tokens.models import ScimToken
+from app.accounts.tokens import secrets
+from app.accounts.tokens.secrets import TokenKind
+from app.accounts.tokens.service import HINT_LENGTH, SEEN_PRECISION
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, save
 from app.core.errors import Invalid, NotAuthenticated, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.permissions import Role
 from app.core.secrets import digest
-from app.events import service as events
-from app.events.models import EventType
-from app.scim_tokens.models import ScimToken
-from app.tokens import secrets
-from app.tokens.secrets import TokenKind
-from app.tokens.service import HINT_LENGTH, SEEN_PRECISION
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 from typing import Any
 
+from app.access.security_log import schemas, service
 from app.core.permissions import Permission
-from app.security_log import schemas, service
 from app.web.routes import ApiBlueprint
 
 bp = ApiBlueprint(

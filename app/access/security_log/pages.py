@@ -3,11 +3,11 @@ from typing import Any
 from flask import render_template
 from flask.typing import ResponseReturnValue
 
+from app.access.security_log import schemas, service
+from app.access.security_log.models import SecurityEntry
+from app.access.security_log.words import WORDS
 from app.accounts import service as accounts
 from app.core.permissions import Permission
-from app.security_log import schemas, service
-from app.security_log.models import SecurityEntry
-from app.security_log.words import WORDS
 from app.web import exports
 from app.web.listing import Query, as_time, days_of, read_query
 from app.web.routes import PageBlueprint
@@ -31,7 +31,7 @@ def index() -> ResponseReturnValue:
     account = names.get(query.values.get("account", 0))
     chosen = {"kind": TITLES, "account": {query.given["account"]: account} if account else {}}
     return render_template(
-        "security_log/index.html",
+        "access/security_log/index.html",
         query=query,
         entries=entries,
         words=WORDS,

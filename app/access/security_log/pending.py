@@ -9,13 +9,13 @@ from datetime import datetime
 
 from sqlalchemy.exc import DBAPIError
 
+from app.access.security_log import service
+from app.access.security_log.models import SecurityKind
+from app.access.security_log.service import Entry
 from app.core.clock import utcnow
 from app.core.db import transact
 from app.core.errors import Unavailable
 from app.core.faults import is_unavailable
-from app.security_log import service
-from app.security_log.models import SecurityKind
-from app.security_log.service import Entry
 
 SECONDS = 1.0
 MOST = 100

@@ -4,19 +4,19 @@ import sqlalchemy as sa
 from flask import Flask, current_app, g, request
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.access.security_log import service
+from app.access.security_log.models import SecurityKind
+from app.access.security_log.pending import Pending
+from app.access.security_log.service import Entry
 from app.accounts.models import Account
+from app.accounts.tokens.models import Token
+from app.accounts.tokens.secrets import PREFIX
 from app.core.actor import Actor
 from app.core.db import must_wait_to_write, rows
 from app.core.errors import DomainError
 from app.core.logs import LOGGER, reason
 from app.core.secrets import digest
 from app.core.words import counted
-from app.security_log import service
-from app.security_log.models import SecurityKind
-from app.security_log.pending import Pending
-from app.security_log.service import Entry
-from app.tokens.models import Token
-from app.tokens.secrets import PREFIX
 from app.web.caller import current_actor
 from app.web.exports import Export
 from app.web.http import current_metrics, loggable_path

@@ -1,6 +1,6 @@
 from marshmallow import fields
 
-from app.security_log.models import SecurityKind
+from app.access.security_log.models import SecurityKind
 from app.web.listing import NewestQuery
 from app.web.schemas import QueryNumber, Schema, SingleLine, Timestamp
 

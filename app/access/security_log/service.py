@@ -11,13 +11,13 @@ from typing import Any, Self, TypedDict, Unpack
 
 import sqlalchemy as sa
 
+from app.access.security_log.models import SecurityEntry, SecurityKind
 from app.accounts.models import Account
+from app.accounts.tokens.models import Token
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import CHUNK, db, unit_of_work
 from app.core.networks import network_of
-from app.security_log.models import SecurityEntry, SecurityKind
-from app.tokens.models import Token
 
 MOST_A_MINUTE = 10
 """Rows of one kind, network and account. What happens more often is counted in the last of them."""

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from app.security_log.models import SecurityKind
+from app.access.security_log.models import SecurityKind
 
 
 class KindWords(NamedTuple):

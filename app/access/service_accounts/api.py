@@ -3,16 +3,16 @@ from typing import Any
 
 from flask import Response, url_for
 
+from app.access.service_accounts import schemas, service
+from app.access.service_accounts.service import ServiceAccount
 from app.accounts import service as accounts
+from app.accounts.tokens import schemas as token_schemas
+from app.accounts.tokens import service as tokens
+from app.accounts.tokens.models import Token
+from app.accounts.tokens.secrets import TokenKind
+from app.accounts.tokens.service import IssuedToken
 from app.core.paging import Page
 from app.core.permissions import Permission
-from app.service_accounts import schemas, service
-from app.service_accounts.service import ServiceAccount
-from app.tokens import schemas as token_schemas
-from app.tokens import service as tokens
-from app.tokens.models import Token
-from app.tokens.secrets import TokenKind
-from app.tokens.service import IssuedToken
 from app.web.caller import current_actor
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match

@@ -2,10 +2,10 @@ from typing import Any
 
 from wtforms import PasswordField, StringField
 
+from app.access.service_accounts import schemas
 from app.accounts.forms import SparseForm, role_field
 from app.accounts.models import Account
 from app.core.permissions import Role
-from app.service_accounts import schemas
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 from app.web.schemas import Schema, SingleLine

@@ -3,31 +3,31 @@ from datetime import timedelta
 from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.accounts import service as accounts
-from app.accounts.forms import in_words, makes_admin
-from app.accounts.models import Account
-from app.core.clock import utcnow
-from app.core.permissions import ROOT_ROLES, Permission, Role
-from app.core.words import counted
-from app.scim_tokens import service as scim_tokens
-from app.sdk_tokens import service as sdk_tokens
-from app.security_log.models import SecurityKind
-from app.security_log.requests import record
-from app.security_log.service import looked_up
-from app.service_accounts import schemas, service
-from app.service_accounts.forms import (
+from app.access.scim_tokens import service as scim_tokens
+from app.access.security_log.models import SecurityKind
+from app.access.security_log.requests import record
+from app.access.security_log.service import looked_up
+from app.access.service_accounts import schemas, service
+from app.access.service_accounts.forms import (
     FindTokenForm,
     NewServiceAccountForm,
     ServiceAccountForm,
     settings_of,
 )
-from app.service_accounts.service import ServiceAccount
-from app.tokens import service as tokens
-from app.tokens.forms import RotationForm, TokenForm
-from app.tokens.models import Token
-from app.tokens.pages import revoke_page, secret_page
-from app.tokens.secrets import TokenKind
-from app.tokens.service import IssuedToken
+from app.access.service_accounts.service import ServiceAccount
+from app.accounts import service as accounts
+from app.accounts.forms import in_words, makes_admin
+from app.accounts.models import Account
+from app.accounts.tokens import service as tokens
+from app.accounts.tokens.forms import RotationForm, TokenForm
+from app.accounts.tokens.models import Token
+from app.accounts.tokens.pages import revoke_page, secret_page
+from app.accounts.tokens.secrets import TokenKind
+from app.accounts.tokens.service import IssuedToken
+from app.catalogue.sdk_tokens import service as sdk_tokens
+from app.core.clock import utcnow
+from app.core.permissions import ROOT_ROLES, Permission, Role
+from app.core.words import counted
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.caller import current_actor
@@ -51,7 +51,7 @@ def index() -> ResponseReturnValue:
         rows = schemas.ServiceAccountDetail()
         return exports.table("service-accounts", rows, service.search, query.values)
     page = service.search(**query.values)
-    return render_template("service_accounts/index.html", query=query, page=page)
+    return render_template("access/service_accounts/index.html", query=query, page=page)
 
 
 @bp.form("/new", needs=Permission.ADMIN)
@@ -78,7 +78,7 @@ def new() -> ResponseReturnValue:
             return _secret_page(made.account, issued)
         flash(f"Service account {made.account.called} created.", "ok")
         return redirect_to(".show", account_id=made.account.id)
-    return show_form("service_accounts/new.html", form, roles=ROOT_ROLES)
+    return show_form("access/service_accounts/new.html", form, roles=ROOT_ROLES)
 
 
 @bp.get("/<id:account_id>", needs=Permission.ADMIN)
@@ -115,7 +115,7 @@ def new_token(account_id: int) -> ResponseReturnValue:
         form, lambda: service.issue_token(current_actor, account_id, **form.values)
     ):
         return _secret_page(account, issued)
-    return show_form("service_accounts/new_token.html", form, account=account)
+    return show_form("access/service_accounts/new_token.html", form, account=account)
 
 
 @bp.form(
@@ -139,7 +139,7 @@ def rotate_token(account_id: int, token_id: int) -> ResponseReturnValue:
 
     if issued := attempt(form, rotate):
         return _secret_page(account, issued)
-    return show_form("service_accounts/rotate.html", form, account=account, token=token)
+    return show_form("access/service_accounts/rotate.html", form, account=account, token=token)
 
 
 @bp.form(
@@ -179,7 +179,7 @@ def remove(account_id: int) -> ResponseReturnValue:
     if number := len(found.active):
         stop = "stops" if number == 1 else "stop"
         effects = [f"{counted(number, 'token')} {stop} working immediately.", *effects]
-    return show_form("service_accounts/delete.html", form, found=found, effects=effects)
+    return show_form("access/service_accounts/delete.html", form, found=found, effects=effects)
 
 
 @bp.form("/find-token", needs=Permission.ADMIN)
@@ -197,7 +197,7 @@ def find_token() -> ResponseReturnValue:
         record(SecurityKind.TOKEN_LOOKED_UP, detail)
     form.secret.data = ""
     return show_form(
-        "service_accounts/find_token.html",
+        "access/service_accounts/find_token.html",
         form,
         is_asked=is_asked,
         token=token,
@@ -229,7 +229,7 @@ def _account_page(
     found: ServiceAccount, form: ServiceAccountForm, stale: Values | None = None
 ) -> ResponseReturnValue:
     return _stale_edit(found.account.id).show(
-        "service_accounts/show.html",
+        "access/service_accounts/show.html",
         form,
         settings_of(found.account),
         stale,

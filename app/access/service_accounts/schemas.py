@@ -3,8 +3,8 @@ from typing import Any
 from marshmallow import fields, post_dump
 
 from app.accounts.schemas import AccountChanges, image_path, root_role, username
+from app.accounts.tokens.schemas import TokenRow
 from app.core.permissions import ROOT_ROLES
-from app.tokens.schemas import TokenRow
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import Ignored, Schema, SingleLine, Timestamp
 

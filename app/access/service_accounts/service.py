@@ -13,19 +13,19 @@ from sqlalchemy.exc import IntegrityError
 from app.accounts import admins, usernames
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
+from app.accounts.tokens import secrets
+from app.accounts.tokens import service as tokens
+from app.accounts.tokens.models import Token
+from app.accounts.tokens.secrets import TokenKind
+from app.accounts.tokens.service import IssuedToken
 from app.core.actor import COMMAND_LINE, Actor
 from app.core.clock import utcnow
 from app.core.db import db, save
 from app.core.errors import Conflict, Invalid, Unavailable
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.paging import Page
 from app.core.permissions import Role
-from app.events import service as events
-from app.events.models import EventType
-from app.tokens import secrets
-from app.tokens import service as tokens
-from app.tokens.models import Token
-from app.tokens.secrets import TokenKind
-from app.tokens.service import IssuedToken
 
 BOOTSTRAP = "bootstrap"
 MAX_DERIVED = 200

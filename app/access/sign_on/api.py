@@ -2,17 +2,17 @@
 
 from flask import Blueprint, Response, request
 
+from app.access.security_log import service as security_log
+from app.access.security_log.models import SecurityKind
+from app.access.security_log.service import Entry
+from app.access.sign_on.pages import current_provider
+from app.access.sign_on.provider import LogoutToken, ProviderAway, ProviderError
 from app.accounts import identities
 from app.accounts import service as accounts
 from app.core.db import transact
 from app.core.errors import Invalid, Unavailable
 from app.core.logs import LOGGER
 from app.core.permissions import Access
-from app.security_log import service as security_log
-from app.security_log.models import SecurityKind
-from app.security_log.service import Entry
-from app.sign_on.pages import current_provider
-from app.sign_on.provider import LogoutToken, ProviderAway, ProviderError
 from app.web.routes import Routes, no_body
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from app.access.auth.service import may_use_password
+from app.access.sign_on.provider import ALGORITHMS, Provider, ProviderError
 from app.accounts import admins
 from app.accounts import service as accounts
-from app.auth.service import may_use_password
-from app.config import Settings
+from app.core.config import Settings
 from app.core.words import counted
-from app.sign_on.provider import ALGORITHMS, Provider, ProviderError
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,24 +8,24 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.wrappers import Response
 
+from app.access.auth import cookies as kept
+from app.access.auth import identity
+from app.access.auth import service as sign_ins
+from app.access.auth.pages import ask_to_sign_in, current_browser, enter, typed_on_this_site
+from app.access.security_log.models import SecurityKind
+from app.access.security_log.requests import note, record
+from app.access.security_log.service import Entry
+from app.access.sign_on import cookies, people, persons
+from app.access.sign_on.cookies import Flow, Purpose
+from app.access.sign_on.people import Person, SignOnRefused
+from app.access.sign_on.provider import SKEW_SECONDS, Claims, Provider, ProviderAway, ProviderError
 from app.accounts import identities
-from app.auth import cookies as kept
-from app.auth import identity
-from app.auth import service as sign_ins
-from app.auth.pages import ask_to_sign_in, current_browser, enter, typed_on_this_site
+from app.accounts.sessions import service as sessions
+from app.accounts.sessions.service import Origin
 from app.core.db import transact
 from app.core.errors import DomainError
 from app.core.logs import LOGGER
 from app.core.permissions import Access
-from app.security_log.models import SecurityKind
-from app.security_log.requests import note, record
-from app.security_log.service import Entry
-from app.sessions import service as sessions
-from app.sessions.service import Origin
-from app.sign_on import cookies, people, persons
-from app.sign_on.cookies import Flow, Purpose
-from app.sign_on.people import Person, SignOnRefused
-from app.sign_on.provider import SKEW_SECONDS, Claims, Provider, ProviderAway, ProviderError
 from app.web.browsers import Fields, SignInRequired, current_browsers
 from app.web.caller import admit, current_actor
 from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path
@@ -114,7 +114,7 @@ def sign_out() -> ResponseReturnValue:
         flash("You’re signed out.", "ok")
         answer = make_response(redirect_to("sign_in_pages.sign_in"))
     else:
-        page = render_template("sign_on/signed_out.html", there=there, settings=settings)
+        page = render_template("access/sign_on/signed_out.html", there=there, settings=settings)
         answer = make_response(page)
     answer.headers["Clear-Site-Data"] = '"cache"'
     return answer
@@ -179,7 +179,7 @@ def _go_on(flow: Flow, claims: Claims) -> ResponseReturnValue:
     person = persons.by_provider(claims, current_settings())
     if flow.purpose is Purpose.TRY:
         return render_template(
-            "sign_on/tried.html",
+            "access/sign_on/tried.html",
             person=person,
             claims=claims.values,
             groups=people.groups_of(person),

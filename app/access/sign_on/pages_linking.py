@@ -4,13 +4,13 @@ from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.access.sign_on import cookies, people
+from app.access.sign_on.cookies import Purpose
+from app.access.sign_on.pages import send_away
 from app.accounts import identities
 from app.accounts import service as accounts
 from app.core.errors import Invalid
 from app.core.permissions import Access, Permission
-from app.sign_on import cookies, people
-from app.sign_on.cookies import Purpose
-from app.sign_on.pages import send_away
 from app.web.browsers import require_password
 from app.web.caller import current_actor
 from app.web.redirects import redirect_to
@@ -26,7 +26,7 @@ bp = PageBlueprint("linking_pages", __name__)
 def show() -> ResponseReturnValue:
     """Whom the account is linked to, and whom it can be linked to."""
     return render_template(
-        "sign_on/linking.html",
+        "access/sign_on/linking.html",
         account=accounts.get(current_actor.account_id),
         identities=identities.of_account(current_actor.account_id),
         pending=cookies.pending_person(),

@@ -3,11 +3,11 @@
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from app.config import every_setting
+from app.access.sign_on import checks
+from app.access.sign_on.cookies import Purpose
+from app.access.sign_on.pages import current_provider, send_away
+from app.core.config import every_setting
 from app.core.permissions import Permission
-from app.sign_on import checks
-from app.sign_on.cookies import Purpose
-from app.sign_on.pages import current_provider, send_away
 from app.web.caller import current_actor
 from app.web.routes import PageBlueprint
 from app.web.settings import current_settings
@@ -23,7 +23,7 @@ def show() -> ResponseReturnValue:
     settings = current_settings()
     asked = settings.has_provider and "test" in request.args
     return render_template(
-        "sign_on/settings.html",
+        "access/sign_on/settings.html",
         rows=_rows(),
         settings=settings,
         checks=[

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from app.access.groups import service as groups
+from app.access.groups.models import Group
 from app.accounts import identities, usernames
 from app.accounts import service as accounts
 from app.accounts.models import PROXY, Account, AccountKind, Identity, key_of
-from app.config import Settings
 from app.core.actor import Actor
 from app.core.clock import utcnow
+from app.core.config import Settings
 from app.core.db import db
 from app.core.errors import DomainError, Invalid
 from app.core.permissions import Role
-from app.groups import service as groups
-from app.groups.models import Group
 
 ASK = "Ask an Admin."
 

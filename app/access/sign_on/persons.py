@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from app.access.sign_on.people import Person
+from app.access.sign_on.provider import Claims
 from app.accounts.models import PROXY
-from app.config import Settings
+from app.core.config import Settings
 from app.core.logs import LOGGER
-from app.sign_on.people import Person
-from app.sign_on.provider import Claims
 
 MOST_GROUPS = 2_000
 LONGEST_EMAIL = 254

@@ -21,8 +21,8 @@ from joserfc import jwt
 from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 
-from app.config import Settings
-from app.config.kinds import is_loopback
+from app.core.config import Settings
+from app.core.config.kinds import is_loopback
 
 WELL_KNOWN = "/.well-known/openid-configuration"
 SECONDS = (3.05, 8.0)

@@ -2,15 +2,15 @@ from typing import Any
 
 from flask import Response, jsonify, url_for
 
+from app.access.users import inactive, schemas
 from app.accounts import links
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
+from app.accounts.tokens import service as tokens
+from app.accounts.tokens.models import Token
+from app.accounts.tokens.schemas import TokenList
 from app.core.paging import Page
 from app.core.permissions import Permission
-from app.tokens import service as tokens
-from app.tokens.models import Token
-from app.tokens.schemas import TokenList
-from app.users import inactive, schemas
 from app.web.caller import current_actor
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match

@@ -9,15 +9,15 @@ import sqlalchemy as sa
 from app.accounts import admins
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
+from app.catalogue.projects import members
+from app.catalogue.projects import service as projects
 from app.core.actor import Actor
 from app.core.db import MAX_ID, chunks, db
 from app.core.errors import ChangedSinceReview, Invalid, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
 from app.core.permissions import Role
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.projects import members
-from app.projects import service as projects
 
 
 class Changes(TypedDict, total=False):

@@ -2,12 +2,12 @@ from typing import Any
 
 from wtforms import BooleanField, SelectChoice, SelectField, StringField
 
+from app.access.users import schemas
+from app.access.users.bulk import Changes
 from app.accounts.forms import SparseForm, role_field
 from app.accounts.models import Account
+from app.catalogue.projects.forms import ROLES
 from app.core.permissions import ROOT_ROLES, Role
-from app.projects.forms import ROLES
-from app.users import schemas
-from app.users.bulk import Changes
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 

@@ -10,15 +10,15 @@ import sqlalchemy as sa
 from app.accounts import admins, directory
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
+from app.accounts.tokens.models import Token
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import CHUNK, MAX_ID, chunks, db
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
 from app.core.paging import Page, page_of
 from app.core.permissions import Role
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.tokens.models import Token
 
 LAST_TOKEN_USE = (
     sa.select(sa.func.max(Token.last_seen_at))

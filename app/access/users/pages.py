@@ -4,18 +4,18 @@ from flask import flash, render_template, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.access.auth import second_factor
+from app.access.groups import service as groups
+from app.access.groups import sources
+from app.access.users import schemas, service
+from app.access.users.forms import NewUserForm, UserForm, settings_of
 from app.accounts import directory, identities, links
 from app.accounts import service as accounts
 from app.accounts.forms import in_words, makes_admin
 from app.accounts.models import Account, AccountKind
-from app.auth import second_factor
+from app.accounts.tokens import service as tokens
+from app.accounts.tokens.pages import revoke_page
 from app.core.permissions import ROOT_ROLES, Permission, Role
-from app.groups import service as groups
-from app.groups import sources
-from app.tokens import service as tokens
-from app.tokens.pages import revoke_page
-from app.users import schemas, service
-from app.users.forms import NewUserForm, UserForm, settings_of
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.caller import current_actor
@@ -39,7 +39,7 @@ def index() -> ResponseReturnValue:
     if exports.wanted():
         return _file("users", query)
     return render_template(
-        "users/index.html",
+        "access/users/index.html",
         query=query,
         filters=_filters(query),
         page=accounts.search(AccountKind.PERSON, **query.values),
@@ -55,7 +55,7 @@ def new() -> ResponseReturnValue:
     form = NewUserForm(data={"root_role": str(Role.VIEWER.value)})
     if account := attempt(form, lambda: accounts.create(current_actor, **form.values)):
         return _link_page(account, is_new=True)
-    return show_form("users/new.html", form, roles=ROOT_ROLES)
+    return show_form("access/users/new.html", form, roles=ROOT_ROLES)
 
 
 @bp.get("/<id:account_id>", needs=Permission.ADMIN)
@@ -89,7 +89,7 @@ def make_link(account_id: int) -> ResponseReturnValue:
     if form.validate_on_submit():
         require_password(f"create a link to set the password of {account.called}")
         return _link_page(account, is_new=False)
-    return show_form("users/new_link.html", form, account=account)
+    return show_form("access/users/new_link.html", form, account=account)
 
 
 @bp.post("/<id:account_id>/sign-out", needs=Permission.ADMIN)
@@ -160,7 +160,7 @@ def index_deleted() -> ResponseReturnValue:
     if exports.wanted():
         return _file("deleted-users", query)
     return render_template(
-        "users/deleted.html",
+        "access/users/deleted.html",
         page=accounts.search(AccountKind.PERSON, **query.values),
         restorable=accounts.RESTORABLE,
         counts=service.counts(inactivity=current_settings().inactivity),
@@ -201,7 +201,7 @@ def _file(name: str, query: Query) -> ResponseReturnValue:
 
 def _link_page(account: Account, *, is_new: bool) -> ResponseReturnValue:
     address = current_settings().address(links.create(current_actor, account))
-    return render_template("users/link.html", account=account, link=address, is_new=is_new)
+    return render_template("access/users/link.html", account=account, link=address, is_new=is_new)
 
 
 def _stale_edit(account_id: int) -> StaleEdit:
@@ -213,7 +213,7 @@ def _user_page(
 ) -> ResponseReturnValue:
     known = sources.of_account(account.id)
     return _stale_edit(account.id).show(
-        "users/show.html",
+        "access/users/show.html",
         form,
         settings_of(account),
         stale,
@@ -240,7 +240,7 @@ def _no_deletion(account: Account) -> str:
 def _removal_page(account: Account, form: ReasonForm) -> ResponseReturnValue:
     [candidate] = service.candidates(current_actor, [(account, None)])
     return show_form(
-        "users/delete.html",
+        "access/users/delete.html",
         form,
         account=account,
         candidate=candidate,

@@ -5,12 +5,12 @@ from typing import Any
 from flask import flash, request
 from flask.typing import ResponseReturnValue
 
+from app.access.users import bulk
+from app.access.users.bulk import Effect
+from app.access.users.forms import BulkForm
+from app.catalogue.projects import service as projects
 from app.core.permissions import Permission, Role
 from app.core.words import counted
-from app.projects import service as projects
-from app.users import bulk
-from app.users.bulk import Effect
-from app.users.forms import BulkForm
 from app.web import signing
 from app.web.browsers import require_password
 from app.web.caller import current_actor
@@ -61,7 +61,7 @@ def _choose_page(form: BulkForm) -> ResponseReturnValue:
         flash("Select at least one person. Nothing has changed.", "warn")
         return redirect_to("user_pages.index")
     return show_form(
-        "users/bulk_choose.html",
+        "access/users/bulk_choose.html",
         form,
         selected=selected,
         projects=projects.search(current_actor, archived=False, limit=SUGGESTED, offset=0).items,
@@ -74,7 +74,7 @@ def _review_page(
     """``shown``: what the page showed before, if that changed and was refused."""
     facts = [effect.facts for effect in effects]
     return show_review(
-        "users/bulk_review.html",
+        "access/users/bulk_review.html",
         form,
         facts,
         shown,

@@ -8,14 +8,14 @@ from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.access.users import inactive, schemas, service
+from app.access.users.service import Candidate
 from app.accounts import service as accounts
 from app.core.clock import utcnow
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.permissions import Permission
 from app.core.words import counted
-from app.events import service as events
-from app.events.models import EventType
-from app.users import inactive, schemas, service
-from app.users.service import Candidate
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.caller import current_actor
@@ -65,7 +65,7 @@ def index() -> ResponseReturnValue:
         choice: inactive.search(limit=0, offset=0, **_filters(choice)).total for choice in AWAY
     }
     return render_template(
-        "users/inactive.html",
+        "access/users/inactive.html",
         away=away,
         page=page,
         since=utcnow() - after,
@@ -131,7 +131,7 @@ def _removed_file() -> ResponseReturnValue:
 def _removed_page(form: ReasonForm) -> ResponseReturnValue:
     deleted, skipped = _deleted_and_skipped()
     return show_form(
-        "users/removed.html",
+        "access/users/removed.html",
         form,
         deleted=deleted,
         restorable=accounts.restorable([person["id"] for person in deleted]),
@@ -157,7 +157,7 @@ def _review_page(form: ReasonForm) -> ResponseReturnValue:
     if not selected:
         return _none_selected()
     return show_form(
-        "users/review.html",
+        "access/users/review.html",
         form,
         selected=selected,
         effects=service.effects(selected),

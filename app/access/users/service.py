@@ -8,20 +8,20 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from app.access.auth.models import SignIn
+from app.access.users import inactive
 from app.accounts import directory
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
-from app.auth.models import SignIn
+from app.accounts.tokens import service as tokens
+from app.catalogue.projects.models import Member, Project
 from app.core.activity import Activity, days, draw
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import chunks, db
+from app.core.events.models import Event
 from app.core.permissions import Role
 from app.core.words import counted, spoken
-from app.events.models import Event
-from app.projects.models import Member, Project
-from app.tokens import service as tokens
-from app.users import inactive
 
 ROLES_SHOWN = 3
 NAMES_SHOWN = 10

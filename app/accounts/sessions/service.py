@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from app.accounts.sessions.models import KeptForm, Session
 from app.core import secrets
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import chunks, db, save
-from app.sessions.models import KeptForm, Session
 
 LONGEST = timedelta(days=30)
 USE_PRECISION = timedelta(minutes=1)

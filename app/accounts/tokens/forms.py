@@ -3,8 +3,8 @@ from typing import Any
 
 from wtforms import SelectChoice, SelectField, StringField
 
+from app.accounts.tokens import schemas
 from app.core.clock import utcnow
-from app.tokens import schemas
 from app.web.forms import ReasonField, SchemaForm
 from app.web.schemas import Timestamp
 

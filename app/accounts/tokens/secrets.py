@@ -18,7 +18,7 @@ PREFIX = "fst_"
 SDK_MARK = ".fst_sdk_"
 """What is in the middle of every SDK token, and in no other."""
 
-# SDK tokens are never valid where these are: app/sdk_tokens
+# SDK tokens are never valid where these are: app/catalogue/sdk_tokens
 _shape = re.compile(r"fst_(?:pat|sa)_[0-9A-Za-z]{49}").fullmatch
 
 

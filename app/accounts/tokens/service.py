@@ -5,18 +5,18 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from app.accounts.tokens import secrets
+from app.accounts.tokens.models import Token
+from app.accounts.tokens.secrets import TokenKind
 from app.core.actor import Actor
 from app.core.clock import in_text, utcnow
 from app.core.db import chunks, db, save
 from app.core.errors import Invalid, NameExists, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
 from app.core.paging import Page, page_of
 from app.core.secrets import digest
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.tokens import secrets
-from app.tokens.models import Token
-from app.tokens.secrets import TokenKind
 
 SEEN_PRECISION = timedelta(minutes=1)
 HINT_LENGTH = 4

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.archive.service import Plan
+from app.catalogue.archive.service import Plan
 
 LINE, GAP, TOP = 26, 12, 12
 MOST_LINES = 60

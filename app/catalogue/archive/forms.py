@@ -1,6 +1,6 @@
 from typing import Any
 
-from app.features.forms import cut
+from app.catalogue.features.forms import cut
 
 
 def archive_body(names: list[str], detach: list[str]) -> dict[str, Any]:

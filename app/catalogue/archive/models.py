@@ -1,8 +1,8 @@
 from sqlalchemy import ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.catalogue.features.models import ParentRule
 from app.core.db import Model
-from app.features.models import ParentRule
 
 
 class ArchivedDependency(ParentRule, Model):

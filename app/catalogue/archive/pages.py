@@ -5,18 +5,18 @@ from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.archive import service, words
-from app.archive.drawing import draw
-from app.archive.forms import archive_body
-from app.archive.service import Plan
+from app.catalogue.archive import service, words
+from app.catalogue.archive.drawing import draw
+from app.catalogue.archive.forms import archive_body
+from app.catalogue.archive.service import Plan
+from app.catalogue.features import selections
+from app.catalogue.features import service as features
+from app.catalogue.features.pages import are_too_many, list_filters
+from app.catalogue.features.selections import ResolvedSelection
+from app.catalogue.projects import service as projects
+from app.catalogue.strategies import queries as strategies
 from app.core.permissions import Permission
 from app.core.words import counted
-from app.features import selections
-from app.features import service as features
-from app.features.pages import are_too_many, list_filters
-from app.features.selections import ResolvedSelection
-from app.projects import service as projects
-from app.strategies import queries as strategies
 from app.web import signing
 from app.web.caller import current_actor
 from app.web.forms import ReasonForm, attempt, show_review
@@ -69,7 +69,7 @@ def archived(project_id: str) -> str:
     """What was archived, with the way to revive it."""
     batch_id = request.args.get("batch", "")
     return render_template(
-        "archive/done.html",
+        "catalogue/archive/done.html",
         overview=projects.overview(current_actor, project_id),
         batch=batch_id,
         names=service.archived_in(current_actor, project_id, batch_id),
@@ -107,7 +107,7 @@ def _preview_page(
     selection, detach = _selection(project_id), request.args.getlist("detach")
     plan = service.preview(current_actor, project_id, selection.names, detach=detach)
     return show_review(
-        "archive/preview.html",
+        "catalogue/archive/preview.html",
         form,
         plan.facts,
         shown,

@@ -7,24 +7,24 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from app.archive.models import ArchivedDependency
+from app.catalogue.archive.models import ArchivedDependency
+from app.catalogue.features import queries
+from app.catalogue.features.models import Dependency, Feature
+from app.catalogue.features.queries import Edge
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.approvals import guard
+from app.catalogue.projects.queries import visible_projects
+from app.catalogue.strategies import queries as strategies
+from app.catalogue.usage import queries as usage
+from app.catalogue.usage.queries import ASKED_FOR
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import chunks, db, insert_all
 from app.core.errors import ChangedSinceReview, Conflict, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
 from app.core.words import listed
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.features import queries
-from app.features.models import Dependency, Feature
-from app.features.queries import Edge
-from app.projects import service as projects
-from app.projects.approvals import guard
-from app.projects.queries import visible_projects
-from app.strategies import queries as strategies
-from app.usage import queries as usage
-from app.usage.queries import ASKED_FOR
 
 
 class AskedFor(NamedTuple):

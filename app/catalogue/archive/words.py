@@ -1,6 +1,6 @@
 """What a plan says in sentences."""
 
-from app.archive.service import AskedFor, Plan
+from app.catalogue.archive.service import AskedFor, Plan
 from app.core.words import counted
 
 

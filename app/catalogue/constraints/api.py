@@ -2,7 +2,7 @@ from typing import Any
 
 from flask import Response
 
-from app.constraints import schemas, service
+from app.catalogue.constraints import schemas, service
 from app.core.permissions import Access
 from app.web.routes import ApiBlueprint, no_body
 

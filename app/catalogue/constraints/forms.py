@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from app.constraints.models import Constraint, values_of
-from app.constraints.operators import Operator
-from app.constraints.words import GROUPS
+from app.catalogue.constraints.models import Constraint, values_of
+from app.catalogue.constraints.operators import Operator
+from app.catalogue.constraints.words import GROUPS
 from app.web.parts import Inputs, Kind
 
 KIND = Kind(

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import re2
 
-from app.context.uses import COMPARE_WITH_PARTS
+from app.catalogue.context.uses import COMPARE_WITH_PARTS
 
 
 class Operator(StrEnum):

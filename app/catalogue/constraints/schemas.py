@@ -3,10 +3,10 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, missing, post_load, validates_schema
 
-from app.constraints import models
-from app.constraints.models import MAX_CONSTRAINTS, MAX_VALUES
-from app.constraints.operators import Operator, problem
-from app.context.models import MAX_VALUE
+from app.catalogue.constraints import models
+from app.catalogue.constraints.models import MAX_CONSTRAINTS, MAX_VALUES
+from app.catalogue.constraints.operators import Operator, problem
+from app.catalogue.context.models import MAX_VALUE
 from app.core.clock import in_text
 from app.web.schemas import Schema, SingleLine, StrictBoolean, StrictList
 

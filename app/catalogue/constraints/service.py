@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from app.constraints.models import Constraint, values_of
-from app.constraints.operators import Operator
-from app.context import service as context
-from app.context.models import ContextField
+from app.catalogue.constraints.models import Constraint, values_of
+from app.catalogue.constraints.operators import Operator
+from app.catalogue.context import service as context
+from app.catalogue.context.models import ContextField
 from app.core.errors import Detail, Invalid
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from app.constraints.models import Constraint
-from app.constraints.operators import Operator
+from app.catalogue.constraints.models import Constraint
+from app.catalogue.constraints.operators import Operator
 
 LISTED = 5
 

@@ -2,8 +2,8 @@ from typing import Any
 
 from flask import Response, url_for
 
-from app.context import schemas, service
-from app.context.models import ContextField
+from app.catalogue.context import schemas, service
+from app.catalogue.context.models import ContextField
 from app.core.permissions import Access, Permission
 from app.web.caller import current_actor
 from app.web.requests import check_if_match

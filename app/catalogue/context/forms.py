@@ -2,8 +2,8 @@ from typing import Any
 
 from wtforms import BooleanField, StringField, TextAreaField
 
-from app.context import schemas
-from app.context.models import ContextField, LegalValue
+from app.catalogue.context import schemas
+from app.catalogue.context.models import ContextField, LegalValue
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 

@@ -2,8 +2,8 @@ from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.context import schemas, service, uses
-from app.context.forms import ContextFieldForm, NewContextFieldForm, in_words, settings_of
+from app.catalogue.context import schemas, service, uses
+from app.catalogue.context.forms import ContextFieldForm, NewContextFieldForm, in_words, settings_of
 from app.core.permissions import Access, Permission
 from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
@@ -25,7 +25,7 @@ def index() -> str:
     """List all context fields: those that people created, and those that are built in."""
     found = service.every()
     return render_template(
-        "context/index.html",
+        "catalogue/context/index.html",
         own=[field for field in found if not field.is_built_in],
         built_in=[field for field in found if field.is_built_in],
     )
@@ -38,7 +38,7 @@ def new() -> ResponseReturnValue:
     if created := attempt(form, lambda: service.create(current_actor, **form.values)):
         flash(f"Context field {created.name} created.", "ok")
         return redirect_to(".index")
-    return show_form("context/new.html", form)
+    return show_form("catalogue/context/new.html", form)
 
 
 @bp.get("/context-fields/<key:name>", needs=Access.SIGNED_IN)
@@ -81,7 +81,7 @@ def _page(
     """``before``: the settings this form was opened with, if someone changed them since."""
     field = service.get(name)
     return _stale_edit(name).show(
-        "context/edit.html",
+        "catalogue/context/edit.html",
         form,
         current,
         before,

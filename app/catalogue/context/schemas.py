@@ -2,7 +2,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields
 
-from app.context.models import MAX_LEGAL_VALUES, MAX_ORDER, MAX_VALUE
+from app.catalogue.context.models import MAX_LEGAL_VALUES, MAX_ORDER, MAX_VALUE
 from app.web.schemas import (
     Ignored,
     Key,

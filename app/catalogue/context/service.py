@@ -5,14 +5,14 @@ from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
 
-from app.context import uses
-from app.context.models import MAX_LEGAL_VALUES, MAX_ORDER, ContextField, LegalValue
+from app.catalogue.context import uses
+from app.catalogue.context.models import MAX_LEGAL_VALUES, MAX_ORDER, ContextField, LegalValue
 from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.words import counted, listed
-from app.events import service as events
-from app.events.models import EventType
 
 
 class Changes(TypedDict, total=False):

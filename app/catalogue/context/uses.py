@@ -13,7 +13,7 @@ from app.core.words import counted
 COMPARE_WITH_PARTS = ("STR_", "REGEX", "IN_CIDR")
 """The beginnings of operators that compare with a part of a value, or a pattern."""
 
-# Looked through here. The models are in app/strategies and app/segments, layers above.
+# Looked through here. The models are in strategies and segments, areas above.
 _strategies = sa.table(
     "strategies",
     sa.column("feature_id"),

@@ -2,10 +2,10 @@ from typing import Any
 
 from flask import Response, url_for
 
+from app.catalogue.environments import schemas, service
+from app.catalogue.environments.models import Environment
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.environments import schemas, service
-from app.environments.models import Environment
 from app.web.caller import current_actor
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match

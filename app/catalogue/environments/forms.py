@@ -1,7 +1,7 @@
 from wtforms import SelectChoice, SelectField, StringField
 
-from app.environments import schemas
-from app.environments.models import Environment, EnvironmentType
+from app.catalogue.environments import schemas
+from app.catalogue.environments.models import Environment, EnvironmentType
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 

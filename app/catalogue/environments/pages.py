@@ -2,9 +2,9 @@ from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.environments import schemas, service
+from app.catalogue.environments.forms import EnvironmentForm, NewEnvironmentForm, settings_of
 from app.core.permissions import Access, Permission
-from app.environments import schemas, service
-from app.environments.forms import EnvironmentForm, NewEnvironmentForm, settings_of
 from app.web import exports
 from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
@@ -23,7 +23,7 @@ def index() -> ResponseReturnValue:
     if exports.wanted():
         return exports.table("environments", schemas.EnvironmentRow(), service.search)
     return render_template(
-        "environments/index.html",
+        "catalogue/environments/index.html",
         environments=service.every(),
         counts=service.project_counts(current_actor),
     )
@@ -36,7 +36,7 @@ def new() -> ResponseReturnValue:
     if created := attempt(form, lambda: service.create(current_actor, **form.values)):
         flash(f"Environment {created.name} created. No project uses it yet.", "ok")
         return redirect_to(".index")
-    return show_form("environments/new.html", form)
+    return show_form("catalogue/environments/new.html", form)
 
 
 @bp.get("/environments/<key:name>", needs=Access.SIGNED_IN)
@@ -86,7 +86,7 @@ def _page(
 ) -> ResponseReturnValue:
     """``before``: the settings this form was opened with, if someone changed them since."""
     return _stale_edit(name).show(
-        "environments/edit.html",
+        "catalogue/environments/edit.html",
         form,
         current,
         before,

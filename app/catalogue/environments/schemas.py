@@ -2,7 +2,7 @@ from typing import Any
 
 from marshmallow import fields
 
-from app.environments.models import MAX_ORDER, EnvironmentType
+from app.catalogue.environments.models import MAX_ORDER, EnvironmentType
 from app.web.schemas import Ignored, Key, Schema, StrictBoolean, WholeNumber
 
 

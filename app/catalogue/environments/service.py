@@ -2,16 +2,16 @@ from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
 
+from app.catalogue.environments.models import MAX_ORDER, Environment, EnvironmentType
 from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import NameExists, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.paging import Page, page_of
 from app.core.visibility import can_see, projects
-from app.environments.models import MAX_ORDER, Environment, EnvironmentType
-from app.events import service as events
-from app.events.models import EventType
 
-# Counted here for the list of environments. The model is in app/projects, a layer above.
+# Counted here for the list of environments. The model is in app/catalogue/projects, an area above.
 _enabled = sa.table("project_environments", sa.column("project_id"), sa.column("environment"))
 
 

@@ -1,8 +1,8 @@
 from flask import Response
 
+from app.catalogue.favourites import schemas, service
+from app.catalogue.favourites.service import Marked
 from app.core.permissions import Access
-from app.favourites import schemas, service
-from app.favourites.service import Marked
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint, no_body
 

@@ -4,16 +4,16 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.favourites.models import Favourite
+from app.catalogue.features import service as features
+from app.catalogue.features.models import Feature
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.models import Project
+from app.catalogue.projects.queries import visible_to
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, insert_if_absent
 from app.core.errors import Conflict
-from app.favourites.models import Favourite
-from app.features import service as features
-from app.features.models import Feature
-from app.projects import service as projects
-from app.projects.models import Project
-from app.projects.queries import visible_to
 
 MOST = 100
 """How many one person can have, so that all fit on their home page."""

@@ -2,13 +2,13 @@ from typing import Any
 
 from flask import Response, url_for
 
+from app.catalogue.features import bulk, health, lifecycle, schemas, service
+from app.catalogue.features.bulk import Edit, Settings
+from app.catalogue.features.health import Health
+from app.catalogue.features.queries import FeatureView, Step
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.features import bulk, health, lifecycle, schemas, service
-from app.features.bulk import Edit, Settings
-from app.features.health import Health
-from app.features.queries import FeatureView, Step
 from app.web.caller import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body

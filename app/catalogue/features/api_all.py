@@ -1,9 +1,9 @@
 from typing import Any
 
+from app.catalogue.features import everywhere, schemas
+from app.catalogue.features.queries import FeatureView
 from app.core.paging import Page
 from app.core.permissions import Access
-from app.features import everywhere, schemas
-from app.features.queries import FeatureView
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint
 from app.web.settings import current_settings

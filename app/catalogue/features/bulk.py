@@ -7,17 +7,17 @@ from typing import Any, TypedDict
 
 import sqlalchemy as sa
 
+from app.catalogue.features import queries
+from app.catalogue.features.changes import Facts
+from app.catalogue.features.models import Feature, FeatureType
+from app.catalogue.projects import service as projects
 from app.core.actor import Actor
 from app.core.db import chunks, db
 from app.core.errors import ChangedSinceReview, Conflict, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
 from app.core.words import listed
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.features import queries
-from app.features.changes import Facts
-from app.features.models import Feature, FeatureType
-from app.projects import service as projects
 
 
 class Settings(TypedDict, total=False):

@@ -3,12 +3,12 @@
 from datetime import timedelta
 from typing import Unpack
 
+from app.catalogue.features import lifecycle
+from app.catalogue.features.queries import FeatureView
+from app.catalogue.features.service import Filters
+from app.catalogue.projects.queries import visible_projects
 from app.core.actor import Actor
 from app.core.paging import Page
-from app.features import lifecycle
-from app.features.queries import FeatureView
-from app.features.service import Filters
-from app.projects.queries import visible_projects
 
 
 def search(

@@ -9,12 +9,12 @@ from wtforms import (
     TextAreaField,
 )
 
+from app.catalogue.features import schemas
+from app.catalogue.features.bulk import Settings
+from app.catalogue.features.models import CompletedStatus, FeatureType, Stage, StaleReason
+from app.catalogue.features.queries import FeatureView
+from app.catalogue.features.stale import USUAL, StaleFilter, UsageFilter
 from app.core.words import counted
-from app.features import schemas
-from app.features.bulk import Settings
-from app.features.models import CompletedStatus, FeatureType, Stage, StaleReason
-from app.features.queries import FeatureView
-from app.features.stale import USUAL, StaleFilter, UsageFilter
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 

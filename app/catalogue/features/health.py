@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from app.accounts.models import Account
+from app.catalogue.environments.models import Environment, EnvironmentType
+from app.catalogue.features import lifecycle, queries, stale
+from app.catalogue.features.models import Feature, Stage
+from app.catalogue.features.queries import Life
+from app.catalogue.features.stale import StaleFilter
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.models import ProjectEnvironment
+from app.catalogue.strategies.models import FeatureState
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
-from app.environments.models import Environment, EnvironmentType
-from app.events.models import Event
-from app.features import lifecycle, queries, stale
-from app.features.models import Feature, Stage
-from app.features.queries import Life
-from app.features.stale import StaleFilter
-from app.projects import service as projects
-from app.projects.models import ProjectEnvironment
-from app.strategies.models import FeatureState
+from app.core.events.models import Event
 
 STAGES = (Stage.INITIAL, Stage.PRE_LIVE, Stage.LIVE, Stage.COMPLETED)
 """Those of active features."""

@@ -7,20 +7,20 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.catalogue.environments.models import Environment, EnvironmentType
+from app.catalogue.features import queries, stale
+from app.catalogue.features.models import CompletedStatus, Feature, Stage, StaleReason
+from app.catalogue.features.queries import LAST_SEEN, FeatureView, Life, Step
+from app.catalogue.features.stale import StaleFilter, UsageFilter
+from app.catalogue.projects.models import ProjectEnvironment
+from app.catalogue.usage.models import FeatureSeen
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.columns import UtcDateTime
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.lists import OnList
 from app.core.paging import Page, page_of
-from app.environments.models import Environment, EnvironmentType
-from app.events import service as events
-from app.events.models import EventType
-from app.features import queries, stale
-from app.features.models import CompletedStatus, Feature, Stage, StaleReason
-from app.features.queries import LAST_SEEN, FeatureView, Life, Step
-from app.features.stale import StaleFilter, UsageFilter
-from app.projects.models import ProjectEnvironment
-from app.usage.models import FeatureSeen
 
 _own = FeatureSeen.feature_id == Feature.id
 _first_seen = (

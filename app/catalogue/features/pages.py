@@ -6,9 +6,8 @@ from flask import flash, g, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.core.permissions import Access, Permission
-from app.features import lifecycle, schemas, selections, service, trail
-from app.features.forms import (
+from app.catalogue.features import lifecycle, schemas, selections, service, trail
+from app.catalogue.features.forms import (
     STAGES,
     TYPE_NAMES,
     NewFeatureForm,
@@ -16,14 +15,15 @@ from app.features.forms import (
     filter_choices,
     proposals,
 )
-from app.features.pages_new import asked_name
-from app.features.queries import FeatureView
-from app.projects import service as projects
-from app.strategies import queries as strategies
-from app.strategies import words
-from app.strategies.models import Strategy
-from app.strategies.words import Reach
-from app.tags import service as tags
+from app.catalogue.features.pages_new import asked_name
+from app.catalogue.features.queries import FeatureView
+from app.catalogue.projects import service as projects
+from app.catalogue.strategies import queries as strategies
+from app.catalogue.strategies import words
+from app.catalogue.strategies.models import Strategy
+from app.catalogue.strategies.words import Reach
+from app.catalogue.tags import service as tags
+from app.core.permissions import Access, Permission
 from app.web import exports
 from app.web.caller import current_actor
 from app.web.forms import attempt, show_form
@@ -73,7 +73,7 @@ def index(project_id: str) -> ResponseReturnValue:
     choices = filter_choices(settings.stale_after_days)
     selected, shown = _selected(project_id), {view.feature.name for view in page.items}
     return render_template(
-        "features/index.html",
+        "catalogue/features/index.html",
         overview=projects.overview(current_actor, project_id),
         page=page,
         query=query,
@@ -103,7 +103,7 @@ def new(project_id: str) -> ResponseReturnValue:
             return redirect_to(".new", project_id=project_id)
         return redirect_to(".show", project_id=project_id, name=view.feature.name)
     overview = projects.overview(current_actor, project_id)
-    return show_form("features/new.html", form, overview=overview)
+    return show_form("catalogue/features/new.html", form, overview=overview)
 
 
 @bp.get("/features/<key:name>", needs=Access.SIGNED_IN)
@@ -111,7 +111,7 @@ def show(project_id: str, name: str) -> str:
     """A feature: where it is on, and who gets it."""
     view = service.get(current_actor, project_id, name)
     return render_template(
-        "features/show.html",
+        "catalogue/features/show.html",
         **about(project_id, view),
         told=words.told,
         reach=words.reach,
@@ -128,7 +128,7 @@ def paste(project_id: str) -> ResponseReturnValue:
     if form.validate_on_submit():
         return _open_selection(project_id, form.values["names"])
     overview = projects.overview(current_actor, project_id)
-    return show_form("features/paste.html", form, overview=overview)
+    return show_form("catalogue/features/paste.html", form, overview=overview)
 
 
 @bp.post("/selection", needs=Permission.UPDATE_FEATURE)

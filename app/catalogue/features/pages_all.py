@@ -3,10 +3,10 @@ from functools import partial
 from flask import render_template
 from flask.typing import ResponseReturnValue
 
+from app.catalogue.features import everywhere, schemas
+from app.catalogue.features.forms import filter_choices, proposals
+from app.catalogue.tags import service as tags
 from app.core.permissions import Access
-from app.features import everywhere, schemas
-from app.features.forms import filter_choices, proposals
-from app.tags import service as tags
 from app.web import exports
 from app.web.caller import current_actor
 from app.web.listing import read_query
@@ -39,7 +39,7 @@ def index() -> ResponseReturnValue:
     other = {**query.values, "archived": not query.values["archived"], "limit": 1, "offset": 0}
     choices = filter_choices(settings.stale_after_days)
     return render_template(
-        "features/all.html",
+        "catalogue/features/all.html",
         page=search(**query.values),
         elsewhere=search(**other).total,
         query=query,

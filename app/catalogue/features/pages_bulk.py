@@ -9,13 +9,13 @@ from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.features import bulk, changes, schemas, selections, service
+from app.catalogue.features.bulk import Edit, Settings
+from app.catalogue.features.changes import Facts
+from app.catalogue.features.forms import STATES, TYPE_NAMES, bulk_requests
+from app.catalogue.features.selections import ResolvedSelection
+from app.catalogue.projects import service as projects
 from app.core.permissions import Permission
-from app.features import bulk, changes, schemas, selections, service
-from app.features.bulk import Edit, Settings
-from app.features.changes import Facts
-from app.features.forms import STATES, TYPE_NAMES, bulk_requests
-from app.features.selections import ResolvedSelection
-from app.projects import service as projects
 from app.web import signing
 from app.web.caller import current_actor
 from app.web.forms import ReasonForm, attempt, show_review
@@ -31,7 +31,7 @@ def choose(project_id: str) -> str:
     """Choose a type and a state for the selected features."""
     selection = _selection(project_id)
     return render_template(
-        "features/bulk_choose.html",
+        "catalogue/features/bulk_choose.html",
         overview=projects.overview(current_actor, project_id),
         selection=selection,
         suggestions=service.similar_names(project_id, selection.unknown),
@@ -63,7 +63,7 @@ def done(project_id: str) -> str:
     batch_id = request.args.get("batch", "")
     groups = changes.grouped(bulk.recorded(current_actor, project_id, batch_id))
     return render_template(
-        "features/bulk_done.html",
+        "catalogue/features/bulk_done.html",
         overview=projects.overview(current_actor, project_id),
         batch=batch_id,
         changed=sum(len(group.names) for group in groups),
@@ -108,7 +108,7 @@ def _review_page(
         flash("Choose a type or a state.", "warn")
         return redirect_to(".choose", **asked)
     return _preview_page(
-        "features/bulk_review.html",
+        "catalogue/features/bulk_review.html",
         project_id,
         form,
         [edit],
@@ -123,7 +123,7 @@ def _undo_page(
     project_id: str, form: ReasonForm, shown: Facts | None = None
 ) -> ResponseReturnValue:
     edits = bulk.reversal(current_actor, project_id, request.args.get("batch", ""))
-    return _preview_page("features/bulk_undo.html", project_id, form, edits, shown)
+    return _preview_page("catalogue/features/bulk_undo.html", project_id, form, edits, shown)
 
 
 def _preview_page(

@@ -1,12 +1,12 @@
 from flask import render_template
 
+from app.catalogue.features import health
+from app.catalogue.features.forms import STAGES, proposals
+from app.catalogue.features.health import Health
+from app.catalogue.projects import service as projects
+from app.catalogue.strategies import words
+from app.catalogue.strategies.words import WHOLE, Share
 from app.core.permissions import Access
-from app.features import health
-from app.features.forms import STAGES, proposals
-from app.features.health import Health
-from app.projects import service as projects
-from app.strategies import words
-from app.strategies.words import WHOLE, Share
 from app.web.caller import current_actor
 from app.web.routes import PageBlueprint
 from app.web.settings import current_settings
@@ -23,7 +23,7 @@ def show(project_id: str) -> str:
     after = settings.stale_after
     found = health.of(current_actor, project_id, stale_after=after)
     return render_template(
-        "features/health.html",
+        "catalogue/features/health.html",
         overview=projects.overview(current_actor, project_id),
         health=found,
         bar=_bar(found),

@@ -6,12 +6,12 @@ from flask import flash
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.features import lifecycle, service
+from app.catalogue.features.forms import COMPLETIONS, CompletionForm
+from app.catalogue.features.models import Feature
+from app.catalogue.features.queries import FeatureView
+from app.catalogue.projects import service as projects
 from app.core.permissions import Permission
-from app.features import lifecycle, service
-from app.features.forms import COMPLETIONS, CompletionForm
-from app.features.models import Feature
-from app.features.queries import FeatureView
-from app.projects import service as projects
 from app.web.caller import current_actor
 from app.web.forms import carry_out, show_form
 from app.web.redirects import redirect_to
@@ -31,7 +31,7 @@ def complete(project_id: str, name: str) -> ResponseReturnValue:
         flash(f"Feature {name} marked as completed.", "ok")
         return _settings(project_id, name)
     return show_form(
-        "features/complete.html",
+        "catalogue/features/complete.html",
         form,
         overview=projects.overview(current_actor, project_id),
         view=view,

@@ -1,9 +1,9 @@
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
+from app.catalogue.projects import service as projects
 from app.core.permissions import Access, Permission
 from app.core.spelling import is_key
-from app.projects import service as projects
 from app.web.caller import current_actor
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -27,7 +27,7 @@ def choose() -> ResponseReturnValue:
     if len(found) == 1:
         return redirect_to("feature_pages.new", project_id=found[0][0], name=name)
     return render_template(
-        "features/choose_project.html",
+        "catalogue/features/choose_project.html",
         name=name,
         projects=found[:PROJECTS_OFFERED],
         are_all=len(found) <= PROJECTS_OFFERED,

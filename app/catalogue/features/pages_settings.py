@@ -6,13 +6,13 @@ from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.features import service
+from app.catalogue.features.forms import ENTERED, FeatureForm, ParentForm, parent_of, settings_of
+from app.catalogue.features.pages import SUGGESTIONS, about
+from app.catalogue.features.queries import FeatureView
+from app.catalogue.projects import service as projects
+from app.catalogue.strategies.queries import ProjectUse
 from app.core.permissions import Access, Permission
-from app.features import service
-from app.features.forms import ENTERED, FeatureForm, ParentForm, parent_of, settings_of
-from app.features.pages import SUGGESTIONS, about
-from app.features.queries import FeatureView
-from app.projects import service as projects
-from app.strategies.queries import ProjectUse
 from app.web.caller import current_actor
 from app.web.conflicts import FieldConflict, StaleEdit, Values
 from app.web.forms import attempt, show_form
@@ -112,7 +112,7 @@ def _settings_page(
     project_id: str, view: FeatureView, form: FeatureForm, seen: Values | None = None
 ) -> ResponseReturnValue:
     return show_form(
-        "features/settings.html",
+        "catalogue/features/settings.html",
         form,
         seen=_settings_edit(view.feature.name).sign(seen or settings_of(view)),
         step_words=ENTERED,
@@ -125,7 +125,7 @@ def _conflict_page(
 ) -> ResponseReturnValue:
     """The values of the fields that someone else changed, side by side."""
     page = render_template(
-        "features/conflict.html",
+        "catalogue/features/conflict.html",
         overview=projects.overview(current_actor, project_id),
         view=view,
         rows=conflicts,
@@ -140,7 +140,7 @@ def _tags_page(
 ) -> ResponseReturnValue:
     """``before``: the parent that this form was opened with, if someone changed it since."""
     return _parent_edit(view.feature.name).show(
-        "features/tags.html",
+        "catalogue/features/tags.html",
         form,
         parent_of(view),
         before,

@@ -8,10 +8,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
-from app.core.db import chunks, contains, db, has_one_writer
-from app.core.lists import OnList
-from app.core.paging import sorted_by
-from app.features.models import (
+from app.catalogue.features.models import (
     CompletedStatus,
     Dependency,
     Feature,
@@ -19,10 +16,13 @@ from app.features.models import (
     Stage,
     StaleReason,
 )
-from app.strategies import queries as strategies
-from app.strategies.queries import State
-from app.tags.models import FeatureTag, Tag, TagName
-from app.usage.models import FeatureSeen
+from app.catalogue.strategies import queries as strategies
+from app.catalogue.strategies.queries import State
+from app.catalogue.tags.models import FeatureTag, Tag, TagName
+from app.catalogue.usage.models import FeatureSeen
+from app.core.db import chunks, contains, db, has_one_writer
+from app.core.lists import OnList
+from app.core.paging import sorted_by
 
 Parent = aliased(Feature, name="parent")
 Child = aliased(Feature, name="child")

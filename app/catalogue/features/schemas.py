@@ -2,12 +2,12 @@ from typing import Any
 
 from marshmallow import fields, post_dump, post_load, validate
 
-from app.features import selections
-from app.features.models import CompletedStatus, FeatureType, Stage, StaleReason
-from app.features.stale import StaleFilter, UsageFilter
-from app.strategies.schemas import StateRow
-from app.strategies.schemas_variants import MAX_VARIANTS
-from app.tags.models import TagName
+from app.catalogue.features import selections
+from app.catalogue.features.models import CompletedStatus, FeatureType, Stage, StaleReason
+from app.catalogue.features.stale import StaleFilter, UsageFilter
+from app.catalogue.strategies.schemas import StateRow
+from app.catalogue.strategies.schemas_variants import MAX_VARIANTS
+from app.catalogue.tags.models import TagName
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import (
     MAX_ITEMS,

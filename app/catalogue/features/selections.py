@@ -8,16 +8,16 @@ from hashlib import sha256
 
 import sqlalchemy as sa
 
+from app.catalogue.features import queries
+from app.catalogue.features.models import Selection
+from app.catalogue.features.queries import Found
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.queries import visible_projects
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, insert_if_absent
 from app.core.errors import NotFound
 from app.core.spelling import is_key
-from app.features import queries
-from app.features.models import Selection
-from app.features.queries import Found
-from app.projects import service as projects
-from app.projects.queries import visible_projects
 
 KEPT = timedelta(days=90)
 LONGEST_NAME = 100

@@ -4,22 +4,22 @@ from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
 
+from app.catalogue.features import lifecycle, queries
+from app.catalogue.features.models import Dependency, Feature, FeatureType, Stage
+from app.catalogue.features.queries import Edge, FeatureView, Step
+from app.catalogue.features.stale import StaleFilter, UsageFilter
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.approvals import guard
+from app.catalogue.strategies import queries as strategies
+from app.catalogue.strategies.queries import State
+from app.catalogue.tags.models import TagName
 from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.paging import Page, page_of
 from app.core.spelling import Spellings
-from app.events import service as events
-from app.events.models import EventType
-from app.features import lifecycle, queries
-from app.features.models import Dependency, Feature, FeatureType, Stage
-from app.features.queries import Edge, FeatureView, Step
-from app.features.stale import StaleFilter, UsageFilter
-from app.projects import service as projects
-from app.projects.approvals import guard
-from app.strategies import queries as strategies
-from app.strategies.queries import State
-from app.tags.models import TagName
 
 SUGGESTED = 20
 COMPARED = 2_000

@@ -9,12 +9,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.catalogue.features.models import Dependency, Feature, FeatureType, StaleReason
+from app.catalogue.projects.models import ProjectEnvironment
+from app.catalogue.strategies import types
+from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
+from app.catalogue.usage.models import FeatureSeen
 from app.core.clock import utcnow
-from app.features.models import Dependency, Feature, FeatureType, StaleReason
-from app.projects.models import ProjectEnvironment
-from app.strategies import types
-from app.strategies.models import FeatureState, Strategy, StrategySegment
-from app.usage.models import FeatureSeen
 
 USUAL = timedelta(days=30)
 TEMPORARY = (FeatureType.RELEASE, FeatureType.EXPERIMENT)

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from app.accounts.models import Account
+from app.catalogue.features.models import Feature
 from app.core.actor import Actor
 from app.core.db import db
-from app.events.models import Event, EventType
-from app.features.models import Feature
+from app.core.events.models import Event, EventType
 
 RECENT = 50
 """Events of a feature among which the latest of each environment is looked for."""

@@ -2,11 +2,11 @@ from typing import Any
 
 from flask import Response, url_for
 
+from app.catalogue.projects import members, schemas, service
+from app.catalogue.projects.models import Project
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission, Role
-from app.projects import members, schemas, service
-from app.projects.models import Project
 from app.web.caller import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body

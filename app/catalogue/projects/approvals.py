@@ -6,14 +6,14 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from app.accounts.models import Account, AccountKind
+from app.catalogue.projects.models import Approval, Member, Project
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.errors import NoAccess
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.permissions import Role
 from app.core.words import counted, spoken
-from app.events import service as events
-from app.events.models import EventType
-from app.projects.models import Approval, Member, Project
 
 
 class Shortage(NamedTuple):

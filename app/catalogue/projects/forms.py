@@ -12,13 +12,13 @@ from wtforms import (
 )
 
 from app.accounts.models import Account
+from app.catalogue.environments.models import Environment
+from app.catalogue.projects import members, schemas
+from app.catalogue.projects.models import Project, ProjectMode
+from app.catalogue.projects.schemas import MAX_APPROVALS
 from app.core.permissions import PROJECT_ROLES, Role
 from app.core.spelling import MAX_KEY
 from app.core.words import counted, spoken
-from app.environments.models import Environment
-from app.projects import members, schemas
-from app.projects.models import Project, ProjectMode
-from app.projects.schemas import MAX_APPROVALS
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 from app.accounts import service as accounts
 from app.accounts.models import Account, key_of
+from app.catalogue.projects import queries, service
+from app.catalogue.projects.models import Member, Project
 from app.core.actor import Actor
 from app.core.db import db, flush
 from app.core.errors import Conflict, Invalid, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.permissions import Role
-from app.events import service as events
-from app.events.models import EventType
-from app.projects import queries, service
-from app.projects.models import Member, Project
 
 SUGGESTIONS = 20
 

@@ -7,16 +7,16 @@ from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.core.permissions import Access, Permission
-from app.core.words import counted
-from app.environments import service as known_environments
-from app.projects import schemas, service
-from app.projects.forms import (
+from app.catalogue.environments import service as known_environments
+from app.catalogue.projects import schemas, service
+from app.catalogue.projects.forms import (
     NewProjectForm,
     ProjectForm,
     settings_of,
 )
-from app.projects.models import Membership, Project, ProjectMode
+from app.catalogue.projects.models import Membership, Project, ProjectMode
+from app.core.permissions import Access, Permission
+from app.core.words import counted
 from app.web import exports, signing
 from app.web.caller import current_actor
 from app.web.conflicts import FieldConflict, StaleEdit, Values
@@ -63,7 +63,7 @@ def index() -> ResponseReturnValue:
     page = service.search(current_actor, **query.values)
     other = {**query.values, "archived": not query.values["archived"], "limit": 1, "offset": 0}
     return render_template(
-        "projects/index.html",
+        "catalogue/projects/index.html",
         page=page,
         query=query,
         owners=service.owners(page),
@@ -83,7 +83,7 @@ def new() -> ResponseReturnValue:
         words = f"Project {project.name} created. You are its Owner."
         flash(" ".join([words, *form.clamped]), "ok")
         return redirect_to("feature_pages.index", project_id=project.id)
-    return show_form("projects/new.html", form, **_choices())
+    return show_form("catalogue/projects/new.html", form, **_choices())
 
 
 @bp.get("/projects/<key:project_id>/settings", needs=Access.SIGNED_IN)
@@ -92,7 +92,7 @@ def settings(project_id: str) -> ResponseReturnValue:
     overview = service.overview(current_actor, project_id)
     if overview.project.archived_at or not current_actor.may(Permission.UPDATE_PROJECT, project_id):
         return render_template(
-            "projects/settings.html",
+            "catalogue/projects/settings.html",
             overview=overview,
             approvers=service.approvers(overview.project),
         )
@@ -166,7 +166,7 @@ def _review(project: Project, form: ProjectForm, losses: list[str]) -> str | Non
             return None
         shown = signing.read("review", stale_edit.subject, plan)["losses"]
     return render_template(
-        "projects/review.html",
+        "catalogue/projects/review.html",
         overview=service.overview(current_actor, project.id),
         losses=losses,
         has_changed=losses != shown,
@@ -183,7 +183,7 @@ def _settings_page(
     overview = service.overview(current_actor, project_id)
     facts = seen or settings_of(overview.project)
     return show_form(
-        "projects/edit.html",
+        "catalogue/projects/edit.html",
         form,
         overview=overview,
         approvers=service.approvers(overview.project),
@@ -198,7 +198,7 @@ def _conflict_page(
     """Show the fields that someone else changed, to choose from."""
     stale_edit = _stale_settings(project_id)
     page = render_template(
-        "projects/conflict.html",
+        "catalogue/projects/conflict.html",
         overview=service.overview(current_actor, project_id),
         rows=conflicts,
         seen=stale_edit.sign(current),

@@ -4,9 +4,9 @@ from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 
 from app.accounts import service as accounts
+from app.catalogue.projects import members, service
+from app.catalogue.projects.forms import REMOVE, ROLES, MembersForm, NewMemberForm
 from app.core.permissions import Access, Permission, Role
-from app.projects import members, service
-from app.projects.forms import REMOVE, ROLES, MembersForm, NewMemberForm
 from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit
 from app.web.forms import attempt
@@ -89,7 +89,7 @@ def _page(
     adding = adding or NewMemberForm(empty=True)
     may = current_actor.may(Permission.PROJECT_USER_ACCESS_WRITE, project_id)
     page = render_template(
-        "projects/members.html",
+        "catalogue/projects/members.html",
         form=adding if adding.problems else form,
         members=form,
         adding=adding,

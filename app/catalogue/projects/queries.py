@@ -8,15 +8,21 @@ import sqlalchemy as sa
 from sqlalchemy.orm import selectinload, with_expression
 
 from app.accounts.models import Account, AccountKind
+from app.catalogue.projects.models import (
+    Member,
+    Membership,
+    Project,
+    ProjectEnvironment,
+    ProjectMode,
+)
 from app.core.actor import Actor
 from app.core.db import MAX_ID, chunks, contains, db
+from app.core.events.models import Event
 from app.core.paging import sorted_by
 from app.core.permissions import Role
 from app.core.visibility import can_see
-from app.events.models import Event
-from app.projects.models import Member, Membership, Project, ProjectEnvironment, ProjectMode
 
-# Counted here for the pages of projects. The models are in layers above.
+# Counted here for the pages of projects. The models are in areas above.
 _features = sa.table("features", sa.column("project_id"), sa.column("archived_at"))
 _change_requests = sa.table("change_requests", sa.column("project_id"), sa.column("state"))
 

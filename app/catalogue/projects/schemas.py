@@ -2,8 +2,8 @@ from typing import Any, TypeVar
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
+from app.catalogue.projects.models import Membership, ProjectMode
 from app.core.permissions import PROJECT_ROLES, Role
-from app.projects.models import Membership, ProjectMode
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import (
     Ignored,

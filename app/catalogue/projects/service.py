@@ -5,19 +5,10 @@ from typing import Any, TypedDict, Unpack
 import sqlalchemy as sa
 
 from app.accounts.models import Account
-from app.core.actor import Actor
-from app.core.clock import utcnow
-from app.core.columns import UtcDateTime
-from app.core.db import db, flush, rows, save
-from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
-from app.core.paging import Page, page_of
-from app.core.permissions import DEFAULT_PROJECT, Permission, Role
-from app.environments import service as known_environments
-from app.events import service as events
-from app.events.models import Event, EventType
-from app.projects import queries
-from app.projects.approvals import guard
-from app.projects.models import (
+from app.catalogue.environments import service as known_environments
+from app.catalogue.projects import queries
+from app.catalogue.projects.approvals import guard
+from app.catalogue.projects.models import (
     Approval,
     Member,
     Membership,
@@ -25,6 +16,15 @@ from app.projects.models import (
     ProjectEnvironment,
     ProjectMode,
 )
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.columns import UtcDateTime
+from app.core.db import db, flush, rows, save
+from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
+from app.core.events import service as events
+from app.core.events.models import Event, EventType
+from app.core.paging import Page, page_of
+from app.core.permissions import DEFAULT_PROJECT, Permission, Role
 
 
 class ApprovalRule(TypedDict):
@@ -50,7 +50,7 @@ _archived_at = sa.select(Project.archived_at).where(
 _archived_at_locked = _archived_at.with_for_update(read=True, key_share=True)
 
 
-# Switched off here, with the environment. The models are in layers above.
+# Switched off here, with the environment. The models are in areas above.
 _features = sa.table("features", sa.column("id"), sa.column("project_id"))
 _states = sa.table(
     "feature_states",

@@ -5,12 +5,12 @@ from typing import Any
 
 from flask import Response
 
+from app.catalogue.projects import service as projects
+from app.catalogue.sdk_tokens import schemas, service
+from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenType
+from app.catalogue.sdk_tokens.service import IssuedSdkToken
 from app.core.paging import Page
 from app.core.permissions import Permission
-from app.projects import service as projects
-from app.sdk_tokens import schemas, service
-from app.sdk_tokens.models import SdkToken, SdkTokenType
-from app.sdk_tokens.service import IssuedSdkToken
 from app.web.caller import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body

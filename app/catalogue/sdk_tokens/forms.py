@@ -5,9 +5,9 @@ from typing import Any
 
 from wtforms import RadioField, SelectChoice, SelectField, SelectMultipleField, StringField
 
+from app.catalogue.sdk_tokens import schemas
+from app.catalogue.sdk_tokens.models import SdkTokenType
 from app.core.clock import utcnow
-from app.sdk_tokens import schemas
-from app.sdk_tokens.models import SdkTokenType
 from app.web.forms import ReasonField, SchemaForm
 from app.web.schemas import Timestamp
 

@@ -4,11 +4,11 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from app.accounts.tokens.models import Secret
+from app.catalogue.usage.models import Application, TokenUse
 from app.core.clock import in_text
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
 from app.core.words import spoken
-from app.tokens.models import Secret
-from app.usage.models import Application, TokenUse
 
 ALL = "*"
 """Instead of the projects of a token: those of today and those to come."""

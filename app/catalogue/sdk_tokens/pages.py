@@ -7,14 +7,14 @@ from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.utils import redirect
 
+from app.accounts.tokens.forms import RotationForm
+from app.catalogue.environments import service as environments
+from app.catalogue.sdk_tokens import schemas, service
+from app.catalogue.sdk_tokens.models import SdkTokenState, SdkTokenType
+from app.catalogue.sdk_tokens.pages_connect import secret_page
+from app.catalogue.sdk_tokens.pages_scope import Scope
+from app.catalogue.sdk_tokens.service import IssuedSdkToken
 from app.core.permissions import Permission
-from app.environments import service as environments
-from app.sdk_tokens import schemas, service
-from app.sdk_tokens.models import SdkTokenState, SdkTokenType
-from app.sdk_tokens.pages_connect import secret_page
-from app.sdk_tokens.pages_scope import Scope
-from app.sdk_tokens.service import IssuedSdkToken
-from app.tokens.forms import RotationForm
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.caller import current_actor
@@ -75,7 +75,7 @@ def _list(scope: Scope) -> ResponseReturnValue:
     if exports.wanted():
         return exports.table("sdk-tokens", schemas.SdkTokenRow(), search, query.values)
     return render_template(
-        "sdk_tokens/index.html",
+        "catalogue/sdk_tokens/index.html",
         scope=scope,
         query=query,
         filters=query.in_use(FILTERS, {"type": TYPES, "state": STATES}),
@@ -98,7 +98,7 @@ def _rotate(scope: Scope, token_id: int) -> ResponseReturnValue:
 
     if issued := attempt(form, replace):
         return secret_page(scope, issued)
-    return show_form("sdk_tokens/rotate.html", form, scope=scope, token=token)
+    return show_form("catalogue/sdk_tokens/rotate.html", form, scope=scope, token=token)
 
 
 def _revoke(scope: Scope, token_id: int) -> ResponseReturnValue:
@@ -108,4 +108,4 @@ def _revoke(scope: Scope, token_id: int) -> ResponseReturnValue:
     ):
         flash(f"SDK token {token.name} revoked. It no longer works.", "ok")
         return redirect(scope.url(".index"), 303)
-    return show_form("sdk_tokens/revoke.html", form, scope=scope, token=token)
+    return show_form("catalogue/sdk_tokens/revoke.html", form, scope=scope, token=token)

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 from flask import render_template
 from flask.typing import ResponseReturnValue
 
+from app.catalogue.projects import service as projects
+from app.catalogue.sdk_tokens import service
+from app.catalogue.sdk_tokens.forms import ConnectAnywhereForm, ConnectForm, Place
+from app.catalogue.sdk_tokens.models import SdkTokenType
+from app.catalogue.sdk_tokens.pages_scope import Scope
+from app.catalogue.sdk_tokens.service import IssuedSdkToken
+from app.catalogue.usage import tokens
 from app.core.permissions import Permission
-from app.projects import service as projects
-from app.sdk_tokens import service
-from app.sdk_tokens.forms import ConnectAnywhereForm, ConnectForm, Place
-from app.sdk_tokens.models import SdkTokenType
-from app.sdk_tokens.pages_scope import Scope
-from app.sdk_tokens.service import IssuedSdkToken
-from app.usage import tokens
 from app.web.browsers import require_password
 from app.web.caller import current_actor
 from app.web.forms import attempt, show_form
@@ -57,7 +57,7 @@ def snippets(
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") or UNKNOWN_NAME
     facts = {"base": base, "url": f"{base}/api/", "name": plain, "token": token}
     return [
-        Snippet(language, render_template(f"sdk_tokens/snippets/{file}.txt", **facts))
+        Snippet(language, render_template(f"catalogue/sdk_tokens/snippets/{file}.txt", **facts))
         for file, language in LANGUAGES[place].items()
     ]
 
@@ -94,7 +94,7 @@ def secret_page(scope: Scope, issued: IssuedSdkToken, place: Place | None = None
     if place is None:
         place = Place.BROWSER if token.type is SdkTokenType.FRONTEND else Place.SERVER
     return render_template(
-        "sdk_tokens/secret.html",
+        "catalogue/sdk_tokens/secret.html",
         scope=scope,
         token=token,
         secret=issued.secret,
@@ -108,7 +108,7 @@ def _connect(scope: Scope, form: ConnectForm) -> ResponseReturnValue:
         return secret_page(scope, issued, form.where)
     offered = projects.names(current_actor, PROJECTS_OFFERED)
     return show_form(
-        "sdk_tokens/connect.html", form, scope=scope, projects=offered, places=list(Place)
+        "catalogue/sdk_tokens/connect.html", form, scope=scope, projects=offered, places=list(Place)
     )
 
 
@@ -123,7 +123,7 @@ def _create(scope: Scope, values: dict[str, Any]) -> IssuedSdkToken:
 
 def _contact(scope: Scope, token_id: int) -> ResponseReturnValue:
     return render_template(
-        "sdk_tokens/contact.html",
+        "catalogue/sdk_tokens/contact.html",
         scope=scope,
         token=scope.token(token_id),
         first=tokens.first_contact(token_id),

@@ -5,11 +5,11 @@ from typing import Any, Self
 
 from flask import url_for
 
-from app.environments import service as environments
-from app.projects import service as projects
-from app.projects.models import Project
-from app.sdk_tokens import service
-from app.sdk_tokens.models import SdkToken
+from app.catalogue.environments import service as environments
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.models import Project
+from app.catalogue.sdk_tokens import service
+from app.catalogue.sdk_tokens.models import SdkToken
 from app.web.caller import current_actor
 
 

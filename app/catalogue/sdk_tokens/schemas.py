@@ -2,7 +2,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, pre_load, validate
 
-from app.sdk_tokens.models import ALL, SdkTokenState, SdkTokenType
+from app.catalogue.sdk_tokens.models import ALL, SdkTokenState, SdkTokenType
 from app.web.listing import PageQuery
 from app.web.schemas import Key, Schema, SingleLine, StrictList, Timestamp, WholeNumber
 

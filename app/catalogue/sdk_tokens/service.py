@@ -6,21 +6,27 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from app.accounts.tokens import secrets
+from app.accounts.tokens.secrets import TokenKind
+from app.accounts.tokens.service import HINT_LENGTH
+from app.catalogue.environments.models import Environment
+from app.catalogue.projects.models import Project
+from app.catalogue.sdk_tokens.models import (
+    ALL,
+    SdkToken,
+    SdkTokenProject,
+    SdkTokenState,
+    SdkTokenType,
+)
+from app.catalogue.usage.models import Application, TokenUse
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import contains, db, save
 from app.core.errors import Invalid, NameExists, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.paging import Page, page_of
 from app.core.secrets import digest
-from app.environments.models import Environment
-from app.events import service as events
-from app.events.models import EventType
-from app.projects.models import Project
-from app.sdk_tokens.models import ALL, SdkToken, SdkTokenProject, SdkTokenState, SdkTokenType
-from app.tokens import secrets
-from app.tokens.secrets import TokenKind
-from app.tokens.service import HINT_LENGTH
-from app.usage.models import Application, TokenUse
 
 KEPT_OF_NAME = 200
 SOON = timedelta(days=30)

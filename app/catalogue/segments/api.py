@@ -2,11 +2,11 @@ from typing import Any
 
 from flask import Response, url_for
 
+from app.catalogue.segments import schemas, service
+from app.catalogue.segments.models import Segment
+from app.catalogue.segments.queries import SegmentView, Use
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.segments import schemas, service
-from app.segments.models import Segment
-from app.segments.queries import SegmentView, Use
 from app.web.caller import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body

@@ -2,11 +2,11 @@ from typing import Any, cast
 
 from wtforms import SelectField, StringField
 
-from app.constraints import forms as constraints
-from app.constraints.models import Constraint
-from app.constraints.words import plain, told_all
-from app.segments import schemas
-from app.segments.models import Segment
+from app.catalogue.constraints import forms as constraints
+from app.catalogue.constraints.models import Constraint
+from app.catalogue.constraints.words import plain, told_all
+from app.catalogue.segments import schemas
+from app.catalogue.segments.models import Segment
 from app.web.conflicts import Values
 from app.web.forms import ReasonField
 from app.web.parts import PartsForm

@@ -4,7 +4,7 @@ from typing import Any
 from sqlalchemy import JSON, ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.constraints.models import Constraint
+from app.catalogue.constraints.models import Constraint
 from app.core.clock import utcnow
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
 

@@ -5,14 +5,14 @@ from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.constraints.forms import OPERATORS
-from app.constraints.words import told_all
-from app.context import service as context
+from app.catalogue.constraints.forms import OPERATORS
+from app.catalogue.constraints.words import told_all
+from app.catalogue.context import service as context
+from app.catalogue.projects import service as projects
+from app.catalogue.segments import schemas, service
+from app.catalogue.segments.forms import EMPTY, NewSegmentForm, SegmentForm, in_words, settings_of
+from app.catalogue.segments.models import Segment
 from app.core.permissions import Access, Permission
-from app.projects import service as projects
-from app.segments import schemas, service
-from app.segments.forms import EMPTY, NewSegmentForm, SegmentForm, in_words, settings_of
-from app.segments.models import Segment
 from app.web import exports, signing
 from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
@@ -41,7 +41,7 @@ def index() -> ResponseReturnValue:
     if exports.wanted():
         return exports.table("segments", schemas.SegmentRow(), search, query.values)
     return render_template(
-        "segments/index.html",
+        "catalogue/segments/index.html",
         page=search(**query.values),
         query=query,
         filters=query.in_use(FILTERS),
@@ -60,7 +60,7 @@ def new() -> ResponseReturnValue:
         if created is not None:
             flash(f"Segment {created.name} created.", "ok")
             return redirect_to(".index")
-    return show_form("segments/new.html", form, may_create=_may_create(), **_choices())
+    return show_form("catalogue/segments/new.html", form, may_create=_may_create(), **_choices())
 
 
 @bp.get("/segments/<id:id>", needs=Access.SIGNED_IN)
@@ -150,7 +150,7 @@ def _review(segment: Segment, form: SegmentForm) -> str | None:
         "constraints": form.parts["constraint"],
     }
     return render_template(
-        "segments/review.html",
+        "catalogue/segments/review.html",
         segment=segment,
         used=uses,
         uses=service.uses(current_actor, segment),
@@ -177,7 +177,7 @@ def _page(segment: Segment, form: SegmentForm, before: Values | None = None) -> 
     """``before``: the settings this form was opened with, if someone changed them since."""
     found = service.uses(current_actor, segment)
     return _stale_edit(segment.id).show(
-        "segments/edit.html",
+        "catalogue/segments/edit.html",
         form,
         settings_of(segment),
         before,

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.segments.models import Segment
 from app.core.actor import Actor
 from app.core.db import chunks, contains, db
 from app.core.paging import sorted_by
 from app.core.visibility import can_see, projects
-from app.segments.models import Segment
 
-# Looked through here. The models are in app/strategies and app/features, layers above.
+# Looked through here. The models are in strategies and features, areas above.
 _links = sa.table("strategy_segments", sa.column("strategy_id"), sa.column("segment_id"))
 _strategies = sa.table(
     "strategies",

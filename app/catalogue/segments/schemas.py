@@ -1,6 +1,6 @@
 from marshmallow import fields
 
-from app.constraints.schemas import ConstraintRow, Constraints
+from app.catalogue.constraints.schemas import ConstraintRow, Constraints
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import Ignored, Key, Schema, SingleLine, Timestamp
 

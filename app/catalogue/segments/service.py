@@ -5,21 +5,21 @@ from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
 
-from app.constraints import service as rules
-from app.constraints.models import Constraint
+from app.catalogue.constraints import service as rules
+from app.catalogue.constraints.models import Constraint
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.approvals import guard, guarded
+from app.catalogue.segments import queries
+from app.catalogue.segments.models import Segment
+from app.catalogue.segments.queries import SegmentView, Use
 from app.core.actor import Actor
 from app.core.db import db, flush, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.paging import Page, page_of
 from app.core.permissions import Permission
 from app.core.words import counted, spoken
-from app.events import service as events
-from app.events.models import EventType
-from app.projects import service as projects
-from app.projects.approvals import guard, guarded
-from app.segments import queries
-from app.segments.models import Segment
-from app.segments.queries import SegmentView, Use
 
 
 class Changes(TypedDict, total=False):

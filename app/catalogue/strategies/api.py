@@ -2,10 +2,10 @@ from typing import Any
 
 from flask import Response, url_for
 
+from app.catalogue.strategies import custom
+from app.catalogue.strategies import schemas_types as schemas
+from app.catalogue.strategies.models import StrategyType
 from app.core.permissions import Access, Permission
-from app.strategies import custom
-from app.strategies import schemas_types as schemas
-from app.strategies.models import StrategyType
 from app.web.caller import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body

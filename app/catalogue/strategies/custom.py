@@ -4,14 +4,14 @@ from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
 
+from app.catalogue.strategies.models import CustomParameter, Strategy, StrategyType
+from app.catalogue.strategies.types import DESCRIPTIONS, TYPES
 from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import Conflict, NameExists, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.words import counted
-from app.events import service as events
-from app.events.models import EventType
-from app.strategies.models import CustomParameter, Strategy, StrategyType
-from app.strategies.types import DESCRIPTIONS, TYPES
 
 
 class Changes(TypedDict, total=False):

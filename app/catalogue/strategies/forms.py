@@ -3,8 +3,8 @@ from typing import Any
 
 from wtforms import StringField
 
-from app.strategies import schemas_types as schemas
-from app.strategies.models import CustomParameter, StrategyType
+from app.catalogue.strategies import schemas_types as schemas
+from app.catalogue.strategies.models import CustomParameter, StrategyType
 from app.web.conflicts import Values
 from app.web.forms import ReasonField
 from app.web.parts import Kind, PartsForm

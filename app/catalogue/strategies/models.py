@@ -5,10 +5,10 @@ from uuid import uuid4
 from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.constraints.models import Constraint
+from app.catalogue.constraints.models import Constraint
+from app.catalogue.segments.models import Segment
 from app.core.clock import utcnow
 from app.core.db import Model, at_most
-from app.segments.models import Segment
 
 MAX_STRATEGIES = 30
 """Of one feature in one environment."""

@@ -4,9 +4,8 @@ from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.core.permissions import Access, Permission
-from app.strategies import custom, types
-from app.strategies.forms import (
+from app.catalogue.strategies import custom, types
+from app.catalogue.strategies.forms import (
     EMPTY,
     TYPES,
     NewStrategyTypeForm,
@@ -15,6 +14,7 @@ from app.strategies.forms import (
     settings_of,
     told,
 )
+from app.core.permissions import Access, Permission
 from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
 from app.web.forms import attempt, show_form
@@ -31,7 +31,7 @@ def index() -> str:
     """List strategy types: those that people created, and those that every SDK knows."""
     found = custom.with_built_in()
     return render_template(
-        "strategies/index.html",
+        "catalogue/strategies/index.html",
         own=[type for type in found if type.name not in types.TYPES],
         built_in=[type for type in found if type.name in types.TYPES],
         told=told,
@@ -47,7 +47,7 @@ def new() -> ResponseReturnValue:
         if created is not None:
             flash(f"Strategy type {created.name} created.", "ok")
             return redirect_to(".index")
-    return show_form("strategies/new.html", form, types=TYPES.items())
+    return show_form("catalogue/strategies/new.html", form, types=TYPES.items())
 
 
 @bp.get("/strategy-types/<key:name>", needs=Access.SIGNED_IN)
@@ -109,7 +109,7 @@ def _page(
     type = custom.get(name)
     used = custom.uses(name)
     return _stale_edit(name).show(
-        "strategies/edit.html",
+        "catalogue/strategies/edit.html",
         form,
         current,
         before,

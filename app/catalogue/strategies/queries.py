@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from app.core.clock import utcnow
-from app.core.columns import UtcDateTime
-from app.core.db import any_of, chunks, db, insert_all
-from app.core.lists import OnList
-from app.environments.models import Environment, EnvironmentType
-from app.projects.models import Approval, ProjectEnvironment
-from app.strategies.models import (
+from app.catalogue.environments.models import Environment, EnvironmentType
+from app.catalogue.projects.models import Approval, ProjectEnvironment
+from app.catalogue.strategies.models import (
     Copy,
     FeatureState,
     FeatureVariant,
     Strategy,
     StrategySegment,
 )
-from app.usage import queries as usage
-from app.usage.queries import NEVER, PlaceUse
+from app.catalogue.usage import queries as usage
+from app.catalogue.usage.queries import NEVER, PlaceUse
+from app.core.clock import utcnow
+from app.core.columns import UtcDateTime
+from app.core.db import any_of, chunks, db, insert_all
+from app.core.lists import OnList
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ _with_strategy = OnList(
         )
     )
 )
-_features = sa.table("features", sa.column("id", sa.Integer))  # the model is in a layer above
+_features = sa.table("features", sa.column("id", sa.Integer))  # the model is in an area above
 _add = OnList(
     lambda is_among: sa.insert(FeatureState).from_select(
         ["feature_id", "environment", "enabled", "variants", "changed_at"],

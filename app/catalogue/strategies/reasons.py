@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, cast
 
-from app.constraints.models import Constraint
-from app.constraints.operators import Operator
-from app.constraints.words import LISTED, Phrase, Sentence, moment, told
+from app.catalogue.constraints.models import Constraint
+from app.catalogue.constraints.operators import Operator
+from app.catalogue.constraints.words import LISTED, Phrase, Sentence, moment, told
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies import types, words
+from app.catalogue.strategies.models import Strategy
 from app.evaluation.facts import ConstraintReason, SegmentReason, StrategyReason
-from app.segments.models import Segment
-from app.strategies import types, words
-from app.strategies.models import Strategy
 
 COMPARED = {"userWithId": "userId", "remoteAddress": "remoteAddress"}
 """The field that each of these types compares."""

@@ -2,12 +2,12 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validates_schema
 
-from app.constraints.schemas import ConstraintRow, Constraints
+from app.catalogue.constraints.schemas import ConstraintRow, Constraints
+from app.catalogue.strategies import types
+from app.catalogue.strategies.models import MAX_STRATEGIES
+from app.catalogue.strategies.schemas_variants import FeatureVariantRow, VariantRow, Variants
+from app.catalogue.strategies.words import summary
 from app.core.db import MAX_ID
-from app.strategies import types
-from app.strategies.models import MAX_STRATEGIES
-from app.strategies.schemas_variants import FeatureVariantRow, VariantRow, Variants
-from app.strategies.words import summary
 from app.web.schemas import (
     Ignored,
     Schema,

@@ -4,8 +4,8 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
-from app.strategies import types
-from app.strategies.schemas_variants import refuse_same_names
+from app.catalogue.strategies import types
+from app.catalogue.strategies.schemas_variants import refuse_same_names
 from app.web.schemas import Ignored, Key, Schema, SingleLine, StrictBoolean, StrictList
 
 MAX_PARAMETERS = 50

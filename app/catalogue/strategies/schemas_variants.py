@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
-from app.constraints.models import MAX_CONSTRAINTS, MAX_VALUES
-from app.context.models import MAX_VALUE
-from app.strategies import models
+from app.catalogue.constraints.models import MAX_CONSTRAINTS, MAX_VALUES
+from app.catalogue.context.models import MAX_VALUE
+from app.catalogue.strategies import models
 from app.web.schemas import Schema, SingleLine, StrictList, WholeNumber
 
 WEIGHTS = 1_000

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import TypedDict
 
-from app.constraints import service as constraints
-from app.constraints.models import Constraint
-from app.context import service as context
+from app.catalogue.constraints import service as constraints
+from app.catalogue.constraints.models import Constraint
+from app.catalogue.context import service as context
+from app.catalogue.segments import service as segments
+from app.catalogue.strategies import queries, types
+from app.catalogue.strategies.models import AS_STRATEGY, Strategy, StrategyType, Variant
+from app.catalogue.strategies.queries import ProjectUse
+from app.catalogue.strategies.types import Parameter
 from app.core.db import db
 from app.core.errors import Detail, Invalid, NotFound
-from app.segments import service as segments
-from app.strategies import queries, types
-from app.strategies.models import AS_STRATEGY, Strategy, StrategyType, Variant
-from app.strategies.queries import ProjectUse
-from app.strategies.types import Parameter
 
 
 class Fields(TypedDict, total=False):

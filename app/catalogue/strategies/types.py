@@ -10,9 +10,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
-from app.constraints.operators import Operator
-from app.constraints.operators import problem as problem_of_value
-from app.strategies.models import CustomParameter
+from app.catalogue.constraints.operators import Operator
+from app.catalogue.constraints.operators import problem as problem_of_value
+from app.catalogue.strategies.models import CustomParameter
 
 ROLLOUT = "flexibleRollout"
 EVERYONE = "default"

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from app.constraints.words import Phrase, Sentence, all_of, any_of, plain, told_all
-from app.strategies import types
-from app.strategies.models import Strategy, Variant
+from app.catalogue.constraints.words import Phrase, Sentence, all_of, any_of, plain, told_all
+from app.catalogue.strategies import types
+from app.catalogue.strategies.models import Strategy, Variant
 
 WHOLE, GAP, HUES = 1_000, 6, 8
 

@@ -2,8 +2,8 @@ from typing import Any
 
 from flask import Response
 
+from app.catalogue.tagging import schemas, service
 from app.core.permissions import Permission
-from app.tagging import schemas, service
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint, no_body
 

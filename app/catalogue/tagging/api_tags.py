@@ -2,10 +2,10 @@ from typing import Any
 
 from flask import Response
 
+from app.catalogue.tagging import schemas, type_names, vocabulary
+from app.catalogue.tags.models import TagName, TagType
+from app.catalogue.tags.schemas import TagRef, TagTypeRow
 from app.core.permissions import Permission
-from app.tagging import schemas, type_names, vocabulary
-from app.tags.models import TagName, TagType
-from app.tags.schemas import TagRef, TagTypeRow
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint, no_body
 

@@ -2,11 +2,11 @@ from typing import Any
 
 from wtforms import SelectChoice, SelectField, StringField
 
-from app.features.forms import cut
-from app.tagging.schemas import NewTypeName
-from app.tagging.service import Edit
-from app.tags.models import TagName, TagType
-from app.tags.schemas import TagRef
+from app.catalogue.features.forms import cut
+from app.catalogue.tagging.schemas import NewTypeName
+from app.catalogue.tagging.service import Edit
+from app.catalogue.tags.models import TagName, TagType
+from app.catalogue.tags.schemas import TagRef
 from app.web.forms import ReasonField, SchemaForm
 
 

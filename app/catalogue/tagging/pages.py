@@ -12,18 +12,18 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response
 
+from app.catalogue.features import changes, selections
+from app.catalogue.features import service as features
+from app.catalogue.features.changes import Facts
+from app.catalogue.features.selections import ResolvedSelection
+from app.catalogue.projects import service as projects
+from app.catalogue.tagging import picker, service
+from app.catalogue.tagging.forms import NewTagForm, tagging_body
+from app.catalogue.tagging.service import Change, Edit
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import SIMPLE, TagName
+from app.catalogue.tags.schemas import TagRef
 from app.core.permissions import Permission
-from app.features import changes, selections
-from app.features import service as features
-from app.features.changes import Facts
-from app.features.selections import ResolvedSelection
-from app.projects import service as projects
-from app.tagging import picker, service
-from app.tagging.forms import NewTagForm, tagging_body
-from app.tagging.service import Change, Edit
-from app.tags import service as tags
-from app.tags.models import SIMPLE, TagName
-from app.tags.schemas import TagRef
 from app.web import signing
 from app.web.caller import current_actor
 from app.web.forms import ReasonForm, attempt, show_form, show_review
@@ -102,7 +102,7 @@ def done(project_id: str) -> str:
     changed = sum(len(edit.features) for edit in edits)
     asked = request.args.get("of", "")
     return render_template(
-        "tagging/done.html",
+        "catalogue/tagging/done.html",
         overview=projects.overview(current_actor, project_id),
         batch=batch_id,
         changed=changed,
@@ -142,7 +142,7 @@ def _picker_page(
     similar = picker.similar(current_actor, near) if near else []
     edit = _edit(selection, choices)
     return show_form(
-        "tagging/choose.html",
+        "catalogue/tagging/choose.html",
         form,
         overview=projects.overview(current_actor, project_id),
         selection=selection,
@@ -187,7 +187,7 @@ def _review_page(
         return redirect_to(".choose", project_id=project_id, selection=selection.id)
     back = _values(_address(selection.id, _choices(request.args), {}))
     return _preview_page(
-        "tagging/review.html",
+        "catalogue/tagging/review.html",
         project_id,
         form,
         [edit],
@@ -203,7 +203,9 @@ def _undo_page(
 ) -> ResponseReturnValue:
     batch_id = request.args.get("batch", "")
     edits = service.reversal(current_actor, project_id, batch_id)
-    return _preview_page("tagging/undo.html", project_id, form, edits, shown, batch=batch_id)
+    return _preview_page(
+        "catalogue/tagging/undo.html", project_id, form, edits, shown, batch=batch_id
+    )
 
 
 def _preview_page(

@@ -7,15 +7,15 @@ from markupsafe import Markup
 from marshmallow import ValidationError
 from werkzeug.wrappers import Response
 
+from app.catalogue.tagging import type_names, vocabulary
+from app.catalogue.tagging.forms import NewNameForm, TypeNameForm
+from app.catalogue.tagging.vocabulary import Replacement
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import TagName
+from app.catalogue.tags.schemas import TagRef
 from app.core.errors import Invalid
 from app.core.permissions import Access, Permission
 from app.core.words import counted
-from app.tagging import type_names, vocabulary
-from app.tagging.forms import NewNameForm, TypeNameForm
-from app.tagging.vocabulary import Replacement
-from app.tags import service as tags
-from app.tags.models import TagName
-from app.tags.schemas import TagRef
 from app.web import signing
 from app.web.caller import current_actor
 from app.web.forms import ButtonForm, ReasonForm, attempt, carry_out, show_form, tell_refusal
@@ -64,7 +64,9 @@ def replace(tag_id: int) -> ResponseReturnValue:
 @bp.get("/changes/<key:batch>", needs=Permission.UPDATE_TAG_TYPE)
 def changed(batch: str) -> str:
     """Show what a rename or a merge did, and offer to undo it."""
-    return render_template("tags/changed.html", done=vocabulary.done(batch), hues=tags.hues())
+    return render_template(
+        "catalogue/tags/changed.html", done=vocabulary.done(batch), hues=tags.hues()
+    )
 
 
 @bp.post("/changes/<key:batch>/undo", needs=Permission.UPDATE_TAG_TYPE)
@@ -107,7 +109,7 @@ def rename_type(name: str) -> ResponseReturnValue:
         action = url_for(".rename_type_back", name=renamed.name, to=name)
         tell_with_undo(done, action=action, what=f"renaming {name}")
         return redirect_to("tag_pages.show_type", name=renamed.name, _anchor=DONE)
-    return show_form("tags/rename_type.html", form, name=name, reach=reach)
+    return show_form("catalogue/tags/rename_type.html", form, name=name, reach=reach)
 
 
 @bp.post("/types/<key:name>/rename/<key:to>", needs=Permission.UPDATE_TAG_TYPE)
@@ -123,7 +125,7 @@ def rename_type_back(name: str, to: str) -> Response:
 def _page(tag_id: int, form: NewNameForm | None = None) -> str:
     tag = vocabulary.get(tag_id)
     return render_template(
-        "tags/show.html",
+        "catalogue/tags/show.html",
         tag_id=tag_id,
         tag=tag,
         form=form or NewNameForm(tag, tags.types()),
@@ -137,7 +139,7 @@ def _review(
 ) -> str:
     in_order = sorted(plan.uses, key=attrgetter("project", "feature"))
     return render_template(
-        "tags/replace.html",
+        "catalogue/tags/replace.html",
         tag_id=tag_id,
         plan=plan,
         form=form or ReasonForm(empty=True),

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Collection
 from typing import NamedTuple
 
+from app.catalogue.tagging import queries
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import TagName, TagType
 from app.core.actor import Actor
 from app.core.spelling import Spellings
-from app.tagging import queries
-from app.tags import service as tags
-from app.tags.models import TagName, TagType
 
 OFFERED = 500
 COMPARED = 2_000

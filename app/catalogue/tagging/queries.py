@@ -6,11 +6,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.catalogue.tags.models import FeatureTag, Tag, TagName
+from app.catalogue.tags.queries import visible_uses
 from app.core.actor import Actor
 from app.core.db import chunks, contains, db
 from app.core.paging import page_of
-from app.tags import service as tag_service
-from app.tags.models import FeatureTag, Tag, TagName
 
 
 def tag_counts(feature_ids: Collection[int]) -> dict[int, int]:
@@ -65,7 +65,7 @@ def _values(type: str) -> sa.Select[str]:
 
 
 def _matching(actor: Actor, text: str | None, type: str | None) -> sa.Select[*tuple[Any, ...]]:
-    uses = tag_service.visible_uses(actor)
+    uses = visible_uses(actor)
     query = (
         sa.select(Tag.id, Tag.type, Tag.value, sa.func.count(uses.c.feature_id).label("used"))
         .outerjoin(uses, uses.c.tag_id == Tag.id)

@@ -2,8 +2,8 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
-from app.tags.models import TagName
-from app.tags.schemas import TagRef, TypeName
+from app.catalogue.tags.models import TagName
+from app.catalogue.tags.schemas import TagRef, TypeName
 from app.web.schemas import KeySet, Schema, SingleLine, StrictList
 
 

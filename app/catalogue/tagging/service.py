@@ -8,20 +8,20 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.catalogue.features import queries
+from app.catalogue.features.changes import Facts
+from app.catalogue.features.models import Feature
+from app.catalogue.projects import service as projects
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import FeatureTag, Tag, TagName
 from app.core.actor import Actor
 from app.core.db import any_of, db, insert_if_absent
 from app.core.errors import ChangedSinceReview, Detail, Invalid, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
 from app.core.lists import Condition, OnList
 from app.core.words import listed
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.features import queries
-from app.features.changes import Facts
-from app.features.models import Feature
-from app.projects import service as projects
-from app.tags import service as tags
-from app.tags.models import FeatureTag, Tag, TagName
 
 
 @dataclass(slots=True)

@@ -5,17 +5,17 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.features import queries
+from app.catalogue.features.models import Feature
+from app.catalogue.tagging import vocabulary
+from app.catalogue.tagging.vocabulary import TagChange
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
 from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import Conflict, Invalid, NameExists
-from app.events import service as events
-from app.events.models import EventType
-from app.features import queries
-from app.features.models import Feature
-from app.tagging import vocabulary
-from app.tagging.vocabulary import TagChange
-from app.tags import service as tags
-from app.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
+from app.core.events import service as events
+from app.core.events.models import EventType
 
 
 class Reach(NamedTuple):

@@ -6,17 +6,18 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.features import queries
+from app.catalogue.features.models import Feature
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import FeatureTag, Tag, TagName
+from app.catalogue.tags.queries import visible_uses
 from app.core.actor import Actor
 from app.core.db import chunks, db, insert_if_absent
 from app.core.errors import Conflict, Invalid, NameExists, NoAccess, NotFound
+from app.core.events import service as events
+from app.core.events.models import Event, EventType
+from app.core.events.service import EventPayload
 from app.core.permissions import Permission
-from app.events import service as events
-from app.events.models import Event, EventType
-from app.events.service import EventPayload
-from app.features import queries
-from app.features.models import Feature
-from app.tags import service as tags
-from app.tags.models import FeatureTag, Tag, TagName
 
 
 class Use(NamedTuple):
@@ -78,7 +79,7 @@ def get(tag_id: int) -> TagName:
 
 
 def use_of(actor: Actor, tag_id: int) -> UseCount:
-    uses = tags.visible_uses(actor)
+    uses = visible_uses(actor)
     of_all = sa.select(sa.func.count()).where(FeatureTag.tag_id == tag_id)
     of_visible = sa.select(sa.func.count()).where(uses.c.tag_id == tag_id)
     visible = db.session.scalar(of_visible) or 0

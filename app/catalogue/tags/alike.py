@@ -11,11 +11,11 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from rapidfuzz.distance import OSA
 
+from app.catalogue.tags import service
+from app.catalogue.tags.models import Tag, TagName
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.spelling import nfc
-from app.tags import service
-from app.tags.models import Tag, TagName
 
 COMPARED = 5_000
 """How many tags are compared at most."""

@@ -2,11 +2,11 @@ from typing import Any
 
 from flask import Response, url_for
 
+from app.catalogue.tags import alike, schemas, service
+from app.catalogue.tags.alike import Pair
+from app.catalogue.tags.models import TagType
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.tags import alike, schemas, service
-from app.tags.alike import Pair
-from app.tags.models import TagType
 from app.web.caller import current_actor
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match

@@ -1,7 +1,7 @@
 from wtforms import RadioField, SelectChoice, StringField
 
-from app.tags import schemas
-from app.tags.models import TagType
+from app.catalogue.tags import schemas
+from app.catalogue.tags.models import TagType
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 

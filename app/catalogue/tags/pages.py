@@ -4,11 +4,11 @@ from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.tags import alike, schemas, service
+from app.catalogue.tags.alike import Difference
+from app.catalogue.tags.forms import NewTagTypeForm, TagTypeForm, in_words, settings_of
+from app.catalogue.tags.models import SIMPLE
 from app.core.permissions import Access, Permission
-from app.tags import alike, schemas, service
-from app.tags.alike import Difference
-from app.tags.forms import NewTagTypeForm, TagTypeForm, in_words, settings_of
-from app.tags.models import SIMPLE
 from app.web import exports
 from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
@@ -40,7 +40,7 @@ def index() -> ResponseReturnValue:
         return exports.table("tags", schemas.TagRow(), search, query.values)
     types = service.types()
     return render_template(
-        "tags/index.html",
+        "catalogue/tags/index.html",
         query=query,
         page=search(**query.values),
         filters=query.in_use(FILTERS, {"unused": USES}),
@@ -61,7 +61,7 @@ def new_type() -> ResponseReturnValue:
     if created := attempt(form, lambda: service.create_type(current_actor, **form.values)):
         flash(f"Tag type {created.name} created.", "ok")
         return redirect_to(".index")
-    return show_form("tags/new_type.html", form)
+    return show_form("catalogue/tags/new_type.html", form)
 
 
 @bp.get("/types/<key:name>", needs=Access.SIGNED_IN)
@@ -90,7 +90,7 @@ def update_type(name: str) -> ResponseReturnValue:
 def review_removal(name: str) -> str:
     """Show what deleting a tag type would do, or why it can't be deleted."""
     return render_template(
-        "tags/delete_type.html",
+        "catalogue/tags/delete_type.html",
         type=service.get_type(name, for_change=False),
         impact=service.deletion_impact(current_actor, name),
         is_default=name == SIMPLE,
@@ -114,7 +114,7 @@ def _type_page(
 ) -> ResponseReturnValue:
     """``before``: the settings this form was opened with, if someone changed them since."""
     return _stale_edit(name).show(
-        "tags/edit_type.html",
+        "catalogue/tags/edit_type.html",
         form,
         current,
         before,

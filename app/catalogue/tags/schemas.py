@@ -2,8 +2,8 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from app.tags.alike import Difference
-from app.tags.models import HUES, SIMPLE
+from app.catalogue.tags.alike import Difference
+from app.catalogue.tags.models import HUES, SIMPLE
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import Ignored, QueryBoolean, Schema, SingleLine, WholeNumber
 

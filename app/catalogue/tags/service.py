@@ -1,4 +1,4 @@
-"""Tags and tag types. app/tagging puts tags on features."""
+"""Tags and tag types. app/catalogue/tagging puts tags on features."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 
+from app.catalogue.tags import queries
+from app.catalogue.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
 from app.core.actor import Actor
 from app.core.db import CHUNK, any_of, chunks, contains, db, insert_if_absent, rows, save
 from app.core.errors import Conflict, NameExists, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.paging import Page, page_of, sorted_by
-from app.core.visibility import can_see, projects
 from app.core.words import counted
-from app.events import service as events
-from app.events.models import EventType
-from app.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
 
 _by_name = sa.select(Tag.id, Tag.type, Tag.value).where(
     sa.tuple_(Tag.type, Tag.value).in_(any_of("tags"))
@@ -23,9 +23,6 @@ _by_name = sa.select(Tag.id, Tag.type, Tag.value).where(
 _by_name_kept = _by_name.with_for_update(read=True, key_share=True)
 # In one order for all, or two transactions could wait for each other.
 _by_name_locked = _by_name.order_by(Tag.id).with_for_update()
-
-# Counted here for the lists of tags. The model is in app/features, a layer above.
-_features = sa.table("features", sa.column("id"), sa.column("project_id"))
 
 
 class TypeChanges(TypedDict, total=False):
@@ -49,7 +46,7 @@ def search(actor: Actor, *, limit: int, offset: int, **filters: Unpack[Filters])
 
     ``used``: how many features have the tag, active or archived, if the actor can see them.
     """
-    uses = visible_uses(actor)
+    uses = queries.visible_uses(actor)
     used = sa.func.count(uses.c.feature_id)
     columns = {"type": Tag.type, "value": sa.func.lower(Tag.value), "used": used}
     query = (
@@ -65,19 +62,6 @@ def search(actor: Actor, *, limit: int, offset: int, **filters: Unpack[Filters])
     if "unused" in filters:
         query = query.having(used == 0 if filters["unused"] else used > 0)
     return page_of(query, limit=limit, offset=offset)
-
-
-def visible_uses(actor: Actor) -> sa.FromClause:
-    """Pairs of (feature_id, tag_id) for the features that the actor can see."""
-    if actor.is_admin:
-        return sa.alias(FeatureTag.__table__, "uses")
-    return (
-        sa.select(FeatureTag.feature_id, FeatureTag.tag_id)
-        .join(_features, _features.c.id == FeatureTag.feature_id)
-        .join(projects, projects.c.id == _features.c.project_id)
-        .where(can_see(actor, projects.c.id, projects.c.mode))
-        .subquery("uses")
-    )
 
 
 def search_types(*, limit: int, offset: int) -> Page[TagType]:
@@ -144,7 +128,7 @@ class DeletionImpact:
 
 
 def deletion_impact(actor: Actor, name: str) -> DeletionImpact:
-    uses = visible_uses(actor)
+    uses = queries.visible_uses(actor)
     count = sa.func.count
     query = (
         sa.select(Tag.value, count(FeatureTag.feature_id), count(uses.c.feature_id))

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.environments.models import Environment
+from app.catalogue.usage.models import Application, FeatureSeen, Instance, Span, Usage, VariantUsage
 from app.core.clock import utcnow
 from app.core.db import db
 from app.core.lists import OnList
-from app.environments.models import Environment
-from app.usage.models import Application, FeatureSeen, Instance, Span, Usage, VariantUsage
 
 RECENT = timedelta(hours=24)
 """Instances heard of since then count as running."""

@@ -7,12 +7,9 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from app.core.clock import utcnow
-from app.core.db import Model, db, insert_if_absent, upsert
-from app.core.lists import OnList
-from app.environments.models import Environment
-from app.usage import tokens
-from app.usage.models import (
+from app.catalogue.environments.models import Environment
+from app.catalogue.usage import tokens
+from app.catalogue.usage.models import (
     Application,
     FeatureSeen,
     Instance,
@@ -22,6 +19,9 @@ from app.usage.models import (
     Usage,
     VariantUsage,
 )
+from app.core.clock import utcnow
+from app.core.db import Model, db, insert_if_absent, upsert
+from app.core.lists import OnList
 
 KEPT = {Span.HOUR: timedelta(hours=48), Span.DAY: timedelta(days=90)}
 INSTANCES_KEPT = timedelta(days=7)
@@ -35,7 +35,7 @@ features = sa.table(
     sa.column("name", sa.String),
     sa.column("project_id", sa.String),
 )
-"""The columns that usage needs. The model is in app/features, which shows usage."""
+"""The columns that usage needs. The model is in app/catalogue/features, which shows usage."""
 
 
 class Counted(NamedTuple):

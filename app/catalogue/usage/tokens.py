@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.usage.models import Application, TokenUse
 from app.core.db import db
 from app.core.lists import OnList
-from app.usage.models import Application, TokenUse
 
 KEPT = timedelta(days=7)
 MOST_APPLICATIONS = 100
 """Of one token: an application could make up any number of names for itself."""
 
 tokens = sa.table("sdk_tokens", sa.column("id", sa.Integer))
-"""The column that usage needs. The model is in app/sdk_tokens, which shows who uses a token."""
+"""The column that usage needs. The model is in sdk_tokens, which shows who uses a token."""
 
 _uses = OnList(
     lambda is_among: (

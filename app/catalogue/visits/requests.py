@@ -5,12 +5,12 @@ from http import HTTPStatus
 from flask import Flask, Response, current_app, g, request
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.catalogue.visits.service import Place
+from app.catalogue.visits.waiting import Waiting
 from app.core.actor import Actor
 from app.core.db import must_wait_to_write
 from app.core.errors import DomainError
 from app.core.logs import LOGGER, reason
-from app.visits.service import Place
-from app.visits.waiting import Waiting
 
 ENDPOINTS = {"feature_pages.index", "feature_pages.show"}
 """The first page of a project, and that of a feature."""

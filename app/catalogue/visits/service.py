@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.features.models import Feature
+from app.catalogue.projects.models import Project
+from app.catalogue.projects.queries import visible_to
+from app.catalogue.visits.models import Visit
 from app.core.actor import Actor
 from app.core.db import db, upsert
-from app.features.models import Feature
-from app.projects.models import Project
-from app.projects.queries import visible_to
-from app.visits.models import Visit
 
 KEPT = 20
 

@@ -7,10 +7,10 @@ import threading
 import time
 from datetime import datetime, timedelta
 
+from app.catalogue.visits import service
+from app.catalogue.visits.service import Place
 from app.core.clock import utcnow
 from app.core.db import transact
-from app.visits import service
-from app.visits.service import Place
 
 SECONDS = 1.0
 AGAIN = timedelta(minutes=1)

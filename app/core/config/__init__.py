@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.config import kinds
-from app.config.allowed_hosts import ALLOWED_HOSTS, AllowedHost
-from app.config.setting import Setting, WrongKeyFile, WrongSetting, setting, variable
+from app.core.config import kinds
+from app.core.config.allowed_hosts import ALLOWED_HOSTS, AllowedHost
+from app.core.config.setting import Setting, WrongKeyFile, WrongSetting, setting, variable
 
 KEY_FILE = "secret_key"
 MOST_PROCESSES = 4

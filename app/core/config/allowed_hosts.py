@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-from app.config.kinds import HOST_NAME, MAX_PORT, Kind
+from app.core.config.kinds import HOST_NAME, MAX_PORT, Kind
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.config.kinds import Kind
+from app.core.config.kinds import Kind
 
 
 class WrongSetting(Exception):

@@ -138,7 +138,7 @@ class Event(Model):
     reason: Mapped[str | None] = mapped_column(Text)
     batch_id: Mapped[str | None] = mapped_column(String(36))
     digest: Mapped[bytes] = mapped_column(LargeBinary(32), server_default=text("''"))
-    """Of this event and the digest before it; see ``app/events/chain.py``."""
+    """Of this event and the digest before it; see ``app/core/events/chain.py``."""
 
     __table_args__ = (
         Index(None, "type", "id"),

@@ -8,8 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.db import CHUNK, db
-from app.events.chain import START, link
-from app.events.models import Event, EventHead, EventType
+from app.core.events.chain import START, link
+from app.core.events.models import Event, EventHead, EventType
 
 MAX_PROBLEMS = 10
 _KEEP = (

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from string import Formatter
 from typing import Any, NamedTuple
 
+from app.core.events.models import Event, EventType
 from app.core.permissions import Role
 from app.core.words import counted, spoken
-from app.events.models import Event, EventType
 
 SHOWN = 5
 LONGEST_VALUE = 40

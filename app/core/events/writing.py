@@ -9,8 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
-from app.events.chain import FACTS, as_text
-from app.events.models import Event
+from app.core.events.chain import FACTS, as_text
+from app.core.events.models import Event
 
 OWN = ("id", "project", "feature_name", "data", "pre_data", "digest")
 SHARED = tuple(name for name in Event.__table__.columns.keys() if name not in OWN)  # noqa: SIM118 - columns are no dict

@@ -3,12 +3,12 @@ from typing import Any
 
 from flask import Response
 
-from app.applications import counts, schemas, service
-from app.applications.counts import FeatureUse, Row
-from app.applications.views import ApplicationView, Overview
+from app.catalogue.usage.models import Instance
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.usage.models import Instance
+from app.delivery.applications import counts, schemas, service
+from app.delivery.applications.counts import FeatureUse, Row
+from app.delivery.applications.views import ApplicationView, Overview
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint, no_body
 

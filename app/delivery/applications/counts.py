@@ -8,14 +8,14 @@ from enum import StrEnum
 from itertools import groupby
 from typing import NamedTuple
 
-from app.applications import queries
-from app.applications.queries import AskedFor
+from app.catalogue.usage import queries as usage
+from app.catalogue.usage.models import Span
+from app.catalogue.usage.queries import RECENT, Count
+from app.catalogue.usage.service import KEPT
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.usage import queries as usage
-from app.usage.models import Span
-from app.usage.queries import RECENT, Count
-from app.usage.service import KEPT
+from app.delivery.applications import queries
+from app.delivery.applications.queries import AskedFor
 
 HOURS_KEPT = int(KEPT[Span.HOUR] / timedelta(hours=1))
 MOST_HOURS = int(KEPT[Span.DAY] / timedelta(hours=1))

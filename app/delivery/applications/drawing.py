@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from app.applications.counts import Moment
-from app.strategies.words import GAP, HUES, WHOLE, Share
+from app.catalogue.strategies.words import GAP, HUES, WHOLE, Share
+from app.delivery.applications.counts import Moment
 
 STEP, BAR, HEIGHT, LABELS, TOGETHER = 16, 13, 160, 4, 6
 DAY = timedelta(days=1)

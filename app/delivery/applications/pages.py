@@ -5,15 +5,15 @@ from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.applications import counts, schemas, service, words
-from app.applications.drawing import draw, shares
+from app.catalogue.environments import service as environments
+from app.catalogue.environments.models import EnvironmentType
+from app.catalogue.features import service as features
+from app.catalogue.features.pages import about
+from app.catalogue.features.queries import FeatureView
+from app.catalogue.strategies.words import reach, short
 from app.core.permissions import Access, Permission
-from app.environments import service as environments
-from app.environments.models import EnvironmentType
-from app.features import service as features
-from app.features.pages import about
-from app.features.queries import FeatureView
-from app.strategies.words import reach, short
+from app.delivery.applications import counts, schemas, service, words
+from app.delivery.applications.drawing import draw, shares
 from app.web import exports
 from app.web.caller import current_actor
 from app.web.listing import read_query
@@ -37,7 +37,7 @@ def index() -> ResponseReturnValue:
         return exports.table("applications", schemas.ApplicationRow(), search, query.values)
     unknown = service.unknown()
     return render_template(
-        "applications/index.html",
+        "delivery/applications/index.html",
         page=search(**query.values),
         query=query,
         filters=query.in_use(FILTERS, {"sdk": SDK_STATES}),
@@ -65,7 +65,7 @@ def show(name: str) -> ResponseReturnValue:
     unreadable = {one.feature: one for one in reversed(overview.unreadable)}
     busiest, moments = counts.busiest(overview.asked_for)
     return render_template(
-        "applications/show.html",
+        "delivery/applications/show.html",
         overview=overview,
         view=overview.view,
         features=service.features_of(overview),
@@ -106,7 +106,7 @@ def show_usage(project_id: str, name: str) -> ResponseReturnValue:
     plan = words.plan(view.environments, environment)
     given = use.variants | {name: use.variants.get(name, 0) for name in plan or ()}
     return render_template(
-        "applications/usage.html",
+        "delivery/applications/usage.html",
         **about(project_id, view),
         query=query,
         environment=environment,

@@ -6,15 +6,11 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from app.core.actor import Actor
-from app.core.clock import utcnow
-from app.core.db import contains, db
-from app.core.paging import sorted_by
-from app.features.models import Feature
-from app.projects.queries import visible_projects
-from app.sdk_tokens.models import SdkToken
-from app.strategies.models import Strategy
-from app.usage.models import (
+from app.catalogue.features.models import Feature
+from app.catalogue.projects.queries import visible_projects
+from app.catalogue.sdk_tokens.models import SdkToken
+from app.catalogue.strategies.models import Strategy
+from app.catalogue.usage.models import (
     Application,
     FeatureSeen,
     Instance,
@@ -23,7 +19,11 @@ from app.usage.models import (
     UnknownFeature,
     Usage,
 )
-from app.usage.queries import ASKED_FOR, RECENT
+from app.catalogue.usage.queries import ASKED_FOR, RECENT
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import contains, db
+from app.core.paging import sorted_by
 
 
 class ProjectUse(NamedTuple):

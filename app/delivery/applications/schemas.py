@@ -2,9 +2,9 @@ from typing import Any
 
 from marshmallow import fields, post_load, validate
 
-from app.applications.counts import MOST_HOURS, Period
-from app.applications.service import SdkState
-from app.usage.models import MAX_NAME
+from app.catalogue.usage.models import MAX_NAME
+from app.delivery.applications.counts import MOST_HOURS, Period
+from app.delivery.applications.service import SdkState
 from app.web.listing import PageQuery
 from app.web.schemas import Key, QueryNumber, Schema, SingleLine, Timestamp
 

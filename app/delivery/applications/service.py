@@ -6,29 +6,10 @@ from itertools import groupby
 
 import sqlalchemy as sa
 
-from app.applications import queries
-from app.applications.queries import ArchivedUse, AskedFor, Unknown, UsedToken
-from app.applications.views import (
-    ApplicationView,
-    EnvironmentUse,
-    FeatureUse,
-    Overview,
-    Suggestion,
-    running,
-)
-from app.core.actor import Actor
-from app.core.clock import in_text, utcnow
-from app.core.db import db
-from app.core.errors import NotFound
-from app.core.paging import Page, page_of
-from app.core.permissions import Permission
-from app.core.spelling import Spellings
-from app.events import service as events
-from app.events.models import EventType
-from app.projects import service as projects
-from app.strategies import queries as strategies
-from app.usage import queries as usage
-from app.usage.models import (
+from app.catalogue.projects import service as projects
+from app.catalogue.strategies import queries as strategies
+from app.catalogue.usage import queries as usage
+from app.catalogue.usage.models import (
     Application,
     Instance,
     TokenUse,
@@ -36,8 +17,27 @@ from app.usage.models import (
     Usage,
     VariantUsage,
 )
-from app.usage.queries import RECENT
-from app.usage.sdks import Sdk
+from app.catalogue.usage.queries import RECENT
+from app.catalogue.usage.sdks import Sdk
+from app.core.actor import Actor
+from app.core.clock import in_text, utcnow
+from app.core.db import db
+from app.core.errors import NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.paging import Page, page_of
+from app.core.permissions import Permission
+from app.core.spelling import Spellings
+from app.delivery.applications import queries
+from app.delivery.applications.queries import ArchivedUse, AskedFor, Unknown, UsedToken
+from app.delivery.applications.views import (
+    ApplicationView,
+    EnvironmentUse,
+    FeatureUse,
+    Overview,
+    Suggestion,
+    running,
+)
 
 SUGGESTED, COMPARED, LEAST_SIMILARITY = 20, 2_000, 80
 ARCHIVED_SHOWN = 20

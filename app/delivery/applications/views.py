@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from app.applications.queries import AskedFor, Unknown, Unreadable
+from app.catalogue.strategies.queries import State
+from app.catalogue.usage import sdks
+from app.catalogue.usage.models import Application, Instance
+from app.catalogue.usage.queries import RECENT
+from app.catalogue.usage.sdks import Sdk
 from app.core.clock import utcnow
-from app.strategies.queries import State
-from app.usage import sdks
-from app.usage.models import Application, Instance
-from app.usage.queries import RECENT
-from app.usage.sdks import Sdk
+from app.delivery.applications.queries import AskedFor, Unknown, Unreadable
 
 
 def running(instances: Iterable[Instance]) -> list[Instance]:

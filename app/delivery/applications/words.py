@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from app.applications.counts import Moment, Period
+from app.catalogue.strategies.queries import State
 from app.core.words import counted, spoken
-from app.strategies.queries import State
+from app.delivery.applications.counts import Moment, Period
 
 PERIODS = {Period.DAY: "24 hours", Period.TWO_DAYS: "48 hours", Period.QUARTER: "90 days"}
 

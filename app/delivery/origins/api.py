@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response, current_app
 
 from app.core.permissions import Access, Permission
-from app.cors import schemas, service
+from app.delivery.origins import schemas, service
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint, no_body
 from app.web.settings import current_settings

@@ -2,7 +2,7 @@ from typing import Any
 
 from wtforms import TextAreaField
 
-from app.cors import schemas
+from app.delivery.origins import schemas
 from app.web.forms import ReasonField, SchemaForm
 
 

@@ -2,8 +2,8 @@ from flask import flash
 from flask.typing import ResponseReturnValue
 
 from app.core.permissions import Permission
-from app.cors import service
-from app.cors.forms import OriginsForm
+from app.delivery.origins import service
+from app.delivery.origins.forms import OriginsForm
 from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
 from app.web.forms import attempt
@@ -48,4 +48,4 @@ def _stale_edit() -> StaleEdit:
 
 
 def _page(form: OriginsForm, current: Values, before: Values | None = None) -> ResponseReturnValue:
-    return _stale_edit().show("cors/edit.html", form, current, before)
+    return _stale_edit().show("delivery/origins/edit.html", form, current, before)

@@ -3,7 +3,7 @@ from typing import Any
 
 from marshmallow import fields
 
-from app.cors.service import ANY, MAX_ORIGIN, MAX_ORIGINS
+from app.delivery.origins.service import ANY, MAX_ORIGIN, MAX_ORIGINS
 from app.web.schemas import Schema, SingleLine, StrictList
 
 PATTERN = (

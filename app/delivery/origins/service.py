@@ -6,9 +6,9 @@ import sqlalchemy as sa
 
 from app.core.actor import Actor
 from app.core.db import db
-from app.cors.models import BrowserAccess
-from app.events import service as events
-from app.events.models import EventType
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.delivery.origins.models import BrowserAccess
 
 ANY = "*"
 """Instead of an origin: all of them."""

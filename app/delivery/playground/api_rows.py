@@ -5,12 +5,12 @@ from typing import Any
 
 from flask import url_for
 
+from app.delivery.playground.queries import Place
+from app.delivery.playground.schemas import ALL, GivenContext
+from app.delivery.playground.service import Asked, Playground
 from app.evaluation.explain import NO_VARIANT
 from app.evaluation.facts import ConstraintReason, Explanation, StrategyReason
 from app.evaluation.person import PREDEFINED
-from app.playground.queries import Place
-from app.playground.schemas import ALL, GivenContext
-from app.playground.service import Asked, Playground
 
 UNKNOWN = "unknown"
 

@@ -8,9 +8,9 @@ from itertools import chain
 from marshmallow import ValidationError
 from werkzeug.datastructures import MultiDict
 
-from app.context.models import ContextField
+from app.catalogue.context.models import ContextField
 from app.core.errors import problems
-from app.playground.schemas import ContextValues
+from app.delivery.playground.schemas import ContextValues
 
 Sent = MultiDict[str, str]
 

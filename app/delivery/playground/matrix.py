@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.catalogue.strategies.reasons import Line
 from app.core.paging import Page
+from app.delivery.playground import words
+from app.delivery.playground.queries import Place
+from app.delivery.playground.service import Asked, Playground
 from app.evaluation.explain import NO_VARIANT
 from app.evaluation.facts import Explanation
 from app.evaluation.person import Person
-from app.playground import words
-from app.playground.queries import Place
-from app.playground.service import Asked, Playground
-from app.strategies.reasons import Line
 
 ROWS, TOLD = 25, 10
 """Features on a page, and people of whom a row tells."""

@@ -6,13 +6,13 @@ from typing import Any
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from app.context import service as context
+from app.catalogue.context import service as context
 from app.core.permissions import Access
-from app.playground import api_rows, forms, schemas, words
-from app.playground.forms import PERSON, Sent
-from app.playground.matrix import ROWS, Column, Matrix, Only, Row, alike
-from app.playground.pages_question import Choices, choices_in, people_asked
-from app.playground.service import Playground
+from app.delivery.playground import api_rows, forms, schemas, words
+from app.delivery.playground.forms import PERSON, Sent
+from app.delivery.playground.matrix import ROWS, Column, Matrix, Only, Row, alike
+from app.delivery.playground.pages_question import Choices, choices_in, people_asked
+from app.delivery.playground.service import Playground
 from app.web import exports
 from app.web.routes import PageBlueprint
 
@@ -47,7 +47,7 @@ def _index(sent: Sent) -> ResponseReturnValue:
         if playground:
             result = _result(playground, choices)
     page = render_template(
-        "playground/index.html",
+        "delivery/playground/index.html",
         person=form,
         choices=choices,
         faults=faults,

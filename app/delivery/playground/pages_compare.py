@@ -6,13 +6,13 @@ from typing import Any
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from app.context import service as context
+from app.catalogue.context import service as context
 from app.core.permissions import Access
-from app.playground import forms, words
-from app.playground.forms import PERSON
-from app.playground.matrix import Column, Matrix, Only
-from app.playground.pages_question import Choices, asked, choices_in
-from app.playground.service import Playground
+from app.delivery.playground import forms, words
+from app.delivery.playground.forms import PERSON
+from app.delivery.playground.matrix import Column, Matrix, Only
+from app.delivery.playground.pages_question import Choices, asked, choices_in
+from app.delivery.playground.service import Playground
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("comparing_pages", __name__, url_prefix="/playground/compare")
@@ -35,7 +35,7 @@ def compare() -> ResponseReturnValue:
             playground.people[1] = replace(other, chance=one.chance)  # chance makes no difference
             result = _compared(playground, place, choices)
     page = render_template(
-        "playground/compare.html",
+        "delivery/playground/compare.html",
         people=forms_,
         choices=choices,
         place=place,

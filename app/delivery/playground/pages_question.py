@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from marshmallow import ValidationError
 
+from app.catalogue.environments import service as environments
+from app.catalogue.environments.models import EnvironmentType
+from app.catalogue.projects import service as projects
 from app.core.errors import Invalid
-from app.environments import service as environments
-from app.environments.models import EnvironmentType
-from app.playground import schemas, service
-from app.playground.forms import PersonForm, Sent
-from app.playground.matrix import Only
-from app.playground.people import people as every_person
-from app.playground.service import MOST_EXPLAINED, Playground
-from app.projects import service as projects
+from app.delivery.playground import schemas, service
+from app.delivery.playground.forms import PersonForm, Sent
+from app.delivery.playground.matrix import Only
+from app.delivery.playground.people import people as every_person
+from app.delivery.playground.service import MOST_EXPLAINED, Playground
 from app.web import exports
 from app.web.caller import current_actor
 

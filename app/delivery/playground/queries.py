@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.features.models import Dependency, Feature
+from app.catalogue.features.queries import rule_for_sdks
+from app.catalogue.projects.models import Project, ProjectEnvironment
+from app.catalogue.projects.queries import visible_to
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
 from app.core.actor import Actor
 from app.core.db import rows
 from app.evaluation.facts import FeatureFacts, SegmentFacts
-from app.features.models import Dependency, Feature
-from app.features.queries import rule_for_sdks
-from app.projects.models import Project, ProjectEnvironment
-from app.projects.queries import visible_to
-from app.segments.models import Segment
-from app.strategies.models import FeatureState, Strategy, StrategySegment
 
 _parent = sa.orm.aliased(Feature)
 _segments = sa.select(Segment.id, Segment.name, Segment.constraints)

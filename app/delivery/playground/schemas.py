@@ -5,9 +5,9 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
-from app.constraints.schemas import ConstraintRow
-from app.playground.matrix import Only
-from app.strategies.schemas_variants import FeatureVariantRow, PayloadRow
+from app.catalogue.constraints.schemas import ConstraintRow
+from app.catalogue.strategies.schemas_variants import FeatureVariantRow, PayloadRow
+from app.delivery.playground.matrix import Only
 from app.web.schemas import Key, Multiline, QueryNumber, Schema, StrictList, Timestamp
 
 ALL = "*"

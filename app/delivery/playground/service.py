@@ -3,18 +3,18 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from app.catalogue.environments import service as environments
+from app.catalogue.projects.models import Project
+from app.catalogue.projects.queries import visible_projects
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.errors import Detail, Invalid
 from app.core.words import counted
-from app.environments import service as environments
+from app.delivery.playground import queries
+from app.delivery.playground.queries import Place, Snapshot
 from app.evaluation.explain import Answers, Reasons
 from app.evaluation.facts import Answer, Explanation
 from app.evaluation.person import Person
-from app.playground import queries
-from app.playground.queries import Place, Snapshot
-from app.projects.models import Project
-from app.projects.queries import visible_projects
 
 MOST_EXPLAINED, MOST_ANSWERS, MOST_PLACES = 2_500, 20_000, 6_000
 """Of one request: answers with their reasons, answers without, and features in environments.

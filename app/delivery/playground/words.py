@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.constraints.words import Phrase, Sentence, any_of
+from app.catalogue.constraints.words import Phrase, Sentence, any_of
+from app.catalogue.strategies.reasons import Line, Mark, obstacles, of_strategy
 from app.core.words import counted
 from app.evaluation.explain import NO_VARIANT
 from app.evaluation.facts import Explanation, FeatureFacts, ParentReason
-from app.strategies.reasons import Line, Mark, obstacles, of_strategy
 
 LONGEST_VALUE = 40
 

@@ -16,13 +16,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.core.errors import DomainError, Failure, Unavailable
 from app.core.logs import log_request
-from app.delivery.callers import Callers
-from app.delivery.client import CLIENT, VALIDATE, ClientApi
-from app.delivery.frontend import FRONTEND, FrontendApi
-from app.delivery.http import Answer, Face
-from app.delivery.ofrep import OFREP, OfrepApi
-from app.delivery.reports import Reports
-from app.delivery.source import Source
+from app.delivery.sdk.callers import Callers
+from app.delivery.sdk.client import CLIENT, VALIDATE, ClientApi
+from app.delivery.sdk.frontend import FRONTEND, FrontendApi
+from app.delivery.sdk.http import Answer, Face
+from app.delivery.sdk.ofrep import OFREP, OfrepApi
+from app.delivery.sdk.reports import Reports
+from app.delivery.sdk.source import Source
 from app.web.http import AGAIN, AgainWhile
 from app.web.metrics import Metrics
 

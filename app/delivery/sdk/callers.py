@@ -1,11 +1,11 @@
 """Who asks: the token that was sent, and what it lets its bearer read."""
 
+from app.accounts.tokens import secrets
+from app.catalogue.sdk_tokens.models import SdkTokenType
 from app.core.errors import NoAccess, NotAuthenticated
 from app.core.secrets import digest
-from app.delivery.reports import Reports
-from app.delivery.source import Reader, Source
-from app.sdk_tokens.models import SdkTokenType
-from app.tokens import secrets
+from app.delivery.sdk.reports import Reports
+from app.delivery.sdk.source import Reader, Source
 
 WRONG_TYPE = {
     SdkTokenType.CLIENT: (

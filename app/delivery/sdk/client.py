@@ -7,9 +7,10 @@ from typing import Any
 from urllib.parse import parse_qs
 from wsgiref.types import WSGIEnvironment
 
+from app.catalogue.sdk_tokens.models import SdkTokenType
 from app.core.errors import DomainError, Invalid, MethodNotAllowed, NotFound
-from app.delivery.callers import Callers
-from app.delivery.http import (
+from app.delivery.sdk.callers import Callers
+from app.delivery.sdk.http import (
     ACCEPTED,
     FRESH,
     HTTP_OK,
@@ -22,10 +23,9 @@ from app.delivery.http import (
     json_answer,
     refused,
 )
-from app.delivery.payloads import Question
-from app.delivery.reports import Caller, Reports
-from app.delivery.source import Reader, Source
-from app.sdk_tokens.models import SdkTokenType
+from app.delivery.sdk.payloads import Question
+from app.delivery.sdk.reports import Caller, Reports
+from app.delivery.sdk.source import Reader, Source
 
 CLIENT = "/api/client"
 VALIDATE = "/edge/validate"

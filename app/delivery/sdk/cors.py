@@ -4,9 +4,9 @@ import re
 from wsgiref.types import WSGIEnvironment
 
 from app.core.errors import Unavailable
-from app.cors.service import ANY
-from app.delivery.http import NOTHING, Answer, Header
-from app.delivery.source import Source
+from app.delivery.origins.service import ANY
+from app.delivery.sdk.http import NOTHING, Answer, Header
+from app.delivery.sdk.source import Source
 
 MAX_AGE = ("Access-Control-Max-Age", "86400")
 METHODS = ("Access-Control-Allow-Methods", "GET, HEAD, POST")

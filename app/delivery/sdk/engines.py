@@ -8,7 +8,7 @@ from typing import Any
 from app.core.errors import Unavailable
 from app.core.logs import LOGGER
 from app.core.words import listed
-from app.delivery.payloads import Answers, Question
+from app.delivery.sdk.payloads import Answers, Question
 from app.evaluation.engine import StateRefused
 from app.evaluation.evaluator import Evaluator, unreadable
 

@@ -6,10 +6,11 @@ from typing import Any
 from urllib.parse import parse_qsl
 from wsgiref.types import WSGIEnvironment
 
+from app.catalogue.sdk_tokens.models import SdkTokenType
 from app.core.errors import DomainError, Invalid, MethodNotAllowed, NotFound
-from app.delivery import cors
-from app.delivery.callers import Callers
-from app.delivery.http import (
+from app.delivery.sdk import cors
+from app.delivery.sdk.callers import Callers
+from app.delivery.sdk.http import (
     HTTP_OK,
     NOTHING,
     Answer,
@@ -18,11 +19,10 @@ from app.delivery.http import (
     delivered,
     refused,
 )
-from app.delivery.reports import Caller, Reports
-from app.delivery.source import Reader, Source
+from app.delivery.sdk.reports import Caller, Reports
+from app.delivery.sdk.source import Reader, Source
 from app.evaluation.context import PROPERTIES
 from app.evaluation.written import EvaluatedFeature
-from app.sdk_tokens.models import SdkTokenType
 
 FRONTEND = "/api/frontend"
 BROWSER = "browser"

@@ -12,11 +12,12 @@ from typing import Any
 from uuid import uuid4
 from wsgiref.types import WSGIEnvironment
 
+from app.catalogue.sdk_tokens.models import SdkTokenType
 from app.core.errors import DomainError, Invalid, MethodNotAllowed, NotFound
-from app.delivery import cors
-from app.delivery.callers import Callers
-from app.delivery.frontend import NO_CACHE, remote_address
-from app.delivery.http import (
+from app.delivery.sdk import cors
+from app.delivery.sdk.callers import Callers
+from app.delivery.sdk.frontend import NO_CACHE, remote_address
+from app.delivery.sdk.http import (
     HTTP_OK,
     Answer,
     Header,
@@ -26,9 +27,8 @@ from app.delivery.http import (
     refused,
     refused_with,
 )
-from app.delivery.source import Reader, Source
+from app.delivery.sdk.source import Reader, Source
 from app.evaluation.written import EvaluatedFeature
-from app.sdk_tokens.models import SdkTokenType
 
 OFREP = "/ofrep/v1"
 FLAGS = f"{OFREP}/evaluate/flags"

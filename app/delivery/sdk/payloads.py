@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 
-from app.delivery.state import DeliveredFeature, State
+from app.delivery.sdk.state import DeliveredFeature, State
 
 MOST = 200
 """Answers that are kept of one state; there are seldom more kinds of question than tokens."""

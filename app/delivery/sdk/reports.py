@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from app.catalogue.sdk_tokens import service as sdk_tokens
+from app.catalogue.usage import service as usage
+from app.catalogue.usage.models import MAX_NAME, Span
+from app.catalogue.usage.service import KEPT, Counted, Report, Running
 from app.core.clock import utcnow
 from app.core.db import transact
 from app.core.logs import LOGGER
 from app.core.spelling import is_key
-from app.delivery.source import Reader
-from app.sdk_tokens import service as sdk_tokens
-from app.usage import service as usage
-from app.usage.models import MAX_NAME, Span
-from app.usage.service import KEPT, Counted, Report, Running
+from app.delivery.sdk.source import Reader
 
 MAX_COUNT = 2**31 - 1
 MAX_VARIANT = 100

@@ -12,20 +12,20 @@ from typing import NamedTuple, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.catalogue.features.models import Feature
+from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject, SdkTokenType
+from app.catalogue.tags.models import FeatureTag, Tag
 from app.core.clock import utcnow
 from app.core.commits import Version, Watch
 from app.core.db import Begin, beginning, db, rows, transact
 from app.core.errors import DomainError, Unavailable
+from app.core.events.models import Event, EventHead, EventType
 from app.core.logs import LOGGER
-from app.cors import service as cors
-from app.delivery import state
-from app.delivery.engines import Engines
-from app.delivery.payloads import Answers
+from app.delivery.origins import service as cors
+from app.delivery.sdk import state
+from app.delivery.sdk.engines import Engines
+from app.delivery.sdk.payloads import Answers
 from app.evaluation.evaluator import Evaluator
-from app.events.models import Event, EventHead, EventType
-from app.features.models import Feature
-from app.sdk_tokens.models import SdkToken, SdkTokenProject, SdkTokenType
-from app.tags.models import FeatureTag, Tag
 
 T = TypeVar("T")
 

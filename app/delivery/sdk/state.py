@@ -8,12 +8,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.catalogue.features.models import Dependency, Feature
+from app.catalogue.features.queries import rule_for_sdks
+from app.catalogue.projects.models import Project, ProjectEnvironment
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
 from app.core.db import db, has_one_writer, rows
-from app.features.models import Dependency, Feature
-from app.features.queries import rule_for_sdks
-from app.projects.models import Project, ProjectEnvironment
-from app.segments.models import Segment
-from app.strategies.models import FeatureState, Strategy, StrategySegment
 
 _in: sa.BindParameter[str] = sa.bindparam("in_environment")
 _parent = sa.orm.aliased(Feature)

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Sequence
 from ipaddress import ip_address
 
-from app.config.allowed_hosts import AllowedHost, find
+from app.core.config.allowed_hosts import AllowedHost, find
 from app.core.targets import Target
 from app.core.words import spoken
 

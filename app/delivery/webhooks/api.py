@@ -1,19 +1,22 @@
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
-from flask import Response, url_for
+from flask import Flask, Response, url_for
+from sqlalchemy.exc import SQLAlchemyError
 
+from app.core.errors import Unavailable
 from app.core.paging import Page
 from app.core.permissions import Permission
+from app.delivery.webhooks import outbox, schemas, service, traffic
+from app.delivery.webhooks.models import Delivery, Webhook
+from app.delivery.webhooks.service import IssuedSecret
+from app.delivery.webhooks.traffic import WebhookView
 from app.web.caller import current_actor
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 from app.web.settings import current_key, current_settings
-from app.webhooks import schemas, service, traffic
-from app.webhooks.models import Delivery, Webhook
-from app.webhooks.service import IssuedSecret
-from app.webhooks.traffic import WebhookView
 
 EXAMPLE = {
     "name": "Payments channel",
@@ -28,6 +31,15 @@ bp = ApiBlueprint(
     url_prefix="/api/admin/webhooks",
     description="Addresses that events are sent to, in signed requests.",
 )
+
+
+def init_app(app: Flask) -> None:
+    """Add what waits to be sent to the metrics."""
+    app.extensions["flagstaff.metrics"].watch(
+        "flagstaff_webhook_messages_waiting",
+        "Messages that wait to be sent to webhooks.",
+        _messages_waiting,
+    )
 
 
 @bp.get("", needs=Permission.ADMIN)
@@ -144,3 +156,11 @@ def _get_for_change(id: int) -> Webhook:
     webhook = service.get(id, for_change=True)
     check_if_match(schemas.WebhookRow, traffic.view(webhook))
     return webhook
+
+
+def _messages_waiting() -> float:
+    """NaN while the database doesn't answer."""
+    try:
+        return outbox.number_waiting()
+    except (SQLAlchemyError, Unavailable):
+        return nan

@@ -3,11 +3,11 @@ from typing import Any
 
 from wtforms import BooleanField, SelectMultipleField, StringField
 
-from app.events.models import EventType
+from app.core.events.models import EventType
+from app.delivery.webhooks import schemas
+from app.delivery.webhooks.models import ALL, Webhook
 from app.web.conflicts import Values, in_words
 from app.web.forms import ReasonField, SchemaForm
-from app.webhooks import schemas
-from app.webhooks.models import ALL, Webhook
 
 GROUPS = (
     ("Change requests", ("change-request-",)),

@@ -13,14 +13,14 @@ from uuid import uuid4
 import sqlalchemy as sa
 from sqlalchemy.orm import undefer
 
-from app.config.allowed_hosts import AllowedHost
 from app.core.clock import utcnow
+from app.core.config.allowed_hosts import AllowedHost
 from app.core.db import db
-from app.events import service as events
-from app.events.models import Event, EventHead, EventType
-from app.webhooks import payloads, sending, signatures
-from app.webhooks.models import ALL, MAX_ERROR, Delivery, DeliveryStatus, Webhook
-from app.webhooks.sending import Outcome
+from app.core.events import service as events
+from app.core.events.models import Event, EventHead, EventType
+from app.delivery.webhooks import payloads, sending, signatures
+from app.delivery.webhooks.models import ALL, MAX_ERROR, Delivery, DeliveryStatus, Webhook
+from app.delivery.webhooks.sending import Outcome
 
 LEASE = timedelta(seconds=6)
 """If a process dies, others send for its webhooks after this. One that lives renews its leases."""

@@ -2,9 +2,14 @@ from flask import flash, render_template, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.projects import service as projects
 from app.core.paging import Page
 from app.core.permissions import Permission
-from app.projects import service as projects
+from app.delivery.webhooks import schemas, service, traffic
+from app.delivery.webhooks.forms import NEW, NewWebhookForm, WebhookForm, described, settings_of
+from app.delivery.webhooks.models import DeliveryStatus, Webhook
+from app.delivery.webhooks.service import IssuedSecret
+from app.delivery.webhooks.traffic import WebhookView
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.caller import current_actor
@@ -14,11 +19,6 @@ from app.web.listing import PageQuery, read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 from app.web.settings import current_key, current_settings
-from app.webhooks import schemas, service, traffic
-from app.webhooks.forms import NEW, NewWebhookForm, WebhookForm, described, settings_of
-from app.webhooks.models import DeliveryStatus, Webhook
-from app.webhooks.service import IssuedSecret
-from app.webhooks.traffic import WebhookView
 
 bp = PageBlueprint("webhook_pages", __name__)
 
@@ -41,7 +41,7 @@ def index() -> ResponseReturnValue:
         return exports.table("webhooks", schemas.WebhookRow(), _search)
     query = read_query(PageQuery)
     return render_template(
-        "webhooks/index.html",
+        "delivery/webhooks/index.html",
         page=_search(**query.values),
         query=query,
         problems=_problems(),
@@ -58,7 +58,11 @@ def new() -> ResponseReturnValue:
     issued = attempt(
         form, lambda: service.create(current_actor, key=current_key(), hosts=hosts, **form.values)
     )
-    return _secret_page(issued) if issued else show_form("webhooks/new.html", form, hosts=hosts)
+    return (
+        _secret_page(issued)
+        if issued
+        else show_form("delivery/webhooks/new.html", form, hosts=hosts)
+    )
 
 
 @bp.get(ONE, needs=Permission.ADMIN)
@@ -67,7 +71,7 @@ def show(webhook_id: int) -> ResponseReturnValue:
     webhook, query = service.get(webhook_id), read_query(schemas.DeliveryQuery)
     found = [one for one in _problems() if one.webhook.id == webhook_id]
     return render_template(
-        "webhooks/show.html",
+        "delivery/webhooks/show.html",
         webhook=webhook,
         view=traffic.view(webhook),
         problems=found,
@@ -117,7 +121,9 @@ def rotate(webhook_id: int) -> ResponseReturnValue:
 
     issued = attempt(form, replace)
     return (
-        _secret_page(issued) if issued else show_form("webhooks/rotate.html", form, webhook=webhook)
+        _secret_page(issued)
+        if issued
+        else show_form("delivery/webhooks/rotate.html", form, webhook=webhook)
     )
 
 
@@ -131,7 +137,7 @@ def remove(webhook_id: int) -> ResponseReturnValue:
     ):
         flash(f"Webhook {webhook.name} deleted.", "ok")
         return redirect_to(".index")
-    return show_form("webhooks/delete.html", form, webhook=webhook, view=view)
+    return show_form("delivery/webhooks/delete.html", form, webhook=webhook, view=view)
 
 
 @bp.post(f"{ONE}/test", needs=Permission.ADMIN)
@@ -172,11 +178,13 @@ def _edit_page(
 ) -> ResponseReturnValue:
     """``before``: the settings this form was opened with, if someone changed them since."""
     return _stale_edit(webhook.id).show(
-        "webhooks/edit.html", form, current, before, webhook=webhook
+        "delivery/webhooks/edit.html", form, current, before, webhook=webhook
     )
 
 
 def _secret_page(issued: IssuedSecret) -> str:
     webhook = issued.webhook
     back = url_for(".show", webhook_id=webhook.id)
-    return render_template("webhooks/secret.html", webhook=webhook, secret=issued.secret, back=back)
+    return render_template(
+        "delivery/webhooks/secret.html", webhook=webhook, secret=issued.secret, back=back
+    )

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from app.core.clock import in_text, utcnow
-from app.events.models import Event
+from app.core.events.models import Event
 
 TEST = "test"
 """The type of a message that tells of no event."""

@@ -3,12 +3,12 @@ from typing import Any
 
 from marshmallow import fields, validate
 
+from app.core.events.models import EventType
 from app.core.targets import PATTERN, Target, parse
-from app.events.models import EventType
+from app.delivery.webhooks.models import ALL, MAX_URL, DeliveryStatus
+from app.delivery.webhooks.traffic import WebhookState
 from app.web.listing import PageQuery
 from app.web.schemas import Key, Schema, SingleLine, StrictBoolean, StrictList, Timestamp
-from app.webhooks.models import ALL, MAX_URL, DeliveryStatus
-from app.webhooks.traffic import WebhookState
 
 MAX_CHOSEN = 500
 

@@ -13,9 +13,9 @@ from functools import cache
 from http.client import HTTPConnection, HTTPException
 from typing import NamedTuple
 
-from app.config.allowed_hosts import AllowedHost
+from app.core.config.allowed_hosts import AllowedHost
 from app.core.targets import Target, parse
-from app.webhooks.addresses import NotAllowed, resolve
+from app.delivery.webhooks.addresses import NotAllowed, resolve
 
 SECONDS = 10.0
 """How long a receiver can take, from looking up its name to the end of its answer."""

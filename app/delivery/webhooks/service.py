@@ -8,19 +8,19 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from app.config.allowed_hosts import AllowedHost
+from app.catalogue.projects.models import Project
 from app.core.actor import Actor
 from app.core.clock import utcnow
+from app.core.config.allowed_hosts import AllowedHost
 from app.core.db import db, flush, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.paging import Page, page_of
 from app.core.targets import parse
-from app.events import service as events
-from app.events.models import EventType
-from app.projects.models import Project
-from app.webhooks import payloads, signatures
-from app.webhooks.addresses import NotAllowed, entries_for
-from app.webhooks.models import ALL, Delivery, DeliveryStatus, Webhook
+from app.delivery.webhooks import payloads, signatures
+from app.delivery.webhooks.addresses import NotAllowed, entries_for
+from app.delivery.webhooks.models import ALL, Delivery, DeliveryStatus, Webhook
 
 OVERLAP = timedelta(hours=24)
 """How long messages have a signature with the old secret too, after it was rotated."""

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
-from app.config.allowed_hosts import AllowedHost
 from app.core.clock import utcnow
+from app.core.config.allowed_hosts import AllowedHost
 from app.core.db import db
 from app.core.targets import parse
 from app.core.words import counted
-from app.webhooks.addresses import NotAllowed, entries_for
-from app.webhooks.models import Delivery, DeliveryStatus, Webhook
+from app.delivery.webhooks.addresses import NotAllowed, entries_for
+from app.delivery.webhooks.models import Delivery, DeliveryStatus, Webhook
 
 RECENT = timedelta(days=7)
 """How long a message that was given up is a problem."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from app.configuration.documents import Document, to_file
 from app.core.errors import Invalid
+from app.exchange.documents.documents import Document, to_file
 
 MAX_BYTES = 50_000_000
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from app.accounts.models import key_of
-from app.configuration.documents import Document, Fault, Item, Kind
-from app.constraints.models import Constraint, values_of
-from app.constraints.operators import Operator
-from app.sdk_tokens.models import ALL
-from app.strategies import types
-from app.strategies.types import Parameter
-from app.tags.models import TagName
+from app.catalogue.constraints.models import Constraint, values_of
+from app.catalogue.constraints.operators import Operator
+from app.catalogue.sdk_tokens.models import ALL
+from app.catalogue.strategies import types
+from app.catalogue.strategies.types import Parameter
+from app.catalogue.tags.models import TagName
+from app.exchange.documents.documents import Document, Fault, Item, Kind
 
 
 class _Field(NamedTuple):

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
-from app.configuration import reading_features
-from app.configuration.documents import Fault, Item
+from app.catalogue.features.models import Dependency, Feature
 from app.core.db import db
-from app.features.models import Dependency, Feature
+from app.exchange.documents import reading_features
+from app.exchange.documents.documents import Fault, Item
 
 
 class Parents:

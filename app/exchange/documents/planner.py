@@ -8,17 +8,17 @@ from collections.abc import Iterator, Mapping
 import sqlalchemy as sa
 
 from app.accounts.models import key_of
-from app.configuration import reading, reading_features, renaming
-from app.configuration.documents import STATE, Fault, Item, Kind, digest
-from app.configuration.known import Known
-from app.configuration.parents import Parents
-from app.configuration.plans import Choice, Decisions, Entry, Plan, Side, Status, Wanted
+from app.accounts.tokens.service import HINT_LENGTH
+from app.catalogue.segments import queries as segments
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies import custom, types
 from app.core.db import chunks, db
 from app.core.spelling import is_key
-from app.segments import queries as segments
-from app.segments.models import Segment
-from app.strategies import custom, types
-from app.tokens.service import HINT_LENGTH
+from app.exchange.documents import reading, reading_features, renaming
+from app.exchange.documents.documents import STATE, Fault, Item, Kind, digest
+from app.exchange.documents.known import Known
+from app.exchange.documents.parents import Parents
+from app.exchange.documents.plans import Choice, Decisions, Entry, Plan, Side, Status, Wanted
 
 CHUNK = 500
 

@@ -9,8 +9,8 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from app.configuration.documents import Document, Fault, Item, Kind, digest
-from app.configuration.renaming import fitting_name
+from app.exchange.documents.documents import Document, Fault, Item, Kind, digest
+from app.exchange.documents.renaming import fitting_name
 
 
 class Status(StrEnum):

@@ -6,16 +6,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.change_requests import editing, review, service
-from app.change_requests.editing import Proposal
-from app.change_requests.models import MAX_CHANGES, Action, State
-from app.configuration import reading_features
-from app.configuration.documents import STATE, Item, Kind
-from app.configuration.plans import Entry
+from app.catalogue.features.models import Feature
+from app.catalogue.segments.models import Segment
 from app.core.actor import Actor
 from app.core.db import chunks, db
-from app.features.models import Feature
-from app.segments.models import Segment
+from app.exchange.documents import reading_features
+from app.exchange.documents.documents import STATE, Item, Kind
+from app.exchange.documents.plans import Entry
+from app.releases.change_requests import editing, review, service
+from app.releases.change_requests.editing import Proposal
+from app.releases.change_requests.models import MAX_CHANGES, Action, State
 
 TITLE = "Changes from a document"
 

@@ -8,18 +8,18 @@ import sqlalchemy as sa
 from sqlalchemy.orm import selectinload
 
 from app.accounts.models import Account, AccountKind
-from app.configuration import reading_features
-from app.configuration.documents import Document, Item, Kind, empty, name_of
-from app.context.models import ContextField
+from app.catalogue.context.models import ContextField
+from app.catalogue.environments.models import Environment
+from app.catalogue.projects.models import Member, Project
+from app.catalogue.sdk_tokens.models import SdkToken
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies.models import Strategy, StrategyType
+from app.catalogue.tags.models import Tag, TagType
 from app.core.clock import in_text
 from app.core.db import db
-from app.cors import service as cors
-from app.environments.models import Environment
-from app.projects.models import Member, Project
-from app.sdk_tokens.models import SdkToken
-from app.segments.models import Segment
-from app.strategies.models import Strategy, StrategyType
-from app.tags.models import Tag, TagType
+from app.delivery.origins import service as cors
+from app.exchange.documents import reading_features
+from app.exchange.documents.documents import Document, Item, Kind, empty, name_of
 
 _REFERRED_TO = (
     Kind.ENVIRONMENTS,

@@ -7,14 +7,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
-from app.configuration.documents import Item
-from app.constraints.models import Constraint
+from app.catalogue.constraints.models import Constraint
+from app.catalogue.features.models import Dependency, Feature
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
+from app.catalogue.tags.models import FeatureTag, Tag
 from app.core.db import chunks, db
 from app.core.lists import OnList
-from app.features.models import Dependency, Feature
-from app.segments.models import Segment
-from app.strategies.models import FeatureState, Strategy, StrategySegment
-from app.tags.models import FeatureTag, Tag
+from app.exchange.documents.documents import Item
 
 CHUNK = 500
 """Features that are read at once: what they are made of is held in memory until the next."""

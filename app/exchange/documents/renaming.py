@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 from hashlib import sha256
 
-from app.configuration.documents import Item, Kind
 from app.core.spelling import is_key
+from app.exchange.documents.documents import Item, Kind
 
 MAX_RENAMED = 80
 

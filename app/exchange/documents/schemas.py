@@ -9,25 +9,25 @@ from typing import Any
 from marshmallow import ValidationError, fields, pre_load, validate
 
 from app.accounts.schemas import email, username
-from app.configuration.documents import BLANKS, STATE, STRATEGY, Fault, Item, Kind
-from app.context.models import MAX_ORDER
-from app.context.schemas import NewContextField
+from app.catalogue.context.models import MAX_ORDER
+from app.catalogue.context.schemas import NewContextField
+from app.catalogue.environments.models import EnvironmentType
+from app.catalogue.features.models import CompletedStatus
+from app.catalogue.features.schemas import NewFeature, Parent
+from app.catalogue.projects.models import ProjectMode
+from app.catalogue.projects.schemas import MAX_APPROVALS, environment_name
+from app.catalogue.sdk_tokens.models import SdkTokenType
+from app.catalogue.segments.schemas import NewSegment
+from app.catalogue.strategies.models import MAX_STRATEGIES
+from app.catalogue.strategies.schemas import MAX_SEGMENTS, NewStrategy
+from app.catalogue.strategies.schemas_types import NewStrategyType
+from app.catalogue.strategies.schemas_variants import FeatureVariant, Variants
+from app.catalogue.tags.models import TagName
+from app.catalogue.tags.schemas import NewTagType, TagRef
 from app.core.clock import in_text
 from app.core.permissions import PROJECT_ROLES, ROOT_ROLES, Role
-from app.cors.schemas import Origins
-from app.environments.models import EnvironmentType
-from app.features.models import CompletedStatus
-from app.features.schemas import NewFeature, Parent
-from app.projects.models import ProjectMode
-from app.projects.schemas import MAX_APPROVALS, environment_name
-from app.sdk_tokens.models import SdkTokenType
-from app.segments.schemas import NewSegment
-from app.strategies.models import MAX_STRATEGIES
-from app.strategies.schemas import MAX_SEGMENTS, NewStrategy
-from app.strategies.schemas_types import NewStrategyType
-from app.strategies.schemas_variants import FeatureVariant, Variants
-from app.tags.models import TagName
-from app.tags.schemas import NewTagType, TagRef
+from app.delivery.origins.schemas import Origins
+from app.exchange.documents.documents import BLANKS, STATE, STRATEGY, Fault, Item, Kind
 from app.web.schemas import (
     Key,
     Multiline,

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from app.configuration import schemas
-from app.configuration.documents import VERSION, Fault, Item, Kind, empty, name_of
-from app.configuration.plans import Wanted
 from app.core.errors import Detail, Invalid
+from app.exchange.documents import schemas
+from app.exchange.documents.documents import VERSION, Fault, Item, Kind, empty, name_of
+from app.exchange.documents.plans import Wanted
 
 
 def wanted(content: Any) -> Wanted:

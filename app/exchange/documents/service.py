@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from app.configuration import planner, plans, reading, writing
-from app.configuration.documents import Document, Kind
-from app.configuration.plans import Choice, Decisions, Plan, Wanted
-from app.configuration.writing import Result
+from app.catalogue.projects import service as projects
 from app.core.actor import Actor
 from app.core.db import db, lift_time_limits
 from app.core.errors import ChangedSinceReview, Conflict
+from app.core.events import service as events
 from app.core.words import counted
-from app.events import service as events
-from app.projects import service as projects
+from app.exchange.documents import planner, plans, reading, writing
+from app.exchange.documents.documents import Document, Kind
+from app.exchange.documents.plans import Choice, Decisions, Plan, Wanted
+from app.exchange.documents.writing import Result
 
 TO_THE_FILE = Decisions(different=Choice.TAKE)
 """What a file says that people keep as the truth goes for everything that it names."""

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from app.configuration.documents import Item, Kind
-from app.configuration.plans import Choice, Difference, Entry, Plan, Status
+from app.catalogue.strategies.models import Strategy
+from app.catalogue.strategies.words import summary
 from app.core.words import counted, spoken
-from app.strategies.models import Strategy
-from app.strategies.words import summary
+from app.exchange.documents.documents import Item, Kind
+from app.exchange.documents.plans import Choice, Difference, Entry, Plan, Status
 
 SHOWN = 200
 """The characters of a value that are shown."""

@@ -11,33 +11,33 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.access.service_accounts import service as service_accounts
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind, key_of
-from app.archive import service as archive
-from app.configuration import proposing, reading_features, writing_features
-from app.configuration.documents import Item, Kind
-from app.configuration.plans import Entry, Plan
-from app.context import service as context
+from app.catalogue.archive import service as archive
+from app.catalogue.context import service as context
+from app.catalogue.environments import service as environments
+from app.catalogue.environments.models import EnvironmentType
+from app.catalogue.projects import members
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.models import ProjectMode
+from app.catalogue.sdk_tokens import service as sdk_tokens
+from app.catalogue.sdk_tokens.models import SdkTokenType
+from app.catalogue.segments import service as segments
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies import custom
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import TagName
 from app.core.actor import Actor
 from app.core.clock import from_text
 from app.core.db import chunks, db, flush
 from app.core.errors import DomainError
 from app.core.permissions import Role
-from app.cors import service as cors
-from app.environments import service as environments
-from app.environments.models import EnvironmentType
-from app.projects import members
-from app.projects import service as projects
-from app.projects.models import ProjectMode
-from app.sdk_tokens import service as sdk_tokens
-from app.sdk_tokens.models import SdkTokenType
-from app.segments import service as segments
-from app.segments.models import Segment
-from app.service_accounts import service as service_accounts
-from app.strategies import custom
-from app.switching import defaults
-from app.tags import service as tags
-from app.tags.models import TagName
+from app.delivery.origins import service as cors
+from app.exchange.documents import proposing, reading_features, writing_features
+from app.exchange.documents.documents import Item, Kind
+from app.exchange.documents.plans import Entry, Plan
+from app.releases.switching import defaults
 
 Progress = Callable[[Kind, int], object]
 """Gets the kind of what was written, and how many of them."""

@@ -11,21 +11,21 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from app.configuration import reading_features
-from app.configuration.documents import STATE, Item
-from app.configuration.plans import Entry
+from app.catalogue.features.models import CompletedStatus, Dependency, Feature, FeatureType
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import FeatureTag, TagName
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import Model, chunks, db, insert_all, insert_if_absent
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
 from app.core.lists import OnList
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.features.models import CompletedStatus, Dependency, Feature, FeatureType
-from app.segments.models import Segment
-from app.strategies.models import FeatureState, Strategy, StrategySegment
-from app.tags import service as tags
-from app.tags.models import FeatureTag, TagName
+from app.exchange.documents import reading_features
+from app.exchange.documents.documents import STATE, Item
+from app.exchange.documents.plans import Entry
 
 CHUNK = 500
 

@@ -1,10 +1,10 @@
 from typing import Any
 
-from app.configuration.plans import Wanted
 from app.core.permissions import Access
-from app.transfer import features, formats, schemas, schemas_unleash, service
-from app.transfer.features import Findings
-from app.transfer.service import Export
+from app.exchange.documents.plans import Wanted
+from app.exchange.unleash import features, formats, schemas, schemas_unleash, service
+from app.exchange.unleash.features import Findings
+from app.exchange.unleash.service import Export
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint
 

@@ -4,7 +4,7 @@ from typing import Any
 from flask import url_for
 
 from app.core.permissions import Permission
-from app.transfer import (
+from app.exchange.unleash import (
     client,
     formats,
     imports,
@@ -13,9 +13,9 @@ from app.transfer import (
     schemas_unleash,
     undoing,
 )
-from app.transfer.client import Unleash
-from app.transfer.imports import Shown
-from app.transfer.models import Import, ImportState
+from app.exchange.unleash.client import Unleash
+from app.exchange.unleash.imports import Shown
+from app.exchange.unleash.models import Import, ImportState
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint
 from app.web.settings import current_settings

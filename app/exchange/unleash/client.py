@@ -10,11 +10,11 @@ from urllib.parse import quote
 
 import urllib3
 
-from app.config.allowed_hosts import AllowedHost
+from app.core.config.allowed_hosts import AllowedHost
 from app.core.errors import Conflict
 from app.core.targets import PATTERN, parse
-from app.transfer.unleash import Raw, Snapshot
-from app.webhooks.addresses import NotAllowed, resolve
+from app.delivery.webhooks.addresses import NotAllowed, resolve
+from app.exchange.unleash.unleash import Raw, Snapshot
 
 T = TypeVar("T")
 

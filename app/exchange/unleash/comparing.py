@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 
 from app.core.errors import Conflict
 from app.evaluation.engine import Engine
-from app.transfer.client import Unleash
-from app.transfer.unleash import TYPES_OF_TOKENS, Raw
+from app.exchange.unleash.client import Unleash
+from app.exchange.unleash.unleash import TYPES_OF_TOKENS, Raw
 
 FEATURES = "/api/client/features"
 FRONTEND = "/api/frontend"

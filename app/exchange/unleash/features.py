@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.configuration import service as configuration
-from app.configuration.documents import Kind
-from app.configuration.plans import Choice, Decisions, Plan, Status, Wanted
+from app.catalogue.projects import service as projects
+from app.catalogue.strategies.service import use_of
 from app.core.actor import Actor
 from app.core.errors import Invalid, NoAccess
 from app.core.permissions import Permission
 from app.core.words import spoken
-from app.projects import service as projects
-from app.strategies.service import use_of
+from app.exchange.documents import service as configuration
+from app.exchange.documents.documents import Kind
+from app.exchange.documents.plans import Choice, Decisions, Plan, Status, Wanted
 
 OF_FEATURES = (
     Permission.CREATE_FEATURE,

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from app.context.models import BUILT_IN
+from app.catalogue.context.models import BUILT_IN
+from app.catalogue.environments.models import EnvironmentType
+from app.catalogue.strategies.types import ALWAYS_STICKY
 from app.core.errors import Invalid
-from app.environments.models import EnvironmentType
-from app.strategies.types import ALWAYS_STICKY
-from app.transfer.unleash import Raw, Snapshot, Translation, translate
+from app.exchange.unleash.unleash import Raw, Snapshot, Translation, translate
 
 LISTS = ("features", "featureStrategies", "featureEnvironments")
 DEFAULT = "default"

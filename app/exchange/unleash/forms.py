@@ -4,7 +4,7 @@ from typing import Any
 from flask import request
 from wtforms import FileField, HiddenField, PasswordField, StringField
 
-from app.transfer import schemas_imports
+from app.exchange.unleash import schemas_imports
 from app.web.forms import SchemaForm
 
 SOURCES = [("unleash", "A running Unleash"), ("file", "An export file")]

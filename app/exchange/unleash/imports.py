@@ -8,18 +8,18 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.configuration import reading, words, writing_features
-from app.configuration import service as configuration
-from app.configuration.documents import Fault, Item, Kind, digest
-from app.configuration.plans import Choice, Decisions, Entry, Plan, Status, Wanted
-from app.configuration.service import Prepared
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
 from app.core.errors import Conflict, Invalid, NotFound
+from app.core.events import service as events
 from app.core.words import counted
-from app.events import service as events
-from app.transfer.models import KEPT, Import, ImportState
+from app.exchange.documents import reading, words, writing_features
+from app.exchange.documents import service as configuration
+from app.exchange.documents.documents import Fault, Item, Kind, digest
+from app.exchange.documents.plans import Choice, Decisions, Entry, Plan, Status, Wanted
+from app.exchange.documents.service import Prepared
+from app.exchange.unleash.models import KEPT, Import, ImportState
 
 LISTED = 1_000
 """How many things that need attention a plan shows at most; the report has all of them."""

@@ -1,12 +1,12 @@
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
+from app.catalogue.features import selections
+from app.catalogue.projects import service as projects
+from app.catalogue.strategies import queries as strategies
 from app.core.errors import NotFound
 from app.core.permissions import Access
-from app.features import selections
-from app.projects import service as projects
-from app.strategies import queries as strategies
-from app.transfer import schemas, service
+from app.exchange.unleash import schemas, service
 from app.web import exports
 from app.web.caller import current_actor
 from app.web.routes import PageBlueprint
@@ -30,7 +30,7 @@ def export(project_id: str) -> ResponseReturnValue:
         name = service.file_name(environment, project_id)
         return exports.document(name, content, rows=len(found.found))
     return render_template(
-        "transfer/export.html",
+        "exchange/unleash/export.html",
         overview=projects.overview(current_actor, project_id),
         environments=strategies.environments_of([project_id]).get(project_id, []),
         selection=selection,

@@ -2,11 +2,19 @@ from flask import flash, make_response, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.configuration.documents import Kind
-from app.configuration.plans import Choice, Status
 from app.core.permissions import Permission
-from app.transfer import api_imports, client, forms, imports, requests, schemas_imports, undoing
-from app.transfer.models import Import, ImportState
+from app.exchange.documents.documents import Kind
+from app.exchange.documents.plans import Choice, Status
+from app.exchange.unleash import (
+    api_imports,
+    client,
+    forms,
+    imports,
+    requests,
+    schemas_imports,
+    undoing,
+)
+from app.exchange.unleash.models import Import, ImportState
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.caller import current_actor
@@ -27,7 +35,7 @@ STATUSES = (Status.NEW, Status.SAME, Status.DIFFERENT, Status.IMPOSSIBLE)
 @bp.get("", needs=Permission.ADMIN)
 def index() -> ResponseReturnValue:
     """List imports."""
-    return render_template("imports/index.html", imports=imports.every())
+    return render_template("exchange/unleash/index.html", imports=imports.every())
 
 
 @bp.form("/new", needs=Permission.ADMIN)
@@ -38,7 +46,7 @@ def new() -> ResponseReturnValue:
         return redirect_to(".show", import_id=found.id)
     settings = current_settings()
     return show_form(
-        "imports/new.html",
+        "exchange/unleash/new.html",
         form,
         hosts=settings.import_hosts,
         most=settings.max_request_bytes,
@@ -56,10 +64,10 @@ def show(import_id: int) -> ResponseReturnValue:
     if found.phase is ImportState.PLANNED:
         return _plan_page(found)
     if found.report is None:
-        return render_template("imports/failed.html", found=found)
+        return render_template("exchange/unleash/failed.html", found=found)
     plan, change_requests = imports.report(found)
     return render_template(
-        "imports/result.html",
+        "exchange/unleash/result.html",
         found=found,
         plan=plan,
         change_requests=change_requests,
@@ -115,7 +123,7 @@ def undo(import_id: int) -> ResponseReturnValue:
         flash(f"Import {import_id} is undone.", "ok")
         return redirect_to(".show", import_id=import_id)
     plan, _ = imports.report(found)
-    return show_form("imports/undo.html", form, found=found, plan=plan)
+    return show_form("exchange/unleash/undo.html", form, found=found, plan=plan)
 
 
 @bp.get(f"{ONE}/plan.json", needs=Permission.ADMIN)
@@ -128,7 +136,7 @@ def download(import_id: int) -> Response:
 
 def _running_page(found: Import) -> Response:
     what, done = requests.progress(found)
-    page = render_template("imports/running.html", found=found, what=what, done=done)
+    page = render_template("exchange/unleash/running.html", found=found, what=what, done=done)
     response = make_response(page)
     response.headers["Refresh"] = str(REFRESH_SECONDS)
     return response
@@ -138,7 +146,7 @@ def _plan_page(found: Import) -> ResponseReturnValue:
     plan = imports.shown(found)
     asked = request.args.get("show")
     return render_template(
-        "imports/plan.html",
+        "exchange/unleash/plan.html",
         found=found,
         form=forms.ApplyForm(data={"digest": plan.digest}),
         plan=plan,

@@ -13,9 +13,9 @@ from app.core.clock import utcnow
 from app.core.db import db, transact
 from app.core.errors import DomainError, NotFound
 from app.core.logs import LOGGER
-from app.transfer import client, imports, schemas_unleash, unleash
-from app.transfer.client import Unleash
-from app.transfer.models import Import, ImportState
+from app.exchange.unleash import client, imports, schemas_unleash, unleash
+from app.exchange.unleash.client import Unleash
+from app.exchange.unleash.models import Import, ImportState
 
 BEAT_SECONDS = 2.0
 UNEXPECTED = "Something unexpected happened. The log of the server says what. Nothing was saved."

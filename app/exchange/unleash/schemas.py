@@ -4,11 +4,11 @@ from typing import Any
 
 from marshmallow import fields
 
-from app.context.schemas import ContextFieldRow
-from app.features.models import FeatureType
-from app.strategies.schemas import StrategyRow
-from app.strategies.schemas_variants import FeatureVariantRow
-from app.transfer.service import FeatureStrategy
+from app.catalogue.context.schemas import ContextFieldRow
+from app.catalogue.features.models import FeatureType
+from app.catalogue.strategies.schemas import StrategyRow
+from app.catalogue.strategies.schemas_variants import FeatureVariantRow
+from app.exchange.unleash.service import FeatureStrategy
 from app.web.schemas import Key, KeySet, Schema, SingleLine, StrictBoolean
 
 LISTS = (

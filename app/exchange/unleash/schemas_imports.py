@@ -5,10 +5,10 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from app.configuration.documents import Kind
-from app.configuration.plans import Choice, Status
 from app.core.targets import PATTERN
-from app.transfer.models import ImportState
+from app.exchange.documents.documents import Kind
+from app.exchange.documents.plans import Choice, Status
+from app.exchange.unleash.models import ImportState
 from app.web.schemas import Schema, SingleLine, StrictList, Timestamp
 
 LONGEST_TOKEN = 500

@@ -1,10 +1,10 @@
 """Checks what was understood of an Unleash by the rules of this instance."""
 
-from app.configuration import schemas
-from app.configuration.documents import Document, Fault, Kind, empty
-from app.configuration.plans import Wanted
-from app.configuration.renaming import fitting_name
-from app.transfer.unleash import Translation
+from app.exchange.documents import schemas
+from app.exchange.documents.documents import Document, Fault, Kind, empty
+from app.exchange.documents.plans import Wanted
+from app.exchange.documents.renaming import fitting_name
+from app.exchange.unleash.unleash import Translation
 
 
 def wanted(translation: Translation, environments: list[str] | None = None) -> Wanted:

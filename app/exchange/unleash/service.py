@@ -6,21 +6,21 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from app.context import service as context
-from app.context.models import ContextField
+from app.catalogue.context import service as context
+from app.catalogue.context.models import ContextField
+from app.catalogue.environments import service as environments
+from app.catalogue.features.models import Feature
+from app.catalogue.features.queries import FeatureView, ParentLink, rows, views
+from app.catalogue.projects.queries import visible_projects
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies.models import FeatureVariant, Strategy
+from app.catalogue.strategies.queries import State
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import FeatureTag, Tag, TagName, TagType
 from app.core.actor import Actor
 from app.core.db import chunks, db
 from app.core.errors import Invalid
 from app.core.words import spoken
-from app.environments import service as environments
-from app.features.models import Feature
-from app.features.queries import FeatureView, ParentLink, rows, views
-from app.projects.queries import visible_projects
-from app.segments.models import Segment
-from app.strategies.models import FeatureVariant, Strategy
-from app.strategies.queries import State
-from app.tags import service as tags
-from app.tags.models import FeatureTag, Tag, TagName, TagType
 
 CHUNK = 500
 NAMED = 5

@@ -8,40 +8,40 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.access_reviews.models import AccessReview
+from app.access.access_reviews.models import AccessReview
+from app.access.groups.models import GroupProject
 from app.accounts import service as accounts
 from app.accounts.models import SetupLink
-from app.archive.models import ArchivedDependency
-from app.change_requests.models import Change, ChangeRequest
-from app.configuration import reading, reading_features
-from app.configuration import service as configuration
-from app.configuration.documents import Document, Item, Kind, digest, empty
-from app.configuration.plans import Choice, Decisions, Wanted
-from app.context import service as context
+from app.catalogue.archive.models import ArchivedDependency
+from app.catalogue.context import service as context
+from app.catalogue.environments.models import Environment
+from app.catalogue.favourites.models import Favourite
+from app.catalogue.features.models import Dependency, Feature, Selection
+from app.catalogue.projects.models import Approval, Member, Project, ProjectEnvironment
+from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject
+from app.catalogue.segments import service as segments
+from app.catalogue.strategies import custom
+from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import FeatureTag, Tag, TagName
+from app.catalogue.usage.models import FeatureSeen, Usage
+from app.catalogue.visits.models import Visit
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import Model, chunks, db, flush
 from app.core.errors import Conflict
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
 from app.core.words import spoken
-from app.environments.models import Environment
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.favourites.models import Favourite
-from app.features.models import Dependency, Feature, Selection
-from app.groups.models import GroupProject
-from app.projects.models import Approval, Member, Project, ProjectEnvironment
-from app.sdk_tokens.models import SdkToken, SdkTokenProject
-from app.segments import service as segments
-from app.strategies import custom
-from app.strategies.models import FeatureState, Strategy, StrategySegment
-from app.switching import defaults
-from app.tags import service as tags
-from app.tags.models import FeatureTag, Tag, TagName
-from app.transfer import imports
-from app.transfer.models import Import, ImportState
-from app.usage.models import FeatureSeen, Usage
-from app.visits.models import Visit
+from app.exchange.documents import reading, reading_features
+from app.exchange.documents import service as configuration
+from app.exchange.documents.documents import Document, Item, Kind, digest, empty
+from app.exchange.documents.plans import Choice, Decisions, Wanted
+from app.exchange.unleash import imports
+from app.exchange.unleash.models import Import, ImportState
+from app.releases.change_requests.models import Change, ChangeRequest
+from app.releases.switching import defaults
 
 NAMED = 5
 

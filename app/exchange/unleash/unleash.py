@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from app.configuration.documents import Document, Fault, Item, Kind, empty, name_of
-from app.context.models import BUILT_IN
+from app.accounts.tokens.service import HINT_LENGTH
+from app.catalogue.context.models import BUILT_IN
+from app.catalogue.environments.models import MAX_ORDER, EnvironmentType
+from app.catalogue.features.models import FeatureType
+from app.catalogue.projects.models import ProjectMode
+from app.catalogue.sdk_tokens.models import ALL
+from app.catalogue.strategies import types
+from app.catalogue.tags.models import SIMPLE
 from app.core.secrets import digest
 from app.core.spelling import is_key
 from app.core.words import spoken
-from app.environments.models import MAX_ORDER, EnvironmentType
-from app.features.models import FeatureType
-from app.projects.models import ProjectMode
-from app.sdk_tokens.models import ALL
-from app.strategies import types
-from app.tags.models import SIMPLE
-from app.tokens.service import HINT_LENGTH
+from app.exchange.documents.documents import Document, Fault, Item, Kind, empty, name_of
 
 Raw = dict[str, Any]
 

@@ -8,7 +8,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 from flask.helpers import get_debug_flag
 
-from app.cli import (
+from app.operations.cli import (
     backup,
     browser_origins,
     change_requests,
@@ -41,7 +41,7 @@ from app.cli import (
     users,
     webhooks,
 )
-from app.cli.errors import message_for
+from app.operations.cli.errors import message_for
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

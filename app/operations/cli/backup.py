@@ -5,15 +5,15 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.cli.commands import Output, json_option, print_output, progress_bar
 from app.core.actor import COMMAND_LINE
 from app.core.db import db, transact
 from app.core.errors import DomainError
-from app.events import service as events
-from app.events.models import EventType
-from app.operations import backup as operation
-from app.operations.progress import silent
-from app.server.instance import open_instance, set_up_home
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.operations.cli.commands import Output, json_option, print_output, progress_bar
+from app.operations.server.instance import open_instance, set_up_home
+from app.operations.upkeep import backup as operation
+from app.operations.upkeep.progress import silent
 
 
 @click.command()

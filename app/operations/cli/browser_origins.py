@@ -1,8 +1,8 @@
 import click
 
-from app.cli.commands import Output, change_command, query_command, validated
 from app.core.actor import Actor
-from app.cors import schemas, service
+from app.delivery.origins import schemas, service
+from app.operations.cli.commands import Output, change_command, query_command, validated
 
 
 @click.group()

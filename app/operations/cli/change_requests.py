@@ -4,12 +4,19 @@ from typing import Any
 
 import click
 
-from app.change_requests import applying, review, schemas, service
-from app.change_requests import words as change_words
-from app.change_requests.models import State
-from app.change_requests.views import View
-from app.cli.commands import UNLIMITED, Output, change_command, query_command, table, validated
 from app.core.actor import Actor
+from app.operations.cli.commands import (
+    UNLIMITED,
+    Output,
+    change_command,
+    query_command,
+    table,
+    validated,
+)
+from app.releases.change_requests import applying, review, schemas, service
+from app.releases.change_requests import words as change_words
+from app.releases.change_requests.models import State
+from app.releases.change_requests.views import View
 from app.web.schemas import Schema, Timestamp
 
 HEADINGS = ("id", "state", "environment", "title", "by", "approvals")

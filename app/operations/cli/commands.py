@@ -21,7 +21,7 @@ from app.accounts.models import Account
 from app.core.actor import COMMAND_LINE, Actor
 from app.core.errors import NotFound
 from app.core.permissions import Role
-from app.server.instance import read_transaction, write_transaction
+from app.operations.server.instance import read_transaction, write_transaction
 from app.web.requests import REASON
 from app.web.schemas import Schema
 

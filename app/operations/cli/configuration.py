@@ -7,13 +7,19 @@ from typing import Any
 
 import click
 
-from app.cli.commands import Output, json_option, print_output, progress_bar, reason_given
-from app.configuration import files, reading, reading_features, schemas_files, service, words
-from app.configuration.documents import Kind, count
-from app.configuration.plans import Plan, Wanted
 from app.core.actor import COMMAND_LINE
 from app.core.words import spoken
-from app.server.instance import read_transaction, write_transaction
+from app.exchange.documents import files, reading, reading_features, schemas_files, service, words
+from app.exchange.documents.documents import Kind, count
+from app.exchange.documents.plans import Plan, Wanted
+from app.operations.cli.commands import (
+    Output,
+    json_option,
+    print_output,
+    progress_bar,
+    reason_given,
+)
+from app.operations.server.instance import read_transaction, write_transaction
 
 SHOWN_AT_ONCE = 500
 """Lines of a plan that are printed unless all are asked for."""

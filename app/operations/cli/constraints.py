@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from app.constraints.operators import Operator
+from app.catalogue.constraints.operators import Operator
 
 INVERTED = "not "
 

@@ -3,10 +3,10 @@ from typing import Any
 
 import click
 
-from app.cli.commands import Output, change_command, query_command, table, validated
-from app.context import schemas, service
-from app.context.models import ContextField
+from app.catalogue.context import schemas, service
+from app.catalogue.context.models import ContextField
 from app.core.actor import Actor
+from app.operations.cli.commands import Output, change_command, query_command, table, validated
 
 HEADINGS = ("name", "stickiness", "legal values", "description")
 _name = click.argument("name")

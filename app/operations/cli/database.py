@@ -1,10 +1,10 @@
 import click
 
-from app.cli.move import move
 from app.core import migrations
 from app.core.db import db
 from app.core.files import revisions
-from app.server.instance import migrate, open_instance
+from app.operations.cli.move import move
+from app.operations.server.instance import migrate, open_instance
 
 
 @click.group("db")

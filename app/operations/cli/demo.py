@@ -1,8 +1,8 @@
 import click
 
-from app.cli.commands import progress_bar
-from app.demo import service
-from app.server.instance import write_transaction
+from app.operations.cli.commands import progress_bar
+from app.operations.demo import service
+from app.operations.server.instance import write_transaction
 
 
 @click.command()

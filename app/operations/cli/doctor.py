@@ -4,10 +4,10 @@ from dataclasses import asdict
 
 import click
 
-from app.cli.commands import Output, json_option, print_output
-from app.operations.doctor import run_checks
-from app.operations.doctor.findings import State
-from app.server.instance import open_instance
+from app.operations.cli.commands import Output, json_option, print_output
+from app.operations.server.instance import open_instance
+from app.operations.upkeep.doctor import run_checks
+from app.operations.upkeep.doctor.findings import State
 from app.web.settings import current_key
 
 MARKS = {State.FINE: "ok     ", State.WARNING: "warning", State.WRONG: "WRONG  "}

@@ -2,10 +2,17 @@ from typing import Any
 
 import click
 
-from app.cli.commands import UNLIMITED, Output, change_command, query_command, table, validated
+from app.catalogue.environments import schemas, service
+from app.catalogue.environments.models import Environment, EnvironmentType
 from app.core.actor import Actor
-from app.environments import schemas, service
-from app.environments.models import Environment, EnvironmentType
+from app.operations.cli.commands import (
+    UNLIMITED,
+    Output,
+    change_command,
+    query_command,
+    table,
+    validated,
+)
 
 HEADINGS = ("order", "type", "state", "name")
 _name = click.argument("name")

@@ -4,11 +4,11 @@ import sqlite3
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from app.config.setting import WrongKeyFile, WrongSetting
+from app.core.config.setting import WrongKeyFile, WrongSetting
 from app.core.errors import DomainError
 from app.core.migrations import WrongSchema
-from app.operations.errors import OperationFailed
-from app.server.errors import CantListen, DatabaseMissing
+from app.operations.server.errors import CantListen, DatabaseMissing
+from app.operations.upkeep.errors import OperationFailed
 
 EXPLAINED = (WrongSetting, WrongKeyFile, WrongSchema, DatabaseMissing, CantListen, OperationFailed)
 """Exceptions with a complete message for the operator."""

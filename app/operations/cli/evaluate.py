@@ -8,18 +8,18 @@ from typing import Any
 import click
 from marshmallow import ValidationError
 
-from app.cli.commands import Output, json_option, print_output
-from app.cli.errors import message_for
-from app.constraints.words import plain
+from app.catalogue.constraints.words import plain
+from app.catalogue.strategies.reasons import Line, Mark
 from app.core.actor import COMMAND_LINE
 from app.core.errors import NotFound, problems
+from app.delivery.playground import queries, schemas, service, words
+from app.delivery.playground.queries import Place
+from app.delivery.playground.service import Asked, Playground
 from app.evaluation.explain import NO_VARIANT
 from app.evaluation.facts import Explanation
-from app.playground import queries, schemas, service, words
-from app.playground.queries import Place
-from app.playground.service import Asked, Playground
-from app.server.instance import read_transaction
-from app.strategies.reasons import Line, Mark
+from app.operations.cli.commands import Output, json_option, print_output
+from app.operations.cli.errors import message_for
+from app.operations.server.instance import read_transaction
 
 ON, OFF, FAILED = 0, 1, 2
 """The exit status, as that of grep."""

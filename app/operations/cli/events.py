@@ -2,15 +2,15 @@ from datetime import UTC, datetime
 
 import click
 
-from app.cli.commands import Output, change_command, query_command, table, validated
 from app.core.actor import Actor
+from app.core.events import service
+from app.core.events.verification import Head
+from app.core.events.words import sentence
 from app.core.words import counted
-from app.event_log import service as event_log
-from app.event_log.schemas import EventQuery, EventRow
-from app.events import service
-from app.events.verification import Head
-from app.events.words import sentence
-from app.operations import heads as operation
+from app.operations.cli.commands import Output, change_command, query_command, table, validated
+from app.operations.upkeep import heads as operation
+from app.portal.event_log import service as event_log
+from app.portal.event_log.schemas import EventQuery, EventRow
 from app.web.settings import current_settings
 
 

@@ -2,8 +2,8 @@ import os
 
 import click
 
-from app.config import from_environment
-from app.docs.examples import EXAMPLES
+from app.core.config import from_environment
+from app.portal.help.examples import EXAMPLES
 
 
 @click.command()

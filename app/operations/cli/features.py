@@ -3,11 +3,21 @@ from typing import Any
 
 import click
 
-from app.archive import schemas as archive_schemas
-from app.archive import service as archiving
-from app.archive import words as archive_words
-from app.change_requests import proposals
-from app.cli.commands import (
+from app.catalogue.archive import schemas as archive_schemas
+from app.catalogue.archive import service as archiving
+from app.catalogue.archive import words as archive_words
+from app.catalogue.features import lifecycle, schemas, service
+from app.catalogue.features.models import CompletedStatus, FeatureType, Stage
+from app.catalogue.features.stale import StaleFilter, UsageFilter
+from app.catalogue.strategies import queries as strategies
+from app.catalogue.strategies import words
+from app.catalogue.tagging import schemas as tagging_schemas
+from app.catalogue.tagging import service as tagging
+from app.catalogue.tags import schemas as tag_schemas
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import TagName
+from app.core.actor import Actor
+from app.operations.cli.commands import (
     UNLIMITED,
     Output,
     change_command,
@@ -16,19 +26,9 @@ from app.cli.commands import (
     table,
     validated,
 )
-from app.cli.proposing import guarded_place, propose
-from app.core.actor import Actor
-from app.features import lifecycle, schemas, service
-from app.features.models import CompletedStatus, FeatureType, Stage
-from app.features.stale import StaleFilter, UsageFilter
-from app.strategies import queries as strategies
-from app.strategies import words
-from app.switching import service as switching
-from app.tagging import schemas as tagging_schemas
-from app.tagging import service as tagging
-from app.tags import schemas as tag_schemas
-from app.tags import service as tags
-from app.tags.models import TagName
+from app.operations.cli.proposing import guarded_place, propose
+from app.releases.change_requests import proposals
+from app.releases.switching import service as switching
 from app.web.settings import current_settings
 
 

@@ -2,13 +2,20 @@ from typing import Any
 
 import click
 
-from app.cli.commands import UNLIMITED, Output, change_command, query_command, table, validated
+from app.access.groups import schemas, service
+from app.access.groups.models import Group
 from app.core.actor import Actor
 from app.core.errors import NotFound
 from app.core.permissions import PROJECT_ROLES, ROOT_ROLES, Role
 from app.core.words import spoken
-from app.groups import schemas, service
-from app.groups.models import Group
+from app.operations.cli.commands import (
+    UNLIMITED,
+    Output,
+    change_command,
+    query_command,
+    table,
+    validated,
+)
 
 HEADINGS = ("id", "role", "projects", "members", "name")
 ROLES = {role.name.lower(): role for role in ROOT_ROLES}

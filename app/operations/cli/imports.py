@@ -11,17 +11,32 @@ from typing import Any
 
 import click
 
-from app.cli.commands import Output, json_option, print_output, progress_bar, reason_given, table
-from app.configuration.plans import Choice, Status
 from app.core.actor import COMMAND_LINE
 from app.core.clock import in_text
 from app.core.words import counted, spoken
-from app.server.instance import read_transaction, set_up_home, write_transaction
-from app.transfer import client, comparing, formats, imports, schemas_unleash, undoing, unleash
-from app.transfer.client import Unleash
-from app.transfer.imports import Shown
-from app.transfer.models import Import
-from app.transfer.unleash import Translation
+from app.exchange.documents.plans import Choice, Status
+from app.exchange.unleash import (
+    client,
+    comparing,
+    formats,
+    imports,
+    schemas_unleash,
+    undoing,
+    unleash,
+)
+from app.exchange.unleash.client import Unleash
+from app.exchange.unleash.imports import Shown
+from app.exchange.unleash.models import Import
+from app.exchange.unleash.unleash import Translation
+from app.operations.cli.commands import (
+    Output,
+    json_option,
+    print_output,
+    progress_bar,
+    reason_given,
+    table,
+)
+from app.operations.server.instance import read_transaction, set_up_home, write_transaction
 
 TOKEN = "UNLEASH_TOKEN"  # noqa: S105 - the name of a variable
 SHOWN = 50

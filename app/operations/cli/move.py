@@ -3,12 +3,12 @@ from functools import partial
 
 import click
 
-from app.cli.commands import progress_bar
-from app.config import from_environment
-from app.config.setting import WrongSetting
+from app.core.config import from_environment
+from app.core.config.setting import WrongSetting
 from app.core.db import db
-from app.operations import move as operation
-from app.server.instance import open_instance
+from app.operations.cli.commands import progress_bar
+from app.operations.server.instance import open_instance
+from app.operations.upkeep import move as operation
 
 
 @click.command()

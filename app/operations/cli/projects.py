@@ -2,7 +2,12 @@ from typing import Any
 
 import click
 
-from app.cli.commands import (
+from app.catalogue.projects import members as membership
+from app.catalogue.projects import schemas, service
+from app.catalogue.projects.models import Project, ProjectMode
+from app.core.actor import Actor
+from app.core.permissions import PROJECT_ROLES, Role
+from app.operations.cli.commands import (
     UNLIMITED,
     Output,
     change_command,
@@ -12,11 +17,6 @@ from app.cli.commands import (
     table,
     validated,
 )
-from app.core.actor import Actor
-from app.core.permissions import PROJECT_ROLES, Role
-from app.projects import members as membership
-from app.projects import schemas, service
-from app.projects.models import Project, ProjectMode
 
 _id = click.argument("id")
 _mode = click.option(

@@ -6,13 +6,13 @@ it changes things at once, as Admins can.
 
 from collections.abc import Iterable, Sequence
 
-from app.change_requests import editing, review, schemas, service
-from app.change_requests.editing import Proposal
-from app.change_requests.views import View
-from app.cli.commands import Output
+from app.catalogue.projects.approvals import guarded
 from app.core.actor import Actor
 from app.core.words import counted
-from app.projects.approvals import guarded
+from app.operations.cli.commands import Output
+from app.releases.change_requests import editing, review, schemas, service
+from app.releases.change_requests.editing import Proposal
+from app.releases.change_requests.views import View
 from app.web.settings import current_settings
 
 

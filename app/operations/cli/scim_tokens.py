@@ -1,12 +1,12 @@
 import click
 
-from app.cli.commands import Output, change_command, query_command, table, validated
-from app.cli.tokens import day, days_option, expiry
+from app.access.scim_tokens import disconnecting, schemas
+from app.access.scim_tokens import service as tokens
+from app.access.scim_tokens.models import ScimToken
 from app.core.actor import Actor
 from app.core.words import counted
-from app.scim_tokens import disconnecting, schemas
-from app.scim_tokens import service as tokens
-from app.scim_tokens.models import ScimToken
+from app.operations.cli.commands import Output, change_command, query_command, table, validated
+from app.operations.cli.tokens import day, days_option, expiry
 
 HEADINGS = ("id", "created", "last used", "expires", "name")
 

@@ -3,12 +3,19 @@ from typing import Any
 
 import click
 
-from app.cli.commands import UNLIMITED, Output, change_command, query_command, table, validated
-from app.cli.tokens import day, days_option, expiry
+from app.catalogue.sdk_tokens import schemas, service
+from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenState, SdkTokenType
 from app.core.actor import Actor
 from app.core.words import spoken
-from app.sdk_tokens import schemas, service
-from app.sdk_tokens.models import SdkToken, SdkTokenState, SdkTokenType
+from app.operations.cli.commands import (
+    UNLIMITED,
+    Output,
+    change_command,
+    query_command,
+    table,
+    validated,
+)
+from app.operations.cli.tokens import day, days_option, expiry
 
 HEADINGS = ("id", "type", "environment", "projects", "last used", "expires", "name", "used by")
 _id = click.argument("id", type=click.IntRange(1))

@@ -1,9 +1,9 @@
 import click
 
-from app.cli.commands import Output, query_command, table, validated
 from app.core.actor import Actor
-from app.search import schemas, service
-from app.search.asking import TITLES, Kind
+from app.operations.cli.commands import Output, query_command, table, validated
+from app.portal.search import schemas, service
+from app.portal.search.asking import TITLES, Kind
 
 _kinds = click.Choice([kind.value for kind in Kind if kind is not Kind.PAGES])
 

@@ -3,15 +3,22 @@ from typing import Any
 
 import click
 
-from app.change_requests.editing import Proposal
-from app.change_requests.models import Action
-from app.cli.commands import UNLIMITED, Output, change_command, query_command, table, validated
-from app.cli.constraints import constraint_option, read
-from app.cli.proposing import propose
-from app.constraints.words import plain, told_all
+from app.catalogue.constraints.words import plain, told_all
+from app.catalogue.segments import schemas, service
+from app.catalogue.segments.queries import SegmentView
 from app.core.actor import Actor
-from app.segments import schemas, service
-from app.segments.queries import SegmentView
+from app.operations.cli.commands import (
+    UNLIMITED,
+    Output,
+    change_command,
+    query_command,
+    table,
+    validated,
+)
+from app.operations.cli.constraints import constraint_option, read
+from app.operations.cli.proposing import propose
+from app.releases.change_requests.editing import Proposal
+from app.releases.change_requests.models import Action
 
 HEADINGS = ("name", "who is in it", "available in", "strategies")
 _name = click.argument("name")

@@ -13,8 +13,8 @@ def serve() -> None:
     # Importing the pages and the API makes many objects and no garbage, so collecting that would
     # only take time.
     gc.disable()
-    from app.server import serve as server  # noqa: PLC0415 - half a second that other commands save
-    from app.server.application import application  # noqa: PLC0415 - the same
+    from app.operations.server import serve as server  # noqa: PLC0415 - half a second that other commands save
+    from app.operations.server.application import application  # noqa: PLC0415 - the same
 
     gc.enable()
     sys.exit(server.serve(application(), announce=click.echo))

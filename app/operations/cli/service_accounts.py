@@ -1,7 +1,12 @@
 import click
 
+from app.access.service_accounts import schemas, service
+from app.access.service_accounts.service import ServiceAccount
 from app.accounts import service as accounts
-from app.cli.commands import (
+from app.core.actor import Actor
+from app.core.errors import Conflict
+from app.core.permissions import ROOT_ROLES
+from app.operations.cli.commands import (
     UNLIMITED,
     Output,
     change_command,
@@ -11,11 +16,6 @@ from app.cli.commands import (
     table,
     validated,
 )
-from app.core.actor import Actor
-from app.core.errors import Conflict
-from app.core.permissions import ROOT_ROLES
-from app.service_accounts import schemas, service
-from app.service_accounts.service import ServiceAccount
 
 HEADINGS = ("id", "role", "tokens", "username", "name")
 _username = click.argument("username")

@@ -4,21 +4,21 @@ from typing import Any
 
 import click
 
-from app.change_requests.editing import Proposal
-from app.change_requests.models import Action
-from app.cli.commands import Output, change_command, query_command, table, validated
-from app.cli.proposing import guarded_place, propose
-from app.cli.strategy_options import (
+from app.catalogue.strategies import schemas, words
+from app.catalogue.strategies.models import Strategy
+from app.core.actor import Actor
+from app.operations.cli.commands import Output, change_command, query_command, table, validated
+from app.operations.cli.proposing import guarded_place, propose
+from app.operations.cli.strategy_options import (
     environment_option,
     fields_of,
     project_argument,
     strategy_options,
     type_option,
 )
-from app.core.actor import Actor
-from app.strategies import schemas, words
-from app.strategies.models import Strategy
-from app.switching import strategies
+from app.releases.change_requests.editing import Proposal
+from app.releases.change_requests.models import Action
+from app.releases.switching import strategies
 
 HEADINGS = ("id", "strategy")
 _feature = click.argument("feature")

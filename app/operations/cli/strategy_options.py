@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from app.cli.commands import Command
-from app.cli.constraints import constraint_option, read
+from app.catalogue.segments import service as segments
+from app.catalogue.strategies import types
+from app.catalogue.strategies.schemas_variants import thousandths
 from app.core.actor import Actor
-from app.segments import service as segments
-from app.strategies import types
-from app.strategies.schemas_variants import thousandths
+from app.operations.cli.commands import Command
+from app.operations.cli.constraints import constraint_option, read
 
 project_argument = click.argument("project")
 environment_option = click.option("--environment", required=True, help="Where it counts.")

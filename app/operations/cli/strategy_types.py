@@ -3,11 +3,11 @@ from typing import Any
 
 import click
 
-from app.cli.commands import Output, change_command, query_command, table, validated
+from app.catalogue.strategies import custom, types
+from app.catalogue.strategies import schemas_types as schemas
+from app.catalogue.strategies.models import CustomParameter, StrategyType
 from app.core.actor import Actor
-from app.strategies import custom, types
-from app.strategies import schemas_types as schemas
-from app.strategies.models import CustomParameter, StrategyType
+from app.operations.cli.commands import Output, change_command, query_command, table, validated
 
 HEADINGS = ("name", "parameters", "state", "description")
 REQUIRED = "required"

@@ -2,12 +2,19 @@ from typing import Any
 
 import click
 
-from app.cli.commands import UNLIMITED, Output, change_command, query_command, table, validated
+from app.catalogue.tagging import type_names
+from app.catalogue.tagging.schemas import TypeRenaming
+from app.catalogue.tags import schemas, service
+from app.catalogue.tags.models import HUES, TagType
 from app.core.actor import Actor
-from app.tagging import type_names
-from app.tagging.schemas import TypeRenaming
-from app.tags import schemas, service
-from app.tags.models import HUES, TagType
+from app.operations.cli.commands import (
+    UNLIMITED,
+    Output,
+    change_command,
+    query_command,
+    table,
+    validated,
+)
 
 HEADINGS = ("name", "hue", "description")
 _name = click.argument("name")

@@ -4,9 +4,25 @@ from typing import Any
 
 import click
 
+from app.access.scim_tokens import schemas as scim_schemas
+from app.access.scim_tokens import service as scim_tokens
+from app.access.scim_tokens.models import ScimToken
+from app.access.security_log import service as security_log
+from app.access.security_log.models import SecurityKind
+from app.access.security_log.service import Entry
 from app.accounts import service as accounts
 from app.accounts.models import Account
-from app.cli.commands import (
+from app.accounts.tokens import schemas
+from app.accounts.tokens import service as tokens
+from app.accounts.tokens.models import Secret, Token
+from app.accounts.tokens.secrets import TokenKind
+from app.catalogue.sdk_tokens import schemas as sdk_schemas
+from app.catalogue.sdk_tokens import service as sdk_tokens
+from app.catalogue.sdk_tokens.models import SdkToken
+from app.core.actor import COMMAND_LINE, Actor
+from app.core.clock import utcnow
+from app.core.errors import NotFound
+from app.operations.cli.commands import (
     UNLIMITED,
     Output,
     change_command,
@@ -17,23 +33,7 @@ from app.cli.commands import (
     table,
     validated,
 )
-from app.core.actor import COMMAND_LINE, Actor
-from app.core.clock import utcnow
-from app.core.errors import NotFound
-from app.scim_tokens import schemas as scim_schemas
-from app.scim_tokens import service as scim_tokens
-from app.scim_tokens.models import ScimToken
-from app.sdk_tokens import schemas as sdk_schemas
-from app.sdk_tokens import service as sdk_tokens
-from app.sdk_tokens.models import SdkToken
-from app.security_log import service as security_log
-from app.security_log.models import SecurityKind
-from app.security_log.service import Entry
-from app.server.instance import write_transaction
-from app.tokens import schemas
-from app.tokens import service as tokens
-from app.tokens.models import Secret, Token
-from app.tokens.secrets import TokenKind
+from app.operations.server.instance import write_transaction
 
 _name = click.argument("name")
 days_option = click.option(

@@ -2,9 +2,9 @@ import json
 
 import click
 
-from app.cli.commands import Output, query_command, read_names, validated
 from app.core.actor import Actor
-from app.transfer import schemas, service
+from app.exchange.unleash import schemas, service
+from app.operations.cli.commands import Output, query_command, read_names, validated
 
 
 @click.command("export")

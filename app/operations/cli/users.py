@@ -2,11 +2,15 @@ from typing import Any
 
 import click
 
+from app.access.auth import second_factor
+from app.access.users import inactive, schemas
 from app.accounts import links
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
-from app.auth import second_factor
-from app.cli.commands import (
+from app.core.actor import Actor
+from app.core.errors import Conflict
+from app.core.permissions import ROOT_ROLES
+from app.operations.cli.commands import (
     UNLIMITED,
     Output,
     change_command,
@@ -16,10 +20,6 @@ from app.cli.commands import (
     table,
     validated,
 )
-from app.core.actor import Actor
-from app.core.errors import Conflict
-from app.core.permissions import ROOT_ROLES
-from app.users import inactive, schemas
 from app.web.settings import current_settings
 
 HEADINGS = ("id", "role", "last sign-in", "name")

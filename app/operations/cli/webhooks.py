@@ -2,13 +2,20 @@ from typing import Any
 
 import click
 
-from app.cli.commands import UNLIMITED, Output, change_command, query_command, table, validated
 from app.core.actor import Actor
+from app.delivery.webhooks import schemas, service, traffic
+from app.delivery.webhooks.models import Webhook
+from app.delivery.webhooks.service import IssuedSecret
+from app.delivery.webhooks.traffic import WebhookView
+from app.operations.cli.commands import (
+    UNLIMITED,
+    Output,
+    change_command,
+    query_command,
+    table,
+    validated,
+)
 from app.web.settings import current_key, current_settings
-from app.webhooks import schemas, service, traffic
-from app.webhooks.models import Webhook
-from app.webhooks.service import IssuedSecret
-from app.webhooks.traffic import WebhookView
 
 HEADINGS = ("id", "state", "waiting", "last delivery", "address", "name")
 _id = click.argument("id", type=int)

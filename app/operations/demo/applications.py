@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from app.strategies import types
+from app.catalogue.strategies import types
 
 DEVELOPMENT, STAGING, PRODUCTION = "development", "staging", "production"
 

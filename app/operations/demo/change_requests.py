@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from app.change_requests import applying, editing, review, service
-from app.change_requests.editing import Proposal
-from app.change_requests.models import Action, ChangeRequest, State
+from app.catalogue.features.models import Feature
+from app.catalogue.strategies import queries as strategies
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.errors import DomainError
 from app.core.permissions import Permission
-from app.demo.diary import Colleague, Diary
-from app.features.models import Feature
-from app.strategies import queries as strategies
-from app.switching import strategies as switching
+from app.operations.demo.diary import Colleague, Diary
+from app.releases.change_requests import applying, editing, review, service
+from app.releases.change_requests.editing import Proposal
+from app.releases.change_requests.models import Action, ChangeRequest, State
+from app.releases.switching import strategies as switching
 
 PRODUCTION = "production"
 LOW = {"5", "10", "25", "50"}

@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from app.constraints.models import Constraint
+from app.catalogue.constraints.models import Constraint
+from app.catalogue.features.models import FeatureType
+from app.catalogue.projects.models import ProjectMode
+from app.catalogue.strategies.models import CustomParameter
 from app.core.permissions import Role
-from app.features.models import FeatureType
-from app.projects.models import ProjectMode
-from app.strategies.models import CustomParameter
 
 DOMAIN = "larkspur.example"
 

@@ -11,7 +11,7 @@ from app.core import clock
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.permissions import Permission, Role
-from app.operations.progress import Progress
+from app.operations.upkeep.progress import Progress
 
 OPENS, CLOSES = 7 * 3_600, 18 * 3_600
 """Office hours, in seconds since midnight UTC."""

@@ -6,20 +6,20 @@ from datetime import datetime, timedelta
 from functools import partial
 from ipaddress import IPv4Address
 
+from app.access.auth.attempts import HISTORY
+from app.access.auth.models import SignIn
+from app.access.service_accounts import service as service_accounts
 from app.accounts import service as accounts
 from app.accounts.models import Account
-from app.auth.attempts import HISTORY
-from app.auth.models import SignIn
+from app.accounts.tokens import service as tokens
+from app.accounts.tokens.secrets import TokenKind
 from app.core import clock
 from app.core.actor import COMMAND_LINE
 from app.core.db import db, insert_all
 from app.core.networks import network_of
 from app.core.permissions import Permission, Role
-from app.demo import data
-from app.demo.diary import Colleague, Diary
-from app.service_accounts import service as service_accounts
-from app.tokens import service as tokens
-from app.tokens.secrets import TokenKind
+from app.operations.demo import data
+from app.operations.demo.diary import Colleague, Diary
 
 BEGAN = 1_510
 """How many days ago the first Admin was created."""

@@ -4,20 +4,20 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Unpack
 
-from app.archive import service as archive
+from app.catalogue.archive import service as archive
+from app.catalogue.features import service as features
+from app.catalogue.projects import members
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.models import Project, ProjectMode
+from app.catalogue.tagging import service as tagging
+from app.catalogue.tags.models import TagName
 from app.core.actor import Actor
 from app.core.errors import NoAccess
 from app.core.permissions import DEFAULT_PROJECT, Permission, Role
-from app.demo import data
-from app.demo.diary import Colleague, Diary
-from app.demo.people import BEGAN
-from app.demo.switching import Switching
-from app.features import service as features
-from app.projects import members
-from app.projects import service as projects
-from app.projects.models import Project, ProjectMode
-from app.tagging import service as tagging
-from app.tags.models import TagName
+from app.operations.demo import data
+from app.operations.demo.diary import Colleague, Diary
+from app.operations.demo.people import BEGAN
+from app.operations.demo.switching import Switching
 
 PRODUCTION = "production"
 ARCHIVED, PARENTS, CHILDREN = 2, 3, 8

@@ -10,33 +10,38 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.access.users import inactive
 from app.accounts.models import Account, AccountKind
-from app.context import service as context
-from app.context.models import LegalValue
+from app.catalogue.context import service as context
+from app.catalogue.context.models import LegalValue
+from app.catalogue.environments import service as environments
+from app.catalogue.environments.models import EnvironmentType
+from app.catalogue.favourites import service as favourites
+from app.catalogue.features.models import Dependency, Feature
+from app.catalogue.projects.models import Project
+from app.catalogue.sdk_tokens.models import SdkToken
+from app.catalogue.segments import service as segments
+from app.catalogue.strategies import custom as strategy_types
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import Tag
+from app.catalogue.usage.models import Application
 from app.core.clock import utcnow
 from app.core.db import db
 from app.core.errors import Conflict
 from app.core.permissions import DEFAULT_PROJECT, Permission
-from app.demo import data
-from app.demo.change_requests import ChangeRequests
-from app.demo.diary import Diary
-from app.demo.people import BEGAN, record_sign_ins, schedule_people, schedule_service_accounts
-from app.demo.projects import ProjectHistory
-from app.demo.usage import Applications
-from app.environments import service as environments
-from app.environments.models import EnvironmentType
-from app.favourites import service as favourites
-from app.features.models import Dependency, Feature
-from app.operations.progress import Progress
-from app.projects.models import Project
-from app.saved_filters import service as saved_filters
-from app.sdk_tokens.models import SdkToken
-from app.segments import service as segments
-from app.strategies import custom as strategy_types
-from app.tags import service as tags
-from app.tags.models import Tag
-from app.usage.models import Application
-from app.users import inactive
+from app.operations.demo import data
+from app.operations.demo.change_requests import ChangeRequests
+from app.operations.demo.diary import Diary
+from app.operations.demo.people import (
+    BEGAN,
+    record_sign_ins,
+    schedule_people,
+    schedule_service_accounts,
+)
+from app.operations.demo.projects import ProjectHistory
+from app.operations.demo.usage import Applications
+from app.operations.upkeep.progress import Progress
+from app.portal.saved_filters import service as saved_filters
 
 STAGING = "staging"
 

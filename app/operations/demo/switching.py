@@ -6,13 +6,13 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from app.catalogue.segments import service as segments
+from app.catalogue.strategies import types
 from app.core.actor import Actor
 from app.core.errors import DomainError
 from app.core.permissions import Permission
-from app.demo.diary import Diary
-from app.segments import service as segments
-from app.strategies import types
-from app.switching import service, strategies
+from app.operations.demo.diary import Diary
+from app.releases.switching import service, strategies
 
 DEVELOPMENT, STAGING, PRODUCTION = "development", "staging", "production"
 REACHES = {DEVELOPMENT: 0.9, STAGING: 0.75, PRODUCTION: 0.6}

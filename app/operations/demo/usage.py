@@ -7,11 +7,20 @@ from random import Random
 
 import sqlalchemy as sa
 
+from app.catalogue.features.models import Feature
+from app.catalogue.sdk_tokens import service as sdk_tokens
+from app.catalogue.sdk_tokens.models import SdkTokenType
+from app.catalogue.strategies import queries as strategies
+from app.catalogue.strategies import types
+from app.catalogue.strategies.queries import State
+from app.catalogue.usage import service as usage
+from app.catalogue.usage.models import Span, Usage, VariantUsage
+from app.catalogue.usage.service import KEPT, Counted, Report, Running
 from app.core.clock import utcnow
 from app.core.db import db
 from app.core.permissions import Permission
-from app.demo import data
-from app.demo.applications import (
+from app.operations.demo import data
+from app.operations.demo.applications import (
     APPS,
     PRODUCTION,
     SDK_KEYS,
@@ -21,16 +30,7 @@ from app.demo.applications import (
     Fleet,
     SdkKey,
 )
-from app.demo.diary import Diary
-from app.features.models import Feature
-from app.sdk_tokens import service as sdk_tokens
-from app.sdk_tokens.models import SdkTokenType
-from app.strategies import queries as strategies
-from app.strategies import types
-from app.strategies.queries import State
-from app.usage import service as usage
-from app.usage.models import Span, Usage, VariantUsage
-from app.usage.service import KEPT, Counted, Report, Running
+from app.operations.demo.diary import Diary
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 BY_HOUR = (

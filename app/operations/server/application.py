@@ -11,18 +11,18 @@ from contextlib import ExitStack
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.auth import first_admin
-from app.config import Settings
+from app.access.auth import first_admin
+from app.access.service_accounts import service as service_accounts
+from app.core.config import Settings
 from app.core.db import db, refresh_statistics, unit_of_work
 from app.core.errors import Unavailable
 from app.core.logs import LOGGER
 from app.factory import create_app
-from app.operations import heads
-from app.operations.backup import last_backup
-from app.operations.errors import OperationFailed
-from app.server.background import background
-from app.server.instance import migrate, set_up_home
-from app.service_accounts import service as service_accounts
+from app.operations.server.background import background
+from app.operations.server.instance import migrate, set_up_home
+from app.operations.upkeep import heads
+from app.operations.upkeep.backup import last_backup
+from app.operations.upkeep.errors import OperationFailed
 from app.web.metrics import Metrics
 
 

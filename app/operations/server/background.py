@@ -5,20 +5,20 @@ from contextlib import contextmanager
 
 from flask import Flask
 
-from app.auth import attempts
-from app.change_requests import applying
-from app.config import Settings
+from app.access.auth import attempts
+from app.access.security_log import requests as security_log_requests
+from app.access.security_log import service as security_log
+from app.catalogue.usage import service as usage
+from app.catalogue.visits import requests as visits
+from app.core.config import Settings
 from app.core.db import transact
-from app.delivery.reports import Reports
-from app.operations.heads import write_down_if_due
-from app.security_log import requests as security_log_requests
-from app.security_log import service as security_log
-from app.server.chores import Chores, every
-from app.server.webhooks import Sender
-from app.usage import service as usage
-from app.visits import requests as visits
+from app.delivery.sdk.reports import Reports
+from app.delivery.webhooks import outbox
+from app.operations.server.chores import Chores, every
+from app.operations.server.webhooks import Sender
+from app.operations.upkeep.heads import write_down_if_due
+from app.releases.change_requests import applying
 from app.web.metrics import Metrics
-from app.webhooks import outbox
 
 PRUNING_SECONDS = 60.0
 REPORT_SECONDS = 4.0

@@ -15,7 +15,7 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.task import WSGITask
 
-from app.server.repeats import Repeat
+from app.operations.server.repeats import Repeat
 from app.web.http import AGAIN, PEER
 
 RECEIVE_SECONDS = 20.0

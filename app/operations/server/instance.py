@@ -6,13 +6,12 @@ from contextlib import contextmanager
 
 from flask import Flask
 
-from app import config
-from app.config import Settings, from_environment
-from app.config.setting import WrongSetting
-from app.core import logs, migrations
+from app.core import config, logs, migrations
+from app.core.config import Settings, from_environment
+from app.core.config.setting import WrongSetting
 from app.core.db import db, unit_of_work
-from app.operations.heads import HEADS, has_served
-from app.server.errors import DatabaseMissing
+from app.operations.server.errors import DatabaseMissing
+from app.operations.upkeep.heads import HEADS, has_served
 
 
 def set_up_home() -> Settings:

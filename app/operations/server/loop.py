@@ -10,8 +10,8 @@ import waitress
 from waitress import wasyncore
 from waitress.server import BaseWSGIServer
 
-from app.server.connections import Channel
-from app.server.sockets import Sockets, waiting
+from app.operations.server.connections import Channel
+from app.operations.server.sockets import Sockets, waiting
 
 IDLE_SECONDS = 60
 """How long a connection may stay open between two requests."""

@@ -10,13 +10,13 @@ from tempfile import TemporaryDirectory
 from flask import Flask
 from waitress.adjustments import Adjustments
 
-from app.config import Settings
-from app.config.kinds import in_address
-from app.server.application import prepare, write_down_end
-from app.server.errors import CantListen
-from app.server.memory import return_large_buffers
-from app.server.supervisor import Supervisor
-from app.server.worker import Worker
+from app.core.config import Settings
+from app.core.config.kinds import in_address
+from app.operations.server.application import prepare, write_down_end
+from app.operations.server.errors import CantListen
+from app.operations.server.memory import return_large_buffers
+from app.operations.server.supervisor import Supervisor
+from app.operations.server.worker import Worker
 from app.web.metrics import Metrics
 
 BACKLOG = 1_024

@@ -9,12 +9,12 @@ from types import TracebackType
 
 from flask import Flask
 
-from app.config import Settings
+from app.core.config import Settings
 from app.core.db import transact
 from app.core.logs import LOGGER, reason
-from app.webhooks import outbox
-from app.webhooks.outbox import Task
-from app.webhooks.sending import SECONDS, Outcome
+from app.delivery.webhooks import outbox
+from app.delivery.webhooks.outbox import Task
+from app.delivery.webhooks.sending import SECONDS, Outcome
 
 PAUSE_SECONDS = 1.0
 """How often it looks whether there is something to send."""

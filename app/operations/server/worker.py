@@ -22,16 +22,16 @@ from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 from waitress.task import ErrorTask
 
-from app.config import Settings
 from app.core import logs
+from app.core.config import Settings
 from app.core.db import db, has_one_writer
 from app.core.logs import ACCESS
-from app.delivery.api import is_for_sdks
-from app.server.background import background
-from app.server.connections import Channel
-from app.server.loop import IDLE_SECONDS, Loop
-from app.server.sockets import Sockets
-from app.server.threads import Dispatcher
+from app.delivery.sdk.api import is_for_sdks
+from app.operations.server.background import background
+from app.operations.server.connections import Channel
+from app.operations.server.loop import IDLE_SECONDS, Loop
+from app.operations.server.sockets import Sockets
+from app.operations.server.threads import Dispatcher
 from app.web.http import SAFE_METHODS, headers
 from app.web.metrics import Metrics
 from app.web.refusals import name_of

@@ -13,16 +13,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from app.config import Settings
 from app.core.clock import utcnow
+from app.core.config import Settings
 from app.core.db import unit_of_work
+from app.core.events import service as events
+from app.core.events import verification
+from app.core.events.service import End, Pruning
+from app.core.events.verification import Evidence, Head, Verdict
 from app.core.locks import locked
 from app.core.logs import LOGGER
-from app.events import service as events
-from app.events import verification
-from app.events.service import End, Pruning
-from app.events.verification import Evidence, Head, Verdict
-from app.operations.errors import OperationFailed
+from app.operations.upkeep.errors import OperationFailed
 
 HEADS = "event_heads.jsonl"
 """The file, in the home folder."""

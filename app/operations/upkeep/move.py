@@ -10,12 +10,12 @@ from sqlalchemy.dialects.postgresql import REGCLASS
 from app.core import migrations
 from app.core.actor import COMMAND_LINE
 from app.core.db import CHUNK, Begin, Model, beginning, lift_time_limits
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.operations.errors import OperationFailed
-from app.operations.progress import Progress
-from app.operations.table_digests import TableDigest, differing_tables, digest_tables
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
+from app.operations.upkeep.errors import OperationFailed
+from app.operations.upkeep.progress import Progress
+from app.operations.upkeep.table_digests import TableDigest, differing_tables, digest_tables
 
 
 def move(source: sa.Engine, target: sa.Engine, progress: Progress) -> dict[str, TableDigest]:

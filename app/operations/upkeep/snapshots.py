@@ -12,9 +12,9 @@ from typing import Protocol
 import sqlalchemy as sa
 
 from app.core.db import lift_time_limits
-from app.operations.errors import OperationFailed
-from app.operations.progress import Progress
-from app.operations.table_digests import TableDigest, digest_tables
+from app.operations.upkeep.errors import OperationFailed
+from app.operations.upkeep.progress import Progress
+from app.operations.upkeep.table_digests import TableDigest, digest_tables
 
 
 class Snapshots(Protocol):

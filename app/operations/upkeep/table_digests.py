@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from app.core.db import CHUNK
-from app.operations.progress import Progress, silent
+from app.operations.upkeep.progress import Progress, silent
 
 REVISION = "alembic_version"
 

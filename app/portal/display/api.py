@@ -3,7 +3,7 @@ from typing import Any
 from flask import Response
 
 from app.core.permissions import Access
-from app.display import schemas, service
+from app.portal.display import schemas, service
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint, no_body
 

@@ -1,8 +1,8 @@
 from collections.abc import Collection
 from typing import Any
 
-from app.display import schemas
-from app.display.service import Choice
+from app.portal.display import schemas
+from app.portal.display.service import Choice
 from app.web.forms import SchemaForm
 
 

@@ -2,8 +2,8 @@ from flask import flash, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.core.permissions import Access
-from app.display import service
-from app.display.forms import DisplayForm
+from app.portal.display import service
+from app.portal.display.forms import DisplayForm
 from app.web.caller import current_actor
 from app.web.forms import carry_out, show_form
 from app.web.redirects import own_path, redirect_to_path
@@ -31,4 +31,4 @@ def choose(page: str) -> ResponseReturnValue:
     if carry_out(form, lambda: service.hide(current_actor, page, form.values["hidden"])):
         flash("Saved what you see here.", "ok")
         return redirect_to_path(back)
-    return show_form("display/choose.html", form, choice=choice, page=page, back=back)
+    return show_form("portal/display/choose.html", form, choice=choice, page=page, back=back)

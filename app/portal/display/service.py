@@ -9,7 +9,7 @@ from app.core.actor import Actor
 from app.core.db import db, insert_if_absent
 from app.core.errors import Invalid, NotFound
 from app.core.words import spoken
-from app.display.models import HiddenPart
+from app.portal.display.models import HiddenPart
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from app.accounts.models import Account
+from app.catalogue.projects import service as projects
+from app.core.events import words
+from app.core.events.models import Event, EventType
+from app.core.events.words import Difference, Mention, Part
 from app.core.permissions import Access, Permission
-from app.event_log import schemas, service
-from app.event_log.service import Act
-from app.events import words
-from app.events.models import Event, EventType
-from app.events.words import Difference, Mention, Part
-from app.projects import service as projects
+from app.portal.event_log import schemas, service
+from app.portal.event_log.service import Act
 from app.web import exports
 from app.web.caller import current_actor
 from app.web.listing import Query, as_time, days_of, read_query
@@ -55,7 +55,7 @@ def index() -> ResponseReturnValue:
     if exports.wanted():
         return _file("events", query)
     return render_template(
-        "event_log/index.html",
+        "portal/event_log/index.html",
         **_log(query),
         activity=service.recent(current_actor) if not query.given else None,
         projects=service.known_projects(current_actor),
@@ -71,7 +71,9 @@ def history(project_id: str) -> ResponseReturnValue:
     query = _read_query(project=project_id)
     if exports.wanted():
         return _file(f"events-of-{project_id}", query)
-    return render_template("event_log/history.html", **_log(query, "project"), overview=overview)
+    return render_template(
+        "portal/event_log/history.html", **_log(query, "project"), overview=overview
+    )
 
 
 def _read_query(**fixed: str) -> Query:

@@ -1,4 +1,4 @@
-"""Reading the event log; ``app/events`` writes it.
+"""Reading the event log; ``app/core/events`` writes it.
 
 People with READ_LOGS read all of it, except events of private projects that they can't see.
 Members of a project read the events of that project, without addresses and tokens.
@@ -13,16 +13,16 @@ from typing import Any, TypedDict, Unpack
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
+from app.access.auth.models import SignIn
 from app.accounts.models import Account
-from app.auth.models import SignIn
+from app.catalogue.projects import queries as projects
+from app.catalogue.projects.models import Project
 from app.core.activity import Activity, days, draw
 from app.core.actor import Actor
 from app.core.db import chunks, contains, db, unit_of_work
+from app.core.events.models import Event, EventType
+from app.core.events.words import Naming, account_ids, types_that_name
 from app.core.permissions import Permission
-from app.events.models import Event, EventType
-from app.events.words import Naming, account_ids, types_that_name
-from app.projects import queries as projects
-from app.projects.models import Project
 
 FIRST = 20
 """Features of a batch that a row names."""

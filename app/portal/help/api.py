@@ -1,4 +1,4 @@
-"""The API described as OpenAPI. For people: app/docs/pages.py."""
+"""The API described as OpenAPI. For people: app/portal/help/pages.py."""
 
 from flask import Response, current_app, jsonify
 

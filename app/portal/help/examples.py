@@ -5,11 +5,11 @@ from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 
-from app.config import Settings
+from app.core.config import Settings
 from app.core.files import TEMPLATES
 
 _TEMPLATES = Environment(
-    loader=FileSystemLoader(TEMPLATES / "examples"),
+    loader=FileSystemLoader(TEMPLATES / "portal/help/examples"),
     autoescape=select_autoescape(),
     trim_blocks=True,
 )
@@ -17,7 +17,7 @@ _TEMPLATES = Environment(
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """``template``: the file below templates/examples, and the name people save it as."""
+    """``template``: the file in templates/portal/help/examples, and the name to save it as."""
 
     title: str
     template: str

@@ -19,7 +19,7 @@ def api() -> str:
         (tag, [o for o in _operations(document) if tag["name"] in o["tags"]])
         for tag in document["tags"]
     ]
-    return render_template("docs/api.html", document=document, areas=areas)
+    return render_template("portal/help/api.html", document=document, areas=areas)
 
 
 def _operations(document: dict[str, Any]) -> list[dict[str, Any]]:

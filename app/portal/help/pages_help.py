@@ -5,8 +5,12 @@ from typing import Any
 
 from flask import abort, current_app, render_template
 
-from app.config import every_setting
+from app.access.security_log import words as security_words
+from app.catalogue.sdk_tokens.forms import Place
+from app.catalogue.sdk_tokens.pages_connect import snippets
 from app.core import errors
+from app.core.config import every_setting
+from app.core.events.words import WORDS
 from app.core.permissions import (
     EDITOR_ON_DEFAULT,
     GRANTS,
@@ -17,17 +21,13 @@ from app.core.permissions import (
     Role,
 )
 from app.core.words import counted, spoken
-from app.docs import commands
-from app.docs.examples import EXAMPLES
-from app.docs.receivers import ENTRIES, RECEIVERS
-from app.events.words import WORDS
-from app.sdk_tokens.forms import Place
-from app.sdk_tokens.pages_connect import snippets
-from app.security_log import words as security_words
+from app.delivery.webhooks import outbox
+from app.portal.help import commands
+from app.portal.help.examples import EXAMPLES
+from app.portal.help.receivers import ENTRIES, RECEIVERS
 from app.web.browsers import identify_if_signed_in
 from app.web.routes import PageBlueprint
 from app.web.settings import current_settings
-from app.webhooks import outbox
 
 bp = PageBlueprint("help_pages", __name__)
 
@@ -78,7 +78,7 @@ python3 -m venv /opt/flagstaff
 def index() -> str:
     """Show all topics."""
     identify_if_signed_in()
-    return render_template("help/index.html", topics=TOPICS)
+    return render_template("portal/help/topics/index.html", topics=TOPICS)
 
 
 @bp.get("/help/<topic>", needs=Access.PUBLIC)
@@ -88,7 +88,7 @@ def show(topic: str) -> str:
     if topic not in TOPICS:
         abort(404)
     facts = FACTS[topic]() if topic in FACTS else {}
-    return render_template(f"help/{topic}.html", topics=TOPICS, topic=topic, **facts)
+    return render_template(f"portal/help/topics/{topic}.html", topics=TOPICS, topic=topic, **facts)
 
 
 def _operating() -> dict[str, Any]:

@@ -44,7 +44,7 @@ def show() -> str:
         FieldConflict("stickiness", "Stickiness", "default", "accountId", "default"),
     ]
     return render_template(
-        "docs/styleguide.html",
+        "portal/help/styleguide.html",
         form=form,
         conflicts=conflicts,
         swatches=GROUNDS,

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Iterator
 
 from app.core.actor import Actor
-from app.home import leftovers, reviews, upkeep
-from app.home.items import Facts, Item, Kind
+from app.portal.home import leftovers, reviews, upkeep
+from app.portal.home.items import Facts, Item, Kind
 
 
 def items(actor: Actor, facts: Facts, hidden: Collection[str] = ()) -> list[Item]:

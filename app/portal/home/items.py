@@ -6,7 +6,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
-from app.config.allowed_hosts import AllowedHost
+from app.core.config.allowed_hosts import AllowedHost
 from app.core.words import counted, spoken
 
 NAMED = 2

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
+from app.catalogue.features import lifecycle
+from app.catalogue.features.models import Feature
+from app.catalogue.features.stale import StaleFilter
+from app.catalogue.projects.models import Project
+from app.catalogue.tags import alike
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.permissions import Permission
 from app.core.words import counted
-from app.features import lifecycle
-from app.features.models import Feature
-from app.features.stale import StaleFilter
-from app.home.items import NAMED, Facts, Item, Kind, Tone, days, some
-from app.projects.models import Project
-from app.tags import alike
+from app.portal.home.items import NAMED, Facts, Item, Kind, Tone, days, some
 
 
 def unused(actor: Actor, facts: Facts) -> Iterator[Item]:

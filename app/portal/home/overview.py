@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from app.change_requests.models import CLOSED, ChangeRequest, State
+from app.catalogue.features.health import on_in_production
+from app.catalogue.features.models import Feature
+from app.catalogue.projects import queries as projects
+from app.catalogue.projects.models import Project
+from app.catalogue.sdk_tokens.models import SdkToken
 from app.core.actor import Actor
 from app.core.db import db
-from app.features.health import on_in_production
-from app.features.models import Feature
-from app.projects import queries as projects
-from app.projects.models import Project
-from app.sdk_tokens.models import SdkToken
+from app.releases.change_requests.models import CLOSED, ChangeRequest, State
 
 SHOWN = 8
 

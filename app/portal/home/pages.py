@@ -3,15 +3,15 @@ from typing import Any, NamedTuple
 from flask import current_app, render_template, url_for
 from flask.typing import ResponseReturnValue
 
+from app.catalogue.favourites import service as favourites
+from app.catalogue.visits import service as visits
 from app.core.permissions import Access, Permission
-from app.delivery.source import Source
-from app.display import service as display
-from app.event_log.pages import rows_of
-from app.event_log.service import acts
-from app.favourites import service as favourites
-from app.home import attention, overview
-from app.home.items import Facts, Item, Kind
-from app.visits import service as visits
+from app.delivery.sdk.source import Source
+from app.portal.display import service as display
+from app.portal.event_log.pages import rows_of
+from app.portal.event_log.service import acts
+from app.portal.home import attention, overview
+from app.portal.home.items import Facts, Item, Kind
 from app.web.caller import current_actor
 from app.web.routes import PageBlueprint
 from app.web.settings import current_settings
@@ -45,7 +45,7 @@ def index() -> ResponseReturnValue:
     starred = {one.project_id for one in marked if not one.feature}
     is_starting = not steps.are_done and current_actor.may(Permission.CREATE_CLIENT_API_TOKEN)
     return render_template(
-        "home/index.html",
+        "portal/home/index.html",
         items=[(i, _next_step(i)) for i in attention.items(current_actor, facts, hidden)],
         hidden=hidden,
         visited=visits.recent(current_actor, LATEST) if "visited" not in hidden else [],

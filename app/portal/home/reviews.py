@@ -6,14 +6,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.change_requests import queries as change_requests
-from app.change_requests import words
-from app.change_requests.models import Change, ChangeRequest, State, Step, StepKind
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
 from app.core.words import counted
-from app.home.items import NAMED, Facts, Item, Kind, Tone
+from app.portal.home.items import NAMED, Facts, Item, Kind, Tone
+from app.releases.change_requests import queries as change_requests
+from app.releases.change_requests import words
+from app.releases.change_requests.models import Change, ChangeRequest, State, Step, StepKind
 
 NEWS = timedelta(days=7)
 """How long someone reads that their change request was rejected."""

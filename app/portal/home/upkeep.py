@@ -6,21 +6,21 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.access_reviews import service as reviews
+from app.access.access_reviews import service as reviews
+from app.access.users import inactive
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.approvals import shortages
+from app.catalogue.projects.models import Membership, Project
+from app.catalogue.sdk_tokens import service as sdk_tokens
+from app.catalogue.sdk_tokens.models import SdkTokenState
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
+from app.core.events.models import Event, EventType
 from app.core.permissions import Permission
 from app.core.words import counted
-from app.events.models import Event, EventType
-from app.home.items import NAMED, Facts, Item, Kind, Tone, days, some
-from app.projects import service as projects
-from app.projects.approvals import shortages
-from app.projects.models import Membership, Project
-from app.sdk_tokens import service as sdk_tokens
-from app.sdk_tokens.models import SdkTokenState
-from app.users import inactive
-from app.webhooks import traffic as webhooks
+from app.delivery.webhooks import traffic as webhooks
+from app.portal.home.items import NAMED, Facts, Item, Kind, Tone, days, some
 
 BACKUPS_EVERY = timedelta(days=7)
 

@@ -4,8 +4,8 @@ from werkzeug.wrappers import Response
 from wtforms import StringField
 
 from app.core.permissions import Access
-from app.event_log.pages import rows_of
-from app.notices import schemas, service
+from app.portal.event_log.pages import rows_of
+from app.portal.notices import schemas, service
 from app.web import navigation
 from app.web.caller import current_actor
 from app.web.forms import SchemaForm, carry_out, tell_refusal
@@ -33,7 +33,7 @@ def index() -> ResponseReturnValue:
     found = service.read(current_actor, **query.values)
     rows = rows_of([notice.act for notice in found.notices])
     return render_template(
-        "notices/index.html",
+        "portal/notices/index.html",
         query=query,
         followed=found.followed,
         rows=[(row, one.is_unread) for row, one in zip(rows, found.notices, strict=True)],

@@ -1,7 +1,7 @@
 from marshmallow import fields
 
 from app.core.db import MAX_ID
-from app.event_log.schemas import EventRow
+from app.portal.event_log.schemas import EventRow
 from app.web.schemas import Schema, WholeNumber
 
 

@@ -13,19 +13,19 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
-from app.change_requests.models import ChangeRequest
-from app.change_requests.queries import is_by
+from app.catalogue.favourites.models import Favourite
+from app.catalogue.features.models import Feature
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, upsert
+from app.core.events.models import Event
+from app.core.events.words import types_that_name
 from app.core.permissions import Role
-from app.event_log import service as event_log
-from app.event_log.service import Act
-from app.events.models import Event
-from app.events.words import types_that_name
-from app.favourites.models import Favourite
-from app.features.models import Feature
-from app.notices.models import NoticesRead
+from app.portal.event_log import service as event_log
+from app.portal.event_log.service import Act
+from app.portal.notices.models import NoticesRead
+from app.releases.change_requests.models import ChangeRequest
+from app.releases.change_requests.queries import is_by
 
 KEPT = timedelta(days=30)
 """What happened before is no notice any more."""

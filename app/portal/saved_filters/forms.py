@@ -4,8 +4,8 @@ from urllib.parse import urlsplit
 from flask import request
 from wtforms import StringField
 
-from app.saved_filters import schemas
-from app.saved_filters.schemas_lists import title_of
+from app.portal.saved_filters import schemas
+from app.portal.saved_filters.schemas_lists import title_of
 from app.web.forms import SchemaForm
 
 

@@ -6,10 +6,10 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.core.permissions import Access
-from app.saved_filters import service
-from app.saved_filters.forms import NameForm, NewSavedFilterForm
-from app.saved_filters.models import SavedFilter
-from app.saved_filters.schemas_lists import LISTS, filters_in, title_of
+from app.portal.saved_filters import service
+from app.portal.saved_filters.forms import NameForm, NewSavedFilterForm
+from app.portal.saved_filters.models import SavedFilter
+from app.portal.saved_filters.schemas_lists import LISTS, filters_in, title_of
 from app.web.caller import current_actor
 from app.web.forms import ButtonForm, attempt, carry_out, show_form, tell_refusal
 from app.web.redirects import redirect_to, redirect_to_path
@@ -40,7 +40,7 @@ def saved_filters() -> OfList | None:
 def index() -> str:
     """The reader's saved filters."""
     saved = [(one, title_of(one.path) or one.path) for one in service.all_of(current_actor)]
-    return render_template("saved_filters/index.html", saved=saved)
+    return render_template("portal/saved_filters/index.html", saved=saved)
 
 
 @bp.form("/new-saved-filter", needs=Access.SIGNED_IN)
@@ -55,7 +55,7 @@ def new() -> ResponseReturnValue:
     if saved := attempt(form, create):
         flash(f"Filters saved as {saved.name}.", "ok")
         return redirect_to_path(saved.address)
-    return show_form("saved_filters/new.html", form, list=form.list_title)
+    return show_form("portal/saved_filters/new.html", form, list=form.list_title)
 
 
 @bp.get("/saved-filters/<key:key>", needs=Access.SIGNED_IN)
@@ -72,7 +72,7 @@ def edit(id: int) -> ResponseReturnValue:
     if carry_out(form, lambda: service.rename(saved, **form.values)):
         flash(f"Filters renamed to {saved.name}.", "ok")
         return redirect_to(".index")
-    return show_form("saved_filters/edit.html", form, saved=saved, list=title_of(saved.path))
+    return show_form("portal/saved_filters/edit.html", form, saved=saved, list=title_of(saved.path))
 
 
 @bp.post("/account/filters/<id:id>/delete", needs=Access.SIGNED_IN)

@@ -1,7 +1,7 @@
 from marshmallow import fields
 
-from app.saved_filters.models import MAX_NAME
-from app.saved_filters.schemas_lists import ListAddress
+from app.portal.saved_filters.models import MAX_NAME
+from app.portal.saved_filters.schemas_lists import ListAddress
 from app.web.schemas import Schema, SingleLine, Timestamp
 
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from app.core.actor import Actor
 from app.core.db import db, flush, save
 from app.core.errors import Conflict, NameExists, NotFound
-from app.saved_filters.models import SavedFilter
+from app.portal.saved_filters.models import SavedFilter
 
 MOST = 100
 """How many one person can have."""

@@ -1,9 +1,9 @@
 from typing import Any
 
 from app.core.permissions import Access
-from app.search import schemas, service
-from app.search.pages_places import entries
-from app.search.service import Results
+from app.portal.search import schemas, service
+from app.portal.search.pages_places import entries
+from app.portal.search.service import Results
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint
 

@@ -8,22 +8,22 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.accounts.models import AccountKind
+from app.catalogue.environments.models import EnvironmentType
+from app.catalogue.features.models import Feature
+from app.catalogue.projects.models import Member, Project
+from app.catalogue.strategies import queries as strategies
+from app.catalogue.strategies import words
+from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.words import Reach
+from app.catalogue.tags.queries import visible_uses
+from app.catalogue.usage.models import Instance
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
 from app.core.permissions import Permission
 from app.core.words import counted
-from app.environments.models import EnvironmentType
-from app.features.models import Feature
-from app.projects.models import Member, Project
-from app.search.asking import Kind
-from app.search.sources import Match
-from app.strategies import queries as strategies
-from app.strategies import words
-from app.strategies.queries import State
-from app.strategies.words import Reach
-from app.tags.service import visible_uses
-from app.usage.models import Instance
+from app.portal.search.asking import Kind
+from app.portal.search.sources import Match
 
 LONGEST_ABOUT = 80
 ARCHIVED = "archived"

@@ -2,17 +2,17 @@ from typing import Any
 
 from flask import render_template
 
+from app.catalogue.visits import service as visits
+from app.catalogue.visits.service import Visited
 from app.core.paging import Page
 from app.core.permissions import Access
 from app.core.words import counted
-from app.search import schemas, service
-from app.search.asking import TITLES, Kind
-from app.search.pages_marks import marked
-from app.search.pages_places import entries, first
-from app.search.schemas import href
-from app.search.service import Group, Results
-from app.visits import service as visits
-from app.visits.service import Visited
+from app.portal.search import schemas, service
+from app.portal.search.asking import TITLES, Kind
+from app.portal.search.pages_marks import marked
+from app.portal.search.pages_places import entries, first
+from app.portal.search.schemas import href
+from app.portal.search.service import Group, Results
 from app.web.caller import current_actor
 from app.web.listing import read_query
 from app.web.routes import PageBlueprint
@@ -31,7 +31,7 @@ def index() -> str:
     results = _results(query.values, kind, ALL_OF_KIND if kind else service.SHOWN)
     group = results.groups[0] if kind and results.groups else None
     return render_template(
-        "search/index.html",
+        "portal/search/index.html",
         query=query,
         kinds=[(one.value, TITLES[one]) for one in service.kinds(current_actor)],
         page=group and _page(group, query.values["offset"]),
@@ -44,7 +44,7 @@ def hits() -> dict[str, str]:
     """The results as a script shows them over other pages while someone types, and their number."""
     query = read_query(schemas.Question)
     results = _results({**query.values, "offset": 0}, None, service.SHOWN)
-    html = render_template("search/_palette_hits.html", query=query, **_shown(results))
+    html = render_template("portal/search/_palette_hits.html", query=query, **_shown(results))
     return {"html": html, "words": _words(results)}
 
 

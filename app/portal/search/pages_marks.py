@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from app.search.matching import JOINTS
+from app.portal.search.matching import JOINTS
 from app.web.templating import breakable
 
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from app.config import every_setting
 from app.core.actor import Actor
+from app.core.config import every_setting
 from app.core.permissions import DEFAULT_PROJECT, Permission
-from app.docs.pages_help import TOPICS
-from app.search.asking import Kind
-from app.search.hits import Hit
-from app.search.service import PageEntry
+from app.portal.help.pages_help import TOPICS
+from app.portal.search.asking import Kind
+from app.portal.search.hits import Hit
+from app.portal.search.service import PageEntry
 from app.web.navigation import GROUPS
 
 

@@ -1,10 +1,10 @@
 from flask import url_for
 from marshmallow import fields
 
-from app.search.asking import LONGEST, Kind
-from app.search.hits import Hit
-from app.search.service import SHOWN
-from app.search.sources import MOST
+from app.portal.search.asking import LONGEST, Kind
+from app.portal.search.hits import Hit
+from app.portal.search.service import SHOWN
+from app.portal.search.sources import MOST
 from app.web.schemas import QueryNumber, Schema, SingleLine
 
 MOST_SHOWN = 50

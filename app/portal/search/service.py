@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from app.core.actor import Actor
-from app.search import hits, sources, suggestions
-from app.search.asking import Kind, Question, read
-from app.search.hits import Hit
-from app.search.matching import Rank, rank
+from app.portal.search import hits, sources, suggestions
+from app.portal.search.asking import Kind, Question, read
+from app.portal.search.hits import Hit
+from app.portal.search.matching import Rank, rank
 
 SHOWN = 5
 """Hits of a kind, where all kinds are shown."""

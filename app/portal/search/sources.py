@@ -7,24 +7,24 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from app.accounts.models import Account, AccountKind
-from app.context.models import ContextField
+from app.accounts.tokens.models import Token
+from app.accounts.tokens.service import HINT_LENGTH
+from app.catalogue.context.models import ContextField
+from app.catalogue.environments.models import Environment
+from app.catalogue.features.models import Feature
+from app.catalogue.projects.models import Project, ProjectEnvironment
+from app.catalogue.projects.queries import hidden_from, visible_to
+from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject
+from app.catalogue.segments import queries as segments
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies.models import FeatureState, StrategyType
+from app.catalogue.tags.models import Tag
+from app.catalogue.usage.models import Application
 from app.core.actor import Actor
 from app.core.db import db, rows
 from app.core.permissions import Permission
-from app.environments.models import Environment
-from app.features.models import Feature
-from app.projects.models import Project, ProjectEnvironment
-from app.projects.queries import hidden_from, visible_to
-from app.sdk_tokens.models import SdkToken, SdkTokenProject
-from app.search.asking import Kind, Question
-from app.search.matching import Column, Rank, matches, rank, starts
-from app.segments import queries as segments
-from app.segments.models import Segment
-from app.strategies.models import FeatureState, StrategyType
-from app.tags.models import Tag
-from app.tokens.models import Token
-from app.tokens.service import HINT_LENGTH
-from app.usage.models import Application
+from app.portal.search.asking import Kind, Question
+from app.portal.search.matching import Column, Rank, matches, rank, starts
 
 MOST = 500
 """As many rows of a kind are counted and can be shown. There may be more."""

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping
 
 from app.core.actor import Actor
 from app.core.spelling import Spellings
-from app.search import sources
-from app.search.asking import Kind
-from app.search.matching import JOINTS
+from app.portal.search import sources
+from app.portal.search.asking import Kind
+from app.portal.search.matching import JOINTS
 
 SHORTEST, LONGEST = 3, 40
 CANDIDATES = 300

@@ -9,19 +9,19 @@ from itertools import groupby
 from typing import Any
 from uuid import uuid4
 
-from app.archive import service as archive
-from app.change_requests import portraits
-from app.change_requests.models import Action, Change
+from app.catalogue.archive import service as archive
+from app.catalogue.features import service as features
+from app.catalogue.segments import service as segments
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies.models import Strategy
 from app.core.actor import Actor, Approved
 from app.core.db import db
 from app.core.errors import DomainError, Invalid
 from app.core.permissions import Permission
-from app.features import service as features
-from app.segments import service as segments
-from app.segments.models import Segment
-from app.strategies.models import Strategy
-from app.switching import service as switching
-from app.switching import strategies, variants
+from app.releases.change_requests import portraits
+from app.releases.change_requests.models import Action, Change
+from app.releases.switching import service as switching
+from app.releases.switching import strategies, variants
 
 PERMISSIONS = {
     Action.UPDATE_ENABLED: Permission.UPDATE_FEATURE_ENVIRONMENT,

@@ -3,7 +3,11 @@ from typing import Any
 from flask import Response
 
 from app.accounts.models import Account
-from app.change_requests import (
+from app.catalogue.strategies.queries import ProjectUse
+from app.core.errors import Invalid
+from app.core.paging import Page
+from app.core.permissions import Access, Permission
+from app.releases.change_requests import (
     applying,
     configuration,
     editing,
@@ -12,14 +16,10 @@ from app.change_requests import (
     service,
     states,
 )
-from app.change_requests.applying import Plan
-from app.change_requests.editing import Proposal
-from app.change_requests.models import CLOSED, State
-from app.change_requests.views import View
-from app.core.errors import Invalid
-from app.core.paging import Page
-from app.core.permissions import Access, Permission
-from app.strategies.queries import ProjectUse
+from app.releases.change_requests.applying import Plan
+from app.releases.change_requests.editing import Proposal
+from app.releases.change_requests.models import CLOSED, State
+from app.releases.change_requests.views import View
 from app.web.caller import current_actor
 from app.web.routes import ApiBlueprint, no_body
 

@@ -11,21 +11,21 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import selectinload
 
 from app.accounts.models import Account
-from app.change_requests import review, service
-from app.change_requests.actions import carry_out
-from app.change_requests.models import Change, ChangeRequest, State, StepKind
-from app.change_requests.portraits import Portrait
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.models import Project
 from app.core import faults
 from app.core.actor import Actor, Approved
 from app.core.clock import utcnow
 from app.core.db import db, transact
 from app.core.errors import Conflict, DomainError
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.core.logs import LOGGER
 from app.core.permissions import Role
-from app.events import service as events
-from app.events.models import EventType
-from app.projects import service as projects
-from app.projects.models import Project
+from app.releases.change_requests import review, service
+from app.releases.change_requests.actions import carry_out
+from app.releases.change_requests.models import Change, ChangeRequest, State, StepKind
+from app.releases.change_requests.portraits import Portrait
 
 AT_ONCE = 100
 SECONDS = 2.0

@@ -1,12 +1,12 @@
 """Which environments of a project need approvals, one at a time."""
 
 from app.accounts.models import Account
-from app.change_requests import queries
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.service import ApprovalRule
+from app.catalogue.strategies.queries import ProjectUse, environments_of
+from app.catalogue.strategies.service import use_of
 from app.core.actor import Actor
-from app.projects import service as projects
-from app.projects.service import ApprovalRule
-from app.strategies.queries import ProjectUse, environments_of
-from app.strategies.service import use_of
+from app.releases.change_requests import queries
 
 
 def environments(actor: Actor, project_id: str) -> list[ProjectUse]:

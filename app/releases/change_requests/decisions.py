@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from app.change_requests import applying, editing, reversing, review, service
-from app.change_requests.editing import Proposal
-from app.change_requests.models import Change, ChangeRequest, State
-from app.constraints.words import moment
+from app.catalogue.constraints.words import moment
 from app.core.actor import Actor
 from app.core.errors import Invalid, PreconditionFailed
 from app.core.words import counted
+from app.releases.change_requests import applying, editing, reversing, review, service
+from app.releases.change_requests.editing import Proposal
+from app.releases.change_requests.models import Change, ChangeRequest, State
 
 Values = Mapping[str, Any]
 _on_change = re.compile(r"(update|discard|remove)-([1-9]\d{0,8})").fullmatch

@@ -1,9 +1,9 @@
 """What the reader’s own draft says about something, for the forms that change it."""
 
-from app.change_requests import outcomes, service
-from app.change_requests.models import Action
+from app.catalogue.strategies.models import Strategy
 from app.core.actor import Actor
-from app.strategies.models import Strategy
+from app.releases.change_requests import outcomes, service
+from app.releases.change_requests.models import Action
 
 
 def version_of(actor: Actor, project_id: str, strategy: Strategy) -> Strategy | None:

@@ -6,9 +6,19 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.change_requests import portraits, service
-from app.change_requests.actions import PERMISSIONS, REPEATABLE, carry_out, completed
-from app.change_requests.models import (
+from app.catalogue.features import queries as features
+from app.catalogue.projects import service as projects
+from app.catalogue.segments import service as segments
+from app.catalogue.strategies.service import use_of
+from app.core.actor import Actor, Approved
+from app.core.db import RetryTransaction, db, save
+from app.core.errors import Conflict, Detail, Invalid, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.words import counted, listed
+from app.releases.change_requests import portraits, service
+from app.releases.change_requests.actions import PERMISSIONS, REPEATABLE, carry_out, completed
+from app.releases.change_requests.models import (
     MAX_CHANGES,
     Action,
     Approval,
@@ -19,16 +29,6 @@ from app.change_requests.models import (
     Step,
     StepKind,
 )
-from app.core.actor import Actor, Approved
-from app.core.db import RetryTransaction, db, save
-from app.core.errors import Conflict, Detail, Invalid, NotFound
-from app.core.words import counted, listed
-from app.events import service as events
-from app.events.models import EventType
-from app.features import queries as features
-from app.projects import service as projects
-from app.segments import service as segments
-from app.strategies.service import use_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@ from typing import Any
 
 from wtforms import DateTimeLocalField, HiddenField, StringField, TextAreaField
 
-from app.change_requests.schemas_pages import Decision
-from app.change_requests.views import View
+from app.releases.change_requests.schemas_pages import Decision
+from app.releases.change_requests.views import View
 from app.web.forms import SchemaForm
 
 _is_minute = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?").fullmatch

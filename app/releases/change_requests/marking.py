@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from app.constraints.words import Sentence
+from app.catalogue.constraints.words import Sentence
 
 JOINTS = {", ", " or ", " and "}
 

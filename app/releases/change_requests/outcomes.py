@@ -5,11 +5,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.change_requests.models import Change
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies import words
+from app.catalogue.strategies.models import Strategy
 from app.core.db import db
-from app.segments.models import Segment
-from app.strategies import words
-from app.strategies.models import Strategy
+from app.releases.change_requests.models import Change
 
 _PLAIN = {"id", "environment", "name", "title", "disabled", "parameters", "constraints", "variants"}
 

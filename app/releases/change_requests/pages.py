@@ -6,15 +6,23 @@ from typing import Any
 from flask import Flask, flash, render_template, request
 from flask.typing import ResponseReturnValue
 
-from app.change_requests import decisions, powers, schemas, schemas_pages, service, showing, waiting
-from app.change_requests.decisions import EditedSince
-from app.change_requests.forms import DecisionForm
-from app.change_requests.models import CLOSED, State
-from app.change_requests.views import View
-from app.change_requests.words import contents
+from app.catalogue.environments import service as environments
+from app.catalogue.projects import service as projects
 from app.core.permissions import Access
-from app.environments import service as environments
-from app.projects import service as projects
+from app.releases.change_requests import (
+    decisions,
+    powers,
+    schemas,
+    schemas_pages,
+    service,
+    showing,
+    waiting,
+)
+from app.releases.change_requests.decisions import EditedSince
+from app.releases.change_requests.forms import DecisionForm
+from app.releases.change_requests.models import CLOSED, State
+from app.releases.change_requests.views import View
+from app.releases.change_requests.words import contents
 from app.web import navigation
 from app.web.caller import current_actor
 from app.web.forms import attempt, show_form
@@ -46,7 +54,7 @@ def inbox() -> str:
         asked |= {"waits_for": "applying", "limit": READY_SHOWN, "offset": 0}
         ready = service.search(current_actor, **asked)
     return render_template(
-        "change_requests/inbox.html",
+        "releases/change_requests/inbox.html",
         tab=tab,
         page=page,
         ready=ready,
@@ -64,7 +72,7 @@ def index(project_id: str) -> str:
     query = read_query(schemas.ChangeRequestQuery)
     page = service.in_project(current_actor, project_id, **query.values)
     return render_template(
-        "change_requests/index.html",
+        "releases/change_requests/index.html",
         overview=overview,
         page=page,
         bypasses=service.bypasses(current_actor, project_id),
@@ -79,7 +87,7 @@ def show(project_id: str, id: int) -> ResponseReturnValue:
     view = service.get(current_actor, project_id, id)
     form, to = DecisionForm(view), request.form.get("to", "")
     if to in decisions.ASKS and "sure" not in request.form:
-        return render_template("change_requests/sure.html", view=view, form=form, to=to)
+        return render_template("releases/change_requests/sure.html", view=view, form=form, to=to)
     try:
         done = attempt(
             form, lambda: decisions.decide(current_actor, project_id, id, to, form.values)
@@ -99,7 +107,7 @@ def _page(
 ) -> tuple[str, int]:
     view = service.get(current_actor, project_id, id)
     return show_form(
-        "change_requests/show.html",
+        "releases/change_requests/show.html",
         form,
         view=view,
         project=projects.get(current_actor, project_id),

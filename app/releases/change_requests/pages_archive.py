@@ -5,17 +5,17 @@ from typing import Any
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.archive import service as archiving
-from app.archive.pages import confirm
-from app.change_requests import proposals
-from app.change_requests.editing import Proposal
-from app.change_requests.models import Action
-from app.change_requests.pages_proposing import propose, to_draft
+from app.catalogue.archive import service as archiving
+from app.catalogue.archive.pages import confirm
+from app.catalogue.segments import pages as segment_pages
+from app.catalogue.segments.forms import SegmentForm
+from app.catalogue.segments.models import Segment
 from app.core.errors import ChangedSinceReview
 from app.core.permissions import Access, Permission
-from app.segments import pages as segment_pages
-from app.segments.forms import SegmentForm
-from app.segments.models import Segment
+from app.releases.change_requests import proposals
+from app.releases.change_requests.editing import Proposal
+from app.releases.change_requests.models import Action
+from app.releases.change_requests.pages_proposing import propose, to_draft
 from app.web.caller import current_actor
 from app.web.routes import PageBlueprint
 

@@ -11,23 +11,23 @@ from flask import request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import StringField
 
-from app.change_requests import proposals, proposed, schemas, service
-from app.change_requests.models import ChangeRequest
-from app.change_requests.pages_proposing import propose, to_draft
-from app.change_requests.proposed import Proposed
+from app.catalogue.features import selections
+from app.catalogue.features.changes import Facts
+from app.catalogue.features.forms import cut
+from app.catalogue.features.selections import ResolvedSelection
+from app.catalogue.projects import service as projects
+from app.catalogue.strategies import queries, words
+from app.catalogue.strategies import service as strategies
 from app.core.errors import ChangedSinceReview
 from app.core.permissions import Permission
 from app.core.words import counted
-from app.features import selections
-from app.features.changes import Facts
-from app.features.forms import cut
-from app.features.selections import ResolvedSelection
-from app.projects import service as projects
-from app.strategies import queries, words
-from app.strategies import service as strategies
-from app.switching import service as switching
-from app.switching.pages_bulk import WAYS, sign
-from app.switching.service import Preview
+from app.releases.change_requests import proposals, proposed, schemas, service
+from app.releases.change_requests.models import ChangeRequest
+from app.releases.change_requests.pages_proposing import propose, to_draft
+from app.releases.change_requests.proposed import Proposed
+from app.releases.switching import service as switching
+from app.releases.switching.pages_bulk import WAYS, sign
+from app.releases.switching.service import Preview
 from app.web import signing
 from app.web.caller import current_actor
 from app.web.forms import SchemaForm, attempt, show_review
@@ -147,7 +147,7 @@ def _page(
     use = strategies.use_of(project_id, asked.environment)
     url, direct_plan = _direct(project_id, asked)
     return show_review(
-        "change_requests/bulk_review.html",
+        "releases/change_requests/bulk_review.html",
         form,
         facts,
         shown,

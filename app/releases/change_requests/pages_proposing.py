@@ -8,15 +8,15 @@ from flask import Flask, flash
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.change_requests import editing, proposals, proposed
-from app.change_requests.editing import Proposal
-from app.change_requests.models import Action, ChangeRequest
-from app.change_requests.proposed import Waiting
+from app.catalogue.features.models import Feature
+from app.catalogue.features.pages_settings import change_parent
 from app.core.errors import Invalid
 from app.core.permissions import Permission
-from app.features.models import Feature
-from app.features.pages_settings import change_parent
-from app.switching.pages_strategies import back
+from app.releases.change_requests import editing, proposals, proposed
+from app.releases.change_requests.editing import Proposal
+from app.releases.change_requests.models import Action, ChangeRequest
+from app.releases.change_requests.proposed import Waiting
+from app.releases.switching.pages_strategies import back
 from app.web.caller import current_actor
 from app.web.forms import ReasonForm, attempt, tell_refusal
 from app.web.redirects import redirect_to

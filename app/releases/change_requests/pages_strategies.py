@@ -7,20 +7,20 @@ from flask import flash
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.change_requests import drafts as own_drafts
-from app.change_requests import proposals
-from app.change_requests.models import Action
-from app.change_requests.pages_proposing import one, propose, to_draft
+from app.catalogue.projects.approvals import guarded
+from app.catalogue.strategies.models import Strategy
 from app.core.permissions import Permission
 from app.core.words import spoken
-from app.projects.approvals import guarded
-from app.strategies.models import Strategy
-from app.switching import copying
-from app.switching import pages_editor as editor
-from app.switching.forms import StrategyForm
-from app.switching.pages_copying import copy_page, tell_copied
-from app.switching.pages_editor import Drafted, Place
-from app.switching.pages_strategies import back
+from app.releases.change_requests import drafts as own_drafts
+from app.releases.change_requests import proposals
+from app.releases.change_requests.models import Action
+from app.releases.change_requests.pages_proposing import one, propose, to_draft
+from app.releases.switching import copying
+from app.releases.switching import pages_editor as editor
+from app.releases.switching.forms import StrategyForm
+from app.releases.switching.pages_copying import copy_page, tell_copied
+from app.releases.switching.pages_editor import Drafted, Place
+from app.releases.switching.pages_strategies import back
 from app.web.caller import current_actor
 from app.web.forms import ReasonForm, attempt, tell_refusal
 from app.web.notes import DONE

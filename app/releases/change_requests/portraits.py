@@ -9,12 +9,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.change_requests.models import Action, Change
+from app.catalogue.features import queries as features
+from app.catalogue.features.models import Feature
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies import queries as strategies
 from app.core.db import chunks, db
-from app.features import queries as features
-from app.features.models import Feature
-from app.segments.models import Segment
-from app.strategies import queries as strategies
+from app.releases.change_requests.models import Action, Change
 
 Portrait = dict[str, Any] | None
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from app.accounts.models import Account
-from app.change_requests import service
-from app.change_requests.models import State
-from app.change_requests.views import View
 from app.core.actor import Actor
 from app.core.permissions import Permission
+from app.releases.change_requests import service
+from app.releases.change_requests.models import State
+from app.releases.change_requests.views import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from app.archive.service import Plan
-from app.change_requests.editing import Proposal
-from app.change_requests.models import Action
-from app.strategies.models import Strategy
+from app.catalogue.archive.service import Plan
+from app.catalogue.strategies.models import Strategy
+from app.releases.change_requests.editing import Proposal
+from app.releases.change_requests.models import Action
 
 
 def switching(names: Iterable[str], *, on: bool) -> list[Proposal]:

@@ -9,11 +9,11 @@ from itertools import groupby
 import sqlalchemy as sa
 
 from app.accounts.models import Account
-from app.change_requests import outcomes
-from app.change_requests.models import CLOSED, Action, Change, ChangeRequest, State
-from app.change_requests.queries import APPROVALS, REQUIRED, is_seen_by
 from app.core.actor import Actor
 from app.core.db import chunks, db
+from app.releases.change_requests import outcomes
+from app.releases.change_requests.models import CLOSED, Action, Change, ChangeRequest, State
+from app.releases.change_requests.queries import APPROVALS, REQUIRED, is_seen_by
 
 
 @dataclass(frozen=True, slots=True)

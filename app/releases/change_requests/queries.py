@@ -9,7 +9,14 @@ import sqlalchemy as sa
 from sqlalchemy.orm import aliased, selectinload
 
 from app.accounts.models import Account
-from app.change_requests.models import (
+from app.catalogue.projects.models import Approval as Rule
+from app.catalogue.projects.models import Project
+from app.catalogue.projects.queries import can_approve, visible_projects
+from app.core.actor import Actor
+from app.core.db import chunks, contains, db
+from app.core.events.models import Event, EventType
+from app.core.paging import sorted_by
+from app.releases.change_requests.models import (
     CLOSED,
     Approval,
     Change,
@@ -18,13 +25,6 @@ from app.change_requests.models import (
     State,
     Step,
 )
-from app.core.actor import Actor
-from app.core.db import chunks, contains, db
-from app.core.paging import sorted_by
-from app.events.models import Event, EventType
-from app.projects.models import Approval as Rule
-from app.projects.models import Project
-from app.projects.queries import can_approve, visible_projects
 
 SORTS = {
     "createdAt": ChangeRequest.created_at,

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from app.change_requests import editing, portraits
-from app.change_requests.editing import Proposal
-from app.change_requests.models import MAX_CHANGES, Action, Change, ChangeRequest, State
 from app.core.actor import Actor
 from app.core.errors import Conflict
 from app.core.words import counted, spoken
+from app.releases.change_requests import editing, portraits
+from app.releases.change_requests.editing import Proposal
+from app.releases.change_requests.models import MAX_CHANGES, Action, Change, ChangeRequest, State
 
 _GONE = {Action.ARCHIVE_FEATURE, Action.DELETE_SEGMENT}
 _STRATEGY_FIELDS = ("name", "title", "disabled", "parameters", "constraints", "segments")

@@ -4,16 +4,16 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.change_requests import service, views
-from app.change_requests.models import Approval, ChangeRequest, State, StepKind
-from app.change_requests.views import View
 from app.core.actor import Actor
 from app.core.clock import in_text, utcnow
 from app.core.db import RetryTransaction, db, flush
 from app.core.errors import Conflict, Invalid, NoAccess
+from app.core.events.models import EventType
 from app.core.permissions import Permission
 from app.core.words import counted
-from app.events.models import EventType
+from app.releases.change_requests import service, views
+from app.releases.change_requests.models import Approval, ChangeRequest, State, StepKind
+from app.releases.change_requests.views import View
 
 FARTHEST = timedelta(days=366)
 """How far ahead a change request can be scheduled."""

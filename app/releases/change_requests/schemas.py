@@ -3,12 +3,12 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
-from app.change_requests.models import MAX_CHANGES, MAX_TEXT, MAX_TITLE, Action, State
+from app.catalogue.features.schemas import Parent
+from app.catalogue.segments.schemas import SegmentChanges
+from app.catalogue.strategies.schemas import NewStrategy, StrategyChanges, StrategyOrder
+from app.catalogue.strategies.schemas_variants import FeatureVariant, Variants
 from app.core.db import MAX_ID
-from app.features.schemas import Parent
-from app.segments.schemas import SegmentChanges
-from app.strategies.schemas import NewStrategy, StrategyChanges, StrategyOrder
-from app.strategies.schemas_variants import FeatureVariant, Variants
+from app.releases.change_requests.models import MAX_CHANGES, MAX_TEXT, MAX_TITLE, Action, State
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import (
     Key,

@@ -1,7 +1,7 @@
 from marshmallow import fields, validate
 
-from app.change_requests.models import MAX_TEXT, MAX_TITLE
-from app.change_requests.schemas import SearchQuery
+from app.releases.change_requests.models import MAX_TEXT, MAX_TITLE
+from app.releases.change_requests.schemas import SearchQuery
 from app.web.schemas import Multiline, Schema, SingleLine, Timestamp, WholeNumber
 
 TABS = ("waiting", "own", "scheduled", "done")

@@ -8,8 +8,16 @@ from typing import Any, Unpack
 import sqlalchemy as sa
 from sqlalchemy.orm import selectinload
 
-from app.change_requests import portraits, queries, views
-from app.change_requests.models import (
+from app.catalogue.projects import service as projects
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import db, save
+from app.core.errors import Conflict, Detail, Invalid, NoAccess, NotFound, PreconditionFailed
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.paging import Page, page_of
+from app.releases.change_requests import portraits, queries, views
+from app.releases.change_requests.models import (
     Approval,
     ChangeRequest,
     Reviewer,
@@ -17,16 +25,8 @@ from app.change_requests.models import (
     Step,
     StepKind,
 )
-from app.change_requests.queries import Filters
-from app.change_requests.views import View
-from app.core.actor import Actor
-from app.core.clock import utcnow
-from app.core.db import db, save
-from app.core.errors import Conflict, Detail, Invalid, NoAccess, NotFound, PreconditionFailed
-from app.core.paging import Page, page_of
-from app.events import service as events
-from app.events.models import EventType
-from app.projects import service as projects
+from app.releases.change_requests.queries import Filters
+from app.releases.change_requests.views import View
 
 LATELY = timedelta(days=30)
 """How long a project shows that something was changed without approval."""

@@ -6,15 +6,15 @@ from datetime import datetime
 
 from app.accounts import service as accounts
 from app.accounts.models import Account
-from app.change_requests import portraits, words
-from app.change_requests.marking import Field
-from app.change_requests.models import CLOSED, Change, State, Step, StepKind
-from app.change_requests.reversing import inverse
-from app.change_requests.sides import Side, differing, segment_ids, sides
-from app.change_requests.views import ChangeView, View
+from app.catalogue.usage.queries import NEVER, PlaceUse, by_place
 from app.core.actor import Actor
 from app.core.words import spoken
-from app.usage.queries import NEVER, PlaceUse, by_place
+from app.releases.change_requests import portraits, words
+from app.releases.change_requests.marking import Field
+from app.releases.change_requests.models import CLOSED, Change, State, Step, StepKind
+from app.releases.change_requests.reversing import inverse
+from app.releases.change_requests.sides import Side, differing, segment_ids, sides
+from app.releases.change_requests.views import ChangeView, View
 
 PEOPLE_SHOWN = 5
 

@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.change_requests import marking
-from app.change_requests.marking import Run
-from app.change_requests.models import Action, Change
-from app.change_requests.portraits import Portrait
-from app.constraints.words import Phrase, Sentence, all_of, told_all
-from app.segments.models import Segment
-from app.strategies import words
-from app.strategies.models import Strategy
-from app.strategies.words import Reach
+from app.catalogue.constraints.words import Phrase, Sentence, all_of, told_all
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies import words
+from app.catalogue.strategies.models import Strategy
+from app.catalogue.strategies.words import Reach
+from app.releases.change_requests import marking
+from app.releases.change_requests.marking import Run
+from app.releases.change_requests.models import Action, Change
+from app.releases.change_requests.portraits import Portrait
 
 Names = Mapping[int, str]
 """The names of segments by id."""

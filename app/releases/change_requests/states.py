@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from app.change_requests import applying, review
-from app.change_requests.models import ChangeRequest, State
 from app.core.actor import Actor
 from app.core.errors import Invalid
+from app.releases.change_requests import applying, review
+from app.releases.change_requests.models import ChangeRequest, State
 
 
 def take(

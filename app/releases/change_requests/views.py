@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import groupby
 
 from app.accounts.models import Account
-from app.change_requests import queries, words
-from app.change_requests.models import Change, ChangeRequest, State, Step, StepKind
+from app.releases.change_requests import queries, words
+from app.releases.change_requests.models import Change, ChangeRequest, State, Step, StepKind
 
 STATES = {
     StepKind.OPENED: State.IN_REVIEW,

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from app.change_requests.models import CLOSED, ChangeRequest, State
-from app.change_requests.queries import is_by, waits_for_approval
+from app.catalogue.projects.queries import visible_projects
 from app.core.actor import Actor
 from app.core.db import db
-from app.projects.queries import visible_projects
+from app.releases.change_requests.models import CLOSED, ChangeRequest, State
+from app.releases.change_requests.queries import is_by, waits_for_approval
 
 MOST = 100
 """Counting for the navigation ends here, so that it stays cheap."""

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from app.change_requests.models import Action, Change, StepKind
 from app.core.words import counted, spoken
+from app.releases.change_requests.models import Action, Change, StepKind
 
 SUBJECTS_SHOWN = 2
 

@@ -3,21 +3,21 @@ from uuid import UUID
 
 from flask import Response, url_for
 
-from app.core.permissions import Access, Permission
-from app.strategies import models
-from app.strategies.models import Strategy
-from app.strategies.queries import State
-from app.strategies.schemas import (
+from app.catalogue.strategies import models
+from app.catalogue.strategies.models import Strategy
+from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.schemas import (
     NewStrategy,
     StateRow,
     StrategyChanges,
     StrategyOrder,
     StrategyRow,
 )
-from app.strategies.schemas_variants import FeatureVariant, VariantList
-from app.strategies.service import Fields
-from app.switching import schemas, service, strategies, variants
-from app.switching.service import Preview
+from app.catalogue.strategies.schemas_variants import FeatureVariant, VariantList
+from app.catalogue.strategies.service import Fields
+from app.core.permissions import Access, Permission
+from app.releases.switching import schemas, service, strategies, variants
+from app.releases.switching.service import Preview
 from app.web.caller import current_actor
 from app.web.json_patch import Operation, patched
 from app.web.requests import check_if_match

@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from uuid import uuid4
 
+from app.catalogue.features import service as features
+from app.catalogue.features.models import Feature
+from app.catalogue.projects.approvals import guard
+from app.catalogue.strategies import queries
+from app.catalogue.strategies.models import MAX_STRATEGIES, Strategy
+from app.catalogue.strategies.service import use_of
 from app.core.actor import Actor
 from app.core.db import db, flush
 from app.core.errors import Conflict, Invalid
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
 from app.core.words import counted
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.features import service as features
-from app.features.models import Feature
-from app.projects.approvals import guard
-from app.strategies import queries
-from app.strategies.models import MAX_STRATEGIES, Strategy
-from app.strategies.service import use_of
 
 
 def copy(

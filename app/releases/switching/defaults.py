@@ -3,16 +3,16 @@
 from typing import Unpack
 from uuid import uuid4
 
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.models import Project
+from app.catalogue.strategies import queries, types
+from app.catalogue.strategies import service as strategies
+from app.catalogue.strategies.models import Copy, Strategy
+from app.catalogue.strategies.service import Fields, use_of
 from app.core.actor import Actor
 from app.core.db import db, flush
-from app.events import service as events
-from app.events.models import EventType
-from app.projects import service as projects
-from app.projects.models import Project
-from app.strategies import queries, types
-from app.strategies import service as strategies
-from app.strategies.models import Copy, Strategy
-from app.strategies.service import Fields, use_of
+from app.core.events import service as events
+from app.core.events.models import EventType
 
 
 def get(actor: Actor, project_id: str, environment: str) -> Strategy:

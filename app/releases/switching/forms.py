@@ -5,16 +5,16 @@ from typing import Any, cast
 from marshmallow import ValidationError
 from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 
-from app.constraints import forms as constraints
-from app.constraints.models import Constraint
-from app.constraints.words import plain, told_all
-from app.context.models import ContextField
-from app.segments.models import Segment
-from app.strategies import types
-from app.strategies.models import Strategy, Variant
-from app.strategies.schemas import StrategyChanges
-from app.strategies.schemas_variants import PAYLOAD_TYPES, thousandths
-from app.switching.schemas import CopyTargets
+from app.catalogue.constraints import forms as constraints
+from app.catalogue.constraints.models import Constraint
+from app.catalogue.constraints.words import plain, told_all
+from app.catalogue.context.models import ContextField
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies import types
+from app.catalogue.strategies.models import Strategy, Variant
+from app.catalogue.strategies.schemas import StrategyChanges
+from app.catalogue.strategies.schemas_variants import PAYLOAD_TYPES, thousandths
+from app.releases.switching.schemas import CopyTargets
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 from app.web.listing import is_number

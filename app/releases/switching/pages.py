@@ -2,9 +2,9 @@ from flask import flash, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
+from app.catalogue.projects.approvals import guarded
 from app.core.permissions import Permission
-from app.projects.approvals import guarded
-from app.switching import service
+from app.releases.switching import service
 from app.web.caller import current_actor
 from app.web.forms import ReasonForm, attempt, tell_refusal
 from app.web.notes import DONE, tell_with_undo

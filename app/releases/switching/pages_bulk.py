@@ -7,15 +7,15 @@ from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.features import changes, selections
+from app.catalogue.features.changes import Facts
+from app.catalogue.features.forms import cut
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.approvals import guarded
+from app.catalogue.strategies import service as strategies
 from app.core.permissions import Permission
 from app.core.words import counted
-from app.features import changes, selections
-from app.features.changes import Facts
-from app.features.forms import cut
-from app.projects import service as projects
-from app.projects.approvals import guarded
-from app.strategies import service as strategies
-from app.switching import service
+from app.releases.switching import service
 from app.web import signing
 from app.web.caller import current_actor
 from app.web.forms import ReasonForm, attempt, show_review
@@ -52,7 +52,7 @@ def done(project_id: str) -> str:
     sign = f"on in {environment}"
     facts: Facts = [[name, [], [sign]] if back_on else [name, [sign], []] for name in names]
     return render_template(
-        "switching/bulk_done.html",
+        "releases/switching/bulk_done.html",
         overview=projects.overview(current_actor, project_id),
         batch=batch_id,
         title=f"{counted(len(names), 'feature')} switched {_word(on=not back_on)} in {environment}",
@@ -134,7 +134,7 @@ def _preview_page(
     facts, unchanged = preview.facts, preview.unchanged
     marked = changes.differing(shown, facts) if shown is not None else set()
     return show_review(
-        "switching/bulk_review.html",
+        "releases/switching/bulk_review.html",
         form,
         facts,
         shown,

@@ -6,15 +6,15 @@ from flask import flash, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.features import service as features
+from app.catalogue.projects import service as projects
+from app.catalogue.strategies import words
+from app.catalogue.strategies.service import use_of
 from app.core.permissions import Permission
 from app.core.words import counted, spoken
-from app.features import service as features
-from app.projects import service as projects
-from app.strategies import words
-from app.strategies.service import use_of
-from app.switching import copying
-from app.switching.forms import CopyForm
-from app.switching.pages_editor import Place
+from app.releases.switching import copying
+from app.releases.switching.forms import CopyForm
+from app.releases.switching.pages_editor import Place
 from app.web.caller import current_actor
 from app.web.forms import attempt, show_form
 from app.web.notes import DONE
@@ -51,7 +51,9 @@ def copy_page(place: Place, save: Callable[[list[str]], Response]) -> ResponseRe
     if done := attempt(form, lambda: save(form.values["targets"])):
         return done
     return show_form(
-        "switching/copy.html" if there.strategies or form.sent else "switching/copy_from.html",
+        "releases/switching/copy.html"
+        if there.strategies or form.sent
+        else "releases/switching/copy_from.html",
         form,
         overview=projects.overview(current_actor, project_id),
         view=view,

@@ -8,19 +8,19 @@ from flask import request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.constraints.forms import OPERATORS
-from app.constraints.words import told_all
-from app.context import service as context
+from app.catalogue.constraints.forms import OPERATORS
+from app.catalogue.constraints.words import told_all
+from app.catalogue.context import service as context
+from app.catalogue.features import service as features
+from app.catalogue.projects import service as projects
+from app.catalogue.segments import service as segments
+from app.catalogue.strategies import custom, types, words
+from app.catalogue.strategies import service as contents
+from app.catalogue.strategies.models import Strategy
 from app.core.errors import NotFound
-from app.features import service as features
-from app.projects import service as projects
-from app.segments import service as segments
-from app.strategies import custom, types, words
-from app.strategies import service as contents
-from app.strategies.models import Strategy
-from app.switching import defaults, strategies
-from app.switching.forms import PAYLOADS, StrategyForm, in_words, settings_of
-from app.switching.samples import Sample, samples
+from app.releases.switching import defaults, strategies
+from app.releases.switching.forms import PAYLOADS, StrategyForm, in_words, settings_of
+from app.releases.switching.samples import Sample, samples
 from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
 from app.web.forms import attempt, show_form
@@ -64,7 +64,7 @@ def add(place: Place, save: Add) -> ResponseReturnValue:
         return done
     draft = empty if form.is_rollout and not form.sent else form.draft()
     return show_form(
-        "switching/strategy_new.html",
+        "releases/switching/strategy_new.html",
         form,
         types=_types(),
         draft=draft,
@@ -163,7 +163,7 @@ def _edit_page(
     draft = form.draft() if form.sent else drafted or strategy
     group = strategy.parameters.get("groupId", place.name)
     return _stale_edit(strategy).show(
-        "switching/strategy_edit.html",
+        "releases/switching/strategy_edit.html",
         form,
         settings(strategy),
         before,

@@ -6,15 +6,15 @@ from flask import flash, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.approvals import guarded
+from app.catalogue.strategies import types, words
+from app.catalogue.strategies.models import Strategy
 from app.core.permissions import Access, Permission
-from app.projects import service as projects
-from app.projects.approvals import guarded
-from app.strategies import types, words
-from app.strategies.models import Strategy
-from app.switching import defaults, strategies
-from app.switching import pages_editor as editor
-from app.switching.forms import StrategyForm, in_words
-from app.switching.pages_editor import Place
+from app.releases.switching import defaults, strategies
+from app.releases.switching import pages_editor as editor
+from app.releases.switching.forms import StrategyForm, in_words
+from app.releases.switching.pages_editor import Place
 from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
 from app.web.forms import ReasonForm, attempt, tell_refusal
@@ -125,9 +125,15 @@ def say(project_id: str) -> ResponseReturnValue:
     form.validate()
     draft, group = form.draft(), request.args.get("group", "")
     part = render_template(
-        "switching/_says.html", draft=draft, form=form, told=words.told, shares=words.shares
+        "releases/switching/_says.html",
+        draft=draft,
+        form=form,
+        told=words.told,
+        shares=words.shares,
     )
-    people = render_template("switching/_samples.html", samples=editor.samples_of(draft, group))
+    people = render_template(
+        "releases/switching/_samples.html", samples=editor.samples_of(draft, group)
+    )
     return jsonify(html=part, samples=people)
 
 
@@ -158,7 +164,7 @@ def _default_page(
     form: StrategyForm, strategy: Strategy, project_id: str, before: Values | None = None
 ) -> ResponseReturnValue:
     return _stale_default(project_id, strategy.environment).show(
-        "switching/default_edit.html",
+        "releases/switching/default_edit.html",
         form,
         editor.settings(strategy),
         before,

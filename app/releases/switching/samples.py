@@ -9,16 +9,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app.constraints.models import Constraint, values_of
-from app.constraints.operators import Operator
-from app.constraints.words import Phrase, Sentence
-from app.context.models import ContextField
+from app.catalogue.constraints.models import Constraint, values_of
+from app.catalogue.constraints.operators import Operator
+from app.catalogue.constraints.words import Phrase, Sentence
+from app.catalogue.context.models import ContextField
+from app.catalogue.strategies import reasons, types
+from app.catalogue.strategies.models import Strategy
 from app.core.clock import in_text
 from app.evaluation.explain import NO_VARIANT, Answers, Reasons
 from app.evaluation.facts import FeatureFacts, SegmentFacts, StrategyReason
 from app.evaluation.person import Person
-from app.strategies import reasons, types
-from app.strategies.models import Strategy
 
 SHOWN, LEGAL = 3, 8
 """How many people, and how many of the legal values of a field are tried."""

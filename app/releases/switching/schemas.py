@@ -1,7 +1,7 @@
 from marshmallow import fields, validate
 
-from app.features.schemas import FeatureNames
-from app.strategies.schemas import Segments
+from app.catalogue.features.schemas import FeatureNames
+from app.catalogue.strategies.schemas import Segments
 from app.web.schemas import Key, KeySet, Schema
 
 

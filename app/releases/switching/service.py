@@ -3,20 +3,20 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from app.catalogue.features import queries as features
+from app.catalogue.features.changes import Facts
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.approvals import guard
+from app.catalogue.strategies import queries, words
+from app.catalogue.strategies.models import Strategy
+from app.catalogue.strategies.service import use_of
 from app.core.actor import Actor
 from app.core.errors import ChangedSinceReview, Conflict, NotFound
+from app.core.events import service as events
+from app.core.events.models import EventType
+from app.core.events.service import EventPayload
 from app.core.words import listed
-from app.events import service as events
-from app.events.models import EventType
-from app.events.service import EventPayload
-from app.features import queries as features
-from app.features.changes import Facts
-from app.projects import service as projects
-from app.projects.approvals import guard
-from app.strategies import queries, words
-from app.strategies.models import Strategy
-from app.strategies.service import use_of
-from app.switching import defaults
+from app.releases.switching import defaults
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,19 +6,19 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
+from app.catalogue.features import service as features
+from app.catalogue.features.models import Feature
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.approvals import guard
+from app.catalogue.strategies import queries
+from app.catalogue.strategies.models import MAX_STRATEGIES, Strategy
+from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.service import Fields, blank, compose, use_of
 from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import Conflict, Invalid, NotFound
-from app.events import service as events
-from app.events.models import EventType
-from app.features import service as features
-from app.features.models import Feature
-from app.projects import service as projects
-from app.projects.approvals import guard
-from app.strategies import queries
-from app.strategies.models import MAX_STRATEGIES, Strategy
-from app.strategies.queries import State
-from app.strategies.service import Fields, blank, compose, use_of
+from app.core.events import service as events
+from app.core.events.models import EventType
 
 
 def state(actor: Actor, project_id: str, feature: str, environment: str) -> State:

@@ -1,16 +1,16 @@
 """Variants that a feature's strategies share in an environment, as older instances have them."""
 
-from app.constraints import service as constraints
+from app.catalogue.constraints import service as constraints
+from app.catalogue.features import service as features
+from app.catalogue.features.models import Feature
+from app.catalogue.projects.approvals import guard
+from app.catalogue.strategies import queries
+from app.catalogue.strategies.models import FeatureVariant
+from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.service import refuse_unknown_stickiness, use_of
 from app.core.actor import Actor
-from app.events import service as events
-from app.events.models import EventType
-from app.features import service as features
-from app.features.models import Feature
-from app.projects.approvals import guard
-from app.strategies import queries
-from app.strategies.models import FeatureVariant
-from app.strategies.queries import State
-from app.strategies.service import refuse_unknown_stickiness, use_of
+from app.core.events import service as events
+from app.core.events.models import EventType
 
 
 def lock(actor: Actor, project_id: str, feature: str, environment: str) -> tuple[Feature, State]:

@@ -1,7 +1,6 @@
 """Health, readiness and metrics, for monitoring."""
 
 from ipaddress import ip_address
-from math import nan
 from typing import Any
 
 from flask import Flask, Response, jsonify, request
@@ -11,30 +10,23 @@ from app.core import migrations, storage
 from app.core.db import db
 from app.core.errors import NotFound, Unavailable
 from app.core.permissions import Access
-from app.health import proxy_check
 from app.web.caller import admit
+from app.web.health import proxy_check
 from app.web.http import current_metrics
 from app.web.metrics import CONTENT_TYPE
 from app.web.remote_user import came_from_proxy
 from app.web.routes import ApiBlueprint
 from app.web.settings import current_key, current_settings
-from app.webhooks import outbox
 
 bp = ApiBlueprint("service", __name__, description="The state of the service itself.")
 
 
 def init_app(app: Flask) -> None:
-    """Add readiness, and what waits to be sent, to the metrics."""
-    metrics = app.extensions["flagstaff.metrics"]
-    metrics.watch(
+    """Add readiness to the metrics."""
+    app.extensions["flagstaff.metrics"].watch(
         "flagstaff_ready",
         "Whether the database answers, has the right schema and can be written to.",
         _is_ready,
-    )
-    metrics.watch(
-        "flagstaff_webhook_messages_waiting",
-        "Messages that wait to be sent to webhooks.",
-        _webhook_messages_waiting,
     )
 
 
@@ -103,13 +95,6 @@ def _is_ready() -> bool:
         return migrations.is_current(db.engine) and storage.is_writable(db.engine)
     except (SQLAlchemyError, Unavailable):
         return False
-
-
-def _webhook_messages_waiting() -> float:
-    try:
-        return outbox.number_waiting()
-    except (SQLAlchemyError, Unavailable):
-        return nan
 
 
 def _comes_from_this_machine() -> bool:

@@ -10,10 +10,10 @@ import time_machine
 from flask import Flask
 
 from app.core.clock import utcnow
-from tests.browser import Browser
-from tests.clients import ApiClient
-from tests.people import People
-from tests.scim.conftest import Directory, issue
+from tests.access.scim.conftest import Directory, issue
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
+from tests.support.people import People
 from tests.support.sign_in import let_time_pass
 
 PATH = "/projects/shop/access-reviews"

@@ -6,7 +6,6 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from tests.browser import Browser, Page
 from tests.support.access import (
     NEEDS,
     PAGES,
@@ -20,13 +19,14 @@ from tests.support.access import (
     told,
     visit,
 )
+from tests.support.browser import Browser, Page
 
 
 def routes(app: Flask) -> set[tuple[str, str]]:
     return {
         (method, rule.rule)
         for rule in app.url_map.iter_rules()
-        if not rule.rule.startswith("/scim/")  # which has tokens of its own: tests/scim
+        if not rule.rule.startswith("/scim/")  # which has tokens of its own: tests/access/scim
         for method in rule.methods - {"HEAD", "OPTIONS"}
     }
 

@@ -3,9 +3,9 @@
 import pytest
 from flask import Flask
 
-from tests.browser import Browser
-from tests.clients import ApiClient
 from tests.support.access import NEEDS, PUBLIC, call, path_of, told
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
 
 GUARDED = sorted((method, rule) for (method, rule), needs in NEEDS.items() if needs != PUBLIC)
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.clients import ApiClient
 from tests.support.access import told
+from tests.support.clients import ApiClient
 
 HIDDEN, SECRET = "hidden", "secret-feature"
 OTHER = "/projects/other"

@@ -13,16 +13,16 @@ from werkzeug.test import TestResponse
 
 from app.accounts import service as accounts
 from app.accounts.models import Account
+from app.accounts.tokens.models import Token
+from app.catalogue.projects.models import Member
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
 from app.core.permissions import Permission, Role
-from app.projects.models import Member
-from app.tokens.models import Token
-from tests.clients import ApiClient, error_of
-from tests.people import People
-from tests.statements import statements
+from tests.support.clients import ApiClient, error_of
+from tests.support.people import People
 from tests.support.roles import OF_EDITOR, OF_MEMBER, ON_FEATURES, ON_PROJECT
+from tests.support.statements import statements
 
 MODES = ("open", "protected", "private")
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

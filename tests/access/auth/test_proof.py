@@ -5,17 +5,17 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.accounts.models import Account
+from app.accounts.sessions.models import Session
+from app.accounts.tokens.models import Token
+from app.catalogue.sdk_tokens import service as sdk_tokens
+from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenType
 from app.core.actor import COMMAND_LINE
 from app.core.db import db, unit_of_work
-from app.sdk_tokens import service as sdk_tokens
-from app.sdk_tokens.models import SdkToken, SdkTokenType
-from app.sessions.models import Session
-from app.tokens.models import Token
-from app.webhooks import service as webhooks
-from app.webhooks.models import Webhook
-from tests.browser import Browser, Page
-from tests.clients import ApiClient, error_of
-from tests.people import PASSWORD, People
+from app.delivery.webhooks import service as webhooks
+from app.delivery.webhooks.models import Webhook
+from tests.support.browser import Browser, Page
+from tests.support.clients import ApiClient, error_of
+from tests.support.people import PASSWORD, People
 from tests.support.security_log import Log, facts
 from tests.support.sign_in import let_time_pass, sign_in
 

@@ -11,11 +11,11 @@ import sqlalchemy as sa
 import time_machine
 from flask import Flask
 
-from app.auth.models import RecoveryCode, SecondFactor
+from app.access.auth.models import RecoveryCode, SecondFactor
 from app.core.db import db, unit_of_work
-from tests.browser import Browser, Page
-from tests.clients import ApiClient
-from tests.people import PASSWORD, People
+from tests.support.browser import Browser, Page
+from tests.support.clients import ApiClient
+from tests.support.people import PASSWORD, People
 from tests.support.security_log import Log, facts
 from tests.support.sign_in import sign_in
 

@@ -8,14 +8,14 @@ import pytest
 import time_machine
 from flask import Flask
 
+from app.access.auth import first_admin
 from app.accounts import passwords
 from app.accounts.models import Account
-from app.auth import first_admin
 from app.core.actor import COMMAND_LINE
 from app.core.db import db, unit_of_work
 from app.web.redirects import own_path
-from tests.browser import Browser
-from tests.clients import ApiClient
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
 from tests.support.sign_in import PASSWORD, sign_in
 
 NEUTRAL = "Wrong user name or password."

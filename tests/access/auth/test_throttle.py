@@ -8,17 +8,17 @@ import time_machine
 from argon2.exceptions import InvalidHashError
 from flask import Flask
 
+from app.access.auth import service
 from app.accounts import passwords
 from app.accounts.models import Account
-from app.auth import service
+from app.accounts.sessions.service import Browser as OpenedBy
 from app.core.db import db, unit_of_work
 from app.core.errors import TooManyRequests
 from app.core.networks import network_of
-from app.sessions.service import Browser as OpenedBy
-from tests.browser import Browser
-from tests.people import PASSWORD
-from tests.statements import statements
+from tests.support.browser import Browser
+from tests.support.people import PASSWORD
 from tests.support.sign_in import sign_in
+from tests.support.statements import statements
 
 pytestmark = pytest.mark.slow
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.browser import Browser
-from tests.clients import ApiClient
-from tests.scim.conftest import Directory, issue
+from tests.access.scim.conftest import Directory, issue
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
 
 DEVS = {"name": "Devs", "rootRole": 2, "projects": [{"id": "default", "roleId": 5}]}
 

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from app.access.my_account.models import Feedback, Splash
 from app.accounts.models import Account
 from app.core.db import db, unit_of_work
-from app.me.models import Feedback, Splash
-from tests.clients import ApiClient, error_of
+from tests.support.clients import ApiClient, error_of
 from tests.support.roles import OF_EDITOR, OF_MEMBER, ON_FEATURES, ON_PROJECT
 
 USER = [

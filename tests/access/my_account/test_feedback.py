@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.clients import ApiClient, error_of, problems_of
+from tests.support.clients import ApiClient, error_of, problems_of
 
 PATH = "/feedback/menu"
 GIVEN = "2026-01-02T03:04:05.678Z"

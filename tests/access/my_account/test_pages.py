@@ -8,9 +8,9 @@ import pytest
 import time_machine
 from flask import Flask
 
-from tests.browser import Browser, Page, text_of
-from tests.clients import ApiClient
-from tests.people import PASSWORD
+from tests.support.browser import Browser, Page, text_of
+from tests.support.clients import ApiClient
+from tests.support.people import PASSWORD
 from tests.support.sign_in import sign_in
 
 ANOTHER = "five words that no one guesses"
@@ -237,7 +237,10 @@ def test_a_session_says_in_words_which_browser_it_is(app, ada, user_agent, words
 
 @pytest.mark.slow
 def test_the_rules_that_tell_browsers_apart_are_loaded_when_they_are_needed():
-    code = "import sys, app.cli, app.server.worker; print('ua_parser' in sys.modules)"
+    code = (
+        "import sys, app.operations.cli, app.operations.server.worker\n"
+        "print('ua_parser' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 

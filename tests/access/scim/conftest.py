@@ -7,9 +7,9 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from app.access.scim_tokens import service as tokens
 from app.core.actor import COMMAND_LINE
 from app.core.db import unit_of_work
-from app.scim_tokens import service as tokens
 
 USER = "urn:ietf:params:scim:schemas:core:2.0:User"
 GROUP = "urn:ietf:params:scim:schemas:core:2.0:Group"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.browser import Browser
-from tests.clients import error_of
-from tests.scim.conftest import USER, issue
+from tests.access.scim.conftest import USER, issue
+from tests.support.browser import Browser
+from tests.support.clients import error_of
 
 
 @pytest.fixture

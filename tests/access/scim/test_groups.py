@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scim.conftest import GROUP
+from tests.access.scim.conftest import GROUP
 
 
 def role(admin, user) -> int:

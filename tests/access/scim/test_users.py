@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.browser import Browser
-from tests.clients import ApiClient
-from tests.scim.conftest import USER, issue
+from tests.access.scim.conftest import USER, issue
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
 from tests.support.sign_in import sign_in
 
 # What Okta sends, with much that isn't held here.

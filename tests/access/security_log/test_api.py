@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 import time_machine
 
-from tests.clients import error_of, problems_of
-from tests.health.test_metrics import read as figures
+from tests.support.clients import error_of, problems_of
 from tests.support.security_log import Log
 from tests.support.sign_in import sign_in
+from tests.web.health.test_metrics import read as figures
 
 PATH = "/security-log"
 

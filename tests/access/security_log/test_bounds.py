@@ -9,14 +9,14 @@ import sqlalchemy as sa
 import time_machine
 from flask import Flask
 
+from app.access.security_log import pending, service
+from app.access.security_log.models import SecurityEntry, SecurityKind
+from app.access.security_log.pending import Pending
+from app.access.security_log.service import Entry
 from app.core.db import db, unit_of_work
 from app.core.errors import Unavailable
-from app.security_log import pending, service
-from app.security_log.models import SecurityEntry, SecurityKind
-from app.security_log.pending import Pending
-from app.security_log.service import Entry
-from tests.statements import statements
 from tests.support.security_log import Log
+from tests.support.statements import statements
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
 UNKNOWN = Entry(SecurityKind.TOKEN_REFUSED, "192.0.2.7", detail="unknown")

@@ -7,14 +7,14 @@ import sqlalchemy as sa
 import time_machine
 from flask import Flask
 
-from app.auth import attempts
-from app.auth.models import SignIn
+from app.access.auth import attempts
+from app.access.auth.models import SignIn
+from app.accounts.tokens import secrets
+from app.accounts.tokens.models import Token
 from app.core.db import db
-from app.tokens import secrets
-from app.tokens.models import Token
-from tests.browser import Browser
-from tests.people import PASSWORD, People
 from tests.support.access import unwelcome
+from tests.support.browser import Browser
+from tests.support.people import PASSWORD, People
 from tests.support.security_log import Log, facts
 from tests.support.sign_in import sign_in
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from app.access.security_log import service
+from app.access.security_log.models import SecurityKind
+from app.access.security_log.service import Entry
+from app.access.security_log.words import WORDS
 from app.core.db import unit_of_work
-from app.security_log import service
-from app.security_log.models import SecurityKind
-from app.security_log.service import Entry
-from app.security_log.words import WORDS
-from tests.browser import Browser, Page, text_of
+from tests.support.browser import Browser, Page, text_of
 from tests.support.sign_in import sign_in
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.clients import ApiClient, error_of, problems_of
+from tests.support.clients import ApiClient, error_of, problems_of
 
 PATH = "/service-account"
 VIEWER = {"rootRole": 3}

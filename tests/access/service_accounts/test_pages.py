@@ -8,14 +8,14 @@ import sqlalchemy as sa
 import time_machine
 from flask import Flask
 
+from app.accounts.tokens import secrets
+from app.accounts.tokens.models import Token
 from app.core import secrets as our_secrets
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
-from app.tokens import secrets
-from app.tokens.models import Token
-from tests.browser import Browser, Page, text_of
-from tests.clients import ApiClient
-from tests.people import People
+from tests.support.browser import Browser, Page, text_of
+from tests.support.clients import ApiClient
+from tests.support.people import People
 
 HOME = "/service-accounts"
 FIND = f"{HOME}/find-token"

@@ -13,11 +13,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.access.sign_on.provider import Provider
+from app.accounts.sessions.models import Session
 from app.core.db import db, unit_of_work
-from app.sessions.models import Session
-from app.sign_on.provider import Provider
-from tests.browser import Browser
-from tests.clients import ApiClient
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
 from tests.support.oidc import KIM, There, change_settings, go_there
 from tests.support.sign_in import PASSWORD, let_time_pass, sign_in
 

@@ -6,9 +6,9 @@ import pytest
 from flask import Flask
 
 from app.web.http import PEER
-from tests.browser import Browser, Page
-from tests.people import People
+from tests.support.browser import Browser, Page
 from tests.support.oidc import change_settings
+from tests.support.people import People
 from tests.support.sign_in import let_time_pass, sign_in
 
 PROXY = "10.0.0.1"

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.clients import error_of, problems_of
+from tests.support.clients import error_of, problems_of
 
 PATH = "/user-admin"
 GRACE = {"username": "grace", "email": "grace@example.com", "name": "Grace Hopper", "rootRole": 2}

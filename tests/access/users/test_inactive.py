@@ -7,7 +7,7 @@ import time_machine
 
 from app.accounts.models import Account
 from app.core.db import db, unit_of_work
-from tests.clients import ApiClient, error_of, problems_of
+from tests.support.clients import ApiClient, error_of, problems_of
 
 PATH = "/user-admin/inactive"
 DELETE = f"{PATH}/delete"

@@ -8,8 +8,8 @@ import time_machine
 
 from app.accounts.models import Account
 from app.core.db import db
-from tests.browser import Browser
-from tests.clients import ApiClient, error_of, problems_of
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient, error_of, problems_of
 from tests.support.races import at_once, statuses
 
 PATH = "/user-admin"

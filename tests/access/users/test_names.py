@@ -4,8 +4,8 @@ import pytest
 
 from app.accounts.models import Account, key_of
 from app.core.db import db, unit_of_work
-from tests.browser import Browser
-from tests.clients import error_of, problems_of
+from tests.support.browser import Browser
+from tests.support.clients import error_of, problems_of
 
 USERS, ROBOTS = "/user-admin", "/service-account"
 UNSEEN = [

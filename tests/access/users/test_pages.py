@@ -11,9 +11,9 @@ from flask import Flask
 from app.accounts.models import Account
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
-from tests.browser import Browser, Page, text_of
-from tests.clients import ApiClient
-from tests.people import PASSWORD, People
+from tests.support.browser import Browser, Page, text_of
+from tests.support.clients import ApiClient
+from tests.support.people import PASSWORD, People
 
 INACTIVE = "/users/inactive"
 START = datetime(2026, 6, 1, 12, tzinfo=UTC)

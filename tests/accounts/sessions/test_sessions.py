@@ -8,15 +8,15 @@ from flask import Flask
 
 from app.accounts import links, passwords
 from app.accounts.models import Account
-from app.config import from_environment
+from app.accounts.sessions.models import Session
 from app.core import secrets
 from app.core.actor import COMMAND_LINE, Actor
+from app.core.config import from_environment
 from app.core.db import db, unit_of_work
 from app.factory import create_app
-from app.sessions.models import Session
-from tests.browser import Browser
-from tests.clients import ApiClient
-from tests.people import PASSWORD
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
+from tests.support.people import PASSWORD
 from tests.support.sign_in import sign_in
 
 START = datetime(2026, 11, 21, tzinfo=UTC)

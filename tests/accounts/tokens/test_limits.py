@@ -6,8 +6,8 @@ import pytest
 import time_machine
 from flask import Flask
 
-from tests.clients import ApiClient, problems_of
-from tests.people import People
+from tests.support.clients import ApiClient, problems_of
+from tests.support.people import People
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 LATEST = "2027-01-01T01:00:00.000Z"

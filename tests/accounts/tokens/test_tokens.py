@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from app.core.db import db
-from tests.clients import ApiClient, error_of, problems_of
+from tests.support.clients import ApiClient, error_of, problems_of
 
 PATH = "/service-account"
 START = datetime(2027, 1, 1, tzinfo=UTC)

@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.permissions import GRANTS, Permission, Role
-from tests.clients import error_of, problems_of
+from tests.support.clients import error_of, problems_of
 from tests.support.dependencies import parents, rule
 
 PROJECT = "/projects/default"

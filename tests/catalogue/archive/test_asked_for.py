@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from app.archive.service import AskedFor
-from app.archive.words import asked_for
-from tests.statements import statements
+from app.catalogue.archive.service import AskedFor
+from app.catalogue.archive.words import asked_for
 from tests.support.sdks import write_reports
+from tests.support.statements import statements
 
 PROJECT = "/projects/default"
 NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)

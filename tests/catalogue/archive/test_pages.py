@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.browser import Browser, Page, text_of
-from tests.clients import ApiClient
+from tests.support.browser import Browser, Page, text_of
+from tests.support.clients import ApiClient
 from tests.support.dependencies import parents
 
 HOME = "/projects/default"

@@ -1,6 +1,6 @@
 """Constraints: what every operator can be compared with, and what the engine would misread."""
 
-from tests.clients import problems_of
+from tests.support.clients import problems_of
 
 PATH = "/constraints/validate"
 

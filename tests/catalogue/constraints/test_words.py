@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.constraints.operators import Operator
-from app.constraints.words import VERBS, plain, told
+from app.catalogue.constraints.operators import Operator
+from app.catalogue.constraints.words import VERBS, plain, told
 
 
 def said(operator, *values, inverted=False, ignoring_case=False):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser import Browser
+from tests.support.browser import Browser
 
 LIST = "/context-fields"
 

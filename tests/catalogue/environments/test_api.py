@@ -1,10 +1,10 @@
 import pytest
 
+from app.catalogue.environments import service
+from app.catalogue.environments.models import Environment, EnvironmentType
 from app.core.actor import COMMAND_LINE
 from app.core.db import db, unit_of_work
-from app.environments import service
-from app.environments.models import Environment, EnvironmentType
-from tests.clients import error_of, problems_of
+from tests.support.clients import error_of, problems_of
 
 PATH = "/environments"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.clients import error_of, problems_of
+from tests.support.clients import error_of, problems_of
 
 PATH = "/environments"
 STAGING = {"name": "staging", "type": "preproduction"}

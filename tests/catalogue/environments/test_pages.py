@@ -3,9 +3,9 @@
 import pytest
 from flask import Flask
 
-from tests.browser import Browser, Page, text_of
-from tests.clients import ApiClient
-from tests.people import People
+from tests.support.browser import Browser, Page, text_of
+from tests.support.clients import ApiClient
+from tests.support.people import People
 
 
 def rows(page: Page) -> list[str]:

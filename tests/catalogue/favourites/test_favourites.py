@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.favourites.service import MOST
-from tests.browser import Browser, text_of
-from tests.clients import error_of
+from app.catalogue.favourites.service import MOST
+from tests.support.browser import Browser, text_of
+from tests.support.clients import error_of
 
 OF_CARD = "/projects/default/features/card/favorites"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser import Browser, text_of
+from tests.support.browser import Browser, text_of
 
 PATH = "/features"
 

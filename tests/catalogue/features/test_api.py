@@ -1,9 +1,9 @@
 import pytest
 
+from app.catalogue.projects import service as projects
 from app.core.actor import COMMAND_LINE
 from app.core.db import unit_of_work
-from app.projects import service as projects
-from tests.clients import error_of, problems_of
+from tests.support.clients import error_of, problems_of
 from tests.support.dependencies import parents, rule
 
 PATH = "/projects/default/features"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.browser import Browser, Page
-from tests.clients import ApiClient, error_of, problems_of
+from tests.support.browser import Browser, Page
+from tests.support.clients import ApiClient, error_of, problems_of
 
 HOME = "/projects/default"
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from tests.browser import Browser, text_of
-from tests.clients import error_of
+from tests.support.browser import Browser, text_of
+from tests.support.clients import error_of
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 DAY = timedelta(days=1)

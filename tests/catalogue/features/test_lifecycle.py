@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.clients import ApiClient, error_of, problems_of
+from tests.support.clients import ApiClient, error_of, problems_of
 from tests.support.dependencies import parents_in
 
 PROJECT = "/projects/default"

@@ -6,7 +6,7 @@ import pytest
 import time_machine
 from werkzeug.datastructures import MultiDict
 
-from tests.browser import Browser, sent_by, text_of
+from tests.support.browser import Browser, sent_by, text_of
 
 PROJECT = "/projects/default"
 PROPOSED = f"{PROJECT}?staleProposal=any"

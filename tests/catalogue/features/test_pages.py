@@ -6,10 +6,10 @@ from urllib.parse import urljoin
 import pytest
 from flask import Flask
 
-from tests.browser import Browser, text_of
-from tests.clients import ApiClient
-from tests.people import People
+from tests.support.browser import Browser, text_of
+from tests.support.clients import ApiClient
 from tests.support.dependencies import parents
+from tests.support.people import People
 
 HOME = "/projects/default"
 Make = Callable[..., None]

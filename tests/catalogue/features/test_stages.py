@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
+from app.catalogue.usage import service as usage
 from app.core.db import unit_of_work
-from app.usage import service as usage
-from tests.clients import error_of, problems_of
-from tests.statements import statements
+from tests.support.clients import error_of, problems_of
+from tests.support.statements import statements
 
 PROJECT = "/projects/default"
 FEATURES = f"{PROJECT}/features"

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from tests.browser import Browser
-from tests.statements import statements
+from tests.support.browser import Browser
+from tests.support.statements import statements
 
 pytestmark = pytest.mark.slow
 

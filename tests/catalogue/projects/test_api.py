@@ -1,11 +1,11 @@
 import pytest
 
+from app.catalogue.environments import service as environments
+from app.catalogue.environments.models import Environment, EnvironmentType
+from app.catalogue.projects import service as projects
 from app.core.actor import COMMAND_LINE
 from app.core.db import db, unit_of_work
-from app.environments import service as environments
-from app.environments.models import Environment, EnvironmentType
-from app.projects import service as projects
-from tests.clients import error_of, problems_of
+from tests.support.clients import error_of, problems_of
 
 PATH = "/projects"
 PROJECT_FIELDS = [

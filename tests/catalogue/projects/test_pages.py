@@ -3,9 +3,9 @@
 import pytest
 from flask import Flask
 
-from tests.browser import Browser, Page, text_of
-from tests.clients import ApiClient
-from tests.people import People
+from tests.support.browser import Browser, Page, text_of
+from tests.support.clients import ApiClient
+from tests.support.people import People
 
 LAST_OWNER = "Project shop needs at least one Owner. Make someone else an Owner first."
 NEW = {"name": "Web shop", "mode": "open", "environments": ["development", "production"]}

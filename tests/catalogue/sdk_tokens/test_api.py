@@ -10,7 +10,7 @@ import time_machine
 
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
-from tests.clients import error_of, problems_of
+from tests.support.clients import error_of, problems_of
 from tests.support.sdks import NEW, Sdk
 
 PATH = "/api-tokens"

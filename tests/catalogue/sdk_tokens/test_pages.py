@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
+from app.catalogue.sdk_tokens.models import SdkToken
+from app.catalogue.usage import sdks
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
-from app.sdk_tokens.models import SdkToken
-from app.usage import sdks
-from tests.browser import Browser
+from tests.support.browser import Browser
 from tests.support.sdks import NEW, Sdk
 
 LIST, CONNECT = "/sdk-tokens", "/connect"

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 import time_machine
 
+from app.catalogue.usage import service as usage
+from app.catalogue.usage.service import Report
+from app.catalogue.usage.tokens import MOST_APPLICATIONS
 from app.core.clock import utcnow
 from app.core.db import unit_of_work
-from app.usage import service as usage
-from app.usage.service import Report
-from app.usage.tokens import MOST_APPLICATIONS
-from tests.browser import Browser
+from tests.support.browser import Browser
 from tests.support.sdks import write_reports
 
 PATH = "/api-tokens"
@@ -104,7 +104,7 @@ def test_use_of_a_token_that_a_restored_database_does_not_have_is_passed_over(ap
 def test_what_could_not_be_written_is_written_the_next_time(app, admin, sdk, monkeypatch):
     sdk.get(unleash_appname="shop")
     with monkeypatch.context() as patch:
-        patch.setattr("app.usage.service.upsert", None)
+        patch.setattr("app.catalogue.usage.service.upsert", None)
         with pytest.raises(TypeError):
             write_reports(app)
     use(app, sdk, "api")

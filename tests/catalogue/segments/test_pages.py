@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser import Browser
+from tests.support.browser import Browser
 
 LIST = "/segments"
 PLACE = "/projects/default/features/cart/environments/production"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.browser import Browser
-from tests.clients import error_of
+from tests.support.browser import Browser
+from tests.support.clients import error_of
 
 PATH = "/segments"
 

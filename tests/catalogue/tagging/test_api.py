@@ -3,11 +3,11 @@
 import pytest
 import sqlalchemy as sa
 
+from app.catalogue.features.models import Feature, FeatureType
+from app.catalogue.tags.models import FeatureTag, TagType
 from app.core.clock import utcnow
 from app.core.db import db, insert_all, unit_of_work
-from app.features.models import Feature, FeatureType
-from app.tags.models import FeatureTag, TagType
-from tests.clients import error_of, problems_of
+from tests.support.clients import error_of, problems_of
 
 PATH = "/projects/default/tags"
 FEATURES = "/projects/default/features"

@@ -2,10 +2,10 @@
 
 import pytest
 
+from app.catalogue.tags.models import Tag
 from app.core.db import insert_all, unit_of_work
-from app.tags.models import Tag
-from tests.browser import Browser, Page, text_of
-from tests.clients import ApiClient
+from tests.support.browser import Browser, Page, text_of
+from tests.support.clients import ApiClient
 
 HOME = "/projects/default"
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from tests.clients import error_of, problems_of
+from tests.support.clients import error_of, problems_of
 from tests.support.races import at_once, statuses
 
 pytestmark = pytest.mark.slow

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.tags.alike import Difference, Used, among
-from app.tags.models import TagName
-from tests.browser import Browser
+from app.catalogue.tags.alike import Difference, Used, among
+from app.catalogue.tags.models import TagName
+from tests.support.browser import Browser
 
 FEATURES = "/projects/default/features"
 

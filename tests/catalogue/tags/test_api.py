@@ -1,6 +1,6 @@
 import pytest
 
-from tests.clients import error_of, problems_of
+from tests.support.clients import error_of, problems_of
 
 
 @pytest.fixture

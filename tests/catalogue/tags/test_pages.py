@@ -3,11 +3,11 @@
 import pytest
 from flask import Flask
 
-from app.tags.forms import COLOURS
-from app.tags.models import HUES
-from tests.browser import Browser, Page, text_of
-from tests.clients import ApiClient
-from tests.people import People
+from app.catalogue.tags.forms import COLOURS
+from app.catalogue.tags.models import HUES
+from tests.support.browser import Browser, Page, text_of
+from tests.support.clients import ApiClient
+from tests.support.people import People
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from tests.statements import statements
+from tests.support.statements import statements
 
 FEATURES = "/projects/default/features"
 NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)

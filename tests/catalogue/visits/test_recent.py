@@ -3,14 +3,14 @@
 import pytest
 import sqlalchemy as sa
 
+from app.catalogue.visits import service
+from app.catalogue.visits.models import Visit
+from app.catalogue.visits.waiting import AGAIN, Waiting
 from app.core.actor import Actor
 from app.core.db import db, unit_of_work
 from app.core.permissions import Role
-from app.visits import service
-from app.visits.models import Visit
-from app.visits.waiting import AGAIN, Waiting
-from tests.browser import Browser
-from tests.statements import statements
+from tests.support.browser import Browser
+from tests.support.statements import statements
 
 
 @pytest.fixture(autouse=True)

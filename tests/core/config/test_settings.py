@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.config import Settings, every_setting, from_environment
-from app.config.allowed_hosts import AllowedHost
-from app.config.setting import WrongKeyFile, WrongSetting
+from app.core.config import Settings, every_setting, from_environment
+from app.core.config.allowed_hosts import AllowedHost
+from app.core.config.setting import WrongKeyFile, WrongSetting
 from app.factory import create_app
 
 LONG = "k" * 32
@@ -329,7 +329,7 @@ def test_a_damaged_file_of_the_secret_key_stops_the_start_in_one_line(tmp_path, 
 
 
 def test_the_readme_shows_the_defaults():
-    text = (Path(__file__).parents[2] / "README.md").read_text()
+    text = (Path(__file__).parents[3] / "README.md").read_text()
     rows = re.findall(r"^\| `(FLAGSTAFF_\w+)` \| .* \| (.+) \|$", text, re.MULTILINE)
     assert rows
     for name, default in rows:

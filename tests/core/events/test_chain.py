@@ -1,11 +1,11 @@
-"""What the digest of an event covers. For the check of the log see tests/cli/test_events.py."""
+"""What the digest of an event covers. The check of the log: tests/operations/cli/test_events.py."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.events.chain import START, link
-from app.events.models import Event, EventType
+from app.core.events.chain import START, link
+from app.core.events.models import Event, EventType
 
 EVENT = {
     "id": 7,

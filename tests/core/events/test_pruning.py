@@ -1,4 +1,4 @@
-"""Removing the oldest events; by the command: tests/cli/test_events.py."""
+"""Removing the oldest events; by the command: tests/operations/cli/test_events.py."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -8,9 +8,9 @@ import time_machine
 from app.core.actor import COMMAND_LINE
 from app.core.db import unit_of_work
 from app.core.errors import Conflict
-from app.events import service as events
-from app.events.service import Pruning
-from app.events.verification import Evidence, verify
+from app.core.events import service as events
+from app.core.events.service import Pruning
+from app.core.events.verification import Evidence, verify
 
 START = datetime(2099, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 import time_machine
 
-from app.config import Settings, from_environment
-from app.events.chain import link
-from app.operations import heads
-from app.operations.heads import HEADS
-from app.server.instance import open_instance
+from app.core.config import Settings, from_environment
+from app.core.events.chain import link
+from app.operations.server.instance import open_instance
+from app.operations.upkeep import heads
+from app.operations.upkeep.heads import HEADS
 from tests.support.machines import Within
 
 pytestmark = pytest.mark.slow

@@ -5,8 +5,8 @@ from string import Formatter
 
 import pytest
 
-from app.events.models import Event, EventType
-from app.events.words import (
+from app.core.events.models import Event, EventType
+from app.core.events.words import (
     WORDS,
     Mention,
     Naming,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from tests.browser import Browser
+from tests.support.browser import Browser
 from tests.support.sdks import write_reports
 
 FEATURES = "/projects/default/features"

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from tests.clients import ApiClient
+from tests.support.clients import ApiClient
 
 NORDIC = {"contextName": "country", "operator": "IN", "values": ["NO", "SE"]}
 

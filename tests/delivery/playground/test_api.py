@@ -5,11 +5,11 @@ from jsonschema import Draft202012Validator
 
 from app.core.actor import COMMAND_LINE
 from app.core.db import transact
-from app.delivery import state
-from app.playground import queries
-from tests.clients import error_of, problems_of
-from tests.playground.conftest import place
-from tests.statements import statements
+from app.delivery.playground import queries
+from app.delivery.sdk import state
+from tests.delivery.playground.conftest import place
+from tests.support.clients import error_of, problems_of
+from tests.support.statements import statements
 
 ADVANCED = "/playground/advanced"
 
@@ -160,7 +160,7 @@ def test_a_wrong_question_is_refused_with_its_place(admin, subtests):
 
 def test_too_many_answers_are_refused_with_what_to_do(admin, monkeypatch):
     admin.ok("POST", "/projects/default/features", {"name": "a"})
-    monkeypatch.setattr("app.playground.api.MOST_EXPLAINED", 3)
+    monkeypatch.setattr("app.delivery.playground.api.MOST_EXPLAINED", 3)
     problems = problems_of(admin.post(ADVANCED, json=question(userId="1,2")))
     assert "1 feature in 2 environments" in problems[""]
     assert "Name fewer projects, environments or values" in problems[""]

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from tests.delivery.playground.conftest import NORDIC, place
 from tests.input.corpora import strings
-from tests.playground.conftest import NORDIC, place
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
 

@@ -4,8 +4,8 @@ from urllib.parse import urljoin
 
 import pytest
 
-from tests.browser import Browser, text_of
-from tests.playground.conftest import place
+from tests.delivery.playground.conftest import place
+from tests.support.browser import Browser, text_of
 
 BOTH = "environment=development&environment=production"
 

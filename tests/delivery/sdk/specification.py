@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = (
-    Path(__file__).parents[1] / "sdks/node_modules/@unleash/client-specification/specifications"
+    Path(__file__).parents[2] / "sdks/node_modules/@unleash/client-specification/specifications"
 )
 PROJECT = "/api/admin/projects/default"
 ENVIRONMENT = "production"

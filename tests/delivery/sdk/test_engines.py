@@ -6,11 +6,11 @@ import threading
 import pytest
 import sqlalchemy as sa
 
+from app.catalogue.features.models import Feature
+from app.catalogue.strategies.models import Strategy
 from app.core.db import db, transact
-from app.delivery import engines
-from app.features.models import Feature
-from app.strategies.models import Strategy
-from tests.clients import error_of
+from app.delivery.sdk import engines
+from tests.support.clients import error_of
 
 FEATURES = "/projects/default/features"
 

@@ -4,9 +4,9 @@ import gzip
 
 import pytest
 
-from tests.clients import error_of
-from tests.statements import statements
+from tests.support.clients import error_of
 from tests.support.sdks import NEW
+from tests.support.statements import statements
 
 FEATURES = "/projects/default/features"
 USER = {"contextName": "userId", "operator": "IN", "values": ["1", "2"]}

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from app.core.db import transact
-from app.delivery import state
-from app.delivery.payloads import Answers, Question
+from app.delivery.sdk import state
+from app.delivery.sdk.payloads import Answers, Question
 from tests.support.switching import ENVIRONMENTS, check_promises
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.evaluation.cache import Cache
-from tests.clients import error_of
+from tests.support.clients import error_of
 from tests.support.sdks import write_reports
 
 FEATURES = "/projects/default/features"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.delivery.ofrep import _value
+from app.delivery.sdk.ofrep import _value
 from tests.support.sdks import Front
 
 FEATURES = "/projects/default/features"

@@ -8,7 +8,7 @@ import time_machine
 
 from app.core.clock import utcnow
 from app.core.db import db
-from tests.clients import error_of
+from tests.support.clients import error_of
 from tests.support.sdks import NEW, Sdk
 
 
@@ -103,7 +103,7 @@ def test_a_token_that_was_just_created_works_at_once(app, admin, sdk):
 @pytest.fixture
 def away(app, monkeypatch):
     """Puts the database out of reach, and back."""
-    monkeypatch.setattr("app.delivery.source.RETRY_SECONDS", 0)
+    monkeypatch.setattr("app.delivery.sdk.source.RETRY_SECONDS", 0)
 
     def switch(*, is_away):
         with app.app_context():

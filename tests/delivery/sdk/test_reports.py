@@ -7,11 +7,11 @@ import pytest
 import sqlalchemy as sa
 import time_machine
 
+from app.catalogue.features.models import Feature
+from app.catalogue.usage.models import Application, Instance, UnknownFeature, Usage, VariantUsage
 from app.core.clock import utcnow
 from app.core.db import db
-from app.features.models import Feature
-from app.usage.models import Application, Instance, UnknownFeature, Usage, VariantUsage
-from tests.clients import error_of
+from tests.support.clients import error_of
 from tests.support.sdks import write_reports
 
 NODE = {
@@ -168,7 +168,7 @@ def test_only_a_known_token_reports(app, sdk):
 def test_what_could_not_be_written_is_written_the_next_time(app, sdk, cart, monkeypatch):
     sdk.post("metrics", metrics(None, cart={"yes": 1, "no": 0}))
     with monkeypatch.context() as patch:
-        patch.setattr("app.usage.service.upsert", None)
+        patch.setattr("app.catalogue.usage.service.upsert", None)
         with pytest.raises(TypeError):
             write_reports(app)
     sdk.post("metrics", metrics(None, cart={"yes": 2, "no": 0}))

@@ -10,7 +10,7 @@ import json
 import pytest
 from yggdrasil_engine.engine import UnleashEngine
 
-from tests.delivery.specification import ENVIRONMENT, Specification, names
+from tests.delivery.sdk.specification import ENVIRONMENT, Specification, names
 from tests.support.programs import run
 from tests.support.servers import Server
 

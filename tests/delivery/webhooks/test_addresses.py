@@ -10,11 +10,11 @@ from ipaddress import ip_address
 
 import pytest
 
-from app.config import WrongSetting, from_environment
-from app.config.allowed_hosts import ALLOWED_HOSTS, is_public
-from app.webhooks import sending
-from app.webhooks.sending import MAX_ANSWER, post
-from tests.clients import problems_of
+from app.core.config import WrongSetting, from_environment
+from app.core.config.allowed_hosts import ALLOWED_HOSTS, is_public
+from app.delivery.webhooks import sending
+from app.delivery.webhooks.sending import MAX_ANSWER, post
+from tests.support.clients import problems_of
 from tests.support.processes import free_port
 from tests.support.webhooks import WEBHOOKS, allow, create, deliver, deliveries
 

@@ -9,9 +9,9 @@ import time_machine
 
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
-from app.webhooks import service, traffic
-from app.webhooks.models import Webhook
-from tests.clients import error_of, problems_of
+from app.delivery.webhooks import service, traffic
+from app.delivery.webhooks.models import Webhook
+from tests.support.clients import error_of, problems_of
 from tests.support.webhooks import WEBHOOKS, allow, create, deliver, deliveries
 
 CHANGED = {"name": "Team", "eventTypes": ["feature-created"], "projects": ["default"]}

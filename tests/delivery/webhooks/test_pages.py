@@ -10,10 +10,10 @@ from datetime import timedelta
 import pytest
 import time_machine
 
-from app.config.allowed_hosts import ALLOWED_HOSTS
 from app.core.clock import utcnow
-from app.docs.receivers import ENTRIES, NODE, PYTHON
-from tests.browser import text_of
+from app.core.config.allowed_hosts import ALLOWED_HOSTS
+from app.portal.help.receivers import ENTRIES, NODE, PYTHON
+from tests.support.browser import text_of
 from tests.support.webhooks import WEBHOOKS, allow, create, deliver, deliveries
 
 NEW = {

@@ -10,11 +10,11 @@ import time_machine
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import db, transact, unit_of_work
-from app.events import service as events
-from app.webhooks import outbox
-from app.webhooks.models import Delivery, Webhook
-from app.webhooks.outbox import KEPT, LEASE, MOST_WAITING, PAUSES
-from app.webhooks.payloads import MAX_BODY
+from app.core.events import service as events
+from app.delivery.webhooks import outbox
+from app.delivery.webhooks.models import Delivery, Webhook
+from app.delivery.webhooks.outbox import KEPT, LEASE, MOST_WAITING, PAUSES
+from app.delivery.webhooks.payloads import MAX_BODY
 from tests.support.webhooks import WEBHOOKS, allow, create, deliver, deliveries
 
 FEATURES = "/projects/default/features"

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from app.webhooks.outbox import LEASE
+from app.delivery.webhooks.outbox import LEASE
 from tests.support.machines import SECONDS
 from tests.support.servers import until
 from tests.support.webhooks import WEBHOOKS

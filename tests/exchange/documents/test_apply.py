@@ -6,7 +6,10 @@ import os
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from app.configuration import (
+from app.core.actor import COMMAND_LINE
+from app.core.db import unit_of_work
+from app.core.errors import Conflict, Invalid
+from app.exchange.documents import (
     files,
     reading,
     reading_features,
@@ -14,12 +17,9 @@ from app.configuration import (
     service,
     writing_features,
 )
-from app.configuration.documents import Kind, to_file
-from app.configuration.plans import Status
-from app.core.actor import COMMAND_LINE
-from app.core.db import unit_of_work
-from app.core.errors import Conflict, Invalid
-from tests.configuration.documents import contents
+from app.exchange.documents.documents import Kind, to_file
+from app.exchange.documents.plans import Status
+from tests.exchange.documents.documents import contents
 from tests.support.instances import reset_database
 
 pytestmark = pytest.mark.slow

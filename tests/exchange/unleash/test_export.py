@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.clients import error_of
-from tests.statements import settled
+from tests.support.clients import error_of
+from tests.support.statements import settled
 
 EXPORT = "/features-batch/export"
 FEATURES = "/projects/default/features"

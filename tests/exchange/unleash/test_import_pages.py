@@ -110,8 +110,8 @@ class TestTheSource:
 
 
 def test_a_page_of_work_that_goes_on_reloads_itself(app, browser, monkeypatch):
-    monkeypatch.setattr("app.transfer.requests._start", lambda _: None)
-    monkeypatch.setattr("app.transfer.api_imports.Unleash", lambda *_: Stopped())
+    monkeypatch.setattr("app.exchange.unleash.requests._start", lambda _: None)
+    monkeypatch.setattr("app.exchange.unleash.api_imports.Unleash", lambda *_: Stopped())
     page = browser.submit(browser.get("/imports/new"), {"url": "http://127.0.0.1:1", "token": "x"})
     page = browser.follow(page)
     assert page.answer.headers["Refresh"] == "3"

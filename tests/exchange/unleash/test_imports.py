@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from tests.clients import error_of, problems_of
+from tests.support.clients import error_of, problems_of
 from tests.support.imports import finish, settled
 from tests.support.unleash import EXPORT, TOKEN, sample
 

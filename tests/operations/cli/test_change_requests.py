@@ -9,10 +9,10 @@ import pytest
 
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
-from tests.people import People
 from tests.support.change_requests import LIST, PROJECT, Desk, new_desk, rollout, switching
 from tests.support.instances import open_instance
 from tests.support.machines import Machine
+from tests.support.people import People
 
 IN_PRODUCTION = ("--environment", "production")
 

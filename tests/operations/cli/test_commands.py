@@ -14,20 +14,20 @@ import sqlalchemy as sa
 import time_machine
 from flask import Flask
 
-from app.auth.models import SecondFactor
-from app.cli import cli
+from app.access.auth.models import SecondFactor
+from app.accounts.tokens.models import Token
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
+from app.core.events.models import Event, EventType
 from app.core.files import revisions
-from app.docs.examples import EXAMPLES
-from app.events.models import Event, EventType
-from app.tokens.models import Token
-from tests.browser import Browser
-from tests.clients import ApiClient
-from tests.people import People
+from app.operations.cli import cli
+from app.portal.help.examples import EXAMPLES
+from tests.support.browser import Browser
+from tests.support.clients import ApiClient
 from tests.support.instances import open_instance
 from tests.support.machines import Machine
+from tests.support.people import People
 from tests.support.preloaded import ROOT
 
 NEWEST = revisions()[-1]
@@ -81,8 +81,8 @@ def test_the_short_option_explains_the_same(machine):
 
 def test_a_process_that_documented_the_commands_knows_the_short_option(machine):
     steps = """
-from app.cli import main
-from app.docs.commands import groups
+from app.operations.cli import main
+from app.portal.help.commands import groups
 
 groups()
 main(["db", "-h"])

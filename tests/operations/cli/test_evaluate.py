@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from app.cli.evaluate import FAILED, OFF, ON
+from app.operations.cli.evaluate import FAILED, OFF, ON
 
 ASK = ("evaluate", "checkout", "--environment", "development")
 NORDIC = "country IN NO,SE"

@@ -1,6 +1,6 @@
 """The event log by the command line: it can't be changed, and tampering with it is found.
 
-All ways of tampering: tests/events/test_tampering.py.
+All ways of tampering: tests/core/events/test_tampering.py.
 """
 
 import json
@@ -11,8 +11,8 @@ from contextlib import closing
 import pytest
 import sqlalchemy as sa
 
-from app.events.chain import START
-from app.operations.heads import HEADS
+from app.core.events.chain import START
+from app.operations.upkeep.heads import HEADS
 from tests.support.machines import Machine
 from tests.support.servers import Server
 
@@ -181,8 +181,8 @@ def test_an_empty_log_is_intact(machine):
 
 
 def test_events_from_before_the_chain_are_taken_into_it(machine, monkeypatch):
-    from app.config import from_environment  # noqa: PLC0415
     from app.core import migrations  # noqa: PLC0415
+    from app.core.config import from_environment  # noqa: PLC0415
     from app.core.db import db  # noqa: PLC0415
     from app.factory import create_app  # noqa: PLC0415 - with an older set of migrations
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.cli import cli
 from app.core.actor import COMMAND_LINE
-from tests.people import People
+from app.operations.cli import cli
 from tests.support.instances import open_instance
 from tests.support.machines import EXECUTABLE, Machine, Within
+from tests.support.people import People
 
 
 def value(machine: Machine, *words: str) -> Any:

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.people import PASSWORD
 from tests.support.machines import EXECUTABLE, Machine
+from tests.support.people import PASSWORD
 from tests.support.servers import TOKEN, Server
 from tests.support.windows import Window, set_password, sign_in
 

@@ -17,12 +17,12 @@ from flask import Flask
 
 from app.core.actor import COMMAND_LINE, Actor
 from app.core.db import Model, db
+from app.core.events.models import EventType
 from app.core.permissions import Permission, Role
-from app.events.models import EventType
-from tests.clients import ApiClient
-from tests.people import People
+from tests.support.clients import ApiClient
 from tests.support.instances import open_instance
 from tests.support.machines import Machine, Within
+from tests.support.people import People
 
 pytestmark = pytest.mark.slow
 

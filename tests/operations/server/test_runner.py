@@ -14,8 +14,8 @@ from http.client import HTTPConnection
 
 import pytest
 
-from app.server.connections import RECEIVE_SECONDS
-from app.server.loop import DRAIN_SECONDS
+from app.operations.server.connections import RECEIVE_SECONDS
+from app.operations.server.loop import DRAIN_SECONDS
 from tests.support.machines import SECONDS
 from tests.support.servers import TOKEN, Answer, Server
 
@@ -23,16 +23,16 @@ pytestmark = pytest.mark.one_in(2)
 
 FEATURES = "/api/admin/projects/default/features"
 HASTY = """
-import app.server.connections as runner
+import app.operations.server.connections as runner
 runner.RECEIVE_SECONDS = runner.STALL_SECONDS = 1.0
-from app.cli import main
+from app.operations.cli import main
 main()
 """
 """The same server with less patience than it has."""
 PATIENT = """
-import app.server.connections as connections
+import app.operations.server.connections as connections
 connections.GREETING_SECONDS = 30.0
-from app.cli import main
+from app.operations.cli import main
 main()
 """
 """One that gives a new connection more time than a busy machine needs to send a request."""

@@ -1,11 +1,14 @@
-"""What ends a session ends it in every process; in one alone: tests/sessions/test_sessions.py."""
+"""What ends a session ends it in every process.
+
+What ends it in one: tests/accounts/sessions/test_sessions.py.
+"""
 
 import re
 from collections.abc import Callable
 
 import pytest
 
-from tests.people import PASSWORD
+from tests.support.people import PASSWORD
 from tests.support.servers import Server
 from tests.support.windows import Window, follow_link, set_password, sign_in
 

@@ -8,12 +8,12 @@ from contextlib import ExitStack, closing, suppress
 
 import pytest
 
-from app.config import from_environment
 from app.core import migrations
 from app.core.actor import COMMAND_LINE
+from app.core.config import from_environment
 from app.core.db import db, unit_of_work
-from app.events import service as events
-from app.events.models import EventType
+from app.core.events import service as events
+from app.core.events.models import EventType
 from app.factory import create_app
 from tests.support.machines import Machine
 from tests.support.servers import Server
@@ -23,9 +23,9 @@ pytestmark = pytest.mark.one_in(2)
 
 STALL_SECONDS = 2
 IMPATIENT = f"""
-import app.server.connections as connections
+import app.operations.server.connections as connections
 connections.STALL_SECONDS = {STALL_SECONDS}.0
-from app.cli import main
+from app.operations.cli import main
 main()
 """
 EVENTS, EVENT_BYTES = 20_000, 1_200

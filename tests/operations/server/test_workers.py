@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.server.loop import DRAIN_SECONDS
+from app.operations.server.loop import DRAIN_SECONDS
 from tests.support.servers import TOKEN, Server, until
 
 pytestmark = pytest.mark.one_in(2)
@@ -21,16 +21,16 @@ pytestmark = pytest.mark.one_in(2)
 USER = "/api/admin/user"
 HANG_SECONDS, READY_SECONDS = 2, 8
 IMPATIENT = f"""
-import app.server.supervisor as supervisor
+import app.operations.server.supervisor as supervisor
 supervisor.HANG_SECONDS = {HANG_SECONDS}.0
 supervisor.READY_SECONDS = {READY_SECONDS}.0
-from app.cli import main
+from app.operations.cli import main
 main()
 """
 LATE_SECONDS = 1
 LATE = f"""
 import os, time
-from app.cli import main
+from app.operations.cli import main
 os.register_at_fork(after_in_child=lambda: time.sleep({LATE_SECONDS}))
 main()
 """

@@ -12,11 +12,11 @@ from shutil import copytree
 
 import pytest
 
-from app.config import from_environment
-from app.operations.doctor import machine as checks
-from tests.people import People
+from app.core.config import from_environment
+from app.operations.upkeep.doctor import machine as checks
 from tests.support.instances import open_instance
 from tests.support.machines import Machine, Within
+from tests.support.people import People
 from tests.support.servers import Server
 
 pytestmark = pytest.mark.slow

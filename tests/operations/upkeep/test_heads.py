@@ -8,8 +8,8 @@ from itertools import count
 import pytest
 import time_machine
 
-from app.operations import heads
-from app.operations.heads import HEADS
+from app.operations.upkeep import heads
+from app.operations.upkeep.heads import HEADS
 
 NOW = datetime(2099, 1, 1, 12, tzinfo=UTC)
 

@@ -7,13 +7,13 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.config import from_environment
 from app.core import migrations
 from app.core.actor import COMMAND_LINE
+from app.core.config import from_environment
 from app.core.db import Model, db
-from app.events.models import EventType
+from app.core.events.models import EventType
 from app.factory import create_app
-from app.operations.progress import Progress
+from app.operations.upkeep.progress import Progress
 from tests.support.machines import Machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_in(3)]
@@ -148,8 +148,8 @@ def test_a_database_of_an_older_version_is_migrated_first(machine):
 
 
 def test_a_copy_that_differs_is_not_kept(larkspur, monkeypatch):
-    from app.cli.move import move as command  # noqa: PLC0415
-    from app.operations import move  # noqa: PLC0415 - changed here
+    from app.operations.cli.move import move as command  # noqa: PLC0415
+    from app.operations.upkeep import move  # noqa: PLC0415 - changed here
 
     target = f"sqlite:///{larkspur.home}/new.db"
     monkeypatch.setattr(os, "environ", larkspur.environ())

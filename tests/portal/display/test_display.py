@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.display.service import PAGES
-from app.home.items import Kind
-from tests.browser import Browser, text_of
-from tests.clients import error_of
+from app.portal.display.service import PAGES
+from app.portal.home.items import Kind
+from tests.support.browser import Browser, text_of
+from tests.support.clients import error_of
 
 DISPLAY = "/user/display"
 

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 import time_machine
 
-from tests.clients import ApiClient, error_of, problems_of
+from tests.support.clients import ApiClient, error_of, problems_of
 
 PATH = "/events"
 

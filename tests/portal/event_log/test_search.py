@@ -7,10 +7,10 @@ import time_machine
 
 from app.core.actor import COMMAND_LINE
 from app.core.db import unit_of_work
-from app.events import service as log
-from app.events.models import Event, EventType
-from app.events.words import Mention, parts
-from tests.clients import ApiClient
+from app.core.events import service as log
+from app.core.events.models import Event, EventType
+from app.core.events.words import Mention, parts
+from tests.support.clients import ApiClient
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 FEATURES = "/projects/default/features"

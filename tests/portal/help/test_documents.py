@@ -13,13 +13,13 @@ from pathlib import Path
 import click
 import pytest
 
-from app.cli import cli
-from tests.docs.documents import DOCUMENTS, ROOT, Block, all_blocks, blocks, matches
+from app.operations.cli import cli
+from tests.portal.help.documents import DOCUMENTS, ROOT, Block, all_blocks, blocks, matches
 from tests.support.processes import FLAGSTAFF, Server, running
 
 TOKEN = "token-of-the-documents-0123456789abcdef"
 BETWEEN = "\x1e"
-EXAMPLES = {"app/notes/", "templates/notes/", "tests/notes/"}
+EXAMPLES = {"app/catalogue/notes/", "templates/catalogue/notes/", "tests/catalogue/notes/"}
 """What CONTRIBUTING.md creates."""
 NOT_OURS = {"createdb", "flask", "pip", "pre-commit", "python3", "waitress-serve"}
 WITH_RUNS = [document for document in DOCUMENTS if any(block.runs for block in blocks(document))]

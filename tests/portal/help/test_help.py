@@ -4,15 +4,15 @@ import re
 
 import click
 
-from app.cli import cli
-from app.config import every_setting
 from app.core import errors
+from app.core.config import every_setting
+from app.core.events.models import EventType
+from app.core.events.words import WORDS
 from app.core.permissions import Permission
-from app.docs import commands
-from app.docs.examples import EXAMPLES
-from app.docs.pages_help import TOPICS
-from app.events.models import EventType
-from app.events.words import WORDS
+from app.operations.cli import cli
+from app.portal.help import commands
+from app.portal.help.examples import EXAMPLES
+from app.portal.help.pages_help import TOPICS
 
 NAMES = {
     "ValidationError": 400,

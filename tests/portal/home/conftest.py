@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
-from tests.browser import Browser, attribute, text_of
+from tests.support.browser import Browser, attribute, text_of
 
 Home = Callable[[str], "Page"]
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from app.change_requests import applying
-from app.visits import requests as visits
-from tests.browser import Browser
+from app.catalogue.visits import requests as visits
+from app.releases.change_requests import applying
+from tests.support.browser import Browser
 from tests.support.change_requests import PLACE, new_desk, rollout, switching
 
 pytestmark = pytest.mark.slow

@@ -1,6 +1,6 @@
 """The rest of the home page: the reader's projects, latest changes, and the first steps."""
 
-from tests.browser import text_of
+from tests.support.browser import text_of
 
 
 def rows(found):

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 
 from app.core.clock import utcnow
-from app.notices.service import COUNTED, KEPT
-from tests.browser import Browser, text_of
-from tests.clients import error_of
-from tests.statements import settled
+from app.portal.notices.service import COUNTED, KEPT
+from tests.support.browser import Browser, text_of
 from tests.support.change_requests import new_desk, switching
+from tests.support.clients import error_of
+from tests.support.statements import settled
 
 pytestmark = pytest.mark.slow
 

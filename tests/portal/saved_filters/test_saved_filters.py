@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.saved_filters.service import MOST
-from tests.browser import Browser, text_of
-from tests.clients import error_of
+from app.portal.saved_filters.service import MOST
+from tests.support.browser import Browser, text_of
+from tests.support.clients import error_of
 
 FILTERS = "/user/filters"
 STALE = "/features?stale=true"

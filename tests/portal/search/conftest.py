@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.catalogue.usage import service as usage
+from app.catalogue.usage.service import Counted, Report, Running
 from app.core.clock import utcnow
 from app.core.db import unit_of_work
-from app.usage import service as usage
-from app.usage.service import Counted, Report, Running
-from tests.clients import ApiClient
+from tests.support.clients import ApiClient
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.catalogue.features.models import Feature, FeatureType
 from app.core.clock import utcnow
 from app.core.db import insert_all, unit_of_work
-from app.features.models import Feature, FeatureType
-from app.search import sources
-from tests.clients import error_of, problems_of
-from tests.search.conftest import answer, found
+from app.portal.search import sources
+from tests.portal.search.conftest import answer, found
+from tests.support.clients import error_of, problems_of
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from tests.browser import Browser, text_of
+from tests.support.browser import Browser, text_of
 
 
 def hits(page):

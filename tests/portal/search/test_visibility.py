@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.clients import ApiClient
-from tests.search.conftest import answer, found
+from tests.portal.search.conftest import answer, found
+from tests.support.clients import ApiClient
 
 pytestmark = pytest.mark.slow
 

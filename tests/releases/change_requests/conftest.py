@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.clients import ApiClient
-from tests.people import People
 from tests.support.change_requests import Desk, new_desk
+from tests.support.clients import ApiClient
+from tests.support.people import People
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from app.change_requests import actions, applying
 from app.core import clock
 from app.core.clock import utcnow
-from tests.clients import error_of
+from app.releases.change_requests import actions, applying
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
+from tests.support.clients import error_of
 
 pytestmark = pytest.mark.slow
 

@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from app.change_requests import editing, review
-from app.change_requests.editing import Proposal
-from app.change_requests.models import Action
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import unit_of_work
-from tests.browser import Browser, attribute, text_of
+from app.releases.change_requests import editing, review
+from app.releases.change_requests.editing import Proposal
+from app.releases.change_requests.models import Action
+from tests.support.browser import Browser, attribute, text_of
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
 
 PAGES = "/projects/pay/change-requests"

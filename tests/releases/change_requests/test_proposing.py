@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.clients import error_of, problems_of
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
+from tests.support.clients import error_of, problems_of
 
 
 def test_a_change_is_added_to_the_authors_draft_and_changes_nothing_yet(desk):

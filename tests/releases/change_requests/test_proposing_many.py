@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser import Browser
+from tests.support.browser import Browser
 from tests.support.change_requests import LIST, PROJECT, rollout, switching
 
 pytestmark = pytest.mark.slow

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.browser import Browser
-from tests.statements import settled
+from tests.support.browser import Browser
 from tests.support.change_requests import LIST, rollout, switching
+from tests.support.statements import settled
 
 FEATURE = "/projects/pay/features/card"
 PLACE = f"{FEATURE}/environments/production"

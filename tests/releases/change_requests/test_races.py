@@ -5,8 +5,8 @@ from functools import partial
 import pytest
 import sqlalchemy as sa
 
-from app.change_requests.models import Approval, ChangeRequest, State
 from app.core.db import db
+from app.releases.change_requests.models import Approval, ChangeRequest, State
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
 from tests.support.races import at_once, statuses
 

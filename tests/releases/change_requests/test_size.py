@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from app.change_requests.models import MAX_CHANGES
-from tests.clients import error_of, problems_of
-from tests.statements import statements
+from app.releases.change_requests.models import MAX_CHANGES
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
+from tests.support.clients import error_of, problems_of
+from tests.support.statements import statements
 
 FEW, MANY = 4, 24
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.clients import error_of
+from tests.support.clients import error_of
 
 FEATURES = "/projects/default/features"
 BULK = "/projects/default/bulk_features/environments"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.constraints.operators import Operator
-from tests.clients import problems_of
+from app.catalogue.constraints.operators import Operator
+from tests.support.clients import problems_of
 
 FEATURES = "/projects/default/features"
 PLACE = f"{FEATURES}/cart/environments/production"

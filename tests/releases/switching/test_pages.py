@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser import Browser
+from tests.support.browser import Browser
 
 PAGE = "/projects/default/features/cart"
 PLACE = "/projects/default/features/cart/environments/production"

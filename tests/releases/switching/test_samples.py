@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser import text_of
+from tests.support.browser import text_of
 
 FEATURE = "/projects/default/features/a"
 NEW = f"{FEATURE}/environments/development/strategies/new"

@@ -2,10 +2,10 @@
 
 import pytest
 
+from app.catalogue.environments.models import Environment, EnvironmentType
+from app.catalogue.strategies import queries
 from app.core.db import db, unit_of_work
-from app.environments.models import Environment, EnvironmentType
-from app.strategies import queries
-from tests.clients import error_of
+from tests.support.clients import error_of
 
 FEATURES = "/projects/default/features"
 PLACE = f"{FEATURES}/cart/environments/production"

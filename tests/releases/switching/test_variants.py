@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.clients import error_of, problems_of
+from tests.support.clients import error_of, problems_of
 
 PLACE = "/projects/default/features/cart/environments/production"
 PATH = f"{PLACE}/variants"

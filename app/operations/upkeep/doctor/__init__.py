@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from app.config import Settings
-from app.operations.doctor.findings import Finding
-from app.operations.doctor.instance import check_backup, check_database
-from app.operations.doctor.machine import check_disk, check_files
-from app.operations.doctor.proxy import check_proxy
-from app.operations.doctor.settings import check_settings
-from app.operations.doctor.sign_on import check_sign_on
+from app.core.config import Settings
+from app.operations.upkeep.doctor.findings import Finding
+from app.operations.upkeep.doctor.instance import check_backup, check_database
+from app.operations.upkeep.doctor.machine import check_disk, check_files
+from app.operations.upkeep.doctor.proxy import check_proxy
+from app.operations.upkeep.doctor.settings import check_settings
+from app.operations.upkeep.doctor.sign_on import check_sign_on
 
 
 def run_checks(settings: Settings, key: str, *, url: str | None) -> Iterator[Finding]:

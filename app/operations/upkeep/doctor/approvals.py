@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from app.config import Settings
+from app.catalogue.projects.approvals import shortages
+from app.core.config import Settings
 from app.core.words import counted
-from app.operations.doctor.findings import Finding, fine, warning
-from app.projects.approvals import shortages
+from app.operations.upkeep.doctor.findings import Finding, fine, warning
 
 ABOUT = "approvals"
 REMEDY = "Add members to the project, or let changes there need fewer approvals, in its settings."

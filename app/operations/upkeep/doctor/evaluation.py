@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from functools import partial
 
+from app.catalogue.environments import service as environments
 from app.core.db import transact
 from app.core.words import counted, listed
-from app.delivery import state
-from app.delivery.engines import evaluated
-from app.delivery.payloads import Answers
-from app.environments import service as environments
-from app.operations.doctor.findings import Finding, fine, wrong
+from app.delivery.sdk import state
+from app.delivery.sdk.engines import evaluated
+from app.delivery.sdk.payloads import Answers
+from app.operations.upkeep.doctor.findings import Finding, fine, wrong
 
 ABOUT = "evaluation"
 REMEDY = (

@@ -8,19 +8,19 @@ from sqlalchemy.exc import DBAPIError
 
 from app.accounts import admins
 from app.accounts import service as accounts
-from app.config import Settings
+from app.accounts.tokens import service as tokens
 from app.core import migrations
 from app.core.clock import utcnow
+from app.core.config import Settings
 from app.core.db import db, unit_of_work
+from app.core.events import service as events
 from app.core.files import revisions
-from app.events import service as events
-from app.operations import backup, heads
-from app.operations.doctor.approvals import check_approvals
-from app.operations.doctor.evaluation import check_evaluation
-from app.operations.doctor.findings import Finding, fine, warning, wrong
-from app.operations.heads import HEADS, UnreadableHeads, has_served
-from app.tokens import service as tokens
-from app.webhooks import traffic as webhooks
+from app.delivery.webhooks import traffic as webhooks
+from app.operations.upkeep import backup, heads
+from app.operations.upkeep.doctor.approvals import check_approvals
+from app.operations.upkeep.doctor.evaluation import check_evaluation
+from app.operations.upkeep.doctor.findings import Finding, fine, warning, wrong
+from app.operations.upkeep.heads import HEADS, UnreadableHeads, has_served
 
 SOON = timedelta(days=14)
 BACKUPS_EVERY = timedelta(days=7)

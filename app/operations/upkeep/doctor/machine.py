@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
 
-from app.config import KEY_FILE, Settings
-from app.operations.backup import LAST_BACKUP
-from app.operations.doctor.findings import Finding, fine, warning, wrong
-from app.operations.heads import HEADS
+from app.core.config import KEY_FILE, Settings
+from app.operations.upkeep.backup import LAST_BACKUP
+from app.operations.upkeep.doctor.findings import Finding, fine, warning, wrong
+from app.operations.upkeep.heads import HEADS
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 MEGABYTE = 1_000_000

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
-from app.config import Settings, every_setting
-from app.operations.doctor.findings import Finding, fine, warning, wrong
+from app.core.config import Settings, every_setting
+from app.operations.upkeep.doctor.findings import Finding, fine, warning, wrong
 
 ENCRYPTED = {"require", "verify-ca", "verify-full"}
 LOCAL = ("", "localhost", "127.0.0.1", "::1")

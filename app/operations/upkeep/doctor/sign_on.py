@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from app.config import Settings
-from app.config.kinds import is_loopback
-from app.operations.doctor.findings import Finding, fine, warning, wrong
-from app.sign_on import checks
-from app.sign_on.provider import Provider
+from app.access.sign_on import checks
+from app.access.sign_on.provider import Provider
+from app.core.config import Settings
+from app.core.config.kinds import is_loopback
+from app.operations.upkeep.doctor.findings import Finding, fine, warning, wrong
 
 ABOUT = "sign-on"
 
