@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from functools import cache
+from math import nan
 
 from prometheus_client import (
     CollectorRegistry,
@@ -14,6 +15,9 @@ from prometheus_client import (
     values,
 )
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.core.errors import Unavailable
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -68,9 +72,21 @@ class Metrics:
         self._busy.set(busy)
         self._memory.set(memory)
 
-    def watch(self, name: str, what: str, look: Callable[[], float]) -> None:
-        """Have ``look`` called whenever the figures are read."""
-        Gauge(name, what, registry=self._watched).set_function(look)
+    def watch(
+        self, name: str, what: str, look: Callable[[], float], *, unknown: float = nan
+    ) -> None:
+        """Have ``look`` called whenever the figures are read.
+
+        ``unknown``: the figure while the database doesn't answer.
+        """
+
+        def read() -> float:
+            try:
+                return look()
+            except (SQLAlchemyError, Unavailable):
+                return unknown
+
+        Gauge(name, what, registry=self._watched).set_function(read)
 
     def text(self) -> bytes:
         """Everything in Prometheus' own form."""

@@ -1,11 +1,8 @@
 from dataclasses import dataclass
-from math import nan
 from typing import Any
 
 from flask import Flask, Response, url_for
-from sqlalchemy.exc import SQLAlchemyError
 
-from app.core.errors import Unavailable
 from app.core.paging import Page
 from app.core.permissions import Permission
 from app.delivery.webhooks import outbox, schemas, service, traffic
@@ -38,7 +35,7 @@ def init_app(app: Flask) -> None:
     app.extensions["flagstaff.metrics"].watch(
         "flagstaff_webhook_messages_waiting",
         "Messages that wait to be sent to webhooks.",
-        _messages_waiting,
+        outbox.number_waiting,
     )
 
 
@@ -156,11 +153,3 @@ def _get_for_change(id: int) -> Webhook:
     webhook = service.get(id, for_change=True)
     check_if_match(schemas.WebhookRow, traffic.view(webhook))
     return webhook
-
-
-def _messages_waiting() -> float:
-    """NaN while the database doesn't answer."""
-    try:
-        return outbox.number_waiting()
-    except (SQLAlchemyError, Unavailable):
-        return nan

@@ -4,7 +4,6 @@ from ipaddress import ip_address
 from typing import Any
 
 from flask import Flask, Response, jsonify, request
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.core import migrations, storage
 from app.core.db import db
@@ -27,6 +26,7 @@ def init_app(app: Flask) -> None:
         "flagstaff_ready",
         "Whether the database answers, has the right schema and can be written to.",
         _is_ready,
+        unknown=0,
     )
 
 
@@ -41,7 +41,7 @@ def health() -> Response:
 @bp.response(200)
 def ready() -> Response:
     """Check that the database answers, has the right schema and can be written to"""
-    if not (migrations.is_current(db.engine) and storage.is_writable(db.engine)):
+    if not _is_ready():
         raise Unavailable
     return jsonify(status="ready")
 
@@ -91,10 +91,7 @@ def _user() -> str | None:
 
 
 def _is_ready() -> bool:
-    try:
-        return migrations.is_current(db.engine) and storage.is_writable(db.engine)
-    except (SQLAlchemyError, Unavailable):
-        return False
+    return migrations.is_current(db.engine) and storage.is_writable(db.engine)
 
 
 def _comes_from_this_machine() -> bool:
