@@ -67,21 +67,27 @@ class DomainWithoutWeb(Wall):
 class Roles(Wall):
     """In a room, a file imports files of its own role or of lower ones only, in all areas.
 
-    ``rooms``: the packages that it holds in. ``roles``: patterns of names, the highest role first;
-    ``*`` is for what no other names.
+    ``kernels``: rooms whose own files have no roles; there it holds inside each area. ``roles``:
+    patterns of names, the highest role first; ``*`` is for what no other names.
     """
 
-    rooms = _names()
+    kernels = _names()
     roles = _names()
 
     def forbidden(self, graph: ImportGraph) -> list[Import]:
         return [
             (importer, imported)
-            for room in self.rooms
-            for importer in graph.find_descendants(room)
+            for package in self._packages(graph)
+            for importer in graph.find_descendants(package)
             for imported in graph.find_modules_directly_imported_by(importer)
-            if imported.startswith(f"{room}.") and self._height(imported) > self._height(importer)
+            if imported.startswith(f"{package}.")
+            and self._height(imported) > self._height(importer)
         ]
+
+    def _packages(self, graph: ImportGraph) -> set[str]:
+        """All rooms, but of the kernels their areas."""
+        areas = (graph.find_children(kernel) for kernel in self.kernels)
+        return (graph.find_children("app") - set(self.kernels)).union(*areas)
 
     def _height(self, module: str) -> int:
         named = [_matches(module, role.split()) for role in self.roles]

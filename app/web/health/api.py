@@ -5,12 +5,11 @@ from typing import Any
 
 from flask import Flask, Response, jsonify, request
 
-from app.core import migrations, storage
+from app.core import migrations, proxy_check, storage
 from app.core.db import db
 from app.core.errors import NotFound, Unavailable
 from app.core.permissions import Access
 from app.web.caller import admit
-from app.web.health import proxy_check
 from app.web.http import current_metrics
 from app.web.metrics import CONTENT_TYPE
 from app.web.remote_user import came_from_proxy

@@ -8,9 +8,9 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+from app.core import proxy_check
 from app.core.config import Settings
 from app.operations.upkeep.doctor.findings import Finding, fine, warning, wrong
-from app.web.health import proxy_check
 
 ABOUT = "proxy"
 SECONDS = 30
