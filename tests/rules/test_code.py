@@ -53,6 +53,16 @@ def test_no_face_talks_to_the_database_itself():
     assert talking == set()
 
 
+def test_no_query_names_a_table_past_its_model():
+    naming = {
+        f"{path.relative_to(APP)}:{node.lineno}"
+        for path in APP.rglob("*.py")
+        for node in attributes(path)
+        if node.attr == "table" and isinstance(node.value, ast.Name) and node.value.id == "sa"
+    }
+    assert naming == set()
+
+
 def test_no_line_of_a_template_is_longer_than_120_characters():
     lines = {
         f"{path.relative_to(ROOT)}:{number}"

@@ -12,6 +12,7 @@ from importlinter.api import read_configuration
 from importlinter.contracts.acyclic_siblings import AcyclicSiblingsContract
 from importlinter.contracts.layers import LayersContract
 
+from app.core.db import Model
 from tests.rules.walls import DomainWithoutWeb, Roles
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,13 +98,33 @@ def test_the_domain_reaches_no_face_and_nothing_of_the_web(imports, added):
 
 
 @pytest.mark.slow
-def test_no_two_areas_need_each_other(imports):
-    assert not is_kept(
-        "acyclic_siblings",
-        imports,
-        ("app.catalogue.projects.models", "app.catalogue.features.models"),
-        ("app.catalogue.features.models", "app.catalogue.projects.models"),
-    )
+@pytest.mark.parametrize(
+    "added",
+    [
+        ("app.catalogue.projects.service", "app.catalogue.features.service"),
+        ("app.delivery.playground.models", "app.delivery.a_new_area.models"),
+    ],
+)
+def test_no_two_areas_need_each_other(imports, added):
+    importer, imported = added
+    assert not is_kept("acyclic_siblings", imports, added, (imported, importer))
+
+
+def test_foreign_keys_lead_to_the_same_room_or_down():
+    import_module("app.factory")  # with all models
+    floors = {room: number for number, floor in enumerate(FLOORS) for room in floor}
+    rooms = {
+        mapper.local_table: mapper.class_.__module__.split(".")[1]
+        for mapper in Model.registry.mappers
+    }
+    upward = {
+        f"{key.parent} -> {key.column}"
+        for table, room in rooms.items()
+        for key in table.foreign_keys
+        if (other := rooms[key.column.table]) != room and floors[other] <= floors[room]
+    }
+    assert rooms
+    assert upward == set()
 
 
 def test_the_drawing_has_the_rooms_on_their_floors():

@@ -7,22 +7,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies.models import FeatureState, Strategy
 from app.core.db import db
 from app.core.words import counted
 
 COMPARE_WITH_PARTS = ("STR_", "REGEX", "IN_CIDR")
 """The beginnings of operators that compare with a part of a value, or a pattern."""
-
-# Looked through here. The models are in strategies and segments, areas above.
-_strategies = sa.table(
-    "strategies",
-    sa.column("feature_id"),
-    sa.column("parameters", sa.JSON),
-    sa.column("constraints", sa.JSON),
-    sa.column("variants", sa.JSON),
-)
-_states = sa.table("feature_states", sa.column("feature_id"), sa.column("variants", sa.JSON))
-_segments = sa.table("segments", sa.column("constraints", sa.JSON))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +46,7 @@ def of(name: str) -> Uses:
     features: set[int | None] = set()
     values: Counter[str] = Counter()
     strategies = sticky = segments = 0
-    for (constraints,) in _with_name(name, _segments.c.constraints):
+    for (constraints,) in _with_name(name, Segment.constraints):
         if own := _about(name, constraints):
             segments += 1
             values.update(_whole_values(own))
@@ -73,17 +64,19 @@ def of(name: str) -> Uses:
 
 def _mentions(name: str) -> Iterator[Any]:
     """The strategies whose texts have the name somewhere, and the variants they share."""
-    columns = _strategies.c
-    yield from _with_name(
-        name, columns.parameters, columns.constraints, columns.variants, also=[columns.feature_id]
-    )
-    for feature_id, variants in _with_name(name, _states.c.variants, also=[_states.c.feature_id]):
+    texts = Strategy.parameters, Strategy.constraints, Strategy.variants
+    yield from _with_name(name, *texts, also=[Strategy.feature_id])
+    for feature_id, variants in _with_name(
+        name, FeatureState.variants, also=[FeatureState.feature_id]
+    ):
         overrides = [each for variant in variants for each in variant.get("overrides", ())]
         yield feature_id, {}, [each | {"operator": "IN"} for each in overrides], variants
 
 
 def _with_name(
-    name: str, *columns: sa.ColumnClause[Any], also: Sequence[sa.ColumnClause[Any]] = ()
+    name: str,
+    *columns: sa.SQLColumnExpression[Any],
+    also: Sequence[sa.SQLColumnExpression[Any]] = (),
 ) -> Iterator[Any]:
     """The rows in which one of the columns has the name in quotes."""
     quoted = f'"{name}"'

@@ -3,16 +3,13 @@ from typing import TypedDict, Unpack
 import sqlalchemy as sa
 
 from app.catalogue.environments.models import MAX_ORDER, Environment, EnvironmentType
+from app.catalogue.projects.models import Project, ProjectEnvironment
 from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.models import EventType
 from app.core.paging import Page, page_of
-from app.core.visibility import can_see, projects
-
-# Counted here for the list of environments. The model is in app/catalogue/projects, an area above.
-_enabled = sa.table("project_environments", sa.column("project_id"), sa.column("environment"))
 
 
 class Changes(TypedDict, total=False):
@@ -62,10 +59,10 @@ def get_for_change(name: str) -> Environment:
 def project_counts(actor: Actor) -> dict[str, int]:
     """How many active projects that the actor can see use each environment, without zeros."""
     query = (
-        sa.select(_enabled.c.environment, sa.func.count().label("projects"))
-        .join(projects, projects.c.id == _enabled.c.project_id)
-        .where(projects.c.archived_at.is_(None), can_see(actor, projects.c.id, projects.c.mode))
-        .group_by(_enabled.c.environment)
+        sa.select(ProjectEnvironment.environment, sa.func.count().label("projects"))
+        .join(Project, Project.id == ProjectEnvironment.project_id)
+        .where(Project.archived_at.is_(None), Project.visible_to(actor))
+        .group_by(ProjectEnvironment.environment)
     )
     return {row.environment: row.projects for row in db.session.execute(query)}
 

@@ -9,7 +9,6 @@ from app.catalogue.features import service as features
 from app.catalogue.features.models import Feature
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.models import Project
-from app.catalogue.projects.queries import visible_to
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, insert_if_absent
@@ -74,7 +73,7 @@ def all_of(actor: Actor) -> list[Marked]:
         .select_from(Favourite)
         .join(Project, Project.id == Favourite.project_id)
         .outerjoin(Feature, Feature.id == Favourite.feature_id)
-        .where(Favourite.account_id == actor.id, visible_to(actor))
+        .where(Favourite.account_id == actor.id, Project.visible_to(actor))
         .order_by(
             Favourite.feature_id != 0,
             sa.func.lower(sa.func.coalesce(Feature.name, Project.name)),

@@ -2,10 +2,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column, query_expression, relationship
 
 from app.accounts.models import HeldRole
+from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import Model, at_most
 from app.core.permissions import Role
@@ -53,8 +55,6 @@ class Project(Model):
     feature_count: Mapped[int] = query_expression()
     """Active features. Loaded only for lists, like ``member_count``."""
     member_count: Mapped[int] = query_expression()
-    open_change_requests: Mapped[int] = query_expression()
-    """Those that are neither drafts nor closed. Loaded only for the pages of the project."""
     changed_at: Mapped[datetime | None] = query_expression()
     """The time of its last event. Loaded only for lists."""
 
@@ -64,6 +64,13 @@ class Project(Model):
         at_most("description", 5_000),
         at_most("default_stickiness", 100),
     )
+
+    @classmethod
+    def visible_to(cls, actor: Actor) -> sa.ColumnElement[bool]:
+        """Whether the actor can see a project: only members and Admins see a private one."""
+        if actor.is_admin:
+            return sa.true()
+        return sa.or_(cls.mode != ProjectMode.PRIVATE, cls.id.in_(list(actor.project_roles)))
 
     @property
     def environments(self) -> list[str]:

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import selectinload, with_expression
 
 from app.accounts.models import Account, AccountKind
+from app.catalogue.features.models import Feature
 from app.catalogue.projects.models import (
     Member,
     Membership,
@@ -20,11 +21,6 @@ from app.core.db import MAX_ID, chunks, contains, db
 from app.core.events.models import Event
 from app.core.paging import sorted_by
 from app.core.permissions import Role
-from app.core.visibility import can_see
-
-# Counted here for the pages of projects. The models are in areas above.
-_features = sa.table("features", sa.column("project_id"), sa.column("archived_at"))
-_change_requests = sa.table("change_requests", sa.column("project_id"), sa.column("state"))
 
 
 class HeadCount(NamedTuple):
@@ -38,11 +34,6 @@ class HeadCount(NamedTuple):
     @property
     def everyone(self) -> int:
         return self.people + self.service_accounts
-
-
-def visible_to(actor: Actor) -> sa.ColumnElement[bool]:
-    """Whether the actor can see a project; for queries of the model."""
-    return can_see(actor, Project.id, Project.mode)
 
 
 def is_insider(actor: Actor, project_id: str) -> bool:
@@ -71,13 +62,13 @@ def approver_count(project_id: str) -> int:
 
 def visible_projects(actor: Actor, project_id: str | None = None) -> sa.Select[str]:
     """The ids of all projects that the actor can see, or that one of them."""
-    query = sa.select(Project.id).where(visible_to(actor))
+    query = sa.select(Project.id).where(Project.visible_to(actor))
     return query if project_id is None else query.where(Project.id == project_id)
 
 
 def hidden_from(actor: Actor) -> sa.Select[str]:
     """The ids of all projects that the actor cannot see."""
-    return sa.select(Project.id).where(~visible_to(actor))
+    return sa.select(Project.id).where(~Project.visible_to(actor))
 
 
 def rows(
@@ -125,27 +116,13 @@ def counted(actor: Actor) -> sa.Select[Project]:
     """The projects that the actor can see, each with its counts and the time of its last change."""
     return (
         sa.select(Project)
-        .where(visible_to(actor))
+        .where(Project.visible_to(actor))
         .options(
             with_expression(Project.feature_count, _active_features()),
             with_expression(Project.member_count, _members()),
             with_expression(Project.changed_at, _last_change()),
         )
     )
-
-
-def with_open_change_requests(query: sa.Select[Project]) -> sa.Select[Project]:
-    number = (
-        sa.select(sa.func.count())
-        .select_from(_change_requests)
-        .where(
-            _change_requests.c.project_id == Project.id,
-            _change_requests.c.state.in_(["In review", "Scheduled"]),
-        )
-        .correlate(Project)
-        .scalar_subquery()
-    )
-    return query.options(with_expression(Project.open_change_requests, number))
 
 
 def owners(project_ids: Collection[str]) -> dict[str, list[Account]]:
@@ -193,9 +170,7 @@ def head_count(project_id: str | None, creator: int | None = None) -> HeadCount:
 
 
 def has_active_features(project_id: str) -> bool:
-    query = sa.exists().where(
-        _features.c.project_id == project_id, _features.c.archived_at.is_(None)
-    )
+    query = sa.exists().where(Feature.project_id == project_id, Feature.archived_at.is_(None))
     return bool(db.session.scalar(sa.select(query)))
 
 
@@ -255,8 +230,8 @@ def _with_owner() -> sa.Select[str]:
 def _active_features() -> sa.ScalarSelect[int]:
     return (
         sa.select(sa.func.count())
-        .select_from(_features)
-        .where(_features.c.project_id == Project.id, _features.c.archived_at.is_(None))
+        .select_from(Feature)
+        .where(Feature.project_id == Project.id, Feature.archived_at.is_(None))
         .correlate(Project)
         .scalar_subquery()
     )

@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from app.accounts.models import Account
 from app.catalogue.environments import service as known_environments
+from app.catalogue.features.models import Feature
 from app.catalogue.projects import queries
 from app.catalogue.projects.approvals import guard
 from app.catalogue.projects.models import (
@@ -16,9 +17,9 @@ from app.catalogue.projects.models import (
     ProjectEnvironment,
     ProjectMode,
 )
+from app.catalogue.strategies.models import FeatureState
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.columns import UtcDateTime
 from app.core.db import db, flush, rows, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.events import service as events
@@ -50,17 +51,6 @@ _archived_at = sa.select(Project.archived_at).where(
 _archived_at_locked = _archived_at.with_for_update(read=True, key_share=True)
 
 
-# Switched off here, with the environment. The models are in areas above.
-_features = sa.table("features", sa.column("id"), sa.column("project_id"))
-_states = sa.table(
-    "feature_states",
-    sa.column("feature_id"),
-    sa.column("environment"),
-    sa.column("enabled"),
-    sa.column("changed_at", UtcDateTime),
-)
-
-
 class Filters(TypedDict, total=False):
     """What a list of projects can be filtered and sorted by."""
 
@@ -83,7 +73,7 @@ def names(actor: Actor, limit: int, permission: Permission | None = None) -> lis
     ``permission``: only those in which the actor holds it.
     """
     query = sa.select(Project.id, Project.name).where(
-        queries.visible_to(actor), Project.archived_at.is_(None)
+        Project.visible_to(actor), Project.archived_at.is_(None)
     )
     if permission is not None and not actor.may(permission):
         known = {DEFAULT_PROJECT, *actor.project_roles}
@@ -109,8 +99,8 @@ class Overview:
 
 
 def overview(actor: Actor, project_id: str) -> Overview:
-    query = queries.with_open_change_requests(queries.counted(actor))
-    query = query.where(Project.id == project_id).execution_options(populate_existing=True)
+    query = queries.counted(actor).where(Project.id == project_id)
+    query = query.execution_options(populate_existing=True)
     project = _found(query, project_id)
     return Overview(
         project,
@@ -293,21 +283,25 @@ def revive(actor: Actor, project_id: str) -> Project:
 
 def _switch_off(actor: Actor, project: Project, environments: Collection[str]) -> None:
     """Switch the features off that are on there; they keep their strategies."""
-    inside = sa.select(_features.c.id).where(_features.c.project_id == project.id)
-    on = sa.select(_states.c.environment).where(
-        _states.c.enabled, _states.c.environment.in_(environments), _states.c.feature_id.in_(inside)
+    inside = sa.select(Feature.id).where(Feature.project_id == project.id)
+    on = sa.select(FeatureState.environment).where(
+        FeatureState.enabled,
+        FeatureState.environment.in_(environments),
+        FeatureState.feature_id.in_(inside),
     )
     found = set(db.session.scalars(on.distinct()))
     instead = "Switch the features off there first, in a change request."
     guard(actor, project.id, found, instead=instead)
-    off = sa.update(_states).where(
-        _states.c.enabled, _states.c.environment.in_(found), _states.c.feature_id.in_(inside)
+    off = sa.update(FeatureState).where(
+        FeatureState.enabled,
+        FeatureState.environment.in_(found),
+        FeatureState.feature_id.in_(inside),
     )
     db.session.execute(off.values(enabled=False, changed_at=utcnow()))
 
 
 def _select(actor: Actor, project_id: str) -> sa.Select[Project]:
-    return sa.select(Project).where(Project.id == project_id, queries.visible_to(actor))
+    return sa.select(Project).where(Project.id == project_id, Project.visible_to(actor))
 
 
 def _found(query: sa.Select[Project], project_id: str) -> Project:

@@ -7,32 +7,17 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.features.models import Feature
+from app.catalogue.projects.models import Project
 from app.catalogue.segments.models import Segment
+from app.catalogue.strategies.models import Strategy, StrategySegment
 from app.core.actor import Actor
 from app.core.db import chunks, contains, db
 from app.core.paging import sorted_by
-from app.core.visibility import can_see, projects
 
-# Looked through here. The models are in strategies and features, areas above.
-_links = sa.table("strategy_segments", sa.column("strategy_id"), sa.column("segment_id"))
-_strategies = sa.table(
-    "strategies",
-    sa.column("id"),
-    sa.column("name"),
-    sa.column("feature_id"),
-    sa.column("project_id"),
-    sa.column("environment"),
-)
-_features = sa.table(
-    "features",
-    sa.column("id"),
-    sa.column("name"),
-    sa.column("project_id"),
-    sa.column("archived_at"),
-)
-_project_id = sa.func.coalesce(_features.c.project_id, _strategies.c.project_id)
-_used = _links.join(_strategies, _strategies.c.id == _links.c.strategy_id).outerjoin(
-    _features, _features.c.id == _strategies.c.feature_id
+_project_id = sa.func.coalesce(Feature.project_id, Strategy.project_id)
+_used = sa.join(StrategySegment, Strategy, Strategy.id == StrategySegment.strategy_id).outerjoin(
+    Feature, Feature.id == Strategy.feature_id
 )
 
 
@@ -93,14 +78,14 @@ def use_counts(ids: Collection[int]) -> dict[int, UseCount]:
     for chunk in chunks(ids):
         query = (
             sa.select(
-                _links.c.segment_id,
+                StrategySegment.segment_id,
                 sa.func.count(),
-                sa.func.count(_strategies.c.feature_id.distinct()),
+                sa.func.count(Strategy.feature_id.distinct()),
                 sa.func.count(_project_id.distinct()),
             )
             .select_from(_used)
-            .where(_links.c.segment_id.in_(chunk))
-            .group_by(_links.c.segment_id)
+            .where(StrategySegment.segment_id.in_(chunk))
+            .group_by(StrategySegment.segment_id)
         )
         found |= {id: UseCount(*numbers) for id, *numbers in db.session.execute(query)}
     return found
@@ -110,19 +95,19 @@ def uses(id: int, *, visible_to: Actor | None = None) -> list[Use]:
     """The strategies that use a segment; with ``visible_to`` in projects that the actor can see."""
     query = (
         sa.select(
-            _strategies.c.id,
-            _strategies.c.name,
+            Strategy.id,
+            Strategy.name,
             _project_id,
-            _features.c.name,
-            _strategies.c.environment,
-            _features.c.archived_at.is_not(None),
+            Feature.name,
+            Strategy.environment,
+            Feature.archived_at.is_not(None),
         )
-        .select_from(_used.join(projects, projects.c.id == _project_id))
-        .where(_links.c.segment_id == id)
-        .order_by(_project_id, _features.c.name, _strategies.c.environment, _strategies.c.id)
+        .select_from(_used.join(Project, Project.id == _project_id))
+        .where(StrategySegment.segment_id == id)
+        .order_by(_project_id, Feature.name, Strategy.environment, Strategy.id)
     )
     if visible_to is not None:
-        query = query.where(can_see(visible_to, projects.c.id, projects.c.mode))
+        query = query.where(Project.visible_to(visible_to))
     return [Use(*row) for row in db.session.execute(query)]
 
 
@@ -134,5 +119,5 @@ def with_ids(ids: Collection[int]) -> dict[int, Segment]:
 
 
 def _visible(actor: Actor) -> sa.ColumnElement[bool]:
-    seen = sa.select(projects.c.id).where(can_see(actor, projects.c.id, projects.c.mode))
+    seen = sa.select(Project.id).where(Project.visible_to(actor))
     return sa.or_(Segment.project_id.is_(None), Segment.project_id.in_(seen))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from app.catalogue.environments.models import Environment, EnvironmentType
+from app.catalogue.features.models import Feature
 from app.catalogue.projects.models import Approval, ProjectEnvironment
 from app.catalogue.strategies.models import (
     Copy,
@@ -72,20 +73,19 @@ _with_strategy = OnList(
         )
     )
 )
-_features = sa.table("features", sa.column("id", sa.Integer))  # the model is in an area above
 _add = OnList(
     lambda is_among: sa.insert(FeatureState).from_select(
         ["feature_id", "environment", "enabled", "variants", "changed_at"],
         sa.select(
-            _features.c.id,
+            Feature.id,
             sa.bindparam("in_environment", type_=sa.String),
             sa.bindparam("is_enabled", type_=sa.Boolean),
             sa.literal([], sa.JSON),
             sa.bindparam("at", type_=UtcDateTime),
         ).where(
-            is_among(_features.c.id),
+            is_among(Feature.id),
             ~sa.exists().where(
-                FeatureState.feature_id == _features.c.id,
+                FeatureState.feature_id == Feature.id,
                 FeatureState.environment == sa.bindparam("in_environment", type_=sa.String),
             ),
         ),

@@ -2,12 +2,10 @@
 
 import sqlalchemy as sa
 
+from app.catalogue.features.models import Feature
+from app.catalogue.projects.models import Project
 from app.catalogue.tags.models import FeatureTag
 from app.core.actor import Actor
-from app.core.visibility import can_see, projects
-
-# The model is in app/catalogue/features, an area above.
-_features = sa.table("features", sa.column("id"), sa.column("project_id"))
 
 
 def visible_uses(actor: Actor) -> sa.FromClause:
@@ -16,8 +14,8 @@ def visible_uses(actor: Actor) -> sa.FromClause:
         return sa.alias(FeatureTag.__table__, "uses")
     return (
         sa.select(FeatureTag.feature_id, FeatureTag.tag_id)
-        .join(_features, _features.c.id == FeatureTag.feature_id)
-        .join(projects, projects.c.id == _features.c.project_id)
-        .where(can_see(actor, projects.c.id, projects.c.mode))
+        .join(Feature, Feature.id == FeatureTag.feature_id)
+        .join(Project, Project.id == Feature.project_id)
+        .where(Project.visible_to(actor))
         .subquery("uses")
     )

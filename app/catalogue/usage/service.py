@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from app.catalogue.environments.models import Environment
+from app.catalogue.features.models import Feature
 from app.catalogue.usage import tokens
 from app.catalogue.usage.models import (
     Application,
@@ -28,14 +29,6 @@ INSTANCES_KEPT = timedelta(days=7)
 UNKNOWN_KEPT = timedelta(days=7)
 MOST_UNKNOWN = 1_000
 """Names of features that don’t exist: an application could make up any number of them."""
-
-features = sa.table(
-    "features",
-    sa.column("id", sa.Integer),
-    sa.column("name", sa.String),
-    sa.column("project_id", sa.String),
-)
-"""The columns that usage needs. The model is in app/catalogue/features, which shows usage."""
 
 
 class Counted(NamedTuple):
@@ -92,8 +85,8 @@ class Report:
 
 
 _features = OnList(
-    lambda is_among: sa.select(features.c.name, features.c.id, features.c.project_id).where(
-        is_among(features.c.name)
+    lambda is_among: sa.select(Feature.name, Feature.id, Feature.project_id).where(
+        is_among(Feature.name)
     )
 )
 _ids_of_applications = OnList(

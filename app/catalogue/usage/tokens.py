@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.sdk_tokens.models import SdkToken
 from app.catalogue.usage.models import Application, TokenUse
 from app.core.db import db
 from app.core.lists import OnList
@@ -14,14 +15,11 @@ KEPT = timedelta(days=7)
 MOST_APPLICATIONS = 100
 """Of one token: an application could make up any number of names for itself."""
 
-tokens = sa.table("sdk_tokens", sa.column("id", sa.Integer))
-"""The column that usage needs. The model is in sdk_tokens, which shows who uses a token."""
-
 _uses = OnList(
     lambda is_among: (
-        sa.select(tokens.c.id, TokenUse.application_id)
-        .join_from(tokens, TokenUse, TokenUse.token_id == tokens.c.id, isouter=True)
-        .where(is_among(tokens.c.id))
+        sa.select(SdkToken.id, TokenUse.application_id)
+        .join_from(SdkToken, TokenUse, TokenUse.token_id == SdkToken.id, isouter=True)
+        .where(is_among(SdkToken.id))
     )
 )
 

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 
 from app.catalogue.features.models import Feature
 from app.catalogue.projects.models import Project
-from app.catalogue.projects.queries import visible_to
 from app.catalogue.visits.models import Visit
 from app.core.actor import Actor
 from app.core.db import db, upsert
@@ -79,7 +78,7 @@ def recent(actor: Actor, limit: int) -> list[Visited]:
         )
         .join(Project, Project.id == Visit.project_id)
         .outerjoin(Feature, Feature.id == Visit.feature_id)
-        .where(Visit.account_id == actor.id, visible_to(actor))
+        .where(Visit.account_id == actor.id, Project.visible_to(actor))
         .order_by(Visit.at.desc(), Visit.project_id, Visit.feature_id)
         .limit(limit)
     )

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from app.catalogue.features.models import Dependency, Feature
 from app.catalogue.features.queries import rule_for_sdks
 from app.catalogue.projects.models import Project, ProjectEnvironment
-from app.catalogue.projects.queries import visible_to
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
 from app.core.actor import Actor
@@ -71,13 +70,17 @@ def project_of(actor: Actor, feature: str) -> str | None:
     """The project of an active feature that the actor can see."""
     query = sa.select(Feature.project_id).join(Project, Project.id == Feature.project_id)
     active = (Feature.archived_at.is_(None), Project.archived_at.is_(None))
-    found = rows(query.where(Feature.name == feature, *active, visible_to(actor)))
+    found = rows(query.where(Feature.name == feature, *active, Project.visible_to(actor)))
     return found[0].project_id if found else None
 
 
 def _chosen(actor: Actor, projects: Collection[str] | None) -> sa.ColumnElement[bool]:
     """Of features and projects: those that SDKs get, in projects that were asked for."""
-    every = [Feature.archived_at.is_(None), Project.archived_at.is_(None), visible_to(actor)]
+    every = [
+        Feature.archived_at.is_(None),
+        Project.archived_at.is_(None),
+        Project.visible_to(actor),
+    ]
     if projects is not None:
         every.append(Project.id.in_(projects))
     return sa.and_(*every)

@@ -179,7 +179,7 @@ def recent(actor: Actor) -> Activity:
 
 def known_projects(actor: Actor) -> list[tuple[str, str]]:
     """Ids and names of projects that the actor can see, by name; at most SUGGESTIONS."""
-    query = sa.select(Project.id, Project.name).where(projects.visible_to(actor))
+    query = sa.select(Project.id, Project.name).where(Project.visible_to(actor))
     query = query.order_by(sa.func.lower(Project.name), Project.id).limit(SUGGESTIONS)
     return [(id, name) for id, name in db.session.execute(query)]
 

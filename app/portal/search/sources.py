@@ -13,7 +13,7 @@ from app.catalogue.context.models import ContextField
 from app.catalogue.environments.models import Environment
 from app.catalogue.features.models import Feature
 from app.catalogue.projects.models import Project, ProjectEnvironment
-from app.catalogue.projects.queries import hidden_from, visible_to
+from app.catalogue.projects.queries import hidden_from
 from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject
 from app.catalogue.segments import queries as segments
 from app.catalogue.segments.models import Segment
@@ -116,7 +116,7 @@ SOURCES = {
         names=(Project.name, Project.id),
         beside=(Project.description,),
         archived_at=Project.archived_at,
-        visible=visible_to,
+        visible=Project.visible_to,
     ),
     Kind.TAGS: Source(
         columns=(Tag.id, Tag.type, Tag.value),

@@ -40,7 +40,9 @@ OPEN = [state for state in State if state not in CLOSED]
 
 
 def init_app(app: Flask) -> None:
+    """Let the navigation and the pages of projects show how many there are."""
     navigation.count(app, "change_request_pages.inbox", waiting.number)
+    app.jinja_env.globals["open_change_requests"] = waiting.open_in
 
 
 @bp.get("/change-requests", needs=Access.SIGNED_IN)

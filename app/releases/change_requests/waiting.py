@@ -30,6 +30,15 @@ def number(actor: Actor) -> int:
     return db.session.scalar(sa.select(sa.func.count()).select_from(found)) or 0
 
 
+def open_in(project_id: str) -> int:
+    """How many of a project are neither drafts nor closed, for the tab of the project."""
+    query = sa.select(sa.func.count()).where(
+        ChangeRequest.project_id == project_id,
+        ChangeRequest.state.in_([State.IN_REVIEW, State.SCHEDULED]),
+    )
+    return db.session.scalar(query) or 0
+
+
 def numbers(actor: Actor) -> Numbers:
     query = sa.select(
         sa.func.count().filter(waits_for_approval(actor)),
