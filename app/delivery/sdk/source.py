@@ -19,7 +19,7 @@ from app.core.clock import utcnow
 from app.core.commits import Version, Watch
 from app.core.db import Begin, beginning, db, rows, transact
 from app.core.errors import DomainError, Unavailable
-from app.core.events.models import Event, EventHead, EventType
+from app.core.events.models import Event, EventHead
 from app.core.logs import LOGGER
 from app.delivery.origins import service as cors
 from app.delivery.sdk import state
@@ -34,13 +34,6 @@ LOOK_SECONDS = 0.5
 RETRY_SECONDS = 1.0
 WARN_SECONDS = 60.0
 MOST_EVENTS = 200
-
-UNRELATED = (
-    *("user-", "inactive-users-", "service-account-", "token-", "sdk-token-", "password-"),
-    *("recovery-", "second-factor-", "setup-link-", "project-access-", "backup-created"),
-    *("feature-completed", "feature-uncompleted", "browser-origins-"),
-)
-"""How the types of events begin that change nothing of what SDKs get. All others may."""
 
 _head = sa.select(EventHead.last_id, EventHead.digest)
 _since = (
@@ -267,7 +260,7 @@ class Source:
         since = self._ask(lambda: rows(_since, last=head.id))
         if not since or (since[0].id, since[0].digest) != head or len(since) == MOST_EVENTS:
             return True  # another database, or more than is worth looking through
-        return any(_may_change_delivery(event.type) for event in since[1:])
+        return any(event.type.declared.touches_sdks for event in since[1:])
 
     def _read_readers(self) -> dict[bytes, Reader]:
         readers: dict[bytes, Reader] = {}
@@ -310,7 +303,3 @@ class Source:
                 LOGGER.warning("SDKs get what was known before the database was away: %s", error)
             raise Unavailable from error
         self._away_since = None
-
-
-def _may_change_delivery(type: EventType) -> bool:
-    return not type.value.startswith(UNRELATED)

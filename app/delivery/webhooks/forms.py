@@ -3,19 +3,12 @@ from typing import Any
 
 from wtforms import BooleanField, SelectMultipleField, StringField
 
-from app.core.events.models import EventType
+from app.core.events.types import EventType, Subject
 from app.delivery.webhooks import schemas
 from app.delivery.webhooks.models import ALL, Webhook
 from app.web.conflicts import Values, in_words
 from app.web.forms import ReasonField, SchemaForm
 
-GROUPS = (
-    ("Change requests", ("change-request-",)),
-    ("Features", ("feature-",)),
-    ("Projects and environments", ("project-", "environment-", "default-strategy-")),
-    ("Targeting", ("segment-", "context-field-", "strategy-type-", "tag-")),
-)
-REST = "People, tokens and the rest"
 NEW: Values = {"event_types": [], "projects": [ALL]}
 
 
@@ -45,13 +38,10 @@ class _Fields(SchemaForm):
     @property
     def groups(self) -> Iterator[tuple[str, list[str], bool]]:
         """Types of event by subject, and whether one of them is chosen."""
-        left = [type.value for type in EventType]
         chosen = set(self.event_types.data or ())
-        for title, starts in GROUPS:
-            types = [type for type in left if type.startswith(starts)]
-            left = [type for type in left if type not in types]
-            yield title, types, not chosen.isdisjoint(types)
-        yield REST, left, not chosen.isdisjoint(left)
+        for subject in Subject:
+            types = [type.value for type in EventType if type.declared.subject is subject]
+            yield subject.value, types, not chosen.isdisjoint(types)
 
 
 class NewWebhookForm(_Fields):

@@ -10,7 +10,7 @@ from app.catalogue.sdk_tokens.forms import Place
 from app.catalogue.sdk_tokens.pages_connect import snippets
 from app.core import errors
 from app.core.config import every_setting
-from app.core.events.words import WORDS
+from app.core.events.types import EventType
 from app.core.permissions import (
     EDITOR_ON_DEFAULT,
     GRANTS,
@@ -131,7 +131,7 @@ FACTS: dict[str, Callable[[], dict[str, Any]]] = {
     "commands": lambda: {"groups": commands.groups()},
     "troubleshooting": lambda: {"refusals": errors.every()},
     "events": lambda: {
-        "events": WORDS,
+        "events": EventType,
         "kinds": security_words.WORDS,
         "keeps": current_settings().security_log_days,
     },

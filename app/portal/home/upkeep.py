@@ -16,7 +16,8 @@ from app.catalogue.sdk_tokens.models import SdkTokenState
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
-from app.core.events.models import Event, EventType
+from app.core.events.models import Event
+from app.core.events.types import EventType
 from app.core.permissions import Permission
 from app.core.words import counted
 from app.delivery.webhooks import traffic as webhooks

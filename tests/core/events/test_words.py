@@ -5,9 +5,9 @@ from string import Formatter
 
 import pytest
 
-from app.core.events.models import Event, EventType
+from app.core.events.models import Event
+from app.core.events.types import EventType
 from app.core.events.words import (
-    WORDS,
     Mention,
     Naming,
     account_ids,
@@ -40,10 +40,9 @@ def said(*args, reader=None, count=1, **kwargs):
 
 
 def test_every_type_has_its_words():
-    assert set(WORDS) == set(EventType)
-    for words in WORDS.values():
-        assert words.description[0].isupper()
-        assert words.description.endswith(".")
+    for type in EventType:
+        assert type.declared.description[0].isupper()
+        assert type.declared.description.endswith(".")
 
 
 def test_every_sentence_can_be_said_of_any_facts():
@@ -63,8 +62,8 @@ def test_every_sentence_can_be_said_of_any_facts():
 def test_every_slot_is_used_by_a_type():
     slots = {
         name
-        for words in WORDS.values()
-        for template in (words.sentence, words.batch or "")
+        for type in EventType
+        for template in (type.declared.sentence, type.declared.batch or "")
         for _, name, _, _ in Formatter().parse(template)
         if name
     }

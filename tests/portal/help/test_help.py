@@ -6,8 +6,7 @@ import click
 
 from app.core import errors
 from app.core.config import every_setting
-from app.core.events.models import EventType
-from app.core.events.words import WORDS
+from app.core.events.types import EventType
 from app.core.permissions import Permission
 from app.operations.cli import cli
 from app.portal.help import commands
@@ -105,7 +104,7 @@ def test_every_error_name_is_documented(visitor):
 def test_every_type_of_event_is_documented(visitor):
     page = visitor.get("/help/events")
     assert [type for type in EventType if not page.has(type.value)] == []
-    assert [type for type in EventType if not page.has(WORDS[type].description)] == []
+    assert [type for type in EventType if not page.has(type.declared.description)] == []
 
 
 def test_examples_use_the_settings_of_the_server(visitor):
