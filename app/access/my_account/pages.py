@@ -23,7 +23,6 @@ from app.catalogue.projects import service as projects
 from app.core.permissions import (
     GRANTS,
     ON_PROJECTS,
-    PERMISSION_WORDS,
     Access,
     Permission,
     Role,
@@ -152,7 +151,7 @@ def permissions() -> str:
     return render_template(
         "access/my_account/permissions.html",
         held=held,
-        words=PERMISSION_WORDS,
+        choices=[(one, one.words) for one in Permission],
         names={project.id: project.name for project in visible},
         answer=_answer(),
         account=service.person(current_actor),
@@ -239,9 +238,8 @@ def _source(
 
 def _answer() -> Answer | None:
     """The answer to the question in the address; None without a valid question."""
-    try:
-        permission = Permission(request.args.get("may", ""))
-    except ValueError:
+    permission = Permission.__members__.get(request.args.get("may", ""))
+    if permission is None:
         return None
     project_id = request.args.get("project") or None
     if permission not in ON_PROJECTS or project_id is None:

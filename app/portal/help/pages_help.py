@@ -15,7 +15,6 @@ from app.core.permissions import (
     EDITOR_ON_DEFAULT,
     GRANTS,
     ON_PROJECTS,
-    PERMISSION_WORDS,
     Access,
     Permission,
     Role,
@@ -114,7 +113,7 @@ def _pauses() -> str:
 def _permission_row(permission: Permission) -> tuple[Permission, str, dict[Role, str]]:
     """A permission, its words, and where each role grants it."""
     scopes = {role: _scope(role, permission) for role in Role}
-    return permission, PERMISSION_WORDS[permission], scopes
+    return permission, permission.words, scopes
 
 
 def _scope(role: Role, permission: Permission) -> str:
