@@ -1,26 +1,77 @@
 """The navigation of the pages: groups of links, each with what it takes to follow it."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from enum import StrEnum
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, NamedTuple
 
-from flask import Flask, current_app, g, request, url_for
+from flask import current_app, g, request, url_for
 
 from app.core.actor import Actor
-from app.core.permissions import Permission
+from app.core.permissions import DEFAULT_PROJECT, Permission
+
+Count = Callable[[Actor], int]
+
+
+class Heading(StrEnum):
+    """The headings of the navigation, in their order."""
+
+    EVERYONE = ""
+    TARGETING = "Targeting"
+    CONNECTIONS = "Connections"
+    PEOPLE = "People"
+    SUPPORT = "Support"
 
 
 class Entry(NamedTuple):
     """A link to the list at ``endpoint``, current also on the pages below ``also``.
 
-    ``counts``: what the number beside it says of the things there.
+    ``place``: the order below its heading. ``number``: how many things there concern someone, shown
+    beside the link and asked once for a page; ``counts`` says what it counts.
     """
 
+    heading: Heading
+    place: int
     name: str
     endpoint: str
     needs: Permission | None = None
     also: str | None = None
+    number: Count | None = None
     counts: str = "waiting for you"
     icon: str | None = None
+
+    @property
+    def order(self) -> tuple[int, int]:
+        return list(Heading).index(self.heading), self.place
+
+
+class Action(NamedTuple):
+    """What people can find and open beside the lists, in the order of ``place``.
+
+    ``about``: the page it is on, or what it is about. ``words``: what else people call it.
+    """
+
+    place: int
+    name: str
+    about: str
+    endpoint: str
+    may: Callable[[Actor], bool] = lambda _actor: True
+    values: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    words: str = ""
+
+
+def needs(permission: Permission) -> Callable[[Actor], bool]:
+    return lambda actor: actor.may(permission)
+
+
+def needs_somewhere(*permissions: Permission) -> Callable[[Actor], bool]:
+    """One of them everywhere, or in some project that the actor works in."""
+    return lambda actor: any(
+        actor.may(permission, id)
+        for permission in permissions
+        for id in (None, DEFAULT_PROJECT, *actor.project_roles)
+    )
 
 
 class Link(NamedTuple):
@@ -32,80 +83,16 @@ class Link(NamedTuple):
     number: int
 
 
-Count = Callable[[Actor], int]
+def entries(actor: Actor) -> list[tuple[Heading, list[Entry]]]:
+    """The links that the actor can follow, by heading."""
+    known: list[Entry] = current_app.extensions["flagstaff.entries"]
+    mine = [entry for entry in known if entry.needs is None or actor.may(entry.needs)]
+    return [(heading, list(found)) for heading, found in groupby(mine, attrgetter("heading"))]
 
 
-GROUPS = (
-    (
-        "",
-        (
-            Entry("Home", "home_pages.index"),
-            Entry("Notices", "notice_pages.index", counts="unread", icon="bell"),
-            Entry("Projects", "project_pages.index", also="/new-project"),
-            Entry("Features", "all_feature_pages.index"),
-            Entry("Change requests", "change_request_pages.inbox"),
-            Entry("Playground", "playground_pages.index"),
-        ),
-    ),
-    (
-        "Targeting",
-        (
-            Entry("Segments", "segment_pages.index", also="/new-segment"),
-            Entry("Context fields", "context_pages.index", also="/new-context-field"),
-            Entry("Strategy types", "strategy_type_pages.index", also="/new-strategy-type"),
-            Entry("Tags", "tag_pages.index"),
-        ),
-    ),
-    (
-        "Connections",
-        (
-            Entry(
-                "SDK tokens",
-                "sdk_token_pages.index",
-                Permission.READ_CLIENT_API_TOKEN,
-                also="/connect",
-            ),
-            Entry("Browser origins", "browser_origin_pages.show", Permission.UPDATE_CORS),
-            Entry("Applications", "application_pages.index"),
-            Entry("Environments", "environment_pages.index", also="/new-environment"),
-            Entry("Webhooks", "webhook_pages.index", Permission.ADMIN, also="/new-webhook"),
-        ),
-    ),
-    (
-        "People",
-        (
-            Entry("Users", "user_pages.index", Permission.ADMIN),
-            Entry("Groups", "group_pages.index", Permission.ADMIN, also="/new-group"),
-            Entry("Service accounts", "service_account_pages.index", Permission.ADMIN),
-            Entry(
-                "Single sign-on",
-                "single_sign_on_pages.show",
-                Permission.ADMIN,
-                also="/scim-tokens",
-            ),
-            Entry("Events", "event_pages.index", Permission.READ_LOGS),
-            Entry("Security log", "security_log_pages.index", Permission.ADMIN),
-        ),
-    ),
-    ("Support", (Entry("Help", "help_pages.index", also="/api"),)),
-)
-
-
-def count(app: Flask, endpoint: str, number: Count) -> None:
-    """Show beside the link to ``endpoint`` how many things wait there, asked once for a page."""
-    app.extensions.setdefault("flagstaff.waiting", {})[endpoint] = number
-
-
-def navigation(actor: Actor) -> list[tuple[str, list[Link]]]:
-    """The groups by title, without the links that ``actor`` may not use and empty groups."""
-    found = [
-        (
-            title,
-            [_link(entry, actor) for entry in entries if not entry.needs or actor.may(entry.needs)],
-        )
-        for title, entries in GROUPS
-    ]
-    return [(title, links) for title, links in found if links]
+def navigation(actor: Actor) -> list[tuple[Heading, list[Link]]]:
+    """The same, as the page that is open shows them."""
+    return [(heading, [_link(one, actor) for one in found]) for heading, found in entries(actor)]
 
 
 def _link(entry: Entry, actor: Actor) -> Link:
@@ -118,5 +105,4 @@ def _link(entry: Entry, actor: Actor) -> Link:
 def _number(entry: Entry, actor: Actor) -> int:
     if "refusal" in g:  # a page about a refusal asks the database for nothing
         return 0
-    counts: dict[str, Count] = current_app.extensions.get("flagstaff.waiting", {})
-    return counts[entry.endpoint](actor) if entry.endpoint in counts else 0
+    return entry.number(actor) if entry.number else 0

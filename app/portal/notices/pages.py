@@ -1,4 +1,4 @@
-from flask import Flask, flash, render_template
+from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 from wtforms import StringField
@@ -6,7 +6,6 @@ from wtforms import StringField
 from app.core.permissions import Access
 from app.portal.event_log.pages import rows_of
 from app.portal.notices import schemas, service
-from app.web import navigation
 from app.web.caller import current_actor
 from app.web.forms import SchemaForm, carry_out, tell_refusal
 from app.web.listing import NewestQuery, read_query
@@ -20,10 +19,6 @@ class ReadForm(SchemaForm):
     schema = schemas.ReadUpTo
 
     event_id = StringField("Up to")
-
-
-def init_app(app: Flask) -> None:
-    navigation.count(app, "notice_pages.index", service.unread)
 
 
 @bp.get("", needs=Access.SIGNED_IN)

@@ -9,7 +9,7 @@ from app.core.permissions import Access
 from app.portal.saved_filters import service
 from app.portal.saved_filters.forms import NameForm, NewSavedFilterForm
 from app.portal.saved_filters.models import SavedFilter
-from app.portal.saved_filters.schemas_lists import LISTS, filters_in, title_of
+from app.portal.saved_filters.schemas_lists import filters_in, lists, title_of
 from app.web.caller import current_actor
 from app.web.forms import ButtonForm, attempt, carry_out, show_form, tell_refusal
 from app.web.redirects import redirect_to, redirect_to_path
@@ -29,7 +29,7 @@ class OfList(NamedTuple):
 @bp.app_template_global("saved_filters")
 def saved_filters() -> OfList | None:
     """None on pages that are no such list."""
-    if request.endpoint not in LISTS:
+    if request.endpoint not in lists():
         return None
     now = filters_in(request.query_string.decode(errors="replace"))
     saved = service.all_of(current_actor, request.path)

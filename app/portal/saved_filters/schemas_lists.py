@@ -7,25 +7,9 @@ from flask import current_app, request
 from werkzeug.exceptions import HTTPException
 
 from app.web.redirects import own_path
+from app.web.rooms import current_rooms
 from app.web.schemas import SingleLine
 
-LISTS = {
-    "project_pages.index": "Projects",
-    "feature_pages.index": "Features of {project_id}",
-    "all_feature_pages.index": "Features",
-    "change_request_pages.inbox": "Change requests",
-    "change_request_pages.index": "Change requests of {project_id}",
-    "segment_pages.index": "Segments",
-    "tag_pages.index": "Tags",
-    "sdk_token_pages.index": "SDK tokens",
-    "application_pages.index": "Applications",
-    "user_pages.index": "Users",
-    "service_account_pages.index": "Service accounts",
-    "event_pages.index": "Events",
-    "event_pages.history": "History of {project_id}",
-    "security_log_pages.index": "Security log",
-}
-"""The lists by endpoint, as people call them."""
 PASSING = {"offset", "before", "limit", "selection", "all", "kept", "format"}
 """Parameters that choose a page or rows and no filter."""
 
@@ -48,6 +32,11 @@ class ListAddress(SingleLine):
         return parts.path, filters
 
 
+def lists() -> dict[str, str]:
+    """The lists by endpoint, as people call them."""
+    return {endpoint: title for room in current_rooms() for endpoint, title in room.lists.items()}
+
+
 def title_of(path: str) -> str | None:
     """What people call the list at a path of this server; None if it is none."""
     adapter = current_app.create_url_adapter(request)
@@ -55,7 +44,7 @@ def title_of(path: str) -> str | None:
         endpoint, values = adapter.match(path, method="GET") if adapter else ("", {})
     except HTTPException:
         return None
-    title = LISTS.get(endpoint)
+    title = lists().get(endpoint)
     return title and title.format(**values)
 
 

@@ -23,7 +23,6 @@ from app.releases.change_requests.forms import DecisionForm
 from app.releases.change_requests.models import CLOSED, State
 from app.releases.change_requests.views import View
 from app.releases.change_requests.words import contents
-from app.web import navigation
 from app.web.caller import current_actor
 from app.web.forms import attempt, show_form
 from app.web.listing import MAX_LIMIT, Query, read_query
@@ -40,8 +39,7 @@ OPEN = [state for state in State if state not in CLOSED]
 
 
 def init_app(app: Flask) -> None:
-    """Let the navigation and the pages of projects show how many there are."""
-    navigation.count(app, "change_request_pages.inbox", waiting.number)
+    """Let the pages of projects show how many there are."""
     app.jinja_env.globals["open_change_requests"] = waiting.open_in
 
 

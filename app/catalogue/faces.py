@@ -1,0 +1,214 @@
+"""What this room shows to the others: projects, features and all that they are made of."""
+
+from app.catalogue.archive import api as archive_api
+from app.catalogue.archive import pages as archive_pages
+from app.catalogue.constraints import api as constraints_api
+from app.catalogue.context import api as context_api
+from app.catalogue.context import pages as context_pages
+from app.catalogue.environments import api as environments_api
+from app.catalogue.environments import pages as environments_pages
+from app.catalogue.favourites import api as favourites_api
+from app.catalogue.favourites import pages as favourite_pages
+from app.catalogue.features import api as features_api
+from app.catalogue.features import api_all as all_features_api
+from app.catalogue.features import pages as features_pages
+from app.catalogue.features import pages_all as all_features_pages
+from app.catalogue.features import pages_bulk as features_pages_bulk
+from app.catalogue.features import pages_health as health_pages
+from app.catalogue.features import pages_lifecycle as lifecycle_pages
+from app.catalogue.features import pages_new as new_feature_pages
+from app.catalogue.features import pages_settings as features_pages_settings
+from app.catalogue.projects import api as projects_api
+from app.catalogue.projects import pages as projects_pages
+from app.catalogue.projects import pages_members as member_pages
+from app.catalogue.sdk_tokens import api as sdk_tokens_api
+from app.catalogue.sdk_tokens import pages as sdk_token_pages
+from app.catalogue.sdk_tokens import pages_connect as connect_pages
+from app.catalogue.segments import api as segments_api
+from app.catalogue.segments import pages as segments_pages
+from app.catalogue.strategies import api as strategies_api
+from app.catalogue.strategies import pages as strategy_type_pages
+from app.catalogue.tagging import api as tagging_api
+from app.catalogue.tagging import api_tags as changing_tags_api
+from app.catalogue.tagging import pages as tagging_pages
+from app.catalogue.tagging import pages_tags as one_tag_pages
+from app.catalogue.tags import api as tags_api
+from app.catalogue.tags import pages as tags_pages
+from app.catalogue.visits import requests as visits
+from app.core.permissions import Permission
+from app.web.navigation import Action, Entry, Heading, needs, needs_somewhere
+from app.web.rooms import Room
+
+_may_create_segment = needs_somewhere(Permission.CREATE_SEGMENT, Permission.UPDATE_PROJECT_SEGMENT)
+
+ROOM = Room(
+    apis=(
+        sdk_tokens_api.bp,
+        projects_api.bp,
+        features_api.bp,
+        all_features_api.bp,
+        strategies_api.bp,
+        segments_api.bp,
+        favourites_api.bp,
+        tagging_api.bp,
+        changing_tags_api.bp,
+        archive_api.bp,
+        tags_api.bp,
+        context_api.bp,
+        constraints_api.bp,
+        environments_api.bp,
+    ),
+    pages=(
+        projects_pages.bp,
+        member_pages.bp,
+        features_pages.bp,
+        all_features_pages.bp,
+        new_feature_pages.bp,
+        features_pages_bulk.bp,
+        features_pages_settings.bp,
+        lifecycle_pages.bp,
+        health_pages.bp,
+        tagging_pages.bp,
+        one_tag_pages.bp,
+        archive_pages.bp,
+        favourite_pages.bp,
+        tags_pages.bp,
+        context_pages.bp,
+        segments_pages.bp,
+        strategy_type_pages.bp,
+        environments_pages.bp,
+        sdk_token_pages.bp,
+        connect_pages.bp,
+    ),
+    starts=(visits.init_app,),
+    entries=(
+        Entry(Heading.EVERYONE, 3, "Projects", "project_pages.index", also="/new-project"),
+        Entry(Heading.EVERYONE, 4, "Features", "all_feature_pages.index"),
+        Entry(Heading.TARGETING, 1, "Segments", "segment_pages.index", also="/new-segment"),
+        Entry(
+            Heading.TARGETING, 2, "Context fields", "context_pages.index", also="/new-context-field"
+        ),
+        Entry(
+            Heading.TARGETING,
+            3,
+            "Strategy types",
+            "strategy_type_pages.index",
+            also="/new-strategy-type",
+        ),
+        Entry(Heading.TARGETING, 4, "Tags", "tag_pages.index"),
+        Entry(
+            Heading.CONNECTIONS,
+            1,
+            "SDK tokens",
+            "sdk_token_pages.index",
+            Permission.READ_CLIENT_API_TOKEN,
+            also="/connect",
+        ),
+        Entry(
+            Heading.CONNECTIONS,
+            4,
+            "Environments",
+            "environment_pages.index",
+            also="/new-environment",
+        ),
+    ),
+    actions=(
+        Action(
+            1,
+            "New feature",
+            "Features",
+            "new_feature_pages.choose",
+            needs_somewhere(Permission.CREATE_FEATURE),
+            words="create add flag toggle",
+        ),
+        Action(
+            2,
+            "New project",
+            "Projects",
+            "project_pages.new",
+            needs(Permission.CREATE_PROJECT),
+            words="create add",
+        ),
+        Action(
+            3,
+            "Connect an application",
+            "SDK tokens",
+            "connect_pages.new",
+            needs(Permission.CREATE_CLIENT_API_TOKEN),
+            words="new sdk token api key create",
+        ),
+        Action(
+            4,
+            "New segment",
+            "Segments",
+            "segment_pages.new",
+            _may_create_segment,
+            words="create add audience",
+        ),
+        Action(
+            7,
+            "New context field",
+            "Context fields",
+            "context_pages.new",
+            needs(Permission.CREATE_CONTEXT_FIELD),
+            words="create add attribute",
+        ),
+        Action(
+            8,
+            "New strategy type",
+            "Strategy types",
+            "strategy_type_pages.new",
+            needs(Permission.CREATE_STRATEGY),
+            words="create add custom",
+        ),
+        Action(
+            9,
+            "New tag type",
+            "Tags",
+            "tag_pages.new_type",
+            needs(Permission.CREATE_TAG_TYPE),
+            words="create add label",
+        ),
+        Action(
+            10,
+            "New environment",
+            "Environments",
+            "environment_pages.new",
+            needs(Permission.ADMIN),
+            words="create add stage",
+        ),
+        Action(
+            12,
+            "Find tokens that expire soon",
+            "SDK tokens",
+            "sdk_token_pages.index",
+            needs(Permission.READ_CLIENT_API_TOKEN),
+            {"state": "expiring"},
+            words="rotate expiring",
+        ),
+        Action(
+            16,
+            "Find features that look stale",
+            "Features",
+            "all_feature_pages.index",
+            values={"staleProposal": "any"},
+            words="unused remove clean up debt",
+        ),
+        Action(
+            17,
+            "Find archived features",
+            "Features",
+            "all_feature_pages.index",
+            values={"archived": "true"},
+            words="revive restore",
+        ),
+    ),
+    lists={
+        "project_pages.index": "Projects",
+        "feature_pages.index": "Features of {project_id}",
+        "all_feature_pages.index": "Features",
+        "segment_pages.index": "Segments",
+        "tag_pages.index": "Tags",
+        "sdk_token_pages.index": "SDK tokens",
+    },
+)

@@ -1,0 +1,54 @@
+"""What this room shows to the others: applications and what they get."""
+
+from app.core.permissions import Permission
+from app.delivery.applications import api as applications_api
+from app.delivery.applications import pages as applications_pages
+from app.delivery.origins import api as cors_api
+from app.delivery.origins import pages as cors_pages
+from app.delivery.playground import api as playground_api
+from app.delivery.playground import pages as playground_pages
+from app.delivery.playground import pages_compare as comparing_pages
+from app.delivery.sdk import api as sdk_api
+from app.delivery.webhooks import api as webhooks_api
+from app.delivery.webhooks import pages as webhook_pages
+from app.web.navigation import Entry, Heading
+from app.web.rooms import Room
+
+ROOM = Room(
+    apis=(
+        playground_api.bp,
+        applications_api.bp,
+        cors_api.bp,
+        webhooks_api.bp,
+    ),
+    pages=(
+        playground_pages.bp,
+        comparing_pages.bp,
+        applications_pages.bp,
+        cors_pages.bp,
+        webhook_pages.bp,
+    ),
+    starts=(webhooks_api.init_app, sdk_api.init_app),
+    entries=(
+        Entry(Heading.EVERYONE, 6, "Playground", "playground_pages.index"),
+        Entry(
+            Heading.CONNECTIONS,
+            2,
+            "Browser origins",
+            "browser_origin_pages.show",
+            Permission.UPDATE_CORS,
+        ),
+        Entry(Heading.CONNECTIONS, 3, "Applications", "application_pages.index"),
+        Entry(
+            Heading.CONNECTIONS,
+            5,
+            "Webhooks",
+            "webhook_pages.index",
+            Permission.ADMIN,
+            also="/new-webhook",
+        ),
+    ),
+    lists={
+        "application_pages.index": "Applications",
+    },
+)

@@ -1,0 +1,52 @@
+"""What this room shows to the others: switching and change requests."""
+
+from app.releases.change_requests import api as change_requests_api
+from app.releases.change_requests import pages as change_requests_pages
+from app.releases.change_requests import pages_archive as proposal_archive_pages
+from app.releases.change_requests import pages_bulk as proposal_bulk_pages
+from app.releases.change_requests import pages_proposing as proposal_pages
+from app.releases.change_requests import pages_strategies as proposal_strategy_pages
+from app.releases.change_requests import waiting
+from app.releases.switching import api as switching_api
+from app.releases.switching import api_defaults as default_strategies_api
+from app.releases.switching import api_segments as segments_of_strategies_api
+from app.releases.switching import pages as switching_pages
+from app.releases.switching import pages_bulk as switching_pages_bulk
+from app.releases.switching import pages_copying as copying_pages
+from app.releases.switching import pages_strategies as strategy_pages
+from app.web.navigation import Entry, Heading
+from app.web.rooms import Room
+
+ROOM = Room(
+    apis=(
+        switching_api.bp,
+        default_strategies_api.bp,
+        segments_of_strategies_api.bp,
+        change_requests_api.bp,
+    ),
+    pages=(
+        switching_pages.bp,
+        switching_pages_bulk.bp,
+        strategy_pages.bp,
+        copying_pages.bp,
+        change_requests_pages.bp,
+        proposal_pages.bp,
+        proposal_strategy_pages.bp,
+        proposal_bulk_pages.bp,
+        proposal_archive_pages.bp,
+    ),
+    starts=(change_requests_pages.init_app, proposal_pages.init_app),
+    entries=(
+        Entry(
+            Heading.EVERYONE,
+            5,
+            "Change requests",
+            "change_request_pages.inbox",
+            number=waiting.number,
+        ),
+    ),
+    lists={
+        "change_request_pages.inbox": "Change requests",
+        "change_request_pages.index": "Change requests of {project_id}",
+    },
+)

@@ -1,0 +1,9 @@
+"""What this room shows to the others: the state of the service."""
+
+from app.web.health import api as health_api
+from app.web.rooms import Room
+
+ROOM = Room(
+    apis=(health_api.bp,),
+    starts=(health_api.init_app,),
+)
