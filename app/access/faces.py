@@ -1,5 +1,6 @@
 """What this room shows to the others: who may come in, and how."""
 
+from app.access import reminders
 from app.access.access_reviews import api as access_reviews_api
 from app.access.access_reviews import pages as access_review_pages
 from app.access.auth import identity
@@ -27,7 +28,7 @@ from app.access.users import pages_bulk as users_pages_bulk
 from app.access.users import pages_inactive as users_pages_inactive
 from app.core.permissions import Permission
 from app.web.navigation import Action, Entry, Heading, needs
-from app.web.rooms import Room
+from app.web.rooms import Choice, Reminder, Room
 
 _OWN = "My account"
 
@@ -151,5 +152,34 @@ ROOM = Room(
         "user_pages.index": "Users",
         "service_account_pages.index": "Service accounts",
         "security_log_pages.index": "Security log",
+    },
+    reminders=(
+        Reminder(
+            12,
+            "inactive",
+            "Inactive people",
+            reminders.inactive_people,
+            "Review",
+            "inactive_pages.index",
+        ),
+        Reminder(
+            14,
+            "access",
+            "Projects whose access is to be reviewed",
+            reminders.access_reviews,
+            "Review",
+            "access_review_pages.new",
+        ),
+    ),
+    choices={
+        "users": Choice(
+            "Columns of the list of users",
+            {
+                "username": "User name",
+                "role": "Role",
+                "lastSignIn": "Last sign-in",
+                "created": "Created",
+            },
+        ),
     },
 )

@@ -1,5 +1,6 @@
 """What this room shows to the others: projects, features and all that they are made of."""
 
+from app.catalogue import reminders
 from app.catalogue.archive import api as archive_api
 from app.catalogue.archive import pages as archive_pages
 from app.catalogue.constraints import api as constraints_api
@@ -37,7 +38,7 @@ from app.catalogue.tags import pages as tags_pages
 from app.catalogue.visits import requests as visits
 from app.core.permissions import Permission
 from app.web.navigation import Action, Entry, Heading, needs, needs_somewhere
-from app.web.rooms import Room
+from app.web.rooms import Choice, Reminder, Room
 
 _may_create_segment = needs_somewhere(Permission.CREATE_SEGMENT, Permission.UPDATE_PROJECT_SEGMENT)
 
@@ -210,5 +211,92 @@ ROOM = Room(
         "segment_pages.index": "Segments",
         "tag_pages.index": "Tags",
         "sdk_token_pages.index": "SDK tokens",
+    },
+    reminders=(
+        Reminder(
+            7,
+            "approvers",
+            "Environments that no one can approve in",
+            reminders.missing_approvers,
+            "Add members",
+            "member_pages.index",
+        ),
+        Reminder(
+            9,
+            "tokens",
+            "Tokens that expire",
+            reminders.expiring_tokens,
+            "Review",
+            "sdk_token_pages.index",
+            {"state": "expiring"},
+        ),
+        Reminder(
+            10,
+            "unused",
+            "Features that no one uses",
+            reminders.unused,
+            "Review",
+            "all_feature_pages.index",
+            {"staleProposal": "unused"},
+        ),
+        Reminder(
+            11,
+            "everywhere",
+            "Features that have long been on for everyone",
+            reminders.everywhere,
+            "Review",
+            "all_feature_pages.index",
+            {"staleProposal": "everywhere"},
+        ),
+        Reminder(
+            13,
+            "ownerless",
+            "Projects without an Owner",
+            reminders.ownerless_projects,
+            "Review",
+            "project_pages.index",
+            {"membership": "ownerless"},
+        ),
+        Reminder(
+            15,
+            "tags",
+            "Tags that are nearly alike",
+            reminders.alike_tags,
+            "Review",
+            "tag_pages.index",
+            {"_anchor": "alike"},
+        ),
+    ),
+    choices={
+        "projects": Choice(
+            "Columns of the list of projects",
+            {
+                "mode": "Mode",
+                "features": "Features",
+                "members": "Members",
+                "owners": "Owners",
+                "changed": "Changed",
+            },
+        ),
+        "features": Choice(
+            "Columns of the list of all features",
+            {
+                "type": "Type",
+                "tags": "Tags",
+                "state": "State",
+                "lastSeen": "Last seen",
+                "age": "Age",
+            },
+        ),
+        "project-features": Choice(
+            "Columns of the lists of a project’s features",
+            {
+                "type": "Type",
+                "environments": "State in each environment",
+                "tags": "Tags",
+                "lastSeen": "Last seen",
+                "age": "Age",
+            },
+        ),
     },
 )

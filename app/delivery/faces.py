@@ -1,6 +1,7 @@
 """What this room shows to the others: applications and what they get."""
 
 from app.core.permissions import Permission
+from app.delivery import reminders
 from app.delivery.applications import api as applications_api
 from app.delivery.applications import pages as applications_pages
 from app.delivery.origins import api as cors_api
@@ -12,7 +13,7 @@ from app.delivery.sdk import api as sdk_api
 from app.delivery.webhooks import api as webhooks_api
 from app.delivery.webhooks import pages as webhook_pages
 from app.web.navigation import Entry, Heading
-from app.web.rooms import Room
+from app.web.rooms import Reminder, Room
 
 ROOM = Room(
     apis=(
@@ -51,4 +52,23 @@ ROOM = Room(
     lists={
         "application_pages.index": "Applications",
     },
+    reminders=(
+        Reminder(
+            6,
+            "evaluation",
+            "Features that can’t be evaluated",
+            reminders.evaluation,
+            "Show why",
+            "help_pages.show",
+            {"topic": "troubleshooting"},
+        ),
+        Reminder(
+            8,
+            "webhooks",
+            "Webhooks that fail",
+            reminders.failing_webhooks,
+            "Open",
+            "webhook_pages.show",
+        ),
+    ),
 )

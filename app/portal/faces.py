@@ -1,6 +1,7 @@
 """What this room shows to the others: what a person sees across rooms."""
 
 from app.core.permissions import Permission
+from app.portal import reminders
 from app.portal.display import api as display_api
 from app.portal.display import pages as display_pages
 from app.portal.event_log import api as event_log_api
@@ -17,7 +18,7 @@ from app.portal.saved_filters import pages as saved_filter_pages
 from app.portal.search import api as search_api
 from app.portal.search import pages as search_pages
 from app.web.navigation import Action, Entry, Heading, needs
-from app.web.rooms import Room
+from app.web.rooms import Reminder, Room
 
 ROOM = Room(
     apis=(
@@ -67,4 +68,15 @@ ROOM = Room(
         "event_pages.index": "Events",
         "event_pages.history": "History of {project_id}",
     },
+    reminders=(
+        Reminder(
+            5,
+            "backup",
+            "Missing backups",
+            reminders.backup,
+            "Show how",
+            "help_pages.show",
+            {"topic": "operating"},
+        ),
+    ),
 )

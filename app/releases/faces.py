@@ -1,5 +1,6 @@
 """What this room shows to the others: switching and change requests."""
 
+from app.releases import reminders
 from app.releases.change_requests import api as change_requests_api
 from app.releases.change_requests import pages as change_requests_pages
 from app.releases.change_requests import pages_archive as proposal_archive_pages
@@ -15,7 +16,7 @@ from app.releases.switching import pages_bulk as switching_pages_bulk
 from app.releases.switching import pages_copying as copying_pages
 from app.releases.switching import pages_strategies as strategy_pages
 from app.web.navigation import Entry, Heading
-from app.web.rooms import Room
+from app.web.rooms import Reminder, Room
 
 ROOM = Room(
     apis=(
@@ -49,4 +50,40 @@ ROOM = Room(
         "change_request_pages.inbox": "Change requests",
         "change_request_pages.index": "Change requests of {project_id}",
     },
+    reminders=(
+        Reminder(
+            1,
+            "failed",
+            "Schedules that failed",
+            reminders.failed,
+            "Open",
+            "change_request_pages.show",
+        ),
+        Reminder(
+            2,
+            "to-approve",
+            "Change requests that wait for your approval",
+            reminders.to_approve,
+            "Review",
+            "change_request_pages.inbox",
+            one="change_request_pages.show",
+        ),
+        Reminder(
+            3,
+            "to-apply",
+            "Change requests that can be applied",
+            reminders.to_apply,
+            "Apply…",
+            "change_request_pages.inbox",
+            one="change_request_pages.show",
+        ),
+        Reminder(
+            4,
+            "rejected",
+            "Your change requests that were rejected",
+            reminders.rejected,
+            "Read",
+            "change_request_pages.show",
+        ),
+    ),
 )

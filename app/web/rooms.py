@@ -1,14 +1,43 @@
 """What the rooms show to each other: each declares it once, in its ``faces.py``."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from flask import Blueprint, Flask, current_app
 
+from app.core.actor import Actor
+from app.core.reminders import HomeContext, Item
 from app.web import openapi
 from app.web.navigation import Action, Entry
 from app.web.routes import ApiBlueprint
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The parts of a page that can be hidden, with their words. ``says``: what is chosen."""
+
+    says: str
+    parts: Mapping[str, str]
+
+
+class Reminder(NamedTuple):
+    """Lines of the home page, in the order of ``place``, which is that of what to do first.
+
+    ``key``, ``title``: by which people hide them. ``step``: the words of the link to ``endpoint``.
+    ``one``: the endpoint for an item with a place, if that is another.
+    """
+
+    place: int
+    key: str
+    title: str
+    items: Callable[[Actor, HomeContext], Iterator[Item]]
+    step: str
+    endpoint: str
+    values: Mapping[str, Any] = MappingProxyType({})
+    one: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +45,7 @@ class Room:
     """``starts``: called with the application before the blueprints are registered.
 
     ``lists``: what people call the lists whose filters can be saved, by endpoint; names in braces
-    are values of the address.
+    are values of the address. ``choices``: by the name of the page.
     """
 
     apis: tuple[ApiBlueprint, ...] = ()
@@ -25,6 +54,8 @@ class Room:
     entries: tuple[Entry, ...] = ()
     actions: tuple[Action, ...] = ()
     lists: Mapping[str, str] = field(default_factory=dict)
+    reminders: tuple[Reminder, ...] = ()
+    choices: Mapping[str, Choice] = field(default_factory=dict)
 
 
 def init_app(app: Flask, rooms: tuple[Room, ...]) -> None:
@@ -46,3 +77,9 @@ def init_app(app: Flask, rooms: tuple[Room, ...]) -> None:
 def current_rooms() -> tuple[Room, ...]:
     rooms: tuple[Room, ...] = current_app.extensions["flagstaff.rooms"]
     return rooms
+
+
+def reminders() -> list[Reminder]:
+    """Those of all rooms, what to do first first."""
+    found = [one for room in current_rooms() for one in room.reminders]
+    return sorted(found, key=attrgetter("place"))

@@ -16,7 +16,7 @@ bp = ApiBlueprint(
 
 
 def _row(page: str) -> dict[str, Any]:
-    parts = service.choice(page).parts
+    parts = schemas.choice(page).parts
     hidden = service.hidden(current_actor, page)
     return {"page": page, "parts": parts, "hidden": [part for part in parts if part in hidden]}
 
@@ -25,7 +25,7 @@ def _row(page: str) -> dict[str, Any]:
 @bp.response(200, schemas.PageList)
 def index() -> dict[str, Any]:
     """List the pages with parts that can be hidden"""
-    return {"pages": [_row(page) for page in service.PAGES]}
+    return {"pages": [_row(page) for page in schemas.choices()]}
 
 
 @bp.get("/<key:page>", needs=Access.SIGNED_IN)
@@ -44,5 +44,5 @@ def hide(data: dict[str, Any], page: str) -> Response:
     Those that are left out are shown. Other people see what they chose themselves, and files of a
     list have all its columns.
     """
-    service.hide(current_actor, page, data["hidden"])
+    service.hide(current_actor, page, data["hidden"], schemas.choice(page).parts)
     return no_body()

@@ -2,8 +2,8 @@ from collections.abc import Collection
 from typing import Any
 
 from app.portal.display import schemas
-from app.portal.display.service import Choice
 from app.web.forms import SchemaForm
+from app.web.rooms import Choice
 
 
 class DisplayForm(SchemaForm):

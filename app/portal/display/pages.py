@@ -2,7 +2,7 @@ from flask import flash, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.core.permissions import Access
-from app.portal.display import service
+from app.portal.display import schemas, service
 from app.portal.display.forms import DisplayForm
 from app.web.caller import current_actor
 from app.web.forms import carry_out, show_form
@@ -26,9 +26,11 @@ def display_address(page: str) -> str:
 @bp.form("/display/<key:page>", needs=Access.SIGNED_IN)
 def choose(page: str) -> ResponseReturnValue:
     """Choose which parts of a page are shown to the reader."""
-    choice, back = service.choice(page), own_path(request.args.get("back"))
+    choice, back = schemas.choice(page), own_path(request.args.get("back"))
     form = DisplayForm(choice, service.hidden(current_actor, page))
-    if carry_out(form, lambda: service.hide(current_actor, page, form.values["hidden"])):
+    if carry_out(
+        form, lambda: service.hide(current_actor, page, form.values["hidden"], choice.parts)
+    ):
         flash("Saved what you see here.", "ok")
         return redirect_to_path(back)
     return show_form("portal/display/choose.html", form, choice=choice, page=page, back=back)

@@ -1,96 +1,14 @@
 """What people choose not to see: columns of lists, and parts of their home page."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
 
 import sqlalchemy as sa
 
 from app.core.actor import Actor
 from app.core.db import db, insert_if_absent
-from app.core.errors import Invalid, NotFound
+from app.core.errors import Invalid
 from app.core.words import spoken
 from app.portal.display.models import HiddenPart
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The parts of a page that can be hidden, with their words. ``says``: what is chosen."""
-
-    says: str
-    parts: Mapping[str, str]
-
-
-PAGES = {
-    "home": Choice(
-        "What Home shows",
-        {
-            "failed": "Schedules that failed",
-            "to-approve": "Change requests that wait for your approval",
-            "to-apply": "Change requests that can be applied",
-            "rejected": "Your change requests that were rejected",
-            "backup": "Missing backups",
-            "evaluation": "Features that can’t be evaluated",
-            "approvers": "Environments that no one can approve in",
-            "webhooks": "Webhooks that fail",
-            "tokens": "Tokens that expire",
-            "unused": "Features that no one uses",
-            "everywhere": "Features that have long been on for everyone",
-            "inactive": "Inactive people",
-            "ownerless": "Projects without an Owner",
-            "access": "Projects whose access is to be reviewed",
-            "tags": "Tags that are nearly alike",
-            "projects": "Your projects",
-            "favourites": "Favourite features",
-            "visited": "Recently visited",
-            "latest": "Latest changes",
-        },
-    ),
-    "projects": Choice(
-        "Columns of the list of projects",
-        {
-            "mode": "Mode",
-            "features": "Features",
-            "members": "Members",
-            "owners": "Owners",
-            "changed": "Changed",
-        },
-    ),
-    "features": Choice(
-        "Columns of the list of all features",
-        {
-            "type": "Type",
-            "tags": "Tags",
-            "state": "State",
-            "lastSeen": "Last seen",
-            "age": "Age",
-        },
-    ),
-    "project-features": Choice(
-        "Columns of the lists of a project’s features",
-        {
-            "type": "Type",
-            "environments": "State in each environment",
-            "tags": "Tags",
-            "lastSeen": "Last seen",
-            "age": "Age",
-        },
-    ),
-    "users": Choice(
-        "Columns of the list of users",
-        {
-            "username": "User name",
-            "role": "Role",
-            "lastSignIn": "Last sign-in",
-            "created": "Created",
-        },
-    ),
-}
-
-
-def choice(page: str) -> Choice:
-    if page not in PAGES:
-        raise NotFound(f"{page!r} is no page with parts to hide. There are: {spoken(PAGES)}.")
-    return PAGES[page]
 
 
 def hidden(actor: Actor, page: str) -> set[str]:
@@ -99,9 +17,8 @@ def hidden(actor: Actor, page: str) -> set[str]:
     return set(db.session.scalars(query))
 
 
-def hide(actor: Actor, page: str, parts: Collection[str]) -> None:
-    """Hide exactly these parts of the page from the actor."""
-    known = choice(page).parts
+def hide(actor: Actor, page: str, parts: Collection[str], known: Collection[str]) -> None:
+    """Hide exactly these parts of the page from the actor, of those that are known."""
     unknown = [part for part in parts if part not in known]
     if unknown:
         there = spoken(known, len(known))

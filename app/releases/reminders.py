@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
+from app.core.reminders import NAMED, HomeContext, Item, Tone
 from app.core.words import counted
-from app.portal.home.items import NAMED, Facts, Item, Kind, Tone
 from app.releases.change_requests import queries as change_requests
 from app.releases.change_requests import words
 from app.releases.change_requests.models import Change, ChangeRequest, State, Step, StepKind
@@ -19,7 +19,7 @@ NEWS = timedelta(days=7)
 """How long someone reads that their change request was rejected."""
 
 
-def failed(actor: Actor, _: Facts) -> Iterator[Item]:
+def failed(actor: Actor, _: HomeContext) -> Iterator[Item]:
     """Schedules that did not work, of requests that the actor wrote or scheduled."""
     own = sa.or_(ChangeRequest.created_by_id == actor.id, ChangeRequest.scheduled_by_id == actor.id)
     query = change_requests.rows(actor, state=State.SCHEDULED).where(
@@ -27,7 +27,6 @@ def failed(actor: Actor, _: Facts) -> Iterator[Item]:
     )
     for request in db.session.scalars(query.limit(NAMED)):
         yield Item(
-            Kind.FAILED,
             Tone.BAD,
             f"Change request {request.id} could not be applied",
             request.failure or "",
@@ -35,24 +34,24 @@ def failed(actor: Actor, _: Facts) -> Iterator[Item]:
         )
 
 
-def to_approve(actor: Actor, _: Facts) -> Iterator[Item]:
+def to_approve(actor: Actor, _: HomeContext) -> Iterator[Item]:
     count, oldest = _waiting(actor, "approval")
     if oldest is not None:
         waits = "waits" if count == 1 else "wait"
         says = f"{counted(count, 'change request')} {waits} for your approval"
         more = f"The oldest: {_title(oldest)}"
-        yield Item(Kind.TO_APPROVE, Tone.INFO, says, more, _place(oldest) if count == 1 else {})
+        yield Item(Tone.INFO, says, more, _place(oldest) if count == 1 else {})
 
 
-def to_apply(actor: Actor, _: Facts) -> Iterator[Item]:
+def to_apply(actor: Actor, _: HomeContext) -> Iterator[Item]:
     count, oldest = _waiting(actor, "applying")
     if oldest is not None:
         says = f"{counted(count, 'change request')} can be applied"
         more = f"Approved: {_title(oldest)}"
-        yield Item(Kind.TO_APPLY, Tone.INFO, says, more, _place(oldest) if count == 1 else {})
+        yield Item(Tone.INFO, says, more, _place(oldest) if count == 1 else {})
 
 
-def rejected(actor: Actor, _: Facts) -> Iterator[Item]:
+def rejected(actor: Actor, _: HomeContext) -> Iterator[Item]:
     query = (
         change_requests.rows(actor, state=State.REJECTED)
         .join(Step, Step.request_id == ChangeRequest.id)
@@ -65,9 +64,7 @@ def rejected(actor: Actor, _: Facts) -> Iterator[Item]:
     )
     for request, step in db.session.execute(query.limit(NAMED)):
         says = f"Your change request {request.id} was rejected"
-        yield Item(
-            Kind.REJECTED, Tone.INFO, says, f"By {step.created_by}: “{step.text}”", _place(request)
-        )
+        yield Item(Tone.INFO, says, f"By {step.created_by}: “{step.text}”", _place(request))
 
 
 def _waiting(actor: Actor, what: str) -> tuple[int, ChangeRequest | None]:

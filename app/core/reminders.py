@@ -1,4 +1,4 @@
-"""What the lines of the home page say, and what they are made from."""
+"""Lines of the home page: what needs someone’s attention, in the words of the room it is about."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,26 +13,6 @@ NAMED = 2
 """How many things a line names, of many."""
 
 
-class Kind(StrEnum):
-    """What an item is about, by which its page finds the next step."""
-
-    TO_APPROVE = "to-approve"
-    TO_APPLY = "to-apply"
-    FAILED = "failed"
-    REJECTED = "rejected"
-    BACKUP = "backup"
-    EVALUATION = "evaluation"
-    APPROVERS = "approvers"
-    WEBHOOKS = "webhooks"
-    TOKENS = "tokens"
-    UNUSED = "unused"
-    EVERYWHERE = "everywhere"
-    INACTIVE = "inactive"
-    OWNERLESS = "ownerless"
-    ACCESS = "access"
-    TAGS = "tags"
-
-
 class Tone(StrEnum):
     INFO = "info"
     WARNING = "warn"
@@ -43,7 +23,6 @@ class Tone(StrEnum):
 class Item:
     """``place``: what the address of the next step needs, such as a project's id."""
 
-    kind: Kind
     tone: Tone
     says: str
     more: str
@@ -51,7 +30,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class HomeContext:
     """What is not in the database.
 
     ``inactive_after``, ``review_after``, ``stale_after``, ``webhook_hosts``: as the settings have

@@ -1,0 +1,104 @@
+"""What will be a problem for the reader’s projects, and what in them could go."""
+
+from collections.abc import Iterator
+
+import sqlalchemy as sa
+
+from app.catalogue.features import lifecycle
+from app.catalogue.features.models import Feature
+from app.catalogue.features.stale import StaleFilter
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.approvals import shortages
+from app.catalogue.projects.models import Membership, Project
+from app.catalogue.sdk_tokens import service as sdk_tokens
+from app.catalogue.sdk_tokens.models import SdkTokenState
+from app.catalogue.tags import alike
+from app.core.actor import Actor
+from app.core.db import db
+from app.core.permissions import Permission
+from app.core.reminders import NAMED, HomeContext, Item, Tone, days, some
+from app.core.words import counted
+
+
+def missing_approvers(actor: Actor, _: HomeContext) -> Iterator[Item]:
+    """Only where nothing can be approved at all."""
+    able = [id for id in actor.project_roles if actor.may(Permission.UPDATE_PROJECT, id)]
+    conditions = [] if actor.is_admin else [Project.id.in_(able)]
+    if not actor.is_admin and not able:
+        return
+    found = [each for each in shortages(*conditions) if each.people < each.required]
+    for each in found[:NAMED]:
+        says = f"No one can approve changes in {each.environment} of {each.project_id}"
+        people = counted(each.people, "person", "people")
+        more = f"They need {counted(each.required, 'approval')}, and {people} can approve"
+        place = {"project_id": each.project_id}
+        yield Item(Tone.WARNING, says, more, place)
+
+
+def expiring_tokens(actor: Actor, _: HomeContext) -> Iterator[Item]:
+    if not actor.may(Permission.READ_CLIENT_API_TOKEN):
+        return
+    found = sdk_tokens.search(limit=NAMED, offset=0, state=SdkTokenState.EXPIRING)
+    if found.total:
+        expires = "expires" if found.total == 1 else "expire"
+        says = f"{counted(found.total, 'SDK token')} {expires} within 30 days"
+        names = [f"{token.name} in {token.environment}" for token in found.items]
+        yield Item(Tone.WARNING, says, some(names, found.total))
+
+
+def unused(actor: Actor, context: HomeContext) -> Iterator[Item]:
+    count, names = _proposed(actor, context, StaleFilter.UNUSED)
+    if count:
+        have = "hasn’t" if count == 1 else "haven’t"
+        says = f"{counted(count, 'feature')} {have} been used for {days(context.stale_after)}"
+        yield Item(Tone.WARNING, says, some(names, count))
+
+
+def everywhere(actor: Actor, context: HomeContext) -> Iterator[Item]:
+    count, names = _proposed(actor, context, StaleFilter.EVERYWHERE)
+    if count:
+        verb = "has" if count == 1 else "have"
+        on = f"{verb} been on for everyone for {days(context.stale_after)}"
+        says = f"{counted(count, 'feature')} {on}"
+        yield Item(Tone.WARNING, says, some(names, count))
+
+
+def ownerless_projects(actor: Actor, _: HomeContext) -> Iterator[Item]:
+    if not actor.is_admin:
+        return
+    found = projects.search(
+        actor, archived=False, limit=NAMED, offset=0, membership=Membership.OWNERLESS
+    )
+    if found.total:
+        verb = "has" if found.total == 1 else "have"
+        names = [project.name for project in found.items]
+        says = f"{counted(found.total, 'project')} {verb} no Owner"
+        yield Item(Tone.WARNING, says, some(names, found.total))
+
+
+def alike_tags(actor: Actor, _: HomeContext) -> Iterator[Item]:
+    """Only those that surely mean the same, because no one can say that they do not."""
+    if not actor.may(Permission.UPDATE_TAG_TYPE):
+        return
+    found = alike.likely()
+    if found:
+        verb = "is" if len(found) == 1 else "are"
+        says = f"{counted(len(found), 'pair')} of tags {verb} nearly alike"
+        names = [f"{pair.less.tag} and {pair.more.tag}" for pair in found[:NAMED]]
+        yield Item(Tone.WARNING, says, some(names, len(found)))
+
+
+def _proposed(actor: Actor, context: HomeContext, reason: StaleFilter) -> tuple[int, list[str]]:
+    """The features of the actor's own projects that look ready to go."""
+    if not context.stale_after:
+        return 0, []
+    able = [id for id in actor.project_roles if actor.may(Permission.UPDATE_FEATURE, id)]
+    if not able:
+        return 0, []
+    own = sa.select(Project.id).where(Project.id.in_(able), Project.archived_at.is_(None))
+    query = lifecycle.matching(own, stale_after=context.stale_after, stale_proposal=reason)
+    names = query.with_only_columns(Feature.name)
+    count = db.session.scalar(
+        sa.select(sa.func.count()).select_from(names.order_by(None).subquery())
+    )
+    return count or 0, list(db.session.scalars(names.limit(NAMED))) if count else []

@@ -1,0 +1,36 @@
+"""Whether there is a backup."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core.actor import Actor
+from app.core.clock import utcnow
+from app.core.db import db
+from app.core.events.models import Event
+from app.core.events.types import EventType
+from app.core.reminders import HomeContext, Item, Tone
+from app.core.words import counted
+
+BACKUPS_EVERY = timedelta(days=7)
+
+
+def backup(actor: Actor, _: HomeContext) -> Iterator[Item]:
+    if not actor.is_admin:
+        return
+    first = _time_of(Event.id.asc())
+    last = _time_of(Event.id.desc(), Event.type == EventType.BACKUP_CREATED)
+    since = last or first
+    if since is None or since > utcnow() - BACKUPS_EVERY:
+        return
+    days = counted((utcnow() - since).days, "day")
+    says = f"No backup for {days}" if last else "No backup yet"
+    yield Item(Tone.BAD, says, "Create one with the command flagstaff backup")
+
+
+def _time_of(order: sa.ColumnElement[Any], *conditions: sa.ColumnElement[bool]) -> datetime | None:
+    return db.session.scalar(
+        sa.select(Event.created_at).where(*conditions).order_by(order).limit(1)
+    )
