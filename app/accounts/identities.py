@@ -11,7 +11,7 @@ from app.core.clock import utcnow
 from app.core.db import RetryTransaction, db, save
 from app.core.errors import NotFound
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 
 
 def find(issuer: str, subject: str) -> Identity | None:

@@ -11,7 +11,7 @@ from app.core.clock import in_text, utcnow
 from app.core.db import db, save
 from app.core.errors import NotFound
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 
 KEPT = timedelta(days=400)
 TOLD_FOR = timedelta(days=7)

@@ -20,7 +20,7 @@ from app.core import secrets
 from app.core.actor import Actor
 from app.core.errors import Conflict, Invalid, TooManyRequests, WrongPassword
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.locks import Slots
 
 FEWEST_CHARACTERS = 5

@@ -15,8 +15,8 @@ from app.core.clock import utcnow
 from app.core.db import CHUNK, MAX_ID, chunks, contains, db, flush, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.events.types import EventType
 from app.core.paging import Page, page_of, sorted_by
 from app.core.permissions import Role
 

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.types import EventType
 from app.core.reminders import HomeContext, Item, Tone
 from app.core.words import counted
 

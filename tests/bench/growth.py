@@ -29,8 +29,8 @@ from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.config import from_environment
 from app.core.db import chunks, db, unit_of_work
+from app.core.events.event_types import EventType
 from app.core.events.models import Event, EventHead
-from app.core.events.types import EventType
 from app.core.permissions import Role
 from app.factory import create_app
 from tests.support.processes import FLAGSTAFF, running

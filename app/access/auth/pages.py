@@ -21,7 +21,7 @@ from app.core.actor import Actor, Proof
 from app.core.db import transact
 from app.core.errors import Invalid, TooManyRequests
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.permissions import Access
 from app.web import browsers, origins, strict_json
 from app.web.browsers import CONFIRMATION_FIELD, Fields, PasswordRequired, SignInRequired

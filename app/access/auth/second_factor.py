@@ -19,7 +19,7 @@ from app.core.clock import utcnow
 from app.core.db import db, insert_all, save
 from app.core.errors import Conflict, Invalid
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 
 ISSUER = "Flagstaff"
 SALT_BYTES = 20

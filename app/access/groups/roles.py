@@ -13,8 +13,8 @@ from app.catalogue.projects.models import Member, Project
 from app.core.actor import Actor
 from app.core.db import chunks, db, flush
 from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.events.types import EventType
 from app.core.logs import LOGGER
 from app.core.permissions import Role
 

@@ -15,7 +15,7 @@ from app.core.clock import utcnow
 from app.core.db import chunks, contains, db, flush, insert_all, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
 from app.core.permissions import Role
 

@@ -10,7 +10,7 @@ from app.accounts.models import Account
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from app.core.clock import utcnow
 from app.core.db import db, save
 from app.core.errors import Invalid, NotAuthenticated, NotFound
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.permissions import Role
 from app.core.secrets import digest
 

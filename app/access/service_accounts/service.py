@@ -23,7 +23,7 @@ from app.core.clock import utcnow
 from app.core.db import db, save
 from app.core.errors import Conflict, Invalid, Unavailable
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.paging import Page
 from app.core.permissions import Role
 

@@ -15,8 +15,8 @@ from app.core.actor import Actor
 from app.core.db import MAX_ID, chunks, db
 from app.core.errors import ChangedSinceReview, Invalid, NotFound
 from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.events.types import EventType
 from app.core.permissions import Role
 
 

@@ -13,7 +13,7 @@ from app.access.users.service import Candidate
 from app.accounts import service as accounts
 from app.core.clock import utcnow
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.permissions import Permission
 from app.core.words import counted
 from app.web import exports

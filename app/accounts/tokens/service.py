@@ -13,8 +13,8 @@ from app.core.clock import in_text, utcnow
 from app.core.db import chunks, db, save
 from app.core.errors import Invalid, NameExists, NotFound
 from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.events.types import EventType
 from app.core.paging import Page, page_of
 from app.core.secrets import digest
 

@@ -18,7 +18,7 @@ from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.columns import UtcDateTime
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.lists import OnList
 from app.core.paging import Page, page_of
 

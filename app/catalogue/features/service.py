@@ -17,7 +17,7 @@ from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
 from app.core.spelling import Spellings
 

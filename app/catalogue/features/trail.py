@@ -11,8 +11,8 @@ from app.accounts.models import Account
 from app.catalogue.features.models import Feature
 from app.core.actor import Actor
 from app.core.db import db
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.types import EventType
 
 RECENT = 50
 """Events of a feature among which the latest of each environment is looked for."""

@@ -23,8 +23,8 @@ from app.core.clock import utcnow
 from app.core.db import db, flush, rows, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.types import EventType
 from app.core.paging import Page, page_of
 from app.core.permissions import DEFAULT_PROJECT, Permission, Role
 

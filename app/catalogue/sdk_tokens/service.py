@@ -24,7 +24,7 @@ from app.core.clock import utcnow
 from app.core.db import contains, db, save
 from app.core.errors import Invalid, NameExists, NotFound
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
 from app.core.secrets import digest
 

@@ -18,8 +18,8 @@ from app.core.actor import Actor
 from app.core.db import any_of, db, insert_if_absent
 from app.core.errors import ChangedSinceReview, Detail, Invalid, NotFound
 from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.events.types import EventType
 from app.core.lists import Condition, OnList
 from app.core.words import listed
 

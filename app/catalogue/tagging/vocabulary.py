@@ -15,9 +15,9 @@ from app.core.actor import Actor
 from app.core.db import chunks, db, insert_if_absent
 from app.core.errors import Conflict, Invalid, NameExists, NoAccess, NotFound
 from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.events.service import EventPayload
-from app.core.events.types import EventType
 from app.core.permissions import Permission
 
 

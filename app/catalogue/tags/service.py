@@ -12,7 +12,7 @@ from app.core.actor import Actor
 from app.core.db import CHUNK, any_of, chunks, contains, db, insert_if_absent, rows, save
 from app.core.errors import Conflict, NameExists, NotFound
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of, sorted_by
 from app.core.words import counted
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.clock import utcnow
 from app.core.columns import enum_of
 from app.core.db import NEVER_REUSE_IDS, Model
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 
 
 class Event(Model):

@@ -14,8 +14,8 @@ from app.core.db import db
 from app.core.errors import Conflict, NotFound
 from app.core.events import writing
 from app.core.events.chain import START
+from app.core.events.event_types import EventType
 from app.core.events.models import Event, EventHead
-from app.core.events.types import EventType
 
 _head_for_change = sa.select(EventHead.last_id, EventHead.digest).with_for_update()
 _set_end = sa.update(EventHead).values(last_id=sa.bindparam("last"), digest=sa.bindparam("end"))

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from app.core.db import CHUNK, db
 from app.core.events.chain import START, link
+from app.core.events.event_types import EventType
 from app.core.events.models import Event, EventHead
-from app.core.events.types import EventType
 
 MAX_PROBLEMS = 10
 _KEEP = (

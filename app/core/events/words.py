@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from string import Formatter
 from typing import Any, NamedTuple
 
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.types import EventType
 from app.core.permissions import Role
 from app.core.words import counted, spoken
 

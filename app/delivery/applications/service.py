@@ -24,7 +24,7 @@ from app.core.clock import in_text, utcnow
 from app.core.db import db
 from app.core.errors import NotFound
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
 from app.core.permissions import Permission
 from app.core.spelling import Spellings

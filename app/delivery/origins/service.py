@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.delivery.origins.models import BrowserAccess
 
 ANY = "*"

@@ -3,7 +3,7 @@ from typing import Any
 
 from wtforms import BooleanField, SelectMultipleField, StringField
 
-from app.core.events.types import EventType, Subject
+from app.core.events.event_types import EventType, Subject
 from app.delivery.webhooks import schemas
 from app.delivery.webhooks.models import ALL, Webhook
 from app.web.conflicts import Values, in_words

@@ -17,8 +17,8 @@ from app.core.clock import utcnow
 from app.core.config.allowed_hosts import AllowedHost
 from app.core.db import db
 from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.events.models import Event, EventHead
-from app.core.events.types import EventType
 from app.delivery.webhooks import payloads, sending, signatures
 from app.delivery.webhooks.models import ALL, MAX_ERROR, Delivery, DeliveryStatus, Webhook
 from app.delivery.webhooks.sending import Outcome

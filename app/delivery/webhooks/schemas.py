@@ -3,7 +3,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.targets import PATTERN, Target, parse
 from app.delivery.webhooks.models import ALL, MAX_URL, DeliveryStatus
 from app.delivery.webhooks.traffic import WebhookState

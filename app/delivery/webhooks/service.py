@@ -15,7 +15,7 @@ from app.core.config.allowed_hosts import AllowedHost
 from app.core.db import db, flush, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
 from app.core.targets import parse
 from app.delivery.webhooks import payloads, signatures

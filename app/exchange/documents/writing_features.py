@@ -20,8 +20,8 @@ from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import Model, chunks, db, insert_all, insert_if_absent
 from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.events.types import EventType
 from app.core.lists import OnList
 from app.exchange.documents import reading_features
 from app.exchange.documents.documents import STATE, Item

@@ -31,8 +31,8 @@ from app.core.clock import utcnow
 from app.core.db import Model, chunks, db, flush
 from app.core.errors import Conflict
 from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.events.types import EventType
 from app.core.words import spoken
 from app.exchange.documents import reading, reading_features
 from app.exchange.documents import service as configuration

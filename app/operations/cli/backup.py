@@ -9,7 +9,7 @@ from app.core.actor import COMMAND_LINE
 from app.core.db import db, transact
 from app.core.errors import DomainError
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.operations.cli.commands import Output, json_option, print_output, progress_bar
 from app.operations.server.instance import open_instance, set_up_home
 from app.operations.upkeep import backup as operation

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from app.accounts.models import Account
 from app.catalogue.projects import service as projects
 from app.core.events import words
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.types import EventType
 from app.core.events.words import Difference, Mention, Part
 from app.core.permissions import Access, Permission
 from app.portal.event_log import schemas, service

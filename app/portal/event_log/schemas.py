@@ -1,6 +1,6 @@
 from marshmallow import fields
 
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.web.listing import NewestQuery
 from app.web.schemas import QueryNumber, Schema, SingleLine, Timestamp
 

@@ -20,8 +20,8 @@ from app.catalogue.projects.models import Project
 from app.core.activity import Activity, days, draw
 from app.core.actor import Actor
 from app.core.db import chunks, contains, db, unit_of_work
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.types import EventType
 from app.core.events.words import Naming, account_ids, types_that_name
 from app.core.permissions import Permission
 

@@ -10,7 +10,7 @@ from app.catalogue.sdk_tokens.forms import Place
 from app.catalogue.sdk_tokens.pages_connect import snippets
 from app.core import errors
 from app.core.config import every_setting
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.permissions import (
     EDITOR_ON_DEFAULT,
     GRANTS,

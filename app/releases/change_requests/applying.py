@@ -19,7 +19,7 @@ from app.core.clock import utcnow
 from app.core.db import db, transact
 from app.core.errors import Conflict, DomainError
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.logs import LOGGER
 from app.core.permissions import Role
 from app.releases.change_requests import review, service

@@ -14,7 +14,7 @@ from app.core.actor import Actor, Approved
 from app.core.db import RetryTransaction, db, save
 from app.core.errors import Conflict, Detail, Invalid, NotFound
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.words import counted, listed
 from app.releases.change_requests import portraits, service
 from app.releases.change_requests.actions import PERMISSIONS, REPEATABLE, carry_out, completed

@@ -14,8 +14,8 @@ from app.catalogue.projects.models import Project
 from app.catalogue.projects.queries import can_approve, visible_projects
 from app.core.actor import Actor
 from app.core.db import chunks, contains, db
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.types import EventType
 from app.core.paging import sorted_by
 from app.releases.change_requests.models import (
     CLOSED,

@@ -8,7 +8,7 @@ from app.core.actor import Actor
 from app.core.clock import in_text, utcnow
 from app.core.db import RetryTransaction, db, flush
 from app.core.errors import Conflict, Invalid, NoAccess
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.permissions import Permission
 from app.core.words import counted
 from app.releases.change_requests import service, views

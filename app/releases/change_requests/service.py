@@ -14,7 +14,7 @@ from app.core.clock import utcnow
 from app.core.db import db, save
 from app.core.errors import Conflict, Detail, Invalid, NoAccess, NotFound, PreconditionFailed
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
 from app.releases.change_requests import portraits, queries, views
 from app.releases.change_requests.models import (

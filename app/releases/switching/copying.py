@@ -13,8 +13,8 @@ from app.core.actor import Actor
 from app.core.db import db, flush
 from app.core.errors import Conflict, Invalid
 from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.events.types import EventType
 from app.core.words import counted
 
 

@@ -12,7 +12,7 @@ from app.catalogue.strategies.service import Fields, use_of
 from app.core.actor import Actor
 from app.core.db import db, flush
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 
 
 def get(actor: Actor, project_id: str, environment: str) -> Strategy:

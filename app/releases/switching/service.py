@@ -13,8 +13,8 @@ from app.catalogue.strategies.service import use_of
 from app.core.actor import Actor
 from app.core.errors import ChangedSinceReview, Conflict, NotFound
 from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.events.types import EventType
 from app.core.words import listed
 from app.releases.switching import defaults
 

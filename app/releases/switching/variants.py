@@ -10,7 +10,7 @@ from app.catalogue.strategies.queries import State
 from app.catalogue.strategies.service import refuse_unknown_stickiness, use_of
 from app.core.actor import Actor
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 
 
 def lock(actor: Actor, project_id: str, feature: str, environment: str) -> tuple[Feature, State]:

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.core.events.chain import START, link
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.types import EventType
 
 EVENT = {
     "id": 7,

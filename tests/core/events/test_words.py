@@ -5,8 +5,8 @@ from string import Formatter
 
 import pytest
 
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.types import EventType
 from app.core.events.words import (
     Mention,
     Naming,

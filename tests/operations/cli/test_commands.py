@@ -19,8 +19,8 @@ from app.accounts.tokens.models import Token
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.types import EventType
 from app.core.files import revisions
 from app.operations.cli import cli
 from app.portal.help.examples import EXAMPLES

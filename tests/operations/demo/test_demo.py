@@ -17,7 +17,7 @@ from flask import Flask
 
 from app.core.actor import COMMAND_LINE, Actor
 from app.core.db import Model, db
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.permissions import Permission, Role
 from tests.support.clients import ApiClient
 from tests.support.instances import open_instance

@@ -13,7 +13,7 @@ from app.core.actor import COMMAND_LINE
 from app.core.config import from_environment
 from app.core.db import db, unit_of_work
 from app.core.events import service as events
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.factory import create_app
 from tests.support.machines import Machine
 from tests.support.servers import Server

@@ -11,7 +11,7 @@ from app.core import migrations
 from app.core.actor import COMMAND_LINE
 from app.core.config import from_environment
 from app.core.db import Model, db
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.factory import create_app
 from app.operations.upkeep.progress import Progress
 from tests.support.machines import Machine

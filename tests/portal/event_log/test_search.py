@@ -8,8 +8,8 @@ import time_machine
 from app.core.actor import COMMAND_LINE
 from app.core.db import unit_of_work
 from app.core.events import service as log
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.types import EventType
 from app.core.events.words import Mention, parts
 from tests.support.clients import ApiClient
 

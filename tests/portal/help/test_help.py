@@ -6,7 +6,7 @@ import click
 
 from app.core import errors
 from app.core.config import every_setting
-from app.core.events.types import EventType
+from app.core.events.event_types import EventType
 from app.core.permissions import Permission
 from app.operations.cli import cli
 from app.portal.help import commands
