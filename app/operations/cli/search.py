@@ -3,9 +3,9 @@ import click
 from app.core.actor import Actor
 from app.operations.cli.commands import Output, query_command, table, validated
 from app.portal.search import schemas, service
-from app.portal.search.asking import TITLES, Kind
+from app.portal.search.sources import KINDS, PAGES
 
-_kinds = click.Choice([kind.value for kind in Kind if kind is not Kind.PAGES])
+_kinds = click.Choice([name for name in KINDS if name != PAGES.name])
 
 
 @click.command()
@@ -23,7 +23,7 @@ def search(actor: Actor, words: tuple[str, ...], *, kind: str | None, limit: int
     query = validated(schemas.SearchQuery, given)
     results = service.search(actor, query["q"], kind=query.get("in_"), limit=query["limit"])
     rows = [
-        (TITLES[group.kind], hit.name, hit.about) for group in results.groups for hit in group.hits
+        (group.kind.title, hit.name, hit.about) for group in results.groups for hit in group.hits
     ]
     text = table(("kind", "name", "about"), rows) if rows else _nothing(results.suggestion)
     return Output(schemas.NamedResults().dump(results), text)

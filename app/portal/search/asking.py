@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 
 from app.core.spelling import nfc
 
@@ -11,41 +10,6 @@ MOST_WORDS = 6
 """What has more words than this is looked for as one piece."""
 
 _state = re.compile(r"(on|off):(\S+)", re.IGNORECASE).fullmatch
-
-
-class Kind(StrEnum):
-    """What can be found, in the order in which it is shown."""
-
-    FEATURES = "features"
-    PROJECTS = "projects"
-    TAGS = "tags"
-    SEGMENTS = "segments"
-    CONTEXT_FIELDS = "contextFields"
-    STRATEGY_TYPES = "strategyTypes"
-    ENVIRONMENTS = "environments"
-    APPLICATIONS = "applications"
-    USERS = "users"
-    SERVICE_ACCOUNTS = "serviceAccounts"
-    SDK_TOKENS = "sdkTokens"
-    ACCESS_TOKENS = "accessTokens"
-    PAGES = "pages"
-
-
-TITLES = {
-    Kind.FEATURES: "Features",
-    Kind.PROJECTS: "Projects",
-    Kind.TAGS: "Tags",
-    Kind.SEGMENTS: "Segments",
-    Kind.CONTEXT_FIELDS: "Context fields",
-    Kind.STRATEGY_TYPES: "Strategy types",
-    Kind.ENVIRONMENTS: "Environments",
-    Kind.APPLICATIONS: "Applications",
-    Kind.USERS: "Users",
-    Kind.SERVICE_ACCOUNTS: "Service accounts",
-    Kind.SDK_TOKENS: "SDK tokens",
-    Kind.ACCESS_TOKENS: "Access tokens",
-    Kind.PAGES: "Pages and actions",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-Column = sa.SQLColumnExpression[Any]
+from app.core.search import Column
 
 JOINTS = ".-_ "
 """What parts of a name begin after."""

@@ -8,7 +8,6 @@ from app.core.paging import Page
 from app.core.permissions import Access
 from app.core.words import counted
 from app.portal.search import schemas, service
-from app.portal.search.asking import TITLES, Kind
 from app.portal.search.pages_marks import marked
 from app.portal.search.pages_places import entries, first
 from app.portal.search.schemas import href
@@ -33,7 +32,7 @@ def index() -> str:
     return render_template(
         "portal/search/index.html",
         query=query,
-        kinds=[(one.value, TITLES[one]) for one in service.kinds(current_actor)],
+        kinds=[(one.name, one.title) for one in service.kinds(current_actor)],
         page=group and _page(group, query.values["offset"]),
         **_shown(results),
     )
@@ -48,7 +47,7 @@ def hits() -> dict[str, str]:
     return {"html": html, "words": _words(results)}
 
 
-def _results(values: dict[str, Any], kind: Kind | None, limit: int) -> Results:
+def _results(values: dict[str, Any], kind: str | None, limit: int) -> Results:
     return service.search(
         current_actor,
         values["q"],
@@ -65,7 +64,6 @@ def _shown(results: Results) -> dict[str, Any]:
     return {
         "results": results,
         "is_asked": is_asked,
-        "titles": TITLES,
         "href": href,
         "marked": marked,
         "number": _words(results),

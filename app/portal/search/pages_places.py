@@ -4,9 +4,8 @@ from operator import attrgetter
 
 from app.core.actor import Actor
 from app.core.config import every_setting
+from app.core.search import Hit
 from app.portal.help.pages_help import TOPICS
-from app.portal.search.asking import Kind
-from app.portal.search.hits import Hit
 from app.portal.search.service import PageEntry
 from app.web import navigation
 from app.web.rooms import current_rooms
@@ -28,14 +27,14 @@ def first(actor: Actor) -> list[Hit]:
 def _actions(actor: Actor) -> list[PageEntry]:
     actions = [one for room in current_rooms() for one in room.actions if one.may(actor)]
     return [
-        PageEntry(Hit(Kind.PAGES, one.name, one.about, one.endpoint, one.values), one.words)
+        PageEntry(Hit(one.name, one.about, one.endpoint, one.values), one.words)
         for one in sorted(actions, key=attrgetter("place"))
     ]
 
 
 def _lists(actor: Actor) -> list[PageEntry]:
     return [
-        PageEntry(Hit(Kind.PAGES, entry.name, heading, entry.endpoint))
+        PageEntry(Hit(entry.name, heading, entry.endpoint))
         for heading, listed in navigation.entries(actor)
         for entry in listed
     ]
@@ -43,13 +42,12 @@ def _lists(actor: Actor) -> list[PageEntry]:
 
 def _help() -> list[PageEntry]:
     topics = [
-        PageEntry(Hit(Kind.PAGES, title, "Help", "help_pages.show", {"topic": topic}), about)
+        PageEntry(Hit(title, "Help", "help_pages.show", {"topic": topic}), about)
         for topic, (title, about) in TOPICS.items()
     ]
     settings = [
         PageEntry(
             Hit(
-                Kind.PAGES,
                 name,
                 "Setting",
                 "help_pages.show",

@@ -1,13 +1,14 @@
 from flask import url_for
-from marshmallow import fields
+from marshmallow import fields, validate
 
-from app.portal.search.asking import LONGEST, Kind
-from app.portal.search.hits import Hit
+from app.core.search import Hit
+from app.portal.search.asking import LONGEST
 from app.portal.search.service import SHOWN
-from app.portal.search.sources import MOST
+from app.portal.search.sources import KINDS, MOST
 from app.web.schemas import QueryNumber, Schema, SingleLine
 
 MOST_SHOWN = 50
+_is_kind = validate.OneOf(list(KINDS), error=f"Must be one of: {', '.join(KINDS)}.")
 
 
 def href(hit: Hit) -> str:
@@ -26,7 +27,7 @@ class Question(Schema):
             "pages and actions."
         },
     )
-    in_ = fields.Enum(Kind, by_value=True, data_key="in", metadata={"description": "Only these."})
+    in_ = fields.String(validate=_is_kind, data_key="in", metadata={"description": "Only these."})
 
 
 class SearchQuery(Question):
@@ -58,7 +59,7 @@ class HitRow(NamedHit):
 
 
 class NamedGroup(Schema):
-    kind = fields.Enum(Kind, by_value=True)
+    kind = fields.String(attribute="kind.name", validate=_is_kind)
     total = fields.Integer(metadata={"description": f"How many match; counted up to {MOST:,}."})
     has_more = fields.Boolean(metadata={"description": "Whether more match than were counted."})
     hits = fields.List(fields.Nested(NamedHit))

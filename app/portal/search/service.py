@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from app.core.actor import Actor
-from app.portal.search import hits, sources, suggestions
-from app.portal.search.asking import Kind, Question, read
-from app.portal.search.hits import Hit
+from app.core.search import Hit, Kind, Searched
+from app.portal.search import sources, suggestions
+from app.portal.search.asking import Question, read
 from app.portal.search.matching import Rank, rank
+from app.portal.search.sources import PAGES
 
 SHOWN = 5
 """Hits of a kind, where all kinds are shown."""
@@ -65,7 +66,7 @@ def search(
     actor: Actor,
     typed: str,
     *,
-    kind: Kind | None = None,
+    kind: str | None = None,
     limit: int = SHOWN,
     offset: int = 0,
     pages: Sequence[PageEntry] = (),
@@ -74,28 +75,27 @@ def search(
     question = _checked(read(typed))
     if question.is_empty and not question.only_pages:
         return Results(question, [])
-    part, kinds = slice(offset, offset + limit), _kinds(question, kind)
-    groups = [
-        _pages(question, pages, part) if one is Kind.PAGES else _group(actor, one, question, part)
-        for one in kinds
-    ]
-    if Kind.FEATURES in kinds and sum(group.total for group in groups) < FEW:
-        groups[0] = _group(actor, Kind.FEATURES, question, part, everywhere=True)
+    part = slice(offset, offset + limit)
+    searched = [one for one in _searched(question) if kind in (None, one.kind.name)]
+    groups = [_group(actor, one, question, part) for one in searched]
+    if kind not in (None, PAGES.name) or question.state is not None:
+        pages = ()
+    groups.append(_pages(question, pages, part))
+    if sum(group.total for group in groups) < FEW:
+        for at, one in enumerate(searched):
+            if one.late:
+                groups[at] = _group(actor, one, question, part, everywhere=True)
     found = [group for group in groups if group.total]
     found.sort(key=lambda group: group.best is not Rank.EXACT)
     if found or question.state is not None:
         return Results(question, found)
-    titles = {Kind.PAGES: [entry.hit.name for entry in pages]}
-    return Results(question, [], suggestions.near(actor, question.text, kinds, titles))
+    titles = [entry.hit.name for entry in pages]
+    return Results(question, [], suggestions.near(actor, question.text, searched, titles))
 
 
 def kinds(actor: Actor) -> list[Kind]:
     """What the actor can look for."""
-    return [
-        kind
-        for kind in Kind
-        if kind is Kind.PAGES or sources.SOURCES[kind].visible(actor) is not None
-    ]
+    return [*(one.kind for one in sources.SEARCHED if one.visible(actor) is not None), PAGES]
 
 
 def _checked(question: Question) -> Question:
@@ -107,25 +107,23 @@ def _checked(question: Question) -> Question:
     return question.as_text() if name is None else replace(question, state=(is_on, name))
 
 
-def _kinds(question: Question, kind: Kind | None) -> list[Kind]:
-    possible = (
-        {Kind.PAGES}
-        if question.only_pages
-        else {Kind.FEATURES}
-        if question.state is not None
-        else set(Kind)
-    )
-    return [one for one in Kind if one in possible and kind in (None, one)]
+def _searched(question: Question) -> list[Searched]:
+    if question.only_pages:
+        return []
+    if question.state is not None:
+        return [one for one in sources.SEARCHED if one.in_state is not None]
+    return sources.SEARCHED
 
 
 def _group(
-    actor: Actor, kind: Kind, question: Question, part: slice, *, everywhere: bool = False
+    actor: Actor, source: Searched, question: Question, part: slice, *, everywhere: bool = False
 ) -> Group:
-    rows = sources.found(actor, kind, question, everywhere=everywhere)
-    total = min(len(rows), sources.MOST)
-    best = rows[0].rank if rows else Rank.ELSEWHERE
-    shown = hits.of(actor, kind, rows[:total][part])
-    return Group(kind, shown, total, len(rows) > sources.MOST, best)
+    found = sources.found(actor, source, question, everywhere=everywhere)
+    total = min(len(found), sources.MOST)
+    best = found[0].rank if found else Rank.ELSEWHERE
+    rows = [match.row for match in found[:total][part]]
+    hits = source.hits(actor, rows) if rows else []
+    return Group(source.kind, hits, total, len(found) > sources.MOST, best)
 
 
 def _pages(question: Question, pages: Sequence[PageEntry], part: slice) -> Group:
@@ -137,4 +135,4 @@ def _pages(question: Question, pages: Sequence[PageEntry], part: slice) -> Group
     ]
     ranked.sort(key=lambda one: one[0])
     best = ranked[0][0] if ranked else Rank.ELSEWHERE
-    return Group(Kind.PAGES, [hit for _, hit in ranked[part]], len(ranked), best=best)
+    return Group(PAGES, [hit for _, hit in ranked[part]], len(ranked), best=best)

@@ -1,42 +1,30 @@
 """What someone may have meant who found nothing."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 
 from app.core.actor import Actor
+from app.core.search import Searched
 from app.core.spelling import Spellings
 from app.portal.search import sources
-from app.portal.search.asking import Kind
 from app.portal.search.matching import JOINTS
 
 SHORTEST, LONGEST = 3, 40
 CANDIDATES = 300
 LEAST_SIMILARITY = 70
-IN_ORDER = (
-    Kind.FEATURES,
-    Kind.PROJECTS,
-    Kind.TAGS,
-    Kind.SEGMENTS,
-    Kind.CONTEXT_FIELDS,
-    Kind.ENVIRONMENTS,
-    Kind.APPLICATIONS,
-    Kind.USERS,
-)
 _joints = str.maketrans(dict.fromkeys(f"{JOINTS}:@/…", " "))
 
 
-def near(
-    actor: Actor, text: str, kinds: Collection[Kind], known: Mapping[Kind, Iterable[str]]
-) -> str | None:
+def near(actor: Actor, text: str, searched: Iterable[Searched], known: Iterable[str]) -> str | None:
     """A name that the actor can see, or a part of one, that is spelled almost like the text.
 
-    ``known``: the names of kinds that are in no table.
+    ``known``: names that are in no table.
     """
     if not SHORTEST <= len(text) <= LONGEST:
         return None
     pieces = _pieces(text.lower())
-    names = [name for kind in kinds for name in known.get(kind, ())]
-    for kind in (kind for kind in IN_ORDER if kind in kinds):
-        names += sources.names_with(actor, kind, pieces, CANDIDATES)
+    names = list(known)
+    for source in (one for one in searched if one.is_suggested):
+        names += sources.names_with(actor, source, pieces, CANDIDATES)
     parts = dict.fromkeys(part for name in names for part in _candidates(name, text))
     similar = Spellings(list(parts)).most_similar(text, least=LEAST_SIMILARITY)
     return similar[0] if similar and similar[0].lower() != text.lower() else None
