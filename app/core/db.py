@@ -9,7 +9,7 @@ from enum import Enum, StrEnum
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import sqlalchemy as sa
 from flask import Flask
@@ -25,6 +25,7 @@ from app.core.columns import RoleColumn, UtcDateTime, enum_of
 from app.core.errors import DomainError, Unavailable
 from app.core.locks import WriterQueue
 from app.core.permissions import Role
+from app.core.spelling import camel_case
 
 T = TypeVar("T")
 
@@ -58,6 +59,12 @@ class Model(DeclarativeBase):
         Role: RoleColumn,
         StrEnum: enum_of(StrEnum),
     }
+
+    recorded: ClassVar[tuple[str, ...]] = ()
+
+    def snapshot(self) -> dict[str, Any]:
+        """What is ``recorded`` of it in the event log, by the names that the API uses."""
+        return {camel_case(name): getattr(self, name) for name in self.recorded}
 
 
 NEVER_REUSE_IDS = {"sqlite_autoincrement": True}

@@ -1,4 +1,4 @@
-"""How names are spelled: keys in ASCII, one form for texts that look alike, and near matches."""
+"""How names are spelled: for the API and in words, keys, one form for what looks alike."""
 
 import re
 import unicodedata
@@ -17,6 +17,17 @@ SHORT = 100
 """Characters, up to which the square of their number is nothing to fear."""
 
 is_key = re.compile(rf"(?!\.\.?\Z){KEY_PATTERN[1:-2]}{{1,{MAX_KEY}}}\Z").match
+
+
+def camel_case(name: str) -> str:
+    """What the API calls ``impression_data``: ``impressionData``."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def in_words(name: str) -> str:
+    """``impressionData`` in a sentence: ``impression data``."""
+    return re.sub(r"([A-Z])", lambda capital: f" {capital[1].lower()}", name)
 
 
 def nfc(text: str) -> str:

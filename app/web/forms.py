@@ -79,6 +79,17 @@ class SchemaForm(FlaskForm):
             if (value := _as_json(self[name], rule)) is not None or rule.allow_none
         }
 
+    @classmethod
+    def inputs_of(cls, thing: object) -> dict[str, Any]:
+        """The attributes of a thing that the form has fields for, as these hold them."""
+        names = (name for name in cls.schema().load_fields if hasattr(cls, name))
+        return as_inputs({name: getattr(thing, name) for name in names})
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What the fields are called, without what is explained after a colon."""
+        return {name: self[name].label.text.partition(":")[0] for name in self.rules}
+
     def refuse(self, error: DomainError) -> None:
         """Show a refusal of the domain where the user can correct it."""
         if error.details:
@@ -154,6 +165,17 @@ class ReasonForm(SchemaForm):
     schema = Schema
 
     reason = ReasonField()
+
+
+def as_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of a schema as the fields of a form hold them."""
+    return {name: _as_input(value) for name, value in values.items()}
+
+
+def _as_input(value: Any) -> Any:
+    if value is None:
+        return ""
+    return value if isinstance(value, bool | list | dict) else str(value)
 
 
 def attempt(form: SchemaForm, command: Callable[[], T]) -> T | None:

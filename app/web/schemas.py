@@ -5,7 +5,7 @@ request alone. What needs a look at the database is the service's to refuse.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from marshmallow import fields, validate
 from app.core.clock import in_text
 from app.core.errors import MAX_DETAILS
 from app.core.permissions import Role
-from app.core.spelling import LONGEST_SPELLING, MAX_KEY, is_key, nfc
+from app.core.spelling import LONGEST_SPELLING, MAX_KEY, camel_case, is_key, nfc
 
 # Controls, line and paragraph separators, and the marks that turn text around on a screen.
 _UNSEEN = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
@@ -48,8 +48,7 @@ class Schema(marshmallow.Schema):
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         if field_obj.data_key is None:
-            first, *rest = field_name.split("_")
-            field_obj.data_key = first + "".join(word.capitalize() for word in rest)
+            field_obj.data_key = camel_case(field_name)
 
     @marshmallow.post_load
     def _forget_ignored(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -73,6 +72,11 @@ class Ignored(fields.Raw):
     def __init__(self, **kwargs: Any) -> None:
         metadata = {"description": "Accepted and ignored, so that what was read can be sent back."}
         super().__init__(load_only=True, allow_none=True, metadata=metadata, **kwargs)
+
+
+def ignored(row: type[Schema], *, but: Iterable[str]) -> dict[str, Ignored]:
+    """For ``Meta.include``: what reading a thing returns ``but`` what can be changed there."""
+    return {name: Ignored() for name in row().fields.keys() - set(but)}
 
 
 class WholeNumber(fields.Integer):

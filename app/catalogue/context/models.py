@@ -1,5 +1,5 @@
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from sqlalchemy import JSON, String
 from sqlalchemy.orm import Mapped, mapped_column
@@ -52,12 +52,4 @@ class ContextField(Model):
         """The legal values without their descriptions."""
         return [legal["value"] for legal in self.legal_values]
 
-    def snapshot(self) -> dict[str, Any]:
-        """The field as the event log records it."""
-        return {
-            "name": self.name,
-            "description": self.description,
-            "stickiness": self.stickiness,
-            "sortOrder": self.sort_order,
-            "legalValues": self.legal_values,
-        }
+    recorded = ("name", "description", "stickiness", "sort_order", "legal_values")

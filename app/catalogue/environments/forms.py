@@ -1,8 +1,7 @@
 from wtforms import SelectChoice, SelectField, StringField
 
 from app.catalogue.environments import schemas
-from app.catalogue.environments.models import Environment, EnvironmentType
-from app.web.conflicts import Values
+from app.catalogue.environments.models import EnvironmentType
 from app.web.forms import ReasonField, SchemaForm
 
 TYPES = [SelectChoice(type.value, type.value.capitalize()) for type in EnvironmentType]
@@ -33,8 +32,3 @@ class EnvironmentForm(SchemaForm):
         "Position", description="A number. Environments are listed from low to high."
     )
     reason = ReasonField()
-
-
-def settings_of(environment: Environment) -> Values:
-    """The environment as the form's values."""
-    return {"type": environment.type.value, "sort_order": str(environment.sort_order)}

@@ -1,5 +1,4 @@
 from enum import StrEnum
-from typing import Any
 
 from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
@@ -26,11 +25,4 @@ class Environment(Model):
 
     __table_args__ = (at_most("name", 100),)
 
-    def snapshot(self) -> dict[str, Any]:
-        """The environment as the event log records it."""
-        return {
-            "name": self.name,
-            "type": self.type,
-            "sortOrder": self.sort_order,
-            "deprecated": self.deprecated,
-        }
+    recorded = ("name", "type", "sort_order", "deprecated")

@@ -3,7 +3,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.catalogue.environments import schemas, service
-from app.catalogue.environments.forms import EnvironmentForm, NewEnvironmentForm, settings_of
+from app.catalogue.environments.forms import EnvironmentForm, NewEnvironmentForm
 from app.core.permissions import Access, Permission
 from app.web import exports
 from app.web.caller import current_actor
@@ -13,8 +13,6 @@ from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("environment_pages", __name__)
-
-LABELS = {"type": "Type", "sort_order": "Position"}
 
 
 @bp.get("/environments", needs=Access.SIGNED_IN)
@@ -42,7 +40,7 @@ def new() -> ResponseReturnValue:
 @bp.get("/environments/<key:name>", needs=Access.SIGNED_IN)
 def show(name: str) -> ResponseReturnValue:
     """Show an environment, to Admins as a form."""
-    data = settings_of(service.get(name))
+    data = EnvironmentForm.inputs_of(service.get(name))
     return _page(name, EnvironmentForm(data=data), data)
 
 
@@ -50,7 +48,7 @@ def show(name: str) -> ResponseReturnValue:
 def update(name: str) -> ResponseReturnValue:
     """Save, unless someone else changed the environment first: then show what they changed."""
     environment = service.get_for_change(name)
-    current = settings_of(environment)
+    current = EnvironmentForm.inputs_of(environment)
     form = EnvironmentForm(data=current)
     if before := _stale_edit(name).stale(current):
         return _page(name, form, current, before)
@@ -78,7 +76,7 @@ def reinstate(name: str) -> Response:
 
 
 def _stale_edit(name: str) -> StaleEdit:
-    return StaleEdit(f"environment {name}", LABELS)
+    return StaleEdit(f"environment {name}", EnvironmentForm(empty=True).labels)
 
 
 def _page(

@@ -16,7 +16,7 @@ from app.catalogue.features.queries import FeatureView
 from app.catalogue.features.stale import USUAL, StaleFilter, UsageFilter
 from app.core.words import counted
 from app.web.conflicts import Values
-from app.web.forms import ReasonField, SchemaForm
+from app.web.forms import ReasonField, SchemaForm, as_inputs
 
 TYPES = {
     FeatureType.RELEASE: "Release: hides unfinished work until it’s ready",
@@ -96,13 +96,8 @@ class FeatureForm(_FeatureForm):
 
     @property
     def settings(self) -> Values:
-        """The valid form's values, with the keys of ``settings_of``."""
-        return {
-            "type": self.values["type"].value,
-            "description": self.values["description"] or "",
-            "stale": self.values["stale"],
-            "impression_data": self.values["impression_data"],
-        }
+        """The valid form's values, as ``inputs_of`` has those of a feature."""
+        return as_inputs(self.values)
 
     @property
     def api_body(self) -> dict[str, Any]:
@@ -159,16 +154,6 @@ def filter_choices(days: int) -> dict[str, dict[str, str]]:
             StaleFilter.UNUSED.value: "Unused",
             StaleFilter.EVERYWHERE.value: "On for everyone",
         },
-    }
-
-
-def settings_of(view: FeatureView) -> Values:
-    """The feature's values by the names of the form's fields."""
-    return {
-        "type": view.feature.type.value,
-        "description": view.feature.description or "",
-        "stale": view.feature.stale,
-        "impression_data": view.feature.impression_data,
     }
 
 

@@ -74,15 +74,9 @@ class Feature(Model):
         NEVER_REUSE_IDS,
     )
 
-    def snapshot(self) -> dict[str, Any]:
-        """The feature as the event log records it."""
-        return {
-            "name": self.name,
-            "type": self.type,
-            "description": self.description,
-            "stale": self.stale,
-            "impressionData": self.impression_data,
-        }
+    settings = ("type", "description", "stale", "impression_data")
+    """What people change in its settings."""
+    recorded = ("name", *settings)
 
     def completion(self) -> dict[str, Any] | None:
         """What became of it, as the event log records it; None as long as that is open."""

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.catalogue.features import service
-from app.catalogue.features.forms import ENTERED, FeatureForm, ParentForm, parent_of, settings_of
+from app.catalogue.features.forms import ENTERED, FeatureForm, ParentForm, parent_of
 from app.catalogue.features.pages import SUGGESTIONS, about
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
@@ -25,26 +25,20 @@ bp = PageBlueprint(
     url_prefix="/projects/<key:project_id>/features/<key:name>",
 )
 
-WORDS = {
-    "type": "Type",
-    "description": "Description",
-    "stale": "Stale",
-    "impression_data": "Impression data",
-}
-
 
 @bp.get("/settings", needs=Access.SIGNED_IN)
 def settings(project_id: str, name: str) -> ResponseReturnValue:
     """The settings, with a form for people who may change them."""
     view = service.get(current_actor, project_id, name)
-    return _settings_page(project_id, view, FeatureForm(data=settings_of(view)))
+    return _settings_page(project_id, view, FeatureForm(data=FeatureForm.inputs_of(view.feature)))
 
 
 @bp.post("/settings", needs=Permission.UPDATE_FEATURE)
 def update(project_id: str, name: str) -> ResponseReturnValue:
     """Save; if someone else changed the feature first, the person chooses field by field."""
     view = service.get_for_change(current_actor, project_id, name)
-    form, present = FeatureForm(data=settings_of(view)), settings_of(view)
+    present = FeatureForm.inputs_of(view.feature)
+    form = FeatureForm(data=present)
     edit = _settings_edit(name)
     seen = edit.seen()
     for part in edit.taken_from_them():
@@ -101,7 +95,7 @@ def _tell(name: str, *, changed: bool) -> None:
 
 
 def _settings_edit(name: str) -> StaleEdit:
-    return StaleEdit(f"feature {name}", WORDS)
+    return StaleEdit(f"feature {name}", FeatureForm(empty=True).labels)
 
 
 def _parent_edit(name: str) -> StaleEdit:
@@ -114,7 +108,7 @@ def _settings_page(
     return show_form(
         "catalogue/features/settings.html",
         form,
-        seen=_settings_edit(view.feature.name).sign(seen or settings_of(view)),
+        seen=_settings_edit(view.feature.name).sign(seen or FeatureForm.inputs_of(view.feature)),
         step_words=ENTERED,
         **about(project_id, view),
     )
@@ -129,7 +123,7 @@ def _conflict_page(
         overview=projects.overview(current_actor, project_id),
         view=view,
         rows=conflicts,
-        seen=_settings_edit(view.feature.name).sign(settings_of(view)),
+        seen=_settings_edit(view.feature.name).sign(FeatureForm.inputs_of(view.feature)),
         carried=form.carried,
     )
     return page, 409

@@ -11,7 +11,6 @@ from app.catalogue.tags.models import TagName
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import (
     MAX_ITEMS,
-    Ignored,
     Key,
     KeySet,
     Multiline,
@@ -21,6 +20,7 @@ from app.web.schemas import (
     StrictBoolean,
     StrictList,
     Timestamp,
+    ignored,
 )
 
 
@@ -43,22 +43,6 @@ class FeatureSettings(_FeatureFields):
 
 class ChosenParent(Schema):
     parent = Key(allow_none=True)
-
-
-class FeatureChanges(_FeatureFields):
-    """Accepts what reading a feature returns; fields with an endpoint of their own are ignored."""
-
-    name = fields.String()
-    project = Ignored()
-    created_at = Ignored()
-    archived_at = Ignored()
-    tags = Ignored()
-    dependencies = Ignored()
-    children = Ignored()
-    environments = Ignored()
-    lifecycle = Ignored()
-    stale_proposal = Ignored()
-    last_seen_at = Ignored()
 
 
 class FeatureTagRow(Schema):
@@ -176,6 +160,15 @@ class FeatureRow(Schema):
         attribute="life.last_seen_at",
         metadata={"description": "When an application last asked for it, anywhere."},
     )
+
+
+class FeatureChanges(_FeatureFields):
+    """Accepts what reading a feature returns; fields with an endpoint of their own are ignored."""
+
+    class Meta:
+        include = ignored(FeatureRow, but=["name", *_FeatureFields().fields])
+
+    name = fields.String()
 
 
 class FeatureList(Schema):

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 
@@ -24,15 +24,6 @@ from app.core.spelling import Spellings
 SUGGESTED = 20
 COMPARED = 2_000
 LEAST_SIMILARITY = 80
-
-
-class Changes(TypedDict, total=False):
-    """Fields to update. A key that is left out keeps its value; None clears it."""
-
-    type: FeatureType
-    description: str | None
-    stale: bool
-    impression_data: bool
 
 
 class Filters(TypedDict, total=False):
@@ -131,20 +122,11 @@ def create(
     project_id: str,
     *,
     name: str,
-    type: FeatureType = FeatureType.RELEASE,
-    description: str | None = None,
-    stale: bool = False,
-    impression_data: bool = False,
+    **settings: Any,
 ) -> FeatureView:
+    """Create a feature that is off everywhere, with those of its ``Feature.settings``."""
     projects.require_for_content(actor, project_id)
-    feature = Feature(
-        name=name,
-        project_id=project_id,
-        type=type,
-        description=description,
-        stale=stale,
-        impression_data=impression_data,
-    )
+    feature = Feature(name=name, project_id=project_id, **settings)
     taken = NameExists(
         f"A feature named {name!r} already exists. It may be archived or in another project. "
         "Choose another name.",
@@ -163,11 +145,11 @@ def create(
     return FeatureView(feature, [], [], [], states, lifecycle.new_life(feature))
 
 
-def update(actor: Actor, feature: Feature, **changes: Unpack[Changes]) -> bool:
-    """Update a feature that ``get_for_change`` returned; whether anything changed."""
+def update(actor: Actor, feature: Feature, **changes: Any) -> bool:
+    """Change settings of a feature that ``get_for_change`` returned; whether anything changed."""
     before = feature.snapshot()
-    for key, value in changes.items():
-        setattr(feature, key, value)
+    for name, value in changes.items():
+        setattr(feature, name, value)
     after = feature.snapshot()
     if after != before:
         events.record(

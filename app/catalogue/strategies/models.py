@@ -89,14 +89,7 @@ class StrategyType(Model):
 
     __table_args__ = (at_most("name", 100), at_most("description", 255))
 
-    def snapshot(self) -> dict[str, Any]:
-        """The type as the event log records it."""
-        return {
-            "name": self.name,
-            "description": self.description,
-            "parameters": self.parameters,
-            "deprecated": self.deprecated,
-        }
+    recorded = ("name", "description", "parameters", "deprecated")
 
 
 class StrategySegment(Model):

@@ -1,7 +1,6 @@
 from wtforms import RadioField, SelectChoice, StringField
 
 from app.catalogue.tags import schemas
-from app.catalogue.tags.models import TagType
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 
@@ -28,11 +27,6 @@ class NewTagTypeForm(_TagTypeFields):
         description="Written before each tag, as in team:payments. Lowercase letters, digits, "
         "_ and -",
     )
-
-
-def settings_of(tag_type: TagType) -> Values:
-    """The tag type as the form's values."""
-    return {"description": tag_type.description or "", "hue": str(tag_type.hue)}
 
 
 def in_words(settings: Values) -> Values:

@@ -1,4 +1,4 @@
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from sqlalchemy import CheckConstraint, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
@@ -40,9 +40,7 @@ class TagType(Model):
         at_most("description", 255),
     )
 
-    def snapshot(self) -> dict[str, Any]:
-        """The tag type as the event log records it."""
-        return {"name": self.name, "description": self.description, "hue": self.hue}
+    recorded = ("name", "description", "hue")
 
 
 class Tag(Model):

@@ -6,7 +6,7 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.tags import alike, schemas, service
 from app.catalogue.tags.alike import Difference
-from app.catalogue.tags.forms import NewTagTypeForm, TagTypeForm, in_words, settings_of
+from app.catalogue.tags.forms import NewTagTypeForm, TagTypeForm, in_words
 from app.catalogue.tags.models import SIMPLE
 from app.core.permissions import Access, Permission
 from app.web import exports
@@ -28,7 +28,6 @@ DIFFER = {
     Difference.PLURAL: "Singular and plural",
     Difference.LETTER: "One letter differs",
 }
-LABELS = {"description": "Description", "hue": "Colour"}
 
 
 @bp.get("", needs=Access.SIGNED_IN)
@@ -67,7 +66,7 @@ def new_type() -> ResponseReturnValue:
 @bp.get("/types/<key:name>", needs=Access.SIGNED_IN)
 def show_type(name: str) -> ResponseReturnValue:
     """Show a tag type, as a form to those who can change it."""
-    data = settings_of(service.get_type(name, for_change=False))
+    data = TagTypeForm.inputs_of(service.get_type(name, for_change=False))
     return _type_page(name, TagTypeForm(data=data), data)
 
 
@@ -75,7 +74,7 @@ def show_type(name: str) -> ResponseReturnValue:
 def update_type(name: str) -> ResponseReturnValue:
     """Save, unless someone else changed the tag type first: then show what they changed."""
     tag_type = service.get_type(name)
-    current = settings_of(tag_type)
+    current = TagTypeForm.inputs_of(tag_type)
     form = TagTypeForm(data=current)
     if before := _stale_edit(name).stale(current):
         return _type_page(name, form, current, before)
@@ -106,7 +105,7 @@ def remove_type(name: str) -> Response:
 
 
 def _stale_edit(name: str) -> StaleEdit:
-    return StaleEdit(f"tag type {name}", LABELS, in_words)
+    return StaleEdit(f"tag type {name}", TagTypeForm(empty=True).labels, in_words)
 
 
 def _type_page(

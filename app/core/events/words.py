@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.permissions import Role
+from app.core.spelling import in_words
 from app.core.words import counted, spoken
 
 SHOWN = 5
@@ -16,13 +17,9 @@ LONGEST_VALUE = 40
 
 FIELDS = {
     "changeRequestEnvironments": "approvals",
-    "defaultStickiness": "default stickiness",
-    "impressionData": "impression data",
-    "legalValues": "legal values",
     "rootRole": "role",
-    "sortOrder": "sort order",
 }
-"""What the fields of ``data`` are called in a sentence, where it is not by their own name."""
+"""What fields of ``data`` are called in a sentence, where it is not by their own name."""
 
 
 class Mention(NamedTuple):
@@ -166,7 +163,7 @@ class _Facts:
         found = differences(self._event)
         if len(found) == 1:
             return [_change(found[0])]
-        return [spoken([FIELDS.get(one.field, one.field) for one in found], SHOWN) or "nothing"]
+        return [spoken([_label(one) for one in found], SHOWN) or "nothing"]
 
     @property
     def rows(self) -> list[Part]:
@@ -381,9 +378,13 @@ class _Facts:
         return ["made ", member, f" {after}"]
 
 
+def _label(difference: Difference) -> str:
+    return FIELDS.get(difference.field) or in_words(difference.field)
+
+
 def _change(difference: Difference) -> str:
     """``mode from open to private``, or the name alone where the values are long."""
-    label = FIELDS.get(difference.field, difference.field)
+    label = _label(difference)
     before, after = (_value(difference.field, v) for v in (difference.before, difference.after))
     if before is None or after is None:
         return label

@@ -14,6 +14,7 @@ from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegm
 from app.catalogue.tags.models import FeatureTag, Tag
 from app.core.db import chunks, db
 from app.core.lists import OnList
+from app.core.spelling import camel_case
 from app.exchange.documents.documents import Item
 
 CHUNK = 500
@@ -33,10 +34,7 @@ _columns = sa.select(
     Feature.id,
     Feature.name,
     Feature.project_id,
-    Feature.type,
-    Feature.description,
-    Feature.stale,
-    Feature.impression_data,
+    *(getattr(Feature, name) for name in Feature.settings),
     Feature.archived_at,
     Feature.completed_status,
     Feature.completed_value,
@@ -131,10 +129,8 @@ def _features(rows: Collection[Any]) -> Iterator[tuple[str, Item]]:
             {
                 "name": row.name,
                 "project": row.project_id,
+                **{camel_case(name): getattr(row, name) for name in Feature.settings},
                 "type": row.type.value,
-                "description": row.description,
-                "stale": row.stale,
-                "impressionData": row.impression_data,
                 "archived": row.archived_at is not None,
                 "completed": completed,
                 "tags": sorted(tags[row.id]),

@@ -23,6 +23,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
 from app.core.lists import OnList
+from app.core.spelling import camel_case
 from app.exchange.documents import reading_features
 from app.exchange.documents.documents import STATE, Item
 from app.exchange.documents.plans import Entry
@@ -53,7 +54,7 @@ _set_feature = _update_of(
     Feature,
     ("id",),
     (
-        *("type", "description", "stale", "impression_data"),
+        *Feature.settings,
         *("completed_at", "completed_status", "completed_value"),
     ),
 )
@@ -174,10 +175,8 @@ class _Chunk:
     def _fields(self, item: Item) -> dict[str, Any]:
         completed = item["completed"]
         return {
+            **{name: item[camel_case(name)] for name in Feature.settings},
             "type": FeatureType(item["type"]),
-            "description": item["description"],
-            "stale": item["stale"],
-            "impression_data": item["impressionData"],
             "completed_at": self.now if completed else None,
             "completed_status": CompletedStatus(completed["status"]) if completed else None,
             "completed_value": completed["value"] if completed else None,

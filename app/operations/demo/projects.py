@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Unpack
+from typing import Any
 
 from app.catalogue.archive import service as archive
 from app.catalogue.features import service as features
@@ -189,7 +189,7 @@ class ProjectHistory:
             impression_data=change.suffix == "ab-test",
         )
 
-    def _update(self, name: str, **changes: Unpack[features.Changes]) -> None:
+    def _update(self, name: str, **changes: Any) -> None:
         actor = self._someone(Permission.UPDATE_FEATURE)
         feature = features.get_for_change(actor, self.plan.id, name).feature
         features.update(actor, feature, **changes)
