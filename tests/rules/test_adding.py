@@ -71,7 +71,8 @@ def patched(text: str, changes: str) -> str:
 @pytest.mark.parametrize("section", TESTS)
 def test_an_example_works_with_nothing_but_what_it_shows(section: str, tmp_path: Path):
     for name in COPIED:
-        shutil.copytree(ROOT / name, tmp_path / name)
+        ignored = shutil.ignore_patterns("node_modules")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     with suppress(FileNotFoundError):  # mypy looks only at what differs from what it knows
         shutil.copytree(ROOT / ".mypy_cache", tmp_path / ".mypy_cache")
@@ -93,7 +94,7 @@ def test_an_example_works_with_nothing_but_what_it_shows(section: str, tmp_path:
     run(tmp_path, "djlint", "templates", "--check")
     run(tmp_path, "mypy")
     run(tmp_path, "lint-imports", "--no-cache")
-    run(tmp_path, "python", "-m", "pytest", "-q", *TESTS[section])
+    run(tmp_path, "python", "-m", "pytest", "--randomly-seed=1", *TESTS[section])
 
 
 def run(copy: Path, program: str, *arguments: str) -> None:
