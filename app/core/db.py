@@ -60,7 +60,7 @@ class Model(DeclarativeBase):
         StrEnum: enum_of(StrEnum),
     }
 
-    recorded: ClassVar[tuple[str, ...]] = ()
+    recorded: ClassVar[tuple[str, ...]]
 
     def snapshot(self) -> dict[str, Any]:
         """What is ``recorded`` of it in the event log, by the names that the API uses."""

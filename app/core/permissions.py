@@ -43,6 +43,8 @@ ROLE_WORDS = {
 }
 ROOT_ROLES = (Role.ADMIN, Role.EDITOR, Role.VIEWER)
 PROJECT_ROLES = (Role.OWNER, Role.MEMBER)
+_TEAM = (Role.EDITOR, *PROJECT_ROLES)
+"""Who works on features."""
 
 
 class Permission(StrEnum):
@@ -104,58 +106,18 @@ class Permission(StrEnum):
         Role.OWNER,
     )
     DELETE_PROJECT_API_TOKEN = auto(), "Revoke SDK tokens of the project", Role.OWNER
-    CREATE_FEATURE = auto(), "Create features", Role.EDITOR, Role.OWNER, Role.MEMBER
-    UPDATE_FEATURE = auto(), "Change features and their tags", Role.EDITOR, Role.OWNER, Role.MEMBER
-    UPDATE_FEATURE_DEPENDENCY = (
-        auto(),
-        "Change what features depend on",
-        Role.EDITOR,
-        Role.OWNER,
-        Role.MEMBER,
-    )
-    DELETE_FEATURE = auto(), "Archive and revive features", Role.EDITOR, Role.OWNER, Role.MEMBER
-    UPDATE_FEATURE_ENVIRONMENT = (
-        auto(),
-        "Switch features on and off",
-        Role.EDITOR,
-        Role.OWNER,
-        Role.MEMBER,
-    )
-    CREATE_FEATURE_STRATEGY = auto(), "Add strategies", Role.EDITOR, Role.OWNER, Role.MEMBER
-    UPDATE_FEATURE_STRATEGY = (
-        auto(),
-        "Change and sort strategies",
-        Role.EDITOR,
-        Role.OWNER,
-        Role.MEMBER,
-    )
-    DELETE_FEATURE_STRATEGY = auto(), "Delete strategies", Role.EDITOR, Role.OWNER, Role.MEMBER
-    UPDATE_FEATURE_ENVIRONMENT_VARIANTS = (
-        auto(),
-        "Change variants of features",
-        Role.EDITOR,
-        Role.OWNER,
-        Role.MEMBER,
-    )
-    UPDATE_PROJECT_SEGMENT = (
-        auto(),
-        "Create, change and delete segments of the project",
-        Role.EDITOR,
-        Role.OWNER,
-        Role.MEMBER,
-    )
-    APPROVE_CHANGE_REQUEST = (
-        auto(),
-        "Approve and reject change requests of others",
-        Role.OWNER,
-        Role.MEMBER,
-    )
-    APPLY_CHANGE_REQUEST = (
-        auto(),
-        "Apply and schedule approved change requests",
-        Role.OWNER,
-        Role.MEMBER,
-    )
+    CREATE_FEATURE = auto(), "Create features", *_TEAM
+    UPDATE_FEATURE = auto(), "Change features and their tags", *_TEAM
+    UPDATE_FEATURE_DEPENDENCY = auto(), "Change what features depend on", *_TEAM
+    DELETE_FEATURE = auto(), "Archive and revive features", *_TEAM
+    UPDATE_FEATURE_ENVIRONMENT = auto(), "Switch features on and off", *_TEAM
+    CREATE_FEATURE_STRATEGY = auto(), "Add strategies", *_TEAM
+    UPDATE_FEATURE_STRATEGY = auto(), "Change and sort strategies", *_TEAM
+    DELETE_FEATURE_STRATEGY = auto(), "Delete strategies", *_TEAM
+    UPDATE_FEATURE_ENVIRONMENT_VARIANTS = auto(), "Change variants of features", *_TEAM
+    UPDATE_PROJECT_SEGMENT = auto(), "Create, change and delete segments of the project", *_TEAM
+    APPROVE_CHANGE_REQUEST = auto(), "Approve and reject change requests of others", *PROJECT_ROLES
+    APPLY_CHANGE_REQUEST = auto(), "Apply and schedule approved change requests", *PROJECT_ROLES
     SKIP_CHANGE_REQUEST = auto(), "Change guarded environments without approval, with a reason"
 
 

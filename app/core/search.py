@@ -48,7 +48,7 @@ class Searched:
     ``names``: what each row is called. ``beside``: other texts that are looked through, with
     ``late`` only if little else is found. ``hint``: how a secret ends. ``visible``: which rows the
     actor can see; None if none. ``in_state``: which are on, or off, in an environment.
-    ``is_suggested``: whether a name that is spelled almost alike is offered.
+    ``is_suggested``: whether its names are offered to those who misspelled one.
     """
 
     kind: Kind

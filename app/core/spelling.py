@@ -25,7 +25,7 @@ def camel_case(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-def in_words(name: str) -> str:
+def humanize(name: str) -> str:
     """``impressionData`` in a sentence: ``impression data``."""
     return re.sub(r"([A-Z])", lambda capital: f" {capital[1].lower()}", name)
 

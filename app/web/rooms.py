@@ -79,6 +79,12 @@ def current_rooms() -> tuple[Room, ...]:
     return rooms
 
 
+def actions() -> list[Action]:
+    """Those of all rooms, what people most often begin with first."""
+    found = [one for room in current_rooms() for one in room.actions]
+    return sorted(found, key=attrgetter("place"))
+
+
 def reminders() -> list[Reminder]:
     """Those of all rooms, what to do first first."""
     found = [one for room in current_rooms() for one in room.reminders]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.permissions import Role
-from app.core.spelling import in_words
+from app.core.spelling import humanize
 from app.core.words import counted, spoken
 
 SHOWN = 5
@@ -379,7 +379,7 @@ class _Facts:
 
 
 def _label(difference: Difference) -> str:
-    return FIELDS.get(difference.field) or in_words(difference.field)
+    return FIELDS.get(difference.field) or humanize(difference.field)
 
 
 def _change(difference: Difference) -> str:

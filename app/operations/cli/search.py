@@ -3,9 +3,9 @@ import click
 from app.core.actor import Actor
 from app.operations.cli.commands import Output, query_command, table, validated
 from app.portal.search import schemas, service
-from app.portal.search.sources import KINDS, PAGES
+from app.portal.search.sources import SEARCHED
 
-_kinds = click.Choice([name for name in KINDS if name != PAGES.name])
+_kinds = click.Choice([one.kind.name for one in SEARCHED])
 
 
 @click.command()

@@ -1,14 +1,11 @@
 """The pages and actions that can be found: those of the rooms, and of the help."""
 
-from operator import attrgetter
-
 from app.core.actor import Actor
 from app.core.config import every_setting
 from app.core.search import Hit
 from app.portal.help.pages_help import TOPICS
 from app.portal.search.service import PageEntry
-from app.web import navigation
-from app.web.rooms import current_rooms
+from app.web import navigation, rooms
 
 FIRST_ACTIONS = 6
 """So many are offered before anyone types."""
@@ -25,10 +22,10 @@ def first(actor: Actor) -> list[Hit]:
 
 
 def _actions(actor: Actor) -> list[PageEntry]:
-    actions = [one for room in current_rooms() for one in room.actions if one.may(actor)]
     return [
         PageEntry(Hit(one.name, one.about, one.endpoint, one.values), one.words)
-        for one in sorted(actions, key=attrgetter("place"))
+        for one in rooms.actions()
+        if one.may(actor)
     ]
 
 

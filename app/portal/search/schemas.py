@@ -8,7 +8,7 @@ from app.portal.search.sources import KINDS, MOST
 from app.web.schemas import QueryNumber, Schema, SingleLine
 
 MOST_SHOWN = 50
-_is_kind = validate.OneOf(list(KINDS), error=f"Must be one of: {', '.join(KINDS)}.")
+_is_kind = validate.OneOf(KINDS, error=f"Must be one of: {', '.join(KINDS)}.")
 
 
 def href(hit: Hit) -> str:

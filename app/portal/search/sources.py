@@ -24,7 +24,7 @@ PAGES = Kind(13, "pages", "Pages and actions")
 SEARCHED = sorted(
     (*access.SEARCHED, *catalogue.SEARCHED, *delivery.SEARCHED), key=attrgetter("kind.place")
 )
-KINDS = {kind.name: kind for kind in (*(one.kind for one in SEARCHED), PAGES)}
+KINDS = [*(one.kind.name for one in SEARCHED), PAGES.name]
 """What can be found, in the order in which it is shown."""
 
 
