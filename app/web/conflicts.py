@@ -92,7 +92,7 @@ class StaleEdit:
         page, status = show_form(
             template,
             form,
-            changed=self.differences(stale, present) if stale else [],
+            stale_edit=self.differences(stale, present) if stale else [],
             seen=self.sign(present),
             **context,
         )
