@@ -11,13 +11,11 @@ from app.catalogue.environments import pages as environments_pages
 from app.catalogue.favourites import api as favourites_api
 from app.catalogue.favourites import pages as favourite_pages
 from app.catalogue.features import api as features_api
-from app.catalogue.features import api_all as all_features_api
 from app.catalogue.features import pages as features_pages
 from app.catalogue.features import pages_all as all_features_pages
 from app.catalogue.features import pages_bulk as features_pages_bulk
 from app.catalogue.features import pages_health as health_pages
 from app.catalogue.features import pages_lifecycle as lifecycle_pages
-from app.catalogue.features import pages_new as new_feature_pages
 from app.catalogue.features import pages_settings as features_pages_settings
 from app.catalogue.projects import api as projects_api
 from app.catalogue.projects import pages as projects_pages
@@ -30,7 +28,6 @@ from app.catalogue.segments import pages as segments_pages
 from app.catalogue.strategies import api as strategies_api
 from app.catalogue.strategies import pages as strategy_type_pages
 from app.catalogue.tagging import api as tagging_api
-from app.catalogue.tagging import api_tags as changing_tags_api
 from app.catalogue.tagging import pages as tagging_pages
 from app.catalogue.tagging import pages_tags as one_tag_pages
 from app.catalogue.tags import api as tags_api
@@ -47,12 +44,12 @@ ROOM = Room(
         sdk_tokens_api.bp,
         projects_api.bp,
         features_api.bp,
-        all_features_api.bp,
+        features_api.all_bp,
         strategies_api.bp,
         segments_api.bp,
         favourites_api.bp,
         tagging_api.bp,
-        changing_tags_api.bp,
+        tagging_api.tags_bp,
         archive_api.bp,
         tags_api.bp,
         context_api.bp,
@@ -64,7 +61,7 @@ ROOM = Room(
         member_pages.bp,
         features_pages.bp,
         all_features_pages.bp,
-        new_feature_pages.bp,
+        all_features_pages.new_bp,
         features_pages_bulk.bp,
         features_pages_settings.bp,
         lifecycle_pages.bp,

@@ -1,5 +1,8 @@
 """Who acts in a request, and what they may do."""
 
+import getpass
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,7 +19,6 @@ from app.core.permissions import (
     Role,
     who_can_grant,
 )
-from app.core.system_user import system_user
 
 
 class Proof(Enum):
@@ -136,6 +138,29 @@ class Actor:
 
     def _edits_default(self, project: str) -> bool:
         return self.role is Role.EDITOR and project == DEFAULT_PROJECT and self.default_is_open
+
+
+_is_name = re.compile(r"[A-Za-z0-9_.@\\-]{1,64}").fullmatch
+
+
+def system_user() -> str:
+    """``root``, or ``ada as root`` when ada ran it with sudo.
+
+    The process's own user is asked of the system. Who ran sudo is known from the environment only.
+    """
+    name, caller = _process_user(), os.environ.get("SUDO_USER", "")
+    return f"{caller} as {name}" if _is_name(caller) and caller != name else name
+
+
+def _process_user() -> str:
+    try:
+        import pwd  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        return getpass.getuser()
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # in a container with a user id of its own
+        return f"uid {os.getuid()}"
 
 
 COMMAND_LINE = Actor(id=None, username=f"{system_user()} (command line)", role=Role.ADMIN)

@@ -25,7 +25,7 @@ from app.core.columns import RoleColumn, UtcDateTime, enum_of
 from app.core.errors import DomainError, Unavailable
 from app.core.locks import WriterQueue
 from app.core.permissions import Role
-from app.core.spelling import camel_case
+from app.core.words import camel_case
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from werkzeug.datastructures import MultiDict
 from app.core.actor import Actor, Proof
 from app.core.clock import utcnow
 from app.core.errors import AuthenticationRequired, Invalid
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.http import SAFE_METHODS
 from app.web.listing import is_number
 from app.web.redirects import form_address, with_kept_form

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.clock import utcnow
 from app.core.db import Model, RetryTransaction, db, save
 from app.core.errors import Conflict, Invalid
-from app.web.settings import current_key
+from app.web.current import current_key
 
 HEADER = "Idempotency-Key"
 KEPT = timedelta(hours=24)

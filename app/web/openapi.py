@@ -12,7 +12,7 @@ from marshmallow import fields
 
 from app.core import errors
 from app.core.permissions import Access, Need, Permission
-from app.core.spelling import KEY_PATTERN
+from app.core.words import KEY_PATTERN
 from app.web.http import IdConverter, KeyConverter
 from app.web.schemas import Schema
 

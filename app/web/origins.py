@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from flask import request
 
 from app.core.errors import DomainError
-from app.web.settings import current_settings
+from app.web.current import current_settings
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 

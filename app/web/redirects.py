@@ -1,10 +1,11 @@
-"""Where a browser is sent next: only to paths of this server."""
+"""Where a browser is sent next, only to paths of this server, and what is told there."""
 
 import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import current_app, request, url_for
+from flask import current_app, flash, request, url_for
+from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Response
@@ -49,3 +50,16 @@ def _takes_get(path: str) -> bool:
         return adapter is not None and bool(adapter.match(path, method="GET"))
     except HTTPException:
         return False
+
+
+DONE = "done"
+"""The id of the note, for the address of that page: it is in sight then, and has the focus."""
+
+
+def tell_with_undo(done: Markup, *, action: str, what: str) -> None:
+    """Tell what was done, with a button that posts to ``action`` to undo it.
+
+    ``what`` completes the name of the button: “Undo switching on in production”.
+    """
+    note = {"done": done, "action": action, "what": what}
+    flash(note, "ok")  # type: ignore[arg-type] # the session keeps more than strings

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from flask import request
 
+from app.web.current import current_settings
 from app.web.http import PEER
-from app.web.settings import current_settings
 
 LONGEST = 255
 

@@ -24,7 +24,7 @@ from app.core.db import db, transact
 from app.core.errors import Invalid, UnsupportedContentType, problems
 from app.core.permissions import Access, Need
 from app.web import browsers, idempotency, origins, requests, strict_json
-from app.web.caller import admit
+from app.web.current import admit
 from app.web.http import SAFE_METHODS, View
 from app.web.openapi import document
 from app.web.schemas import Schema

@@ -15,7 +15,7 @@ from marshmallow import fields, validate
 from app.core.clock import in_text
 from app.core.errors import MAX_DETAILS
 from app.core.permissions import Role
-from app.core.spelling import LONGEST_SPELLING, MAX_KEY, camel_case, is_key, nfc
+from app.core.words import LONGEST_SPELLING, MAX_KEY, camel_case, is_key, nfc
 
 # Controls, line and paragraph separators, and the marks that turn text around on a screen.
 _UNSEEN = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"

@@ -11,8 +11,7 @@ from flask import json
 from itsdangerous import BadSignature, URLSafeSerializer
 
 from app.core.errors import Invalid
-from app.web.caller import current_actor
-from app.web.settings import current_key
+from app.web.current import current_actor, current_key
 
 Purpose = Literal["form", "review"]
 """What a field is for. A field of one purpose is not valid for the other."""

@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from app.core.actor import COMMAND_LINE
-from app.core.system_user import system_user
+from app.core.actor import COMMAND_LINE, system_user
 
 pwd = pytest.importorskip("pwd")
 

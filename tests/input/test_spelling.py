@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.core.spelling import SHORT, nfc
+from app.core.words import SHORT, nfc
 
 MARKS = st.characters(categories=["Mn", "Mc"])
 LETTERS = st.sampled_from("ae\u00e9\u1f82\uac00\u1100\u1161\u11a8\u0f73\u0344\u212b\U0001f986")

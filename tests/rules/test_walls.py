@@ -86,9 +86,9 @@ def test_inside_a_room_imports_lead_from_faces_down_to_models(imports, added):
     "added",
     [
         ("app.catalogue.projects.service", "flask"),
-        ("app.catalogue.projects.service", "app.web.caller"),
+        ("app.catalogue.projects.service", "app.web.current"),
         ("app.catalogue.projects.service", "app.accounts.schemas"),
-        ("app.core.words", "app.web.settings"),
+        ("app.core.words", "app.web.current"),
         ("app.catalogue.tags.a_new_file", "app.web.forms"),
         ("app.releases.a_new_area.service", "marshmallow"),
     ],

@@ -9,7 +9,7 @@ from app.catalogue.projects import service as projects
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.routes import ApiBlueprint
 
 bp = ApiBlueprint(

@@ -11,7 +11,7 @@ from app.catalogue.projects import service as projects
 from app.core.permissions import Permission
 from app.web import exports
 from app.web.browsers import require_password
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import attempt
 from app.web.listing import PageQuery, read_query
 from app.web.redirects import redirect_to

@@ -2,8 +2,8 @@ from wtforms import BooleanField, PasswordField, StringField
 
 from app.access.auth import schemas
 from app.accounts.forms import offer_to_revoke
+from app.web.current import current_settings
 from app.web.forms import SchemaForm
-from app.web.settings import current_settings
 
 
 class SignInForm(SchemaForm):

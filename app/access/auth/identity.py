@@ -31,8 +31,8 @@ from app.core.permissions import DEFAULT_PROJECT
 from app.core.secrets import digest
 from app.web import browsers
 from app.web.browsers import Browsers, SignInRequired
+from app.web.current import current_settings
 from app.web.remote_user import remote_user
-from app.web.settings import current_settings
 
 _account = (
     Account.id,

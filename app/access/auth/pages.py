@@ -25,11 +25,10 @@ from app.core.events.event_types import EventType
 from app.core.permissions import Access
 from app.web import browsers, origins, strict_json
 from app.web.browsers import CONFIRMATION_FIELD, Fields, PasswordRequired, SignInRequired
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_key, current_settings
 from app.web.forms import SchemaForm, attempt, show_form
 from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path, with_kept_form
 from app.web.routes import PageBlueprint
-from app.web.settings import current_key, current_settings
 from app.web.templating import moment
 
 bp = PageBlueprint("sign_in_pages", __name__)

@@ -6,7 +6,7 @@ from app.access.groups import schemas, service
 from app.access.groups.models import Group
 from app.core.paging import Page
 from app.core.permissions import Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 

@@ -18,13 +18,12 @@ from app.catalogue.projects import service as projects
 from app.core.permissions import Permission
 from app.web import exports
 from app.web.browsers import require_password
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
+from app.web.current import current_actor, current_settings
 from app.web.forms import ReasonForm, attempt, carry_out, show_form
 from app.web.listing import MAX_LIMIT, read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 bp = PageBlueprint("group_pages", __name__)
 

@@ -12,11 +12,10 @@ from app.accounts.tokens.secrets import TokenKind
 from app.accounts.tokens.service import IssuedToken
 from app.core.paging import Page
 from app.core.permissions import Access
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
-from app.web.settings import current_settings
 
 bp = ApiBlueprint(
     "me", __name__, url_prefix="/api/admin", description="The calling account itself."

@@ -13,11 +13,11 @@ from app.access.my_account.forms import PasswordForm
 from app.access.security_log.models import SecurityKind
 from app.access.security_log.requests import record
 from app.accounts import links
+from app.accounts.pages import revoke_page, secret_page
 from app.accounts.sessions import service as sessions
-from app.accounts.sessions.user_agents import in_words
+from app.accounts.sessions.service import browser_name
 from app.accounts.tokens import service as tokens
 from app.accounts.tokens.forms import TokenForm
-from app.accounts.tokens.pages import revoke_page, secret_page
 from app.accounts.tokens.secrets import TokenKind
 from app.catalogue.projects import service as projects
 from app.core.permissions import (
@@ -29,11 +29,10 @@ from app.core.permissions import (
 )
 from app.core.words import spoken
 from app.web.browsers import require_password
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.forms import ReasonForm, attempt, carry_out, show_form
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 from app.web.templating import THEME_COOKIE, THEMES
 
 bp = PageBlueprint("account_pages", __name__, url_prefix="/account")
@@ -164,7 +163,7 @@ def show_sessions() -> str:
     return render_template(
         "access/my_account/sessions.html",
         sessions=[
-            (each, in_words(each.user_agent or ""))
+            (each, browser_name(each.user_agent or ""))
             for each in sessions.of_account(current_actor.account_id)
         ],
         history=attempts.history(current_actor.account_id, limit=SIGN_INS_SHOWN),

@@ -11,11 +11,10 @@ from app.access.auth.forms import CodeForm
 from app.access.my_account import service
 from app.core.permissions import Access
 from app.web.browsers import require_password
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_key
 from app.web.forms import attempt, show_form
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
-from app.web.settings import current_key
 
 bp = PageBlueprint("authenticator_pages", __name__, url_prefix="/account/second-step")
 

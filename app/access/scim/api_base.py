@@ -30,9 +30,9 @@ from app.core.errors import (
     UnsupportedContentType,
 )
 from app.web import refusals, strict_json
+from app.web.current import current_settings
 from app.web.http import SAFE_METHODS
 from app.web.routes import Routes
-from app.web.settings import current_settings
 
 TYPE = "application/scim+json"
 TYPES = (TYPE, "application/json")

@@ -19,7 +19,7 @@ from app.access.scim.api_base import (
 from app.access.scim.schemas import Group
 from app.accounts.models import key_of
 from app.core.permissions import Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 
 GROUP = "/Groups/<id>"
 

@@ -17,7 +17,7 @@ from app.access.scim.api_base import (
 from app.access.scim.schemas import User
 from app.accounts.models import Account, key_of
 from app.core.permissions import Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 
 USER = "/Users/<id>"
 

@@ -8,7 +8,7 @@ from app.access.scim_tokens.disconnecting import Managed
 from app.access.scim_tokens.models import ScimToken
 from app.access.scim_tokens.service import IssuedScimToken
 from app.core.permissions import Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(

@@ -6,11 +6,10 @@ from app.access.scim_tokens import service as tokens
 from app.access.scim_tokens.forms import ScimTokenForm
 from app.core.permissions import Permission
 from app.web.browsers import require_password
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.forms import ReasonForm, attempt, carry_out, show_form
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 bp = PageBlueprint("scim_token_pages", __name__, url_prefix="/scim-tokens")
 

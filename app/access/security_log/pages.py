@@ -9,9 +9,9 @@ from app.access.security_log.words import WORDS
 from app.accounts import service as accounts
 from app.core.permissions import Permission
 from app.web import exports
+from app.web.current import current_settings
 from app.web.listing import Query, as_time, days_of, read_query
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 bp = PageBlueprint("security_log_pages", __name__)
 

@@ -17,7 +17,7 @@ from app.core.errors import DomainError
 from app.core.logs import LOGGER, reason
 from app.core.secrets import digest
 from app.core.words import counted
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.exports import Export
 from app.web.http import current_metrics, loggable_path
 

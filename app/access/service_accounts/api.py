@@ -13,7 +13,7 @@ from app.accounts.tokens.secrets import TokenKind
 from app.accounts.tokens.service import IssuedToken
 from app.core.paging import Page
 from app.core.permissions import Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body

@@ -18,10 +18,10 @@ from app.access.service_accounts.service import ServiceAccount
 from app.accounts import service as accounts
 from app.accounts.forms import in_words, makes_admin
 from app.accounts.models import Account
+from app.accounts.pages import revoke_page, secret_page
 from app.accounts.tokens import service as tokens
 from app.accounts.tokens.forms import RotationForm, TokenForm
 from app.accounts.tokens.models import Token
-from app.accounts.tokens.pages import revoke_page, secret_page
 from app.accounts.tokens.secrets import TokenKind
 from app.accounts.tokens.service import IssuedToken
 from app.catalogue.sdk_tokens import service as sdk_tokens
@@ -30,8 +30,8 @@ from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.core.words import counted
 from app.web import exports
 from app.web.browsers import require_password
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
+from app.web.current import current_actor
 from app.web.forms import ReasonForm, attempt, carry_out, show_form
 from app.web.listing import read_query
 from app.web.redirects import redirect_to

@@ -27,11 +27,10 @@ from app.core.errors import DomainError
 from app.core.logs import LOGGER
 from app.core.permissions import Access
 from app.web.browsers import Fields, SignInRequired, current_browsers
-from app.web.caller import admit, current_actor
+from app.web.current import admit, current_actor, current_settings
 from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path
 from app.web.remote_user import RemoteUser, remote_user
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 T = TypeVar("T")
 

@@ -12,10 +12,9 @@ from app.accounts import service as accounts
 from app.core.errors import Invalid
 from app.core.permissions import Access, Permission
 from app.web.browsers import require_password
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 PATH = "/account/single-sign-on"
 

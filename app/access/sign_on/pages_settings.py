@@ -8,9 +8,8 @@ from app.access.sign_on.cookies import Purpose
 from app.access.sign_on.pages import current_provider, send_away
 from app.core.config import every_setting
 from app.core.permissions import Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 bp = PageBlueprint("single_sign_on_pages", __name__, url_prefix="/single-sign-on")
 

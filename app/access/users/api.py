@@ -11,11 +11,10 @@ from app.accounts.tokens.models import Token
 from app.accounts.tokens.schemas import TokenList
 from app.core.paging import Page
 from app.core.permissions import Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
-from app.web.settings import current_settings
 
 bp = ApiBlueprint(
     "users",

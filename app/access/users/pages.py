@@ -13,18 +13,17 @@ from app.accounts import directory, identities, links
 from app.accounts import service as accounts
 from app.accounts.forms import in_words, makes_admin
 from app.accounts.models import Account, AccountKind
+from app.accounts.pages import revoke_page
 from app.accounts.tokens import service as tokens
-from app.accounts.tokens.pages import revoke_page
 from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.web import exports
 from app.web.browsers import require_password
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
+from app.web.current import current_actor, current_settings
 from app.web.forms import ReasonForm, attempt, carry_out, show_form
 from app.web.listing import Query, read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 bp = PageBlueprint("user_pages", __name__, url_prefix="/users")
 

@@ -13,7 +13,7 @@ from app.core.permissions import Permission, Role
 from app.core.words import counted
 from app.web import signing
 from app.web.browsers import require_password
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import attempt, show_form, show_review
 from app.web.listing import ids_in
 from app.web.redirects import redirect_to

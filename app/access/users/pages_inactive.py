@@ -18,12 +18,11 @@ from app.core.permissions import Permission
 from app.core.words import counted
 from app.web import exports
 from app.web.browsers import require_password
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.forms import ReasonForm, attempt, show_form
 from app.web.listing import ids_in, is_number
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 bp = PageBlueprint("inactive_pages", __name__, url_prefix="/users/inactive")
 

@@ -3,7 +3,7 @@ from flask import Response
 from app.catalogue.archive import schemas, service
 from app.catalogue.archive.service import Plan
 from app.core.permissions import Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(

@@ -7,10 +7,10 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.archive import service, words
 from app.catalogue.archive.drawing import draw
-from app.catalogue.archive.forms import archive_body
 from app.catalogue.archive.service import Plan
 from app.catalogue.features import selections
 from app.catalogue.features import service as features
+from app.catalogue.features.forms import archive_body
 from app.catalogue.features.pages import are_too_many, list_filters
 from app.catalogue.features.selections import ResolvedSelection
 from app.catalogue.projects import service as projects
@@ -18,11 +18,10 @@ from app.catalogue.strategies import queries as strategies
 from app.core.permissions import Permission
 from app.core.words import counted
 from app.web import signing
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.forms import ReasonForm, attempt, show_review
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 bp = PageBlueprint("archive_pages", __name__, url_prefix="/projects/<key:project_id>")
 

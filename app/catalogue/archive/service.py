@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from app.catalogue.archive.models import ArchivedDependency
 from app.catalogue.features import queries
-from app.catalogue.features.models import Dependency, Feature
+from app.catalogue.features.models import ArchivedDependency, Dependency, Feature
 from app.catalogue.features.queries import Edge
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.approvals import guard

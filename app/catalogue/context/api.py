@@ -5,7 +5,7 @@ from flask import Response, url_for
 from app.catalogue.context import schemas, service
 from app.catalogue.context.models import ContextField
 from app.core.permissions import Access, Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 

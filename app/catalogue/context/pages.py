@@ -5,8 +5,8 @@ from werkzeug.wrappers import Response
 from app.catalogue.context import schemas, service, uses
 from app.catalogue.context.forms import ContextFieldForm, NewContextFieldForm, in_words, settings_of
 from app.core.permissions import Access, Permission
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
+from app.web.current import current_actor
 from app.web.forms import attempt, show_form
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint

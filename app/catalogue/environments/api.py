@@ -6,7 +6,7 @@ from app.catalogue.environments import schemas, service
 from app.catalogue.environments.models import Environment
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body

@@ -6,8 +6,8 @@ from app.catalogue.environments import schemas, service
 from app.catalogue.environments.forms import EnvironmentForm, NewEnvironmentForm
 from app.core.permissions import Access, Permission
 from app.web import exports
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
+from app.web.current import current_actor
 from app.web.forms import attempt, show_form
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint

@@ -3,7 +3,7 @@ from flask import Response
 from app.catalogue.favourites import schemas, service
 from app.catalogue.favourites.service import Marked
 from app.core.permissions import Access
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(

@@ -3,7 +3,7 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.favourites import service
 from app.core.permissions import Access
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import ButtonForm, carry_out, tell_refusal
 from app.web.redirects import form_address, redirect_to_path
 from app.web.routes import PageBlueprint

@@ -9,10 +9,9 @@ from app.catalogue.features.queries import FeatureView, Step
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
-from app.web.settings import current_settings
 
 bp = ApiBlueprint(
     "features",
@@ -169,3 +168,20 @@ def change_type(data: dict[str, Any], project_id: str) -> Response:
 def _change_many(project_id: str, features: list[str], settings: Settings) -> Response:
     bulk.apply(current_actor, project_id, [Edit(features, settings)])
     return no_body(202)
+
+
+all_bp = ApiBlueprint(
+    "all features",
+    __name__,
+    url_prefix="/api/admin/features",
+    description="Features of all projects that the caller can see.",
+)
+
+
+@all_bp.get("", needs=Access.SIGNED_IN)
+@all_bp.arguments(schemas.AllFeaturesQuery, location="query")
+@all_bp.response(200, schemas.FeatureList)
+def index_all(query: dict[str, Any]) -> Page[FeatureView]:
+    """List features of all projects"""
+    after = current_settings().stale_after
+    return service.search_everywhere(current_actor, stale_after=after, **query)

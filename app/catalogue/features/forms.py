@@ -168,3 +168,9 @@ def bulk_requests(project_id: str, names: list[str], settings: Settings) -> list
         (f"/api/admin/projects/{project_id}/{key}", {"features": cut(names), key: value})
         for key, value in settings.items()
     ]
+
+
+def archive_body(names: list[str], detach: list[str]) -> dict[str, Any]:
+    """The plan as a body of the API; a long list of features is cut."""
+    body: dict[str, Any] = {"features": cut(names)}
+    return body | {"removeDependenciesOn": detach} if detach else body

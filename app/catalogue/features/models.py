@@ -123,3 +123,14 @@ class Selection(Model):
     project_id: Mapped[str] = mapped_column(ForeignKey("projects.id"))
     names: Mapped[list[str]] = mapped_column(JSON(none_as_null=True))
     used_at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
+
+
+class ArchivedDependency(ParentRule, Model):
+    """A dependency that archiving deleted, so that reviving can restore it."""
+
+    __tablename__ = "archived_dependencies"
+
+    child_id: Mapped[int] = mapped_column(
+        ForeignKey("features.id"), primary_key=True, autoincrement=False
+    )
+    parent_id: Mapped[int] = mapped_column(ForeignKey("features.id"), index=True)

@@ -15,7 +15,7 @@ from app.catalogue.features.forms import (
     filter_choices,
     proposals,
 )
-from app.catalogue.features.pages_new import asked_name
+from app.catalogue.features.pages_all import asked_name
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
 from app.catalogue.strategies import queries as strategies
@@ -25,13 +25,12 @@ from app.catalogue.strategies.words import Reach
 from app.catalogue.tags import service as tags
 from app.core.permissions import Access, Permission
 from app.web import exports
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.forms import attempt, show_form
 from app.web.listing import read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 from app.web.schemas import MAX_ITEMS
-from app.web.settings import current_settings
 
 bp = PageBlueprint("feature_pages", __name__, url_prefix="/projects/<key:project_id>")
 

@@ -1,17 +1,19 @@
 from functools import partial
 
-from flask import render_template
+from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from app.catalogue.features import everywhere, schemas
+from app.catalogue.features import schemas, service
 from app.catalogue.features.forms import filter_choices, proposals
+from app.catalogue.projects import service as projects
 from app.catalogue.tags import service as tags
-from app.core.permissions import Access
+from app.core.permissions import Access, Permission
+from app.core.words import is_key
 from app.web import exports
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.listing import read_query
+from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 bp = PageBlueprint("all_feature_pages", __name__)
 
@@ -33,7 +35,7 @@ def index() -> ResponseReturnValue:
     """List the features of all projects that the reader can see, or export those that match."""
     query = read_query(schemas.AllFeaturesQuery)
     settings = current_settings()
-    search = partial(everywhere.search, current_actor, stale_after=settings.stale_after)
+    search = partial(service.search_everywhere, current_actor, stale_after=settings.stale_after)
     if exports.wanted():
         return exports.table("features", schemas.FeatureRow(), search, query.values)
     other = {**query.values, "archived": not query.values["archived"], "limit": 1, "offset": 0}
@@ -47,4 +49,30 @@ def index() -> ResponseReturnValue:
         choices=choices,
         proposals=proposals(settings.stale_after_days),
         hues=tags.hues(),
+    )
+
+
+new_bp = PageBlueprint("new_feature_pages", __name__)
+
+PROJECTS_OFFERED = 100
+
+
+def asked_name() -> str | None:
+    """The name for a new feature that the address brings, if a feature can have it."""
+    name = request.args.get("name", "")
+    return name if is_key(name) else None
+
+
+@new_bp.get("/new-feature", needs=Access.SIGNED_IN)
+def choose() -> ResponseReturnValue:
+    """Choose the project of a new feature; where there is no choice, go on to its form."""
+    found = projects.names(current_actor, PROJECTS_OFFERED + 1, Permission.CREATE_FEATURE)
+    name = asked_name()
+    if len(found) == 1:
+        return redirect_to("feature_pages.new", project_id=found[0][0], name=name)
+    return render_template(
+        "catalogue/features/choose_project.html",
+        name=name,
+        projects=found[:PROJECTS_OFFERED],
+        are_all=len(found) <= PROJECTS_OFFERED,
     )

@@ -17,7 +17,7 @@ from app.catalogue.features.selections import ResolvedSelection
 from app.catalogue.projects import service as projects
 from app.core.permissions import Permission
 from app.web import signing
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import ReasonForm, attempt, show_review
 from app.web.listing import read_query
 from app.web.redirects import redirect_to

@@ -7,9 +7,8 @@ from app.catalogue.projects import service as projects
 from app.catalogue.strategies import words
 from app.catalogue.strategies.words import WHOLE, Share
 from app.core.permissions import Access
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 bp = PageBlueprint("health_pages", __name__, url_prefix="/projects/<key:project_id>")
 

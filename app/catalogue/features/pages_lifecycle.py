@@ -12,7 +12,7 @@ from app.catalogue.features.models import Feature
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
 from app.core.permissions import Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import carry_out, show_form
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint

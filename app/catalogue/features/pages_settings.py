@@ -13,8 +13,8 @@ from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
 from app.catalogue.strategies.queries import ProjectUse
 from app.core.permissions import Access, Permission
-from app.web.caller import current_actor
 from app.web.conflicts import FieldConflict, StaleEdit, Values
+from app.web.current import current_actor
 from app.web.forms import attempt, show_form
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint

@@ -17,7 +17,7 @@ from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, insert_if_absent
 from app.core.errors import NotFound
-from app.core.spelling import is_key
+from app.core.words import is_key
 
 KEPT = timedelta(days=90)
 LONGEST_NAME = 100

@@ -10,6 +10,7 @@ from app.catalogue.features.queries import Edge, FeatureView, Step
 from app.catalogue.features.stale import StaleFilter, UsageFilter
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.approvals import guard
+from app.catalogue.projects.queries import visible_projects
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies.queries import State
 from app.catalogue.tags.models import TagName
@@ -19,7 +20,7 @@ from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
-from app.core.spelling import Spellings
+from app.core.words import Spellings
 
 SUGGESTED = 20
 COMPARED = 2_000
@@ -306,3 +307,18 @@ def _record_dependency(
         data=after.rule() if after else None,
         pre_data=before.rule() if before else None,
     )
+
+
+def search_everywhere(
+    actor: Actor,
+    *,
+    limit: int,
+    offset: int,
+    stale_after: timedelta,
+    project: str | None = None,
+    **filters: Unpack[Filters],
+) -> Page[FeatureView]:
+    """Features that match every filter. A project that the actor cannot see has none."""
+    within = visible_projects(actor, project)
+    query = lifecycle.matching(within, stale_after=stale_after, **filters)
+    return lifecycle.page(query, limit=limit, offset=offset, stale_after=stale_after)

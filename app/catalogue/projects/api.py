@@ -7,7 +7,7 @@ from app.catalogue.projects.models import Project
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission, Role
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 

@@ -17,8 +17,7 @@ from app.catalogue.projects import members, schemas
 from app.catalogue.projects.models import Project, ProjectMode
 from app.catalogue.projects.schemas import MAX_APPROVALS
 from app.core.permissions import PROJECT_ROLES, Role
-from app.core.spelling import MAX_KEY
-from app.core.words import counted, spoken
+from app.core.words import MAX_KEY, counted, spoken
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 

@@ -18,8 +18,8 @@ from app.catalogue.projects.models import Membership, Project, ProjectMode
 from app.core.permissions import Access, Permission
 from app.core.words import counted
 from app.web import exports, signing
-from app.web.caller import current_actor
 from app.web.conflicts import FieldConflict, StaleEdit, Values
+from app.web.current import current_actor
 from app.web.forms import attempt, show_form
 from app.web.listing import read_query
 from app.web.redirects import redirect_to

@@ -7,8 +7,8 @@ from app.accounts import service as accounts
 from app.catalogue.projects import members, service
 from app.catalogue.projects.forms import REMOVE, ROLES, MembersForm, NewMemberForm
 from app.core.permissions import Access, Permission, Role
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit
+from app.web.current import current_actor
 from app.web.forms import attempt
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint

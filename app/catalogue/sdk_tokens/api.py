@@ -11,7 +11,7 @@ from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenType
 from app.catalogue.sdk_tokens.service import IssuedSdkToken
 from app.core.paging import Page
 from app.core.permissions import Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 

@@ -17,7 +17,7 @@ from app.catalogue.sdk_tokens.service import IssuedSdkToken
 from app.core.permissions import Permission
 from app.web import exports
 from app.web.browsers import require_password
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import ReasonForm, attempt, carry_out, show_form
 from app.web.listing import read_query
 from app.web.routes import PageBlueprint

@@ -15,10 +15,9 @@ from app.catalogue.sdk_tokens.service import IssuedSdkToken
 from app.catalogue.usage import tokens
 from app.core.permissions import Permission
 from app.web.browsers import require_password
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.forms import attempt, show_form
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 bp = PageBlueprint("connect_pages", __name__)
 

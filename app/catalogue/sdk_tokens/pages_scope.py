@@ -10,7 +10,7 @@ from app.catalogue.projects import service as projects
 from app.catalogue.projects.models import Project
 from app.catalogue.sdk_tokens import service
 from app.catalogue.sdk_tokens.models import SdkToken
-from app.web.caller import current_actor
+from app.web.current import current_actor
 
 
 @dataclass(frozen=True)

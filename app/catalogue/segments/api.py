@@ -7,7 +7,7 @@ from app.catalogue.segments.models import Segment
 from app.catalogue.segments.queries import SegmentView, Use
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 

@@ -14,8 +14,8 @@ from app.catalogue.segments.forms import EMPTY, NewSegmentForm, SegmentForm, in_
 from app.catalogue.segments.models import Segment
 from app.core.permissions import Access, Permission
 from app.web import exports, signing
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
+from app.web.current import current_actor
 from app.web.forms import attempt, show_form
 from app.web.listing import MAX_LIMIT, read_query
 from app.web.redirects import redirect_to

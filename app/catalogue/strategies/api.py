@@ -6,7 +6,7 @@ from app.catalogue.strategies import custom
 from app.catalogue.strategies import schemas_types as schemas
 from app.catalogue.strategies.models import StrategyType
 from app.core.permissions import Access, Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 

@@ -15,8 +15,8 @@ from app.catalogue.strategies.forms import (
     told,
 )
 from app.core.permissions import Access, Permission
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
+from app.web.current import current_actor
 from app.web.forms import attempt, show_form
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint

@@ -25,7 +25,7 @@ from app.catalogue.tags.models import SIMPLE, TagName
 from app.catalogue.tags.schemas import TagRef
 from app.core.permissions import Permission
 from app.web import signing
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import ReasonForm, attempt, show_form, show_review
 from app.web.listing import is_number
 from app.web.redirects import redirect_to

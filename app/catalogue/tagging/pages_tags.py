@@ -17,10 +17,9 @@ from app.core.errors import Invalid
 from app.core.permissions import Access, Permission
 from app.core.words import counted
 from app.web import signing
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import ButtonForm, ReasonForm, attempt, carry_out, show_form, tell_refusal
-from app.web.notes import DONE, tell_with_undo
-from app.web.redirects import redirect_to
+from app.web.redirects import DONE, redirect_to, tell_with_undo
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("one_tag_pages", __name__, url_prefix="/tags")

@@ -8,7 +8,7 @@ from app.catalogue.tagging import queries
 from app.catalogue.tags import service as tags
 from app.catalogue.tags.models import TagName, TagType
 from app.core.actor import Actor
-from app.core.spelling import Spellings
+from app.core.words import Spellings
 
 OFFERED = 500
 COMPARED = 2_000

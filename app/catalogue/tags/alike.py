@@ -15,7 +15,7 @@ from app.catalogue.tags import service
 from app.catalogue.tags.models import Tag, TagName
 from app.core.actor import Actor
 from app.core.db import db
-from app.core.spelling import nfc
+from app.core.words import nfc
 
 COMPARED = 5_000
 """How many tags are compared at most."""

@@ -7,7 +7,7 @@ from app.catalogue.tags.alike import Pair
 from app.catalogue.tags.models import TagType
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body

@@ -10,8 +10,8 @@ from app.catalogue.tags.forms import NewTagTypeForm, TagTypeForm, in_words
 from app.catalogue.tags.models import SIMPLE
 from app.core.permissions import Access, Permission
 from app.web import exports
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
+from app.web.current import current_actor
 from app.web.forms import attempt, show_form
 from app.web.listing import read_query
 from app.web.redirects import redirect_to

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.permissions import Role
-from app.core.spelling import humanize
-from app.core.words import counted, spoken
+from app.core.words import counted, humanize, spoken
 
 SHOWN = 5
 LONGEST_VALUE = 40

@@ -9,7 +9,7 @@ from app.core.permissions import Access, Permission
 from app.delivery.applications import counts, schemas, service
 from app.delivery.applications.counts import FeatureUse, Row
 from app.delivery.applications.views import ApplicationView, Overview
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(

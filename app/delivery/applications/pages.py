@@ -15,7 +15,7 @@ from app.core.permissions import Access, Permission
 from app.delivery.applications import counts, schemas, service, words
 from app.delivery.applications.drawing import draw, shares
 from app.web import exports
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.listing import read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint

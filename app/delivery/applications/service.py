@@ -27,7 +27,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
 from app.core.permissions import Permission
-from app.core.spelling import Spellings
+from app.core.words import Spellings
 from app.delivery.applications import queries
 from app.delivery.applications.queries import ArchivedUse, AskedFor, Unknown, UsedToken
 from app.delivery.applications.views import (

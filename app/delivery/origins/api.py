@@ -6,9 +6,8 @@ from flask import Response, current_app
 
 from app.core.permissions import Access, Permission
 from app.delivery.origins import schemas, service
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.routes import ApiBlueprint, no_body
-from app.web.settings import current_settings
 
 NAME = "Flagstaff"
 

@@ -4,8 +4,8 @@ from flask.typing import ResponseReturnValue
 from app.core.permissions import Permission
 from app.delivery.origins import service
 from app.delivery.origins.forms import OriginsForm
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
+from app.web.current import current_actor
 from app.web.forms import attempt
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint

@@ -6,10 +6,9 @@ from app.core.errors import Invalid
 from app.core.permissions import Access
 from app.delivery.playground import api_rows as rows
 from app.delivery.playground import schemas, service
-from app.delivery.playground.people import people
 from app.delivery.playground.schemas import ALL
-from app.delivery.playground.service import MOST_EXPLAINED, Asked
-from app.web.caller import current_actor
+from app.delivery.playground.service import MOST_EXPLAINED, Asked, people
+from app.web.current import current_actor
 from app.web.routes import ApiBlueprint
 
 bp = ApiBlueprint(

@@ -12,10 +12,10 @@ from app.core.errors import Invalid
 from app.delivery.playground import schemas, service
 from app.delivery.playground.forms import PersonForm, Sent
 from app.delivery.playground.matrix import Only
-from app.delivery.playground.people import people as every_person
 from app.delivery.playground.service import MOST_EXPLAINED, Playground
+from app.delivery.playground.service import people as every_person
 from app.web import exports
-from app.web.caller import current_actor
+from app.web.current import current_actor
 
 PROJECTS_SHOWN = 500
 

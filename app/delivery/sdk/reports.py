@@ -17,7 +17,7 @@ from app.catalogue.usage.service import KEPT, Counted, Report, Running
 from app.core.clock import utcnow
 from app.core.db import transact
 from app.core.logs import LOGGER
-from app.core.spelling import is_key
+from app.core.words import is_key
 from app.delivery.sdk.source import Reader
 
 MAX_COUNT = 2**31 - 1

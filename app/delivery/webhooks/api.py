@@ -9,11 +9,10 @@ from app.delivery.webhooks import outbox, schemas, service, traffic
 from app.delivery.webhooks.models import Delivery, Webhook
 from app.delivery.webhooks.service import IssuedSecret
 from app.delivery.webhooks.traffic import WebhookView
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_key, current_settings
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
-from app.web.settings import current_key, current_settings
 
 EXAMPLE = {
     "name": "Payments channel",

@@ -12,13 +12,12 @@ from app.delivery.webhooks.service import IssuedSecret
 from app.delivery.webhooks.traffic import WebhookView
 from app.web import exports
 from app.web.browsers import require_password
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
+from app.web.current import current_actor, current_key, current_settings
 from app.web.forms import ReasonForm, attempt, carry_out, show_form
 from app.web.listing import PageQuery, read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
-from app.web.settings import current_key, current_settings
 
 bp = PageBlueprint("webhook_pages", __name__)
 

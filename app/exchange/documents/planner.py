@@ -13,7 +13,7 @@ from app.catalogue.segments import queries as segments
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import custom, types
 from app.core.db import chunks, db
-from app.core.spelling import is_key
+from app.core.words import is_key
 from app.exchange.documents import reading, reading_features, renaming
 from app.exchange.documents.documents import STATE, Fault, Item, Kind, digest
 from app.exchange.documents.known import Known

@@ -14,7 +14,7 @@ from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegm
 from app.catalogue.tags.models import FeatureTag, Tag
 from app.core.db import chunks, db
 from app.core.lists import OnList
-from app.core.spelling import camel_case
+from app.core.words import camel_case
 from app.exchange.documents.documents import Item
 
 CHUNK = 500

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from hashlib import sha256
 
-from app.core.spelling import is_key
+from app.core.words import is_key
 from app.exchange.documents.documents import Item, Kind
 
 MAX_RENAMED = 80

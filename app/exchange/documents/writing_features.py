@@ -23,7 +23,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
 from app.core.lists import OnList
-from app.core.spelling import camel_case
+from app.core.words import camel_case
 from app.exchange.documents import reading_features
 from app.exchange.documents.documents import STATE, Item
 from app.exchange.documents.plans import Entry

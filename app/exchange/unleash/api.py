@@ -2,10 +2,10 @@ from typing import Any
 
 from app.core.permissions import Access
 from app.exchange.documents.plans import Wanted
-from app.exchange.unleash import features, formats, schemas, schemas_unleash, service
+from app.exchange.unleash import features, formats, schemas, schemas_imports, service
 from app.exchange.unleash.features import Findings
 from app.exchange.unleash.service import Export
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.routes import ApiBlueprint
 
 bp = ApiBlueprint(
@@ -73,4 +73,4 @@ def import_features(data: dict[str, Any]) -> dict[str, Any]:
 def _wanted(project_id: str, environment: str, data: Any) -> tuple[Wanted, list[str]]:
     translation = formats.translation(features.only(data, project_id, environment), "an export")
     notes = translation.notes
-    return schemas_unleash.wanted(translation, [environment]), notes
+    return schemas_imports.wanted(translation, [environment]), notes

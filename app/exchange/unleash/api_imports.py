@@ -4,21 +4,12 @@ from typing import Any
 from flask import url_for
 
 from app.core.permissions import Permission
-from app.exchange.unleash import (
-    client,
-    formats,
-    imports,
-    requests,
-    schemas_imports,
-    schemas_unleash,
-    undoing,
-)
+from app.exchange.unleash import client, formats, imports, requests, schemas_imports, undoing
 from app.exchange.unleash.client import Unleash
 from app.exchange.unleash.imports import Shown
 from app.exchange.unleash.models import Import, ImportState
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.routes import ApiBlueprint
-from app.web.settings import current_settings
 
 bp = ApiBlueprint(
     "imports",
@@ -119,7 +110,7 @@ def begin(data: dict[str, Any]) -> Import:
     if "content" in data:
         found = imports.begin(current_actor, FILE)
         translation = formats.translation(data["content"], FILE)
-        wanted = schemas_unleash.wanted(translation)
+        wanted = schemas_imports.wanted(translation)
         imports.store(found, translation.source, wanted, translation.notes)
         return found
     server = Unleash(data["url"], data["token"], current_settings().import_hosts)

@@ -8,7 +8,7 @@ from app.core.errors import NotFound
 from app.core.permissions import Access
 from app.exchange.unleash import schemas, service
 from app.web import exports
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("transfer_pages", __name__, url_prefix="/projects/<key:project_id>")

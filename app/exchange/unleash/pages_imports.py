@@ -17,11 +17,10 @@ from app.exchange.unleash import (
 from app.exchange.unleash.models import Import, ImportState
 from app.web import exports
 from app.web.browsers import require_password
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.forms import ReasonForm, attempt, carry_out, show_form
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 bp = PageBlueprint("import_pages", __name__, url_prefix="/imports")
 

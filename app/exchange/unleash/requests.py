@@ -13,7 +13,7 @@ from app.core.clock import utcnow
 from app.core.db import db, transact
 from app.core.errors import DomainError, NotFound
 from app.core.logs import LOGGER
-from app.exchange.unleash import client, imports, schemas_unleash, unleash
+from app.exchange.unleash import client, imports, schemas_imports, unleash
 from app.exchange.unleash.client import Unleash
 from app.exchange.unleash.models import Import, ImportState
 
@@ -68,7 +68,7 @@ def _read(id: int, server: Unleash) -> None:
         found = client.read(server, lambda what, done, _all: beat.note(what, done))
         source = found.source
         translation = unleash.translate(found)
-        wanted = schemas_unleash.wanted(translation)
+        wanted = schemas_imports.wanted(translation)
         transact(
             lambda: imports.store(imports.get(id), source, wanted, translation.notes), writes=True
         )

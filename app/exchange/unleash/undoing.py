@@ -12,11 +12,10 @@ from app.access.access_reviews.models import AccessReview
 from app.access.groups.models import GroupProject
 from app.accounts import service as accounts
 from app.accounts.models import SetupLink
-from app.catalogue.archive.models import ArchivedDependency
 from app.catalogue.context import service as context
 from app.catalogue.environments.models import Environment
 from app.catalogue.favourites.models import Favourite
-from app.catalogue.features.models import Dependency, Feature, Selection
+from app.catalogue.features.models import ArchivedDependency, Dependency, Feature, Selection
 from app.catalogue.projects.models import Approval, Member, Project, ProjectEnvironment
 from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject
 from app.catalogue.segments import service as segments

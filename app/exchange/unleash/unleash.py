@@ -21,8 +21,7 @@ from app.catalogue.sdk_tokens.models import ALL
 from app.catalogue.strategies import types
 from app.catalogue.tags.models import SIMPLE
 from app.core.secrets import digest
-from app.core.spelling import is_key
-from app.core.words import spoken
+from app.core.words import is_key, spoken
 from app.exchange.documents.documents import Document, Fault, Item, Kind, empty, name_of
 
 Raw = dict[str, Any]

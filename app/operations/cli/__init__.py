@@ -12,32 +12,27 @@ from app.operations.cli import (
     backup,
     browser_origins,
     change_requests,
-    completion,
     configuration,
     context_fields,
     database,
     default_strategies,
-    demo,
-    doctor,
     environments,
     evaluate,
     events,
-    example,
     features,
     groups,
-    imports,
+    instance,
     projects,
     scim_tokens,
     sdk_tokens,
     search,
     segments,
-    serve,
     service_accounts,
     strategies,
     strategy_types,
     tag_types,
     tokens,
-    transfer,
+    unleash,
     users,
     webhooks,
 )
@@ -55,7 +50,7 @@ def cli() -> None:
 
 
 for command in (
-    serve.serve,
+    instance.serve,
     users.user,
     groups.group,
     service_accounts.service_account,
@@ -78,19 +73,19 @@ for command in (
     change_requests.change_request,
     strategy_types.strategy_type,
     events.events,
-    imports.import_group,
+    unleash.import_group,
     configuration.export,
     configuration.apply,
     backup.backup,
     backup.restore,
     database.db_group,
-    doctor.doctor,
-    example.example,
-    completion.completion,
-    demo.demo,
+    instance.doctor,
+    instance.example,
+    instance.completion,
+    instance.demo,
 ):
     cli.add_command(command)
-features.feature.add_command(transfer.export)
+features.feature.add_command(unleash.export)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

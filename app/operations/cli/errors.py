@@ -7,8 +7,8 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from app.core.config.setting import WrongKeyFile, WrongSetting
 from app.core.errors import DomainError
 from app.core.migrations import WrongSchema
-from app.operations.server.errors import CantListen, DatabaseMissing
-from app.operations.upkeep.errors import OperationFailed
+from app.operations.server.instance import CantListen, DatabaseMissing
+from app.operations.upkeep.progress import OperationFailed
 
 EXPLAINED = (WrongSetting, WrongKeyFile, WrongSchema, DatabaseMissing, CantListen, OperationFailed)
 """Exceptions with a complete message for the operator."""

@@ -11,7 +11,7 @@ from app.operations.cli.commands import Output, change_command, query_command, t
 from app.operations.upkeep import heads as operation
 from app.portal.event_log import service as event_log
 from app.portal.event_log.schemas import EventQuery, EventRow
-from app.web.settings import current_settings
+from app.web.current import current_settings
 
 
 @click.group()

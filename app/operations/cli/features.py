@@ -29,7 +29,7 @@ from app.operations.cli.commands import (
 from app.operations.cli.proposing import guarded_place, propose
 from app.releases.change_requests import proposals
 from app.releases.switching import service as switching
-from app.web.settings import current_settings
+from app.web.current import current_settings
 
 
 def _choice(members: type[StrEnum]) -> click.Choice[str]:

@@ -13,7 +13,7 @@ from app.operations.cli.commands import Output
 from app.releases.change_requests import editing, review, schemas, service
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.views import View
-from app.web.settings import current_settings
+from app.web.current import current_settings
 
 
 def guarded_place(actor: Actor, project: str, environments: Iterable[str]) -> str | None:

@@ -20,7 +20,7 @@ from app.operations.cli.commands import (
     table,
     validated,
 )
-from app.web.settings import current_settings
+from app.web.current import current_settings
 
 HEADINGS = ("id", "role", "last sign-in", "name")
 _name = click.argument("name")

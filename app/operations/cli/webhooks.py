@@ -15,7 +15,7 @@ from app.operations.cli.commands import (
     table,
     validated,
 )
-from app.web.settings import current_key, current_settings
+from app.web.current import current_key, current_settings
 
 HEADINGS = ("id", "state", "waiting", "last delivery", "address", "name")
 _id = click.argument("id", type=int)

@@ -22,7 +22,7 @@ from app.operations.server.background import background
 from app.operations.server.instance import migrate, set_up_home
 from app.operations.upkeep import heads
 from app.operations.upkeep.backup import last_backup
-from app.operations.upkeep.errors import OperationFailed
+from app.operations.upkeep.progress import OperationFailed
 from app.web.metrics import Metrics
 
 

@@ -10,8 +10,15 @@ from app.core import config, logs, migrations
 from app.core.config import Settings, from_environment
 from app.core.config.setting import WrongSetting
 from app.core.db import db, unit_of_work
-from app.operations.server.errors import DatabaseMissing
 from app.operations.upkeep.heads import HEADS, has_served
+
+
+class DatabaseMissing(Exception):
+    """An instance was served from this folder, but its database is empty."""
+
+
+class CantListen(Exception):
+    """Something else listens there, or the address is not this machine's."""
 
 
 def set_up_home() -> Settings:

@@ -13,7 +13,7 @@ from waitress.adjustments import Adjustments
 from app.core.config import Settings
 from app.core.config.kinds import in_address
 from app.operations.server.application import prepare, write_down_end
-from app.operations.server.errors import CantListen
+from app.operations.server.instance import CantListen
 from app.operations.server.memory import return_large_buffers
 from app.operations.server.supervisor import Supervisor
 from app.operations.server.worker import Worker

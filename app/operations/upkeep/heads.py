@@ -22,7 +22,7 @@ from app.core.events.service import End, Pruning
 from app.core.events.verification import Evidence, Head, Verdict
 from app.core.locks import locked
 from app.core.logs import LOGGER
-from app.operations.upkeep.errors import OperationFailed
+from app.operations.upkeep.progress import OperationFailed
 
 HEADS = "event_heads.jsonl"
 """The file, in the home folder."""

@@ -13,8 +13,7 @@ from app.core.db import CHUNK, Begin, Model, beginning, lift_time_limits
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.operations.upkeep.errors import OperationFailed
-from app.operations.upkeep.progress import Progress
+from app.operations.upkeep.progress import OperationFailed, Progress
 from app.operations.upkeep.table_digests import TableDigest, differing_tables, digest_tables
 
 

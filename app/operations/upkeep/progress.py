@@ -1,7 +1,12 @@
-"""Reporting the progress of a long operation."""
+"""What a long operation reports: its progress, and why it failed."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+
+
+class OperationFailed(Exception):
+    """An operation failed; the message tells the operator why in one line."""
+
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], object]]]
 """Starts a part with its label and number of steps; yields a function that counts steps done."""

@@ -4,7 +4,7 @@ from flask.typing import ResponseReturnValue
 from app.core.permissions import Access
 from app.portal.display import schemas, service
 from app.portal.display.forms import DisplayForm
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import carry_out, show_form
 from app.web.redirects import own_path, redirect_to_path
 from app.web.routes import PageBlueprint

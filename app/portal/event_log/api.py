@@ -2,7 +2,7 @@ from typing import Any
 
 from app.core.permissions import Access, Permission
 from app.portal.event_log import schemas, service
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.routes import ApiBlueprint
 
 bp = ApiBlueprint(

@@ -17,7 +17,7 @@ from app.core.permissions import Access, Permission
 from app.portal.event_log import schemas, service
 from app.portal.event_log.service import Act
 from app.web import exports
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.listing import Query, as_time, days_of, read_query
 from app.web.routes import PageBlueprint
 from app.web.templating import breakable

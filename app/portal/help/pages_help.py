@@ -25,8 +25,8 @@ from app.portal.help import commands
 from app.portal.help.examples import EXAMPLES
 from app.portal.help.receivers import ENTRIES, RECEIVERS
 from app.web.browsers import identify_if_signed_in
+from app.web.current import current_settings
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 bp = PageBlueprint("help_pages", __name__)
 

@@ -13,10 +13,9 @@ from app.portal.display import service as display
 from app.portal.event_log.pages import rows_of
 from app.portal.event_log.service import acts
 from app.portal.home import overview
-from app.web.caller import current_actor
+from app.web.current import current_actor, current_settings
 from app.web.rooms import reminders
 from app.web.routes import PageBlueprint
-from app.web.settings import current_settings
 
 LATEST = 8
 

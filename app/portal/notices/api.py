@@ -4,7 +4,7 @@ from flask import Response
 
 from app.core.permissions import Access
 from app.portal.notices import schemas, service
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.listing import NewestQuery
 from app.web.routes import ApiBlueprint, no_body
 

@@ -6,7 +6,7 @@ from wtforms import StringField
 from app.core.permissions import Access
 from app.portal.event_log.pages import rows_of
 from app.portal.notices import schemas, service
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import SchemaForm, carry_out, tell_refusal
 from app.web.listing import NewestQuery, read_query
 from app.web.redirects import redirect_to

@@ -5,7 +5,7 @@ from flask import Response, url_for
 from app.core.permissions import Access
 from app.portal.saved_filters import schemas, service
 from app.portal.saved_filters.models import SavedFilter
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 

@@ -10,7 +10,7 @@ from app.portal.saved_filters import service
 from app.portal.saved_filters.forms import NameForm, NewSavedFilterForm
 from app.portal.saved_filters.models import SavedFilter
 from app.portal.saved_filters.schemas_lists import filters_in, lists, title_of
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import ButtonForm, attempt, carry_out, show_form, tell_refusal
 from app.web.redirects import redirect_to, redirect_to_path
 from app.web.routes import PageBlueprint

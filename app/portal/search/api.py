@@ -4,7 +4,7 @@ from app.core.permissions import Access
 from app.portal.search import schemas, service
 from app.portal.search.pages_places import entries
 from app.portal.search.service import Results
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.routes import ApiBlueprint
 
 bp = ApiBlueprint(

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from app.core.spelling import nfc
+from app.core.words import nfc
 
 LONGEST = 100
 MOST_WORDS = 6

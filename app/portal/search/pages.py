@@ -8,11 +8,10 @@ from app.core.paging import Page
 from app.core.permissions import Access
 from app.core.words import counted
 from app.portal.search import schemas, service
-from app.portal.search.pages_marks import marked
-from app.portal.search.pages_places import entries, first
+from app.portal.search.pages_places import entries, first, marked
 from app.portal.search.schemas import href
 from app.portal.search.service import Group, Results
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.listing import read_query
 from app.web.routes import PageBlueprint
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from app.core.actor import Actor
 from app.core.search import Searched
-from app.core.spelling import Spellings
+from app.core.words import Spellings
 from app.portal.search import sources
 from app.portal.search.matching import JOINTS
 

@@ -20,7 +20,7 @@ from app.releases.change_requests.applying import Plan
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import CLOSED, State
 from app.releases.change_requests.views import View
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(

@@ -3,7 +3,7 @@ from typing import Any
 
 from wtforms import DateTimeLocalField, HiddenField, StringField, TextAreaField
 
-from app.releases.change_requests.schemas_pages import Decision
+from app.releases.change_requests.schemas import Decision
 from app.releases.change_requests.views import View
 from app.web.forms import SchemaForm
 

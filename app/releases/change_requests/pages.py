@@ -9,25 +9,16 @@ from flask.typing import ResponseReturnValue
 from app.catalogue.environments import service as environments
 from app.catalogue.projects import service as projects
 from app.core.permissions import Access
-from app.releases.change_requests import (
-    decisions,
-    powers,
-    schemas,
-    schemas_pages,
-    service,
-    showing,
-    waiting,
-)
+from app.releases.change_requests import decisions, powers, schemas, service, showing, waiting
 from app.releases.change_requests.decisions import EditedSince
 from app.releases.change_requests.forms import DecisionForm
 from app.releases.change_requests.models import CLOSED, State
 from app.releases.change_requests.views import View
 from app.releases.change_requests.words import contents
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import attempt, show_form
 from app.web.listing import MAX_LIMIT, Query, read_query
-from app.web.notes import DONE
-from app.web.redirects import redirect_to
+from app.web.redirects import DONE, redirect_to
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("change_request_pages", __name__)
@@ -46,7 +37,7 @@ def init_app(app: Flask) -> None:
 @bp.get("/change-requests", needs=Access.SIGNED_IN)
 def inbox() -> str:
     """List the change requests that concern the reader, over all projects."""
-    query = read_query(schemas_pages.InboxQuery)
+    query = read_query(schemas.InboxQuery)
     tab = query.values.pop("show")
     asked = query.values | _TABS[tab]()
     page, ready = service.search(current_actor, **asked), None

@@ -16,7 +16,7 @@ from app.releases.change_requests import proposals
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import Action
 from app.releases.change_requests.pages_proposing import propose, to_draft
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint(

@@ -29,7 +29,7 @@ from app.releases.switching import service as switching
 from app.releases.switching.pages_bulk import WAYS, sign
 from app.releases.switching.service import Preview
 from app.web import signing
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import SchemaForm, attempt, show_review
 from app.web.routes import PageBlueprint
 

@@ -17,7 +17,7 @@ from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import Action, ChangeRequest
 from app.releases.change_requests.proposed import Waiting
 from app.releases.switching.pages_strategies import back
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import ReasonForm, attempt, tell_refusal
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint

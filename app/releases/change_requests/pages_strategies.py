@@ -21,10 +21,9 @@ from app.releases.switching.forms import StrategyForm
 from app.releases.switching.pages_copying import copy_page, tell_copied
 from app.releases.switching.pages_editor import Drafted, Place
 from app.releases.switching.pages_strategies import back
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import ReasonForm, attempt, tell_refusal
-from app.web.notes import DONE
-from app.web.redirects import redirect_to
+from app.web.redirects import DONE, redirect_to
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint(

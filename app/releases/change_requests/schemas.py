@@ -368,3 +368,22 @@ def _misfits(change: dict[str, Any], rules: Schema) -> dict[str, Any]:
     if isinstance(change["payload"], list) is not bool(rules.many):
         return {"payload": [f"Must be {'an array' if rules.many else 'an object'}."]}
     return {}
+
+
+TABS = ("waiting", "own", "scheduled", "done")
+
+
+class InboxQuery(SearchQuery):
+    show = fields.String(load_default=TABS[0], validate=validate.OneOf(TABS))
+
+
+class Decision(Schema):
+    """What the buttons of a change request send. ``version``: the one that was shown."""
+
+    version = WholeNumber(low=1, required=True)
+    comment = Multiline(low=0, high=MAX_TEXT)
+    title = SingleLine(low=0, high=MAX_TITLE)
+    description = Multiline(low=0, high=MAX_TEXT)
+    scheduled_at = Timestamp(
+        allow_none=True, error_messages={"invalid": "Enter a date and a time."}
+    )

@@ -18,7 +18,7 @@ from app.catalogue.strategies.service import Fields
 from app.core.permissions import Access, Permission
 from app.releases.switching import schemas, service, strategies, variants
 from app.releases.switching.service import Preview
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.json_patch import Operation, patched
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body

@@ -8,7 +8,7 @@ from app.catalogue.strategies.models import Strategy
 from app.catalogue.strategies.schemas import DefaultStrategy, DefaultStrategyRow
 from app.core.permissions import Access, Permission
 from app.releases.switching import defaults
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 

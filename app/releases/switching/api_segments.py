@@ -5,7 +5,7 @@ from flask import Response
 from app.core.errors import Invalid
 from app.core.permissions import Access, Permission
 from app.releases.switching import schemas, strategies
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(

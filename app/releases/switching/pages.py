@@ -5,10 +5,9 @@ from werkzeug.wrappers import Response
 from app.catalogue.projects.approvals import guarded
 from app.core.permissions import Permission
 from app.releases.switching import service
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import ReasonForm, attempt, tell_refusal
-from app.web.notes import DONE, tell_with_undo
-from app.web.redirects import redirect_to
+from app.web.redirects import DONE, redirect_to, tell_with_undo
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint(

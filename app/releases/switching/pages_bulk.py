@@ -17,7 +17,7 @@ from app.core.permissions import Permission
 from app.core.words import counted
 from app.releases.switching import service
 from app.web import signing
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import ReasonForm, attempt, show_review
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint

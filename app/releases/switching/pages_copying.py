@@ -15,10 +15,9 @@ from app.core.words import counted, spoken
 from app.releases.switching import copying
 from app.releases.switching.forms import CopyForm
 from app.releases.switching.pages_editor import Place
-from app.web.caller import current_actor
+from app.web.current import current_actor
 from app.web.forms import attempt, show_form
-from app.web.notes import DONE
-from app.web.redirects import redirect_to
+from app.web.redirects import DONE, redirect_to
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint(

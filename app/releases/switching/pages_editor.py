@@ -21,8 +21,8 @@ from app.core.errors import NotFound
 from app.releases.switching import defaults, strategies
 from app.releases.switching.forms import PAYLOADS, StrategyForm, in_words, settings_of
 from app.releases.switching.samples import Sample, samples
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
+from app.web.current import current_actor
 from app.web.forms import attempt, show_form
 
 

@@ -15,8 +15,8 @@ from app.releases.switching import defaults, strategies
 from app.releases.switching import pages_editor as editor
 from app.releases.switching.forms import StrategyForm, in_words
 from app.releases.switching.pages_editor import Place
-from app.web.caller import current_actor
 from app.web.conflicts import StaleEdit, Values
+from app.web.current import current_actor
 from app.web.forms import ReasonForm, attempt, tell_refusal
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint

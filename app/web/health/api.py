@@ -5,16 +5,15 @@ from typing import Any
 
 from flask import Flask, Response, jsonify, request
 
-from app.core import migrations, proxy_check, storage
+from app.core import migrations, secrets, storage
 from app.core.db import db
 from app.core.errors import NotFound, Unavailable
 from app.core.permissions import Access
-from app.web.caller import admit
+from app.web.current import admit, current_key, current_settings
 from app.web.http import current_metrics
 from app.web.metrics import CONTENT_TYPE
 from app.web.remote_user import came_from_proxy
 from app.web.routes import ApiBlueprint
-from app.web.settings import current_key, current_settings
 
 bp = ApiBlueprint("service", __name__, description="The state of the service itself.")
 
@@ -64,7 +63,7 @@ def show_request() -> Response:
 
     For `flagstaff doctor --proxy`, which proves with the secret key that the operator asks.
     """
-    if not proxy_check.is_valid_proof(request.headers.get("Authorization", ""), current_key()):
+    if not secrets.is_valid_proof(request.headers.get("Authorization", ""), current_key()):
         raise NotFound("Only flagstaff doctor can use this path, with a proof in Authorization.")
     return jsonify(_request_facts())
 

@@ -148,7 +148,7 @@ def test_a_database_of_an_older_version_is_migrated_first(machine):
 
 
 def test_a_copy_that_differs_is_not_kept(larkspur, monkeypatch):
-    from app.operations.cli.move import move as command  # noqa: PLC0415
+    from app.operations.cli.database import move as command  # noqa: PLC0415
     from app.operations.upkeep import move  # noqa: PLC0415 - changed here
 
     target = f"sqlite:///{larkspur.home}/new.db"

@@ -9,7 +9,7 @@ import time_machine
 from flask import Flask
 
 from app.core.config import from_environment
-from app.core.proxy_check import create_proof
+from app.core.secrets import create_proof
 
 ELSEWHERE = {"REMOTE_ADDR": "192.0.2.7"}
 

@@ -8,7 +8,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from app.core import proxy_check
+from app.core import secrets
 from app.core.config import Settings
 from app.operations.upkeep.doctor.findings import Finding, fine, warning, wrong
 
@@ -31,7 +31,7 @@ def check_proxy(url: str, settings: Settings, key: str) -> Iterator[Finding]:
             "Set FLAGSTAFF_BASE_URL and FLAGSTAFF_URL_PREFIX to the address people use.",
         )
     headers = {
-        "Authorization": proxy_check.create_proof(key),
+        "Authorization": secrets.create_proof(key),
         "Content-Type": "application/json",
         "X-Forwarded-For": FORGED,
     }

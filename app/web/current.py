@@ -1,11 +1,12 @@
-"""Who calls: the actor of the request that is being answered."""
+"""The request that is being answered: who asks, and the settings of the application."""
 
 from typing import cast
 
-from flask import g
+from flask import current_app, g
 from werkzeug.local import LocalProxy
 
 from app.core.actor import Actor
+from app.core.config import Settings
 from app.core.permissions import Need, Permission
 
 current_actor = cast(Actor, LocalProxy(lambda: g.actor))
@@ -16,3 +17,14 @@ def admit(actor: Actor, needs: Need, project: str | None) -> None:
     g.actor = actor
     if isinstance(needs, Permission):
         actor.require(needs, project)
+
+
+def current_key() -> str:
+    """The operator's secret, which no database has."""
+    return str(current_app.config["SECRET_KEY"])
+
+
+def current_settings() -> Settings:
+    """The settings of the application that is running."""
+    settings: Settings = current_app.config["SETTINGS"]
+    return settings

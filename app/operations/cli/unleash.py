@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from app.core.actor import COMMAND_LINE
+from app.core.actor import COMMAND_LINE, Actor
 from app.core.clock import in_text
 from app.core.words import counted, spoken
 from app.exchange.documents.plans import Choice, Status
@@ -20,7 +20,9 @@ from app.exchange.unleash import (
     comparing,
     formats,
     imports,
-    schemas_unleash,
+    schemas,
+    schemas_imports,
+    service,
     undoing,
     unleash,
 )
@@ -33,8 +35,11 @@ from app.operations.cli.commands import (
     json_option,
     print_output,
     progress_bar,
+    query_command,
+    read_names,
     reason_given,
     table,
+    validated,
 )
 from app.operations.server.instance import read_transaction, set_up_home, write_transaction
 
@@ -214,7 +219,7 @@ def _read(file: Path) -> Any:
 
 def _store(translation: Translation, origin: str) -> int:
     """Keep what was read; the id of the import. Nothing of it stays in memory."""
-    wanted = schemas_unleash.wanted(translation)
+    wanted = schemas_imports.wanted(translation)
     with write_transaction():
         row = imports.begin(COMMAND_LINE, origin)
         imports.store(row, translation.source, wanted, translation.notes)
@@ -324,3 +329,23 @@ def _reading_progress() -> Iterator[Callable[[str, int, int], None]]:
     yield note
     if is_terminal:
         click.echo("", err=True)
+
+
+@click.command("export")
+@click.option("--environment", required=True, help="Whose states and strategies to export.")
+@click.option("--project", help="Only features of this project.")
+@click.option("--tag", help="Only features with this tag (type:value, or a value).")
+@click.argument("names", nargs=-1)
+@query_command
+def export(
+    actor: Actor, names: tuple[str, ...], environment: str, project: str | None, tag: str | None
+) -> Output:
+    """Print features as a document that Unleash can import.
+
+    These are all that fit the options, or NAMES. With - as NAMES, they are read from standard
+    input.
+    """
+    given = {"environment": environment, "project": project, "tag": tag}
+    query = validated(schemas.ExportQuery, {**given, "features": read_names(names)})
+    content = schemas.ExportDocument().dump(service.export(actor, **query))
+    return Output(content, json.dumps(content, indent=2, ensure_ascii=False))

@@ -1,2 +1,0 @@
-class OperationFailed(Exception):
-    """An operation failed; the message tells the operator why in one line."""
