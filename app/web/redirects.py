@@ -1,4 +1,4 @@
-"""Where a browser is sent next, only to paths of this server, and what is told there."""
+"""Where a browser is sent next, only to paths of this server, and the message shown there."""
 
 import re
 from typing import Any
