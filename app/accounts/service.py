@@ -24,7 +24,7 @@ RESTORABLE = timedelta(days=30)
 CANDIDATES = 500
 
 
-class Changes(TypedDict, total=False):
+class AccountChanges(TypedDict, total=False):
     """The fields of an update. A missing key means no change; None clears."""
 
     root_role: Role
@@ -57,7 +57,7 @@ def create(
 
 
 def update(
-    actor: Actor, account: Account, *, by_directory: bool = False, **changes: Unpack[Changes]
+    actor: Actor, account: Account, *, by_directory: bool = False, **changes: Unpack[AccountChanges]
 ) -> bool:
     """Change a person or service account from ``get_for_change``; whether anything changed.
 
@@ -162,7 +162,7 @@ def get(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
     return account
 
 
-class Filters(TypedDict, total=False):
+class AccountFilters(TypedDict, total=False):
     """What a list of accounts can be filtered and sorted by."""
 
     text: str
@@ -171,7 +171,12 @@ class Filters(TypedDict, total=False):
 
 
 def search(
-    kind: AccountKind, *, limit: int, offset: int, deleted: bool = False, **filters: Unpack[Filters]
+    kind: AccountKind,
+    *,
+    limit: int,
+    offset: int,
+    deleted: bool = False,
+    **filters: Unpack[AccountFilters],
 ) -> Page[Account]:
     """The accounts of a kind; with ``deleted``, people who can be restored, newest first."""
     condition = _restorable() if deleted else Account.deleted_at.is_(None)

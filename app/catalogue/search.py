@@ -16,7 +16,7 @@ from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies import words
 from app.catalogue.strategies.models import FeatureState, StrategyType
-from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.strategies.words import Reach
 from app.catalogue.tags.models import Tag
 from app.catalogue.tags.queries import visible_uses
@@ -64,7 +64,7 @@ def _features(_actor: Actor, rows: Sequence[Any]) -> list[Hit]:
     ]
 
 
-def _state(states: Sequence[State]) -> str:
+def _state(states: Sequence[EnvironmentState]) -> str:
     """How a feature is in production, or in the last environment that its project uses."""
     production = EnvironmentType.PRODUCTION
     chosen = [state for state in states if state.environment.type is production] or states[-1:]

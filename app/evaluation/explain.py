@@ -12,12 +12,12 @@ from typing import Generic, TypeVar
 from app.evaluation.engine import Verdict
 from app.evaluation.facts import (
     BUILT_IN,
-    Answer,
     ConstraintReason,
     Explanation,
     Facts,
     FeatureFacts,
     ParentReason,
+    ParentResult,
     SegmentFacts,
     SegmentReason,
     StrategyReason,
@@ -63,10 +63,10 @@ class Answers:
         """The same as in ``answer``, in a third of the time."""
         return self._engine.variant_if_on(name.encode(), context.as_json) is not None
 
-    def answer(self, name: str, context: Person) -> Answer:
+    def answer(self, name: str, context: Person) -> ParentResult:
         feature = self._features[name]
         found = self._ask(name, context)
-        return Answer(
+        return ParentResult(
             is_on=found.is_on,
             is_enabled=feature.is_enabled,
             variant=found.variant,
@@ -108,7 +108,7 @@ class Reasons(Generic[Key]):
         }
         self._engine = engine(self._made.state, segments.values())
 
-    def explain(self, answers: Sequence[tuple[Key, Answer, Person]]) -> list[Explanation]:
+    def explain(self, answers: Sequence[tuple[Key, ParentResult, Person]]) -> list[Explanation]:
         """The explanation of each answer, in their order."""
         rollouts = {
             (parts.rollout, context): None

@@ -73,7 +73,7 @@ class ParentReason:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ParentResult:
     """What a feature is for a context.
 
     ``parent``: None if it depends on none. ``problem``: why the engine can't read the feature,
@@ -142,7 +142,7 @@ class StrategyReason:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    answer: Answer
+    answer: ParentResult
     strategies: Sequence[StrategyReason]
 
     @property

@@ -13,7 +13,7 @@ Inputs = dict[str, Any]
 MOST = 100
 
 
-class Kind(NamedTuple):
+class PartKind(NamedTuple):
     """What the entries of a list are.
 
     ``path``: of the list in what a client would send. ``empty``: the inputs of a new entry; those
@@ -33,7 +33,7 @@ class PartsForm(SchemaForm):
     number.
     """
 
-    kinds: ClassVar[Mapping[str, Kind]]
+    kinds: ClassVar[Mapping[str, PartKind]]
 
     def __init__(self, data: Values) -> None:
         super().__init__(data=data)
@@ -91,7 +91,7 @@ class PartsForm(SchemaForm):
         return False
 
 
-def _sent(form: Any, name: str, kind: Kind) -> list[Inputs]:
+def _sent(form: Any, name: str, kind: PartKind) -> list[Inputs]:
     known = {int(found[1]) for key in form if (found := re.match(rf"{name}-(\d{{1,2}})-", key))}
     return [
         {

@@ -6,7 +6,7 @@ import pytest
 
 from app.access.security_log import service as security_log
 from app.access.security_log.models import SecurityKind
-from app.access.security_log.service import Entry
+from app.access.security_log.service import LogEntry
 from app.catalogue.environments import service as environments
 from app.catalogue.environments.models import EnvironmentType
 from app.catalogue.features.models import Feature, FeatureType
@@ -108,7 +108,7 @@ def make_change_request(app, client, number):
 def make_entry(app, client, number):
     account_id = People(app).person(f"u{number}")
     with app.app_context(), unit_of_work(writes=True):
-        security_log.record(Entry(SecurityKind.SIGN_IN, "192.0.2.7", account_id, f"u{number}"))
+        security_log.record(LogEntry(SecurityKind.SIGN_IN, "192.0.2.7", account_id, f"u{number}"))
 
 
 def make_application(app, client, number):

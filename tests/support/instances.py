@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.catalogue.visits.waiting import Waiting
+from app.catalogue.visits.waiting import PendingVisits
 from app.core import migrations
 from app.core.config import from_environment
 from app.core.db import MAX_ID, Model, db
@@ -145,7 +145,7 @@ def twins(request: pytest.FixtureRequest, instances: Callable[..., Flask]) -> li
 
 def _at_its_start(app: Flask) -> Flask:
     imports.wait()
-    app.extensions["flagstaff.visits"] = Waiting(seconds=0)  # none of people who are gone
+    app.extensions["flagstaff.visits"] = PendingVisits(seconds=0)  # none of people who are gone
     with app.app_context():
         reset_database()
     return app

@@ -11,7 +11,7 @@ from app.access.auth import cookies, first_admin, forms, identity, service
 from app.access.auth.service import PendingSecondFactor, Welcome
 from app.access.security_log.models import SecurityKind
 from app.access.security_log.requests import note
-from app.access.security_log.service import Entry
+from app.access.security_log.service import LogEntry
 from app.accounts import links, passwords
 from app.accounts.models import Account, SetupLink
 from app.accounts.sessions import service as sessions
@@ -160,7 +160,7 @@ def _too_early(
     error: TooManyRequests, form: SchemaForm, page: Callable[[], tuple[str, int]]
 ) -> ResponseReturnValue:
     form.show([("", error.message)])
-    note(Entry(SecurityKind.SIGN_IN_FAILED, request.remote_addr, detail="too many attempts"))
+    note(LogEntry(SecurityKind.SIGN_IN_FAILED, request.remote_addr, detail="too many attempts"))
     return page()[0], error.status, error.headers
 
 

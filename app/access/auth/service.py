@@ -15,7 +15,7 @@ from app.access.auth.models import SignIn
 from app.access.auth.throttle import Counted
 from app.access.security_log import service as security_log
 from app.access.security_log.models import SecurityKind
-from app.access.security_log.service import Entry
+from app.access.security_log.service import LogEntry
 from app.accounts import passwords
 from app.accounts.models import Account, AccountKind, key_of
 from app.accounts.sessions import service as sessions
@@ -134,7 +134,7 @@ def finish(pending: PendingSecondFactor, code: str, key: str, browser: Browser) 
     actor = Actor(id=account.id, username=account.label, role=account.role, ip=browser.ip)
     if not second_factor.accepts(actor, code, key):
         attempts.note_failure(account.id, browser)
-        security_log.record(Entry.by(actor, SecurityKind.TWO_STEP_CODE_FAILED))
+        security_log.record(LogEntry.by(actor, SecurityKind.TWO_STEP_CODE_FAILED))
         return None
     throttle.forgive(counted)
     return _welcome(account, browser)
@@ -151,7 +151,7 @@ def with_password(actor: Actor, work: Callable[[], T]) -> T:
     try:
         done = work()
     except WrongPassword:
-        security_log.record(Entry.by(actor, SecurityKind.PASSWORD_REFUSED))
+        security_log.record(LogEntry.by(actor, SecurityKind.PASSWORD_REFUSED))
         raise
     throttle.forgive(counted)
     return done
@@ -182,7 +182,7 @@ def _welcome(account: Account, browser: Browser, origin: Origin | None = None) -
     account.last_sign_in_at = utcnow()
     secret = sessions.open(account.id, browser, origin)
     how = None if origin is None else "single sign-on"
-    entry = Entry(SecurityKind.SIGN_IN, browser.ip, account.id, account.label, detail=how)
+    entry = LogEntry(SecurityKind.SIGN_IN, browser.ip, account.id, account.label, detail=how)
     security_log.record(entry)
     at, ip = (last.at, last.ip) if last else (None, None)
     return Welcome(account, secret, at, ip, failed)
@@ -202,7 +202,7 @@ def _record_failure(candidate: _Candidate | None, browser: Browser) -> None:
     account_id = candidate.account_id if candidate else None
     attempts.note_failure(account_id or NO_ACCOUNT, browser)
     name = candidate.name if candidate else None
-    security_log.record(Entry(SecurityKind.SIGN_IN_FAILED, browser.ip, account_id, name))
+    security_log.record(LogEntry(SecurityKind.SIGN_IN_FAILED, browser.ip, account_id, name))
 
 
 def _mark(account: Account) -> str:

@@ -27,7 +27,7 @@ class ProjectGrant(TypedDict):
     role: Role
 
 
-class Changes(TypedDict, total=False):
+class GroupChanges(TypedDict, total=False):
     """The fields of an update. A missing key means no change; None clears."""
 
     name: str
@@ -51,7 +51,7 @@ def create(
 
 
 def update(
-    actor: Actor, group: Group, *, by_directory: bool = False, **changes: Unpack[Changes]
+    actor: Actor, group: Group, *, by_directory: bool = False, **changes: Unpack[GroupChanges]
 ) -> bool:
     """Change a group from ``get_for_change``; whether that changed anything.
 

@@ -24,7 +24,7 @@ bp = ApiBlueprint(
 
 @bp.get("/user", needs=Access.SIGNED_IN, snapshot=False)
 @bp.response(200, schemas.Overview)
-def show() -> service.Overview:
+def show() -> service.AccountOverview:
     """Get the calling user's details"""
     return service.overview(current_actor)
 

@@ -44,7 +44,7 @@ THEME_CHOICES = (("", "Match system"), ("light", "Light"), ("dark", "Dark"))
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FeedbackButton:
     """An answer to "Can I …?": the source of the permission, or what is missing."""
 
     permission: Permission
@@ -235,17 +235,17 @@ def _source(
     return f"{role}, {sources.told(known.get(place or '', []))}"
 
 
-def _answer() -> Answer | None:
+def _answer() -> FeedbackButton | None:
     """The answer to the question in the address; None without a valid question."""
     permission = Permission.__members__.get(request.args.get("may", ""))
     if permission is None:
         return None
     project_id = request.args.get("project") or None
     if permission not in ON_PROJECTS or project_id is None:
-        return Answer(permission, None, _source(permission, None), "", None, [])
+        return FeedbackButton(permission, None, _source(permission, None), "", None, [])
     overview = projects.overview(current_actor, project_id)
     role = current_actor.project_roles.get(project_id)
-    return Answer(
+    return FeedbackButton(
         permission,
         overview.project.name,
         _source(permission, project_id),

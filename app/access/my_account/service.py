@@ -16,7 +16,7 @@ from app.core.errors import Conflict, NotFound
 from app.core.permissions import Permission
 
 
-class Answer(TypedDict, total=False):
+class FeedbackAnswer(TypedDict, total=False):
     """The fields of an answer. A missing key means no change; None clears."""
 
     never_show: bool
@@ -24,7 +24,7 @@ class Answer(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class AccountOverview:
     """``user`` has the columns of the account, each of ``feedback`` those of an answer."""
 
     user: Any
@@ -65,10 +65,10 @@ _account_with_hints = (
 )
 
 
-def overview(actor: Actor) -> Overview:
+def overview(actor: Actor) -> AccountOverview:
     """The account with its permissions and hints, in one statement: this is called often."""
     found = rows(_account_with_hints, id=actor.id)
-    return Overview(
+    return AccountOverview(
         user=found[0],
         permissions=actor.permissions(),
         feedback=[row for row in found if row.feedback_id is not None],
@@ -110,7 +110,7 @@ def find_feedback(actor: Actor, feedback_id: str, *, for_change: bool = False) -
     return db.session.get(Feedback, (actor.id, feedback_id), with_for_update=for_change)
 
 
-def give_feedback(actor: Actor, feedback_id: str, **answer: Unpack[Answer]) -> Feedback:
+def give_feedback(actor: Actor, feedback_id: str, **answer: Unpack[FeedbackAnswer]) -> Feedback:
     """Store an answer to a survey."""
     feedback = db.session.get(Feedback, (actor.id, feedback_id))
     if feedback is None:

@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.access.security_log import service
 from app.access.security_log.models import SecurityKind
-from app.access.security_log.service import Entry
+from app.access.security_log.service import LogEntry
 from app.core.clock import utcnow
 from app.core.db import transact
 from app.core.errors import Unavailable
@@ -29,10 +29,10 @@ class Pending:
     def __init__(self, seconds: float = SECONDS) -> None:
         self.seconds = seconds
         self._lock = threading.Lock()
-        self._waiting: dict[Entry, tuple[datetime, int]] = {}
+        self._waiting: dict[LogEntry, tuple[datetime, int]] = {}
         self._not_before = 0.0
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LogEntry) -> None:
         """Let it be written with the next ones."""
         with self._lock:
             self._count(entry, utcnow(), 1)
@@ -57,17 +57,17 @@ class Pending:
                         self._count(entry, at, times)
             raise
 
-    def _count(self, entry: Entry, at: datetime, times: int) -> None:
+    def _count(self, entry: LogEntry, at: datetime, times: int) -> None:
         if entry not in self._waiting and len(self._waiting) >= MOST:
             entry = _of_kind(entry.kind)
         first, before = self._waiting.get(entry, (at, 0))
         self._waiting[entry] = (min(first, at), before + times)
 
 
-def _record(due: dict[Entry, tuple[datetime, int]]) -> None:
+def _record(due: dict[LogEntry, tuple[datetime, int]]) -> None:
     for entry, (at, times) in due.items():
         service.record(entry, times=times, at=at)
 
 
-def _of_kind(kind: SecurityKind) -> Entry:
-    return Entry(kind, ip=None, detail=OTHERS)
+def _of_kind(kind: SecurityKind) -> LogEntry:
+    return LogEntry(kind, ip=None, detail=OTHERS)

@@ -7,7 +7,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.access.security_log import service
 from app.access.security_log.models import SecurityKind
 from app.access.security_log.pending import Pending
-from app.access.security_log.service import Entry
+from app.access.security_log.service import LogEntry
 from app.accounts.models import Account
 from app.accounts.tokens.models import Token
 from app.accounts.tokens.secrets import PREFIX
@@ -47,10 +47,10 @@ def write_pending() -> None:
 
 def record(kind: SecurityKind, detail: str | None = None) -> None:
     """Record what the caller does, in the transaction of the request."""
-    service.record(Entry.by(current_actor, kind, detail))
+    service.record(LogEntry.by(current_actor, kind, detail))
 
 
-def note(entry: Entry) -> None:
+def note(entry: LogEntry) -> None:
     """Have it written after the response."""
     _pending().add(entry)
 
@@ -61,12 +61,12 @@ def note_refused_token(secret: str) -> None:
     found = rows(_known_token, digest=digest(secret))
     if not found:
         if secret.startswith(PREFIX):
-            note(Entry(kind, ip, detail="unknown"))
+            note(LogEntry(kind, ip, detail="unknown"))
         return
     [token] = found
     is_revoked = token.revoked_at is not None or token.deleted_at is not None
     why = "revoked" if is_revoked else "expired"
-    note(Entry(kind, ip, token.account_id, token.name, token.id, why))
+    note(LogEntry(kind, ip, token.account_id, token.name, token.id, why))
 
 
 def _write(_error: BaseException | None) -> None:
@@ -77,11 +77,11 @@ def _write(_error: BaseException | None) -> None:
     actor: Actor | None = g.get("actor")
     if actor is not None and g.pop("is_denied", False):
         path = f"{request.method} {loggable_path()}"
-        note(Entry.by(actor, SecurityKind.ACCESS_REFUSED, path))
+        note(LogEntry.by(actor, SecurityKind.ACCESS_REFUSED, path))
     export: Export | None = g.get("export")
     if actor is not None and export is not None and export.is_over:
         size = counted(export.rows, "row")
-        note(Entry.by(actor, SecurityKind.LIST_EXPORTED, f"{export.file_name}, {size}"))
+        note(LogEntry.by(actor, SecurityKind.LIST_EXPORTED, f"{export.file_name}, {size}"))
     if not _pending().is_due() or must_wait_to_write():
         return
     try:

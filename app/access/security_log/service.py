@@ -31,7 +31,7 @@ observers: set[Callable[[SecurityKind, int], object]] = set()
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LogEntry:
     """What to record; equal ones can be counted instead of repeated.
 
     ``name``: of an account that exists or existed, never what someone typed.
@@ -50,7 +50,7 @@ class Entry:
         return cls(kind, actor.ip, actor.id, actor.username, actor.token_id, detail)
 
 
-class Filters(TypedDict, total=False):
+class SecurityFilters(TypedDict, total=False):
     """``from_`` is included, ``to`` is not."""
 
     kind: SecurityKind
@@ -60,7 +60,7 @@ class Filters(TypedDict, total=False):
     to: datetime
 
 
-def record(entry: Entry, *, times: int = 1, at: datetime | None = None) -> None:
+def record(entry: LogEntry, *, times: int = 1, at: datetime | None = None) -> None:
     """Record it in the current transaction, by the same two statements whatever it is."""
     at, network = at or utcnow(), network_of(entry.ip)
     account_id = sa.literal(entry.account_id, sa.Integer)  # NULL would be another statement
@@ -107,7 +107,7 @@ def looked_up(token: Token | None, owner: Account | None) -> str:
 
 
 def search(
-    *, limit: int, before: int | None = None, count: bool = True, **filters: Unpack[Filters]
+    *, limit: int, before: int | None = None, count: bool = True, **filters: Unpack[SecurityFilters]
 ) -> tuple[list[SecurityEntry], int]:
     """Entries newest first, those with an id below ``before``, and the number of all that match.
 
@@ -125,7 +125,7 @@ def search(
     return list(found), total
 
 
-def stream(**filters: Unpack[Filters]) -> Iterator[SecurityEntry]:
+def stream(**filters: Unpack[SecurityFilters]) -> Iterator[SecurityEntry]:
     """All that match, newest first, read in short transactions of their own."""
     before = None
     while True:
@@ -149,7 +149,7 @@ def prune(*, days: int) -> None:
             db.session.execute(sa.delete(SecurityEntry).where(is_due))
 
 
-def _conditions(filters: Filters) -> list[sa.ColumnElement[bool]]:
+def _conditions(filters: SecurityFilters) -> list[sa.ColumnElement[bool]]:
     tests: dict[str, Callable[[Any], sa.ColumnElement[bool]]] = {
         "kind": SecurityEntry.kind.__eq__,
         "account": SecurityEntry.account_id.__eq__,

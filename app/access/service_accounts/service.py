@@ -77,7 +77,9 @@ def get(account_id: int) -> ServiceAccount:
     return ServiceAccount(account, tokens.of_accounts([account_id])[account_id])
 
 
-def search(*, limit: int, offset: int, **filters: Unpack[accounts.Filters]) -> Page[ServiceAccount]:
+def search(
+    *, limit: int, offset: int, **filters: Unpack[accounts.AccountFilters]
+) -> Page[ServiceAccount]:
     page = accounts.search(AccountKind.SERVICE, limit=limit, offset=offset, **filters)
     held = tokens.of_accounts([account.id for account in page.items])
     return page.of([ServiceAccount(account, held[account.id]) for account in page.items])

@@ -4,7 +4,7 @@ from flask import Blueprint, Response, request
 
 from app.access.security_log import service as security_log
 from app.access.security_log.models import SecurityKind
-from app.access.security_log.service import Entry
+from app.access.security_log.service import LogEntry
 from app.access.sign_on.pages import current_provider
 from app.access.sign_on.provider import LogoutToken, ProviderAway, ProviderError
 from app.accounts import identities
@@ -49,7 +49,7 @@ def _end(token: LogoutToken) -> None:
     for account_id in identities.end_sessions(issuer, token.subject, token.session):
         account = accounts.get(account_id)
         security_log.record(
-            Entry(
+            LogEntry(
                 SecurityKind.SIGN_OUT,
                 request.remote_addr,
                 account.id,

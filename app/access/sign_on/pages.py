@@ -14,7 +14,7 @@ from app.access.auth import service as sign_ins
 from app.access.auth.pages import ask_to_sign_in, current_browser, enter, typed_on_this_site
 from app.access.security_log.models import SecurityKind
 from app.access.security_log.requests import note, record
-from app.access.security_log.service import Entry
+from app.access.security_log.service import LogEntry
 from app.access.sign_on import cookies, people, persons
 from app.access.sign_on.cookies import Flow, Purpose
 from app.access.sign_on.people import Person, SignOnRefused
@@ -228,4 +228,4 @@ def _by_proxy(user: RemoteUser) -> Person:
 
 def _note_failure(why: str) -> None:
     detail = f"single sign-on: {why}"
-    note(Entry(SecurityKind.SIGN_IN_FAILED, request.remote_addr, detail=detail))
+    note(LogEntry(SecurityKind.SIGN_IN_FAILED, request.remote_addr, detail=detail))

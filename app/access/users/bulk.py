@@ -20,7 +20,7 @@ from app.core.events.service import EventPayload
 from app.core.permissions import Role
 
 
-class Changes(TypedDict, total=False):
+class UserChanges(TypedDict, total=False):
     """What can be set for several users. A key that is left out changes nothing.
 
     ``project`` and ``project_role`` come together.
@@ -66,14 +66,14 @@ def among(ids: Collection[int]) -> list[Account]:
     return sorted(found, key=lambda account: (account.called.casefold(), account.id))
 
 
-def preview(actor: Actor, ids: Collection[int], changes: Changes) -> list[Effect]:
+def preview(actor: Actor, ids: Collection[int], changes: UserChanges) -> list[Effect]:
     """What ``apply`` would do, by name; changes nothing."""
     held = _held(actor, changes)
     return [_effect(account, held.get(account.id), changes) for account in among(ids)]
 
 
 def apply(
-    actor: Actor, ids: Collection[int], changes: Changes, *, shown: list[list[Any]]
+    actor: Actor, ids: Collection[int], changes: UserChanges, *, shown: list[list[Any]]
 ) -> list[Effect]:
     """Make the changes of the preview that was ``shown``, or none; those who changed.
 
@@ -97,7 +97,7 @@ def apply(
     return effects
 
 
-def _effect(account: Account, held: Role | None, changes: Changes) -> Effect:
+def _effect(account: Account, held: Role | None, changes: UserChanges) -> Effect:
     role = changes.get("root_role", account.role)
     return Effect(
         account,
@@ -107,7 +107,7 @@ def _effect(account: Account, held: Role | None, changes: Changes) -> Effect:
     )
 
 
-def _held(actor: Actor, changes: Changes) -> dict[int, Role]:
+def _held(actor: Actor, changes: UserChanges) -> dict[int, Role]:
     """The roles of the project's members, by id."""
     if "project" not in changes:
         return {}

@@ -3,7 +3,7 @@ from typing import Any
 from wtforms import BooleanField, SelectChoice, SelectField, StringField
 
 from app.access.users import schemas
-from app.access.users.bulk import Changes
+from app.access.users.bulk import UserChanges
 from app.accounts.forms import SparseForm, role_field
 from app.accounts.models import Account
 from app.catalogue.projects.forms import ROLES
@@ -59,9 +59,9 @@ class BulkForm(SparseForm):
         return not self.problems
 
     @property
-    def changes(self) -> Changes:
+    def changes(self) -> UserChanges:
         """What a valid form asks for."""
-        chosen: Changes = {**self.values}  # type: ignore[typeddict-item] # as the schema loads them
+        chosen: UserChanges = {**self.values}  # type: ignore[typeddict-item] # as the schema loads them
         if "project" not in chosen:
             chosen.pop("project_role", None)
         if not chosen.get("sign_out"):

@@ -37,7 +37,7 @@ MANAGED = "managed by the directory"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class InactiveOutcome:
     """The accounts that were deleted, and the reason for each id that was skipped."""
 
     deleted: list[Account]
@@ -92,7 +92,7 @@ def is_last_admin(account: Account) -> bool:
     return account.role is Role.ADMIN and not admins.other_can_sign_in({account.id})
 
 
-def remove(actor: Actor, ids: list[int], *, after: timedelta) -> Outcome:
+def remove(actor: Actor, ids: list[int], *, after: timedelta) -> InactiveOutcome:
     """Delete those of ``ids`` who are inactive at this moment; skip everyone else."""
     wanted = set(ids)
     condition = _is_inactive(utcnow() - after)
@@ -110,7 +110,7 @@ def remove(actor: Actor, ids: list[int], *, after: timedelta) -> Outcome:
     deleted = [account for account in found if account.id not in spared]
     accounts.mark_deleted(deleted)
     skipped = _reasons(wanted.difference(account.id for account in deleted), spared)
-    outcome = Outcome(deleted, skipped, events.new_batch())
+    outcome = InactiveOutcome(deleted, skipped, events.new_batch())
     if wanted:
         _record_events(actor, outcome, count_skipped=len(wanted) - len(deleted))
     return outcome
@@ -157,7 +157,7 @@ def _reason(account: Account | None) -> str:
     return "already deleted" if account.deleted_at else "active"
 
 
-def _record_events(actor: Actor, outcome: Outcome, *, count_skipped: int) -> None:
+def _record_events(actor: Actor, outcome: InactiveOutcome, *, count_skipped: int) -> None:
     payloads = (EventPayload(pre_data=account.snapshot()) for account in outcome.deleted)
     events.record_all(actor, EventType.USER_DELETED, payloads, batch_id=outcome.batch_id)
     events.record(

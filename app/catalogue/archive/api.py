@@ -1,7 +1,7 @@
 from flask import Response
 
 from app.catalogue.archive import schemas, service
-from app.catalogue.archive.service import Plan
+from app.catalogue.archive.service import ArchivePlan
 from app.core.permissions import Permission
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
@@ -23,7 +23,7 @@ bp = ApiBlueprint(
 )
 @bp.arguments(schemas.FeatureNames, example={"features": ["checkout.new-flow"]})
 @bp.response(200, schemas.ArchiveValidation)
-def validate(data: dict[str, list[str]], project_id: str) -> Plan:
+def validate(data: dict[str, list[str]], project_id: str) -> ArchivePlan:
     """Validate archiving of features
 
     Summarises what archiving would do. Changes nothing. Unknown and archived names are ignored.
@@ -34,7 +34,7 @@ def validate(data: dict[str, list[str]], project_id: str) -> Plan:
 @bp.post("/archive/plan", needs=Permission.DELETE_FEATURE, refuses=(404,), writes=False)
 @bp.arguments(schemas.ArchiveRequest, example={"features": ["checkout.new-flow"]})
 @bp.response(200, schemas.ArchivePlan)
-def plan(data: dict[str, list[str]], project_id: str) -> Plan:
+def plan(data: dict[str, list[str]], project_id: str) -> ArchivePlan:
     """Plan archiving of features
 
     Which features would be archived, which of them applications still ask for, which are blocked

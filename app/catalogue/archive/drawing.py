@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.catalogue.archive.service import Plan
+from app.catalogue.archive.service import ArchivePlan
 
 LINE, GAP, TOP = 26, 12, 12
 MOST_LINES = 60
@@ -37,7 +37,7 @@ class Drawing:
     left_out: int
 
 
-def draw(plan: Plan) -> Drawing:
+def draw(plan: ArchivePlan) -> Drawing:
     """Place each parent with its children; blocked parents come first."""
     families: defaultdict[str, list[str]] = defaultdict(list)
     for edge in plan.dropped:

@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.archive import service, words
 from app.catalogue.archive.drawing import draw
-from app.catalogue.archive.service import Plan
+from app.catalogue.archive.service import ArchivePlan
 from app.catalogue.features import selections
 from app.catalogue.features import service as features
 from app.catalogue.features.forms import archive_body
@@ -129,7 +129,7 @@ def _preview_page(
     )
 
 
-def _guarded(project_id: str, plan: Plan) -> dict[str, list[str]]:
+def _guarded(project_id: str, plan: ArchivePlan) -> dict[str, list[str]]:
     """The environments with approvals in which features of the plan are on, with those."""
     names = {id: name for name, id in plan.ids.items()}
     found = strategies.guarded_where_on(project_id, names)
@@ -155,7 +155,7 @@ def _selection(project_id: str) -> ResolvedSelection:
     return selections.get(current_actor, project_id, request.args.get("selection", ""))
 
 
-def _changed_since(shown: dict[str, Any] | None, plan: Plan) -> set[str]:
+def _changed_since(shown: dict[str, Any] | None, plan: ArchivePlan) -> set[str]:
     """The features for which the page showed something else before."""
     if shown is None:
         return set()

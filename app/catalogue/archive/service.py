@@ -35,7 +35,7 @@ class AskedFor(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ArchivePlan:
     """What archiving a set of features would do.
 
     ``ids``: the active features of the set, by name. ``blocked``: those that features outside the
@@ -90,7 +90,7 @@ class Revived:
 
 def plan(
     actor: Actor, project_id: str, features: Collection[str], *, detach: Collection[str] = ()
-) -> Plan:
+) -> ArchivePlan:
     """What archiving would do; changes nothing. ``detach``: see ``archive``."""
     projects.require(actor, project_id)
     return _plan(actor, project_id, features, detach)
@@ -98,7 +98,7 @@ def plan(
 
 def preview(
     actor: Actor, project_id: str, features: Collection[str], *, detach: Collection[str] = ()
-) -> Plan:
+) -> ArchivePlan:
     """The plan, with those of the archivable features that applications still ask for."""
     found = plan(actor, project_id, features, detach=detach)
     demand = usage.demand([found.ids[name] for name in found.archivable])
@@ -268,7 +268,7 @@ def _active_names(ids: Collection[int]) -> dict[int, str]:
 
 def _plan(
     actor: Actor, project_id: str, features: Collection[str], detach: Collection[str]
-) -> Plan:
+) -> ArchivePlan:
     found = queries.find(project_id, features)
     ids = {name: feature.id for name, feature in found.items() if not feature.is_archived}
     edges = sorted(queries.edges(ids.values()), key=lambda edge: edge.child)
@@ -279,7 +279,7 @@ def _plan(
             blocked.setdefault(edge.parent, []).append(edge.child)
     missing = set(features) - set(found)
     elsewhere = queries.exist_elsewhere(visible_projects(actor), missing)
-    return Plan(
+    return ArchivePlan(
         ids=ids,
         blocked=dict(sorted(blocked.items())),
         detached=[edge for edge in outside if edge.parent in detach],

@@ -1,10 +1,10 @@
 """What a plan says in sentences."""
 
-from app.catalogue.archive.service import AskedFor, Plan
+from app.catalogue.archive.service import ArchivePlan, AskedFor
 from app.core.words import counted
 
 
-def title(plan: Plan) -> str:
+def title(plan: ArchivePlan) -> str:
     """The heading of the preview."""
     if not plan.archivable:
         return "Archive features"
@@ -17,7 +17,7 @@ def asked_for(one: AskedFor) -> str:
     return f"still asked for by {by}, last on {one.last_seen_at:%Y-%m-%d at %H:%M} UTC"
 
 
-def verdict(plan: Plan, *, left_out: int) -> tuple[str, str]:
+def verdict(plan: ArchivePlan, *, left_out: int) -> tuple[str, str]:
     """How many of the names can be archived, and why not the rest.
 
     ``left_out``: the number of names that are not features of the project.

@@ -5,9 +5,9 @@ from typing import Any
 from app.catalogue.constraints.models import Constraint, values_of
 from app.catalogue.constraints.operators import Operator
 from app.catalogue.constraints.words import GROUPS
-from app.web.parts import Inputs, Kind
+from app.web.parts import Inputs, PartKind
 
-KIND = Kind(
+KIND = PartKind(
     path="constraints",
     title="Constraint",
     empty={

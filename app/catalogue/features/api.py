@@ -5,7 +5,7 @@ from flask import Response, url_for
 from app.catalogue.features import bulk, health, lifecycle, schemas, service
 from app.catalogue.features.bulk import Edit, Settings
 from app.catalogue.features.health import Health
-from app.catalogue.features.queries import FeatureView, Step
+from app.catalogue.features.queries import FeatureView, LifecycleStep
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
@@ -76,7 +76,7 @@ def update(data: dict[str, Any], project_id: str, name: str) -> Response:
 
 @bp.get("/features/<key:name>/lifecycle", needs=Access.SIGNED_IN)
 @bp.response(200, schemas.StageRow(many=True))
-def show_lifecycle(project_id: str, name: str) -> list[Step]:
+def show_lifecycle(project_id: str, name: str) -> list[LifecycleStep]:
     """List the stages of a feature
 
     Those that it entered, in order. The last one is the stage that it is in.

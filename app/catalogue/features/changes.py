@@ -10,7 +10,7 @@ Facts = list[list[Any]]
 """[feature, [what is added], [what is removed]] of each feature that changes; JSON can hold it."""
 
 
-class Group(NamedTuple):
+class ChangeGroup(NamedTuple):
     """Features with the same changes. ``marked``: those that an earlier review showed otherwise."""
 
     added: tuple[str, ...]
@@ -21,7 +21,7 @@ class Group(NamedTuple):
 
 def grouped(
     facts: Facts, unchanged: Collection[str] = (), marked: Collection[str] = ()
-) -> list[Group]:
+) -> list[ChangeGroup]:
     """The features by their changes, large groups first and those without changes last."""
     names: defaultdict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
     for name, added, removed in facts:
@@ -49,5 +49,5 @@ def verdict(changing: int, total: int) -> tuple[str, str]:
 
 def _group(
     added: tuple[str, ...], removed: tuple[str, ...], names: Iterable[str], marked: Collection[str]
-) -> Group:
-    return Group(added, removed, sorted(names), set(names).intersection(marked))
+) -> ChangeGroup:
+    return ChangeGroup(added, removed, sorted(names), set(names).intersection(marked))

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from app.catalogue.environments.models import Environment, EnvironmentType
 from app.catalogue.features import queries, stale
 from app.catalogue.features.models import CompletedStatus, Feature, Stage, StaleReason
-from app.catalogue.features.queries import LAST_SEEN, FeatureView, Life, Step
+from app.catalogue.features.queries import LAST_SEEN, FeatureView, Life, LifecycleStep
 from app.catalogue.features.stale import StaleFilter, UsageFilter
 from app.catalogue.projects.models import ProjectEnvironment
 from app.catalogue.usage.models import FeatureSeen
@@ -148,7 +148,7 @@ def _life(
         Stage.COMPLETED: feature.completed_at,
         Stage.ARCHIVED: feature.archived_at,
     }
-    steps: list[Step] = []
+    steps: list[LifecycleStep] = []
     for stage, at in reversed(entered.items()):
         # What is first asked for after its end has not gone back to an earlier stage.
         if at is not None and (not steps or at <= steps[-1].entered_at):
@@ -157,10 +157,10 @@ def _life(
     return Life(steps[::-1], last_seen, StaleReason(proposal) if proposal else None)
 
 
-def _step(feature: Feature, stage: Stage, at: datetime) -> Step:
+def _step(feature: Feature, stage: Stage, at: datetime) -> LifecycleStep:
     if stage is not Stage.COMPLETED:
-        return Step(stage, at)
-    return Step(stage, at, feature.completed_status, feature.completed_value)
+        return LifecycleStep(stage, at)
+    return LifecycleStep(stage, at, feature.completed_status, feature.completed_value)
 
 
 def _record(actor: Actor, type: EventType, feature: Feature, **data: Any) -> None:

@@ -17,7 +17,7 @@ from app.catalogue.features.models import (
     StaleReason,
 )
 from app.catalogue.strategies import queries as strategies
-from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags.models import FeatureTag, Tag, TagName
 from app.catalogue.usage.models import FeatureSeen
 from app.core.db import chunks, contains, db, has_one_writer
@@ -42,12 +42,12 @@ class FeatureView:
     tags: list[Tag]
     dependencies: list["ParentLink"]
     children: list[str]
-    environments: list[State]
+    environments: list[EnvironmentState]
     life: "Life | None" = None
     """Only where it is shown; see ``lifecycle.with_life``."""
 
 
-class Step(NamedTuple):
+class LifecycleStep(NamedTuple):
     """A stage that a feature entered. ``status``, ``value``: how it was completed."""
 
     stage: Stage
@@ -59,12 +59,12 @@ class Step(NamedTuple):
 class Life(NamedTuple):
     """The stages of a feature up to now, and why it is proposed as stale, if it is."""
 
-    steps: list[Step]
+    steps: list[LifecycleStep]
     last_seen_at: datetime | None = None
     proposal: StaleReason | None = None
 
     @property
-    def now(self) -> Step:
+    def now(self) -> LifecycleStep:
         return self.steps[-1]
 
 

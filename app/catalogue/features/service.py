@@ -6,13 +6,13 @@ import sqlalchemy as sa
 
 from app.catalogue.features import lifecycle, queries
 from app.catalogue.features.models import Dependency, Feature, FeatureType, Stage
-from app.catalogue.features.queries import Edge, FeatureView, Step
+from app.catalogue.features.queries import Edge, FeatureView, LifecycleStep
 from app.catalogue.features.stale import StaleFilter, UsageFilter
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.approvals import guard
 from app.catalogue.projects.queries import visible_projects
 from app.catalogue.strategies import queries as strategies
-from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags.models import TagName
 from app.core.actor import Actor
 from app.core.db import db, save
@@ -111,7 +111,7 @@ def get_with_life(
     return lifecycle.with_life([get(actor, project_id, name)], stale_after=stale_after)[0]
 
 
-def steps(actor: Actor, project_id: str, name: str) -> list[Step]:
+def steps(actor: Actor, project_id: str, name: str) -> list[LifecycleStep]:
     """The stages that a feature entered, archived or not."""
     projects.require(actor, project_id)
     feature = _find(project_id, name)
@@ -142,7 +142,7 @@ def create(
         data=feature.snapshot(),
     )
     uses = strategies.environments_of([project_id]).get(project_id, [])
-    states = [State(use, enabled=False) for use in uses]
+    states = [EnvironmentState(use, enabled=False) for use in uses]
     return FeatureView(feature, [], [], [], states, lifecycle.new_life(feature))
 
 

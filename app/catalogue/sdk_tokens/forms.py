@@ -14,7 +14,7 @@ from app.web.schemas import Timestamp
 LASTS = (("", "Never"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In 1 year"))
 
 
-class Place(StrEnum):
+class TokenPlace(StrEnum):
     """Where an application runs, and so which token and code it needs."""
 
     SERVER = "server"
@@ -23,7 +23,7 @@ class Place(StrEnum):
 
     @property
     def token_type(self) -> SdkTokenType:
-        return SdkTokenType.FRONTEND if self is Place.BROWSER else SdkTokenType.CLIENT
+        return SdkTokenType.FRONTEND if self is TokenPlace.BROWSER else SdkTokenType.CLIENT
 
     @property
     def heading(self) -> str:
@@ -35,26 +35,26 @@ class Place(StrEnum):
 
 
 PLACE_WORDS = {
-    Place.SERVER: (
+    TokenPlace.SERVER: (
         "On a server",
         (
             "Node, Python, Java, Go, .NET or Ruby. Reads the rules and decides itself, so it works "
             "when Flagstaff is down. Keep the token secret."
         ),
     ),
-    Place.BROWSER: (
+    TokenPlace.BROWSER: (
         "In a browser or on a phone",
         (
             "Flagstaff decides. The application gets only what is on for its user. The token can "
             "be public."
         ),
     ),
-    Place.OPEN_FEATURE: (
+    TokenPlace.OPEN_FEATURE: (
         "On a server, with OpenFeature",
         "Any language with an OFREP provider. Flagstaff decides. Keep the token secret.",
     ),
 }
-USUAL = {"lasts": "365", "place": Place.SERVER.value}
+USUAL = {"lasts": "365", "place": TokenPlace.SERVER.value}
 
 
 class ConnectForm(SchemaForm):
@@ -65,7 +65,7 @@ class ConnectForm(SchemaForm):
     token_name = StringField(
         "Application name", description="For example “web-shop”. Must differ from other SDK tokens."
     )
-    place = RadioField("Where it runs", choices=[place.value for place in Place])
+    place = RadioField("Where it runs", choices=[place.value for place in TokenPlace])
     environment = RadioField("Environment")
     lasts = SelectField("Expires", choices=[SelectChoice(*choice) for choice in LASTS])
     reason = ReasonField()
@@ -83,10 +83,10 @@ class ConnectForm(SchemaForm):
         return not self.problems
 
     @property
-    def where(self) -> Place:
+    def where(self) -> TokenPlace:
         """Where the application runs; on a server if that was not said."""
-        known = {place.value: place for place in Place}
-        return known.get(self.place.data, Place.SERVER)
+        known = {place.value: place for place in TokenPlace}
+        return known.get(self.place.data, TokenPlace.SERVER)
 
     def payload(self) -> dict[str, Any]:
         days = self.lasts.data or ""

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from app.catalogue.projects import service as projects
 from app.catalogue.sdk_tokens import service
-from app.catalogue.sdk_tokens.forms import ConnectAnywhereForm, ConnectForm, Place
+from app.catalogue.sdk_tokens.forms import ConnectAnywhereForm, ConnectForm, TokenPlace
 from app.catalogue.sdk_tokens.models import SdkTokenType
 from app.catalogue.sdk_tokens.pages_scope import Scope
 from app.catalogue.sdk_tokens.service import IssuedSdkToken
@@ -23,7 +23,7 @@ bp = PageBlueprint("connect_pages", __name__)
 
 IN_PROJECT = "/projects/<key:project_id>"
 LANGUAGES = {
-    Place.SERVER: {
+    TokenPlace.SERVER: {
         "node": "Node.js",
         "python": "Python",
         "java": "Java",
@@ -32,8 +32,12 @@ LANGUAGES = {
         "ruby": "Ruby",
         "curl": "curl",
     },
-    Place.BROWSER: {"browser": "JavaScript", "ofrep_web": "OpenFeature"},
-    Place.OPEN_FEATURE: {"ofrep_node": "Node.js", "ofrep_python": "Python", "ofrep_curl": "curl"},
+    TokenPlace.BROWSER: {"browser": "JavaScript", "ofrep_web": "OpenFeature"},
+    TokenPlace.OPEN_FEATURE: {
+        "ofrep_node": "Node.js",
+        "ofrep_python": "Python",
+        "ofrep_curl": "curl",
+    },
 }
 UNKNOWN_NAME = "my-application"
 UNKNOWN_TOKEN = "YOUR_BROWSER_TOKEN"  # noqa: S105 - what readers replace
@@ -46,7 +50,7 @@ class Snippet(NamedTuple):
 
 
 def snippets(
-    place: Place = Place.SERVER, name: str = UNKNOWN_NAME, token: str = UNKNOWN_TOKEN
+    place: TokenPlace = TokenPlace.SERVER, name: str = UNKNOWN_NAME, token: str = UNKNOWN_TOKEN
 ) -> list[Snippet]:
     """Code that reads features from this server. ``name``: of the application, in any spelling.
 
@@ -87,11 +91,11 @@ def contact_in_project(project_id: str, token_id: int) -> ResponseReturnValue:
     return _contact(Scope.of(project_id), token_id)
 
 
-def secret_page(scope: Scope, issued: IssuedSdkToken, place: Place | None = None) -> str:
+def secret_page(scope: Scope, issued: IssuedSdkToken, place: TokenPlace | None = None) -> str:
     """The only page that shows a new token, with code that uses it."""
     token = issued.token
     if place is None:
-        place = Place.BROWSER if token.type is SdkTokenType.FRONTEND else Place.SERVER
+        place = TokenPlace.BROWSER if token.type is SdkTokenType.FRONTEND else TokenPlace.SERVER
     return render_template(
         "catalogue/sdk_tokens/secret.html",
         scope=scope,
@@ -107,7 +111,11 @@ def _connect(scope: Scope, form: ConnectForm) -> ResponseReturnValue:
         return secret_page(scope, issued, form.where)
     offered = projects.names(current_actor, PROJECTS_OFFERED)
     return show_form(
-        "catalogue/sdk_tokens/connect.html", form, scope=scope, projects=offered, places=list(Place)
+        "catalogue/sdk_tokens/connect.html",
+        form,
+        scope=scope,
+        projects=offered,
+        places=list(TokenPlace),
     )
 
 

@@ -7,9 +7,9 @@ from app.catalogue.strategies import schemas_types as schemas
 from app.catalogue.strategies.models import CustomParameter, StrategyType
 from app.web.conflicts import Values
 from app.web.forms import ReasonField
-from app.web.parts import Kind, PartsForm
+from app.web.parts import PartKind, PartsForm
 
-PARAMETER = Kind(
+PARAMETER = PartKind(
     path="parameters",
     title="Parameter",
     empty={"name": "", "type": "string", "description": "", "required": False},

@@ -35,7 +35,7 @@ class ProjectUse:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class EnvironmentState:
     """A feature in one of its project's environments."""
 
     environment: ProjectUse
@@ -150,7 +150,7 @@ def environments_of(project_ids: Collection[str]) -> dict[str, list[ProjectUse]]
     return found
 
 
-def states(features: Collection[tuple[int, str]]) -> dict[int, list[State]]:
+def states(features: Collection[tuple[int, str]]) -> dict[int, list[EnvironmentState]]:
     """The states of features, given by their ids and projects, by the feature's id."""
     ids = [id for id, _ in features]
     environments = environments_of({project_id for _, project_id in features})
@@ -163,7 +163,7 @@ def states(features: Collection[tuple[int, str]]) -> dict[int, list[State]]:
     uses = usage.by_place(ids)
     return {
         id: [
-            State(
+            EnvironmentState(
                 place,
                 enabled,
                 by_place[id, place.name],

@@ -19,7 +19,7 @@ from app.catalogue.features.selections import ResolvedSelection
 from app.catalogue.projects import service as projects
 from app.catalogue.tagging import picker, service
 from app.catalogue.tagging.forms import NewTagForm, tagging_body
-from app.catalogue.tagging.service import Change, Edit
+from app.catalogue.tagging.service import Edit, TagChange
 from app.catalogue.tags import service as tags
 from app.catalogue.tags.models import SIMPLE, TagName
 from app.catalogue.tags.schemas import TagRef
@@ -237,7 +237,7 @@ def _preview_page(
     )
 
 
-def _result(project_id: str, batch_id: str, applied: dict[str, Change], *, of: int) -> Response:
+def _result(project_id: str, batch_id: str, applied: dict[str, TagChange], *, of: int) -> Response:
     if not applied:
         flash("Nothing to change. All features already had these tags.", "ok")
         return redirect_to("feature_pages.index", project_id=project_id)

@@ -15,7 +15,7 @@ COMPARED = 2_000
 LEAST_SIMILARITY = 80
 
 
-class Row(NamedTuple):
+class TagRow(NamedTuple):
     """A tag. ``on``: the number of selected features that have it; ``used``: of all features."""
 
     tag: TagName
@@ -24,16 +24,16 @@ class Row(NamedTuple):
     is_new: bool = False
 
 
-class Group(NamedTuple):
+class TagGroup(NamedTuple):
     name: str
-    rows: list[Row]
+    rows: list[TagRow]
     description: str | None = None
 
 
 class Palette(NamedTuple):
     """``total``: how many tags match the filter, also those that are not offered."""
 
-    groups: list[Group]
+    groups: list[TagGroup]
     total: int
 
     @property
@@ -55,21 +55,21 @@ def palette(
     found, total = queries.tags(actor, text=text, type=type, limit=OFFERED + len(on))
     others = [row for row in found if row.id not in on][:OFFERED]
     applied = queries.tags_with_ids(actor, on, text=text, type=type)
-    by_type: defaultdict[str, list[Row]] = defaultdict(list)
+    by_type: defaultdict[str, list[TagRow]] = defaultdict(list)
     for row in others:
-        by_type[row.type].append(Row(TagName(row.type, row.value), 0, row.used))
+        by_type[row.type].append(TagRow(TagName(row.type, row.value), 0, row.used))
     groups = [
-        Group("New", [Row(tag, 0, 0, is_new=True) for tag in sorted(new)]),
-        Group(
+        TagGroup("New", [TagRow(tag, 0, 0, is_new=True) for tag in sorted(new)]),
+        TagGroup(
             "On these features",
-            [Row(TagName(row.type, row.value), on[row.id], row.used) for row in applied],
+            [TagRow(TagName(row.type, row.value), on[row.id], row.used) for row in applied],
         ),
-        *(Group(one.name, by_type[one.name], one.description) for one in types),
+        *(TagGroup(one.name, by_type[one.name], one.description) for one in types),
     ]
     return Palette([group for group in groups if group.rows], total)
 
 
-def similar(actor: Actor, tag: TagName) -> list[Row]:
+def similar(actor: Actor, tag: TagName) -> list[TagRow]:
     """Up to 3 tags of the same type with a similar value, most used first."""
     values = queries.values(tag.type, COMPARED + 1)
     if len(values) > COMPARED:
@@ -80,5 +80,5 @@ def similar(actor: Actor, tag: TagName) -> list[Row]:
     ]
     ids = tags.ids_of(found)
     used = {row.id: row.used for row in queries.tags_with_ids(actor, ids.values())}
-    rows = [Row(tag, 0, used[ids[tag]]) for tag in found]
+    rows = [TagRow(tag, 0, used[ids[tag]]) for tag in found]
     return sorted(rows, key=lambda row: -row.used)

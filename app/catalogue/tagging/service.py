@@ -25,7 +25,7 @@ from app.core.words import listed
 
 
 @dataclass(slots=True)
-class Change:
+class TagChange:
     """The tags that are really added to and removed from one feature."""
 
     added: list[TagName] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Edit:
 class Preview:
     """What edits would change on each of their features."""
 
-    changes: dict[str, Change]
+    changes: dict[str, TagChange]
     new_tags: list[TagName]
 
     @property
@@ -73,14 +73,14 @@ def change(
     features: Collection[str],
     added: Collection[TagName],
     removed: Collection[TagName],
-) -> dict[str, Change]:
+) -> dict[str, TagChange]:
     """Add tags to all these features and remove others; the changes by feature name."""
     return apply(actor, project_id, [Edit(features, added, removed)])[1]
 
 
 def apply(
     actor: Actor, project_id: str, edits: Collection[Edit], *, shown: Facts | None = None
-) -> tuple[str, dict[str, Change]]:
+) -> tuple[str, dict[str, TagChange]]:
     """Apply several edits at once; the id of the batch, and the changes by feature name.
 
     With ``shown``, the facts of a preview, exactly these changes are made or none.
@@ -89,7 +89,7 @@ def apply(
     names = _lock(actor, project_id, edits)
     if shown is not None and shown != preview(actor, project_id, edits).facts:
         raise ChangedSinceReview
-    changes: defaultdict[str, Change] = defaultdict(Change)
+    changes: defaultdict[str, TagChange] = defaultdict(TagChange)
     ids |= tags.make({tag for edit in edits for tag in edit.added if tag not in ids})
     for edit in edits:
         wanted = set(edit.features)
@@ -112,7 +112,7 @@ def preview(actor: Actor, project_id: str, edits: Collection[Edit]) -> Preview:
     wanted = {name for edit in edits for name in edit.features}
     found = queries.find(project_id, wanted)
     present = queries.tags_of([feature.id for feature in found.values()])
-    changes = {name: Change() for name in sorted(found)}
+    changes = {name: TagChange() for name in sorted(found)}
     after = {name: set(present[found[name].id]) for name in changes}
     for edit in edits:
         for name in set(edit.features) & set(found):
@@ -225,7 +225,7 @@ _delete_pairs = OnList(
 
 
 def _record_events(
-    actor: Actor, project_id: str, changes: dict[str, Change], batch_id: str
+    actor: Actor, project_id: str, changes: dict[str, TagChange], batch_id: str
 ) -> None:
     @cache  # most features of a request have the same changes
     def data_of(added: tuple[TagName, ...], removed: tuple[TagName, ...]) -> dict[str, Any]:

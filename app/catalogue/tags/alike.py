@@ -28,7 +28,7 @@ _digits = re.compile(r"\d+")
 _punctuation = re.compile(r"[\W_]+")
 
 
-class Difference(StrEnum):
+class NameDifference(StrEnum):
     CASE = "case"
     PUNCTUATION = "punctuation"
     PLURAL = "plural"
@@ -49,7 +49,7 @@ class Pair:
 
     less: Used
     more: Used
-    difference: Difference
+    difference: NameDifference
 
 
 def pairs(actor: Actor) -> list[Pair]:
@@ -63,7 +63,7 @@ def likely() -> list[Pair]:
     query = sa.select(Tag.id, Tag.type, Tag.value).order_by(Tag.id).limit(COMPARED)
     found = db.session.execute(query)
     tags = (Used(id, TagName(type, value), 0) for id, type, value in found)
-    return [pair for pair in among(tags) if pair.difference is not Difference.LETTER]
+    return [pair for pair in among(tags) if pair.difference is not NameDifference.LETTER]
 
 
 def among(tags: Iterable[Used]) -> list[Pair]:
@@ -73,8 +73,10 @@ def among(tags: Iterable[Used]) -> list[Pair]:
         words[each.tag.type, _word(each.tag.value)].append(each)
     found = [pair for same in words.values() for pair in _spellings(same)]
     mains = {key: max(same, key=_weight) for key, same in words.items()}
-    found += [_pair(mains[one], mains[other], Difference.LETTER) for one, other in _slips(mains)]
-    order = list(Difference)
+    found += [
+        _pair(mains[one], mains[other], NameDifference.LETTER) for one, other in _slips(mains)
+    ]
+    order = list(NameDifference)
     return sorted(
         found, key=lambda pair: (order.index(pair.difference), -pair.more.used, pair.less.tag)
     )
@@ -106,7 +108,7 @@ def _slips(words: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], 
             yield one, other
 
 
-def _pair(one: Used, other: Used, difference: Difference) -> Pair:
+def _pair(one: Used, other: Used, difference: NameDifference) -> Pair:
     less, more = sorted((one, other), key=_weight)
     return Pair(less, more, difference)
 
@@ -116,12 +118,12 @@ def _weight(each: Used) -> tuple[int, int]:
     return each.used, -each.id
 
 
-def _difference(one: str, other: str) -> Difference:
+def _difference(one: str, other: str) -> NameDifference:
     if _folded(one) == _folded(other):
-        return Difference.CASE
+        return NameDifference.CASE
     if _plain(one) == _plain(other):
-        return Difference.PUNCTUATION
-    return Difference.PLURAL
+        return NameDifference.PUNCTUATION
+    return NameDifference.PLURAL
 
 
 def _folded(value: str) -> str:

@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.catalogue.tags import alike, schemas, service
-from app.catalogue.tags.alike import Difference
+from app.catalogue.tags.alike import NameDifference
 from app.catalogue.tags.forms import NewTagTypeForm, TagTypeForm, in_words
 from app.catalogue.tags.models import SIMPLE
 from app.core.permissions import Access, Permission
@@ -23,10 +23,10 @@ FILTERS = {"text": "Value", "type": "Type", "unused": "Use"}
 USES = {"false": "Used", "true": "Unused"}
 PAIRS_SHOWN = 10
 DIFFER = {
-    Difference.CASE: "Only capitals differ",
-    Difference.PUNCTUATION: "Only punctuation differs",
-    Difference.PLURAL: "Singular and plural",
-    Difference.LETTER: "One letter differs",
+    NameDifference.CASE: "Only capitals differ",
+    NameDifference.PUNCTUATION: "Only punctuation differs",
+    NameDifference.PLURAL: "Singular and plural",
+    NameDifference.LETTER: "One letter differs",
 }
 
 

@@ -2,7 +2,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from app.catalogue.tags.alike import Difference
+from app.catalogue.tags.alike import NameDifference
 from app.catalogue.tags.models import HUES, SIMPLE
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import Ignored, QueryBoolean, Schema, SingleLine, WholeNumber
@@ -51,7 +51,7 @@ class PairRow(Schema):
     into = fields.Nested(
         UsedTag, attribute="more", metadata={"description": "The one to merge it into."}
     )
-    difference = fields.Enum(Difference, by_value=True)
+    difference = fields.Enum(NameDifference, by_value=True)
 
 
 class PairList(Schema):

@@ -5,8 +5,8 @@ from http import HTTPStatus
 from flask import Flask, Response, current_app, g, request
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.catalogue.visits.service import Place
-from app.catalogue.visits.waiting import Waiting
+from app.catalogue.visits.service import VisitedPlace
+from app.catalogue.visits.waiting import PendingVisits
 from app.core.actor import Actor
 from app.core.db import must_wait_to_write
 from app.core.errors import DomainError
@@ -17,7 +17,7 @@ ENDPOINTS = {"feature_pages.index", "feature_pages.show"}
 
 
 def init_app(app: Flask) -> None:
-    app.extensions["flagstaff.visits"] = Waiting()
+    app.extensions["flagstaff.visits"] = PendingVisits()
     app.after_request(_note)
     app.teardown_request(_write)
 
@@ -32,7 +32,7 @@ def _note(response: Response) -> Response:
     if is_page and request.method == "GET" and request.endpoint in ENDPOINTS:
         actor: Actor = g.actor
         place = request.view_args or {}
-        _waiting().add(Place(actor.account_id, place["project_id"], place.get("name")))
+        _waiting().add(VisitedPlace(actor.account_id, place["project_id"], place.get("name")))
     return response
 
 
@@ -46,6 +46,6 @@ def _write(_error: BaseException | None) -> None:
         LOGGER.warning("visits were not recorded: %s", reason(error))
 
 
-def _waiting() -> Waiting:
-    found: Waiting = current_app.extensions["flagstaff.visits"]
+def _waiting() -> PendingVisits:
+    found: PendingVisits = current_app.extensions["flagstaff.visits"]
     return found

@@ -15,7 +15,7 @@ from app.core.db import db, upsert
 KEPT = 20
 
 
-class Place(NamedTuple):
+class VisitedPlace(NamedTuple):
     """A project, or with ``feature`` the name of one of its features, and who opened it."""
 
     account_id: int
@@ -46,7 +46,7 @@ _older = sa.delete(Visit).where(
 )
 
 
-def record(seen: Mapping[Place, datetime]) -> None:
+def record(seen: Mapping[VisitedPlace, datetime]) -> None:
     """Store when places were last opened, and forget what each person opened long before."""
     names = {place.feature for place in seen if place.feature is not None}
     query = sa.select(Feature.name, Feature.id).where(Feature.name.in_(names))

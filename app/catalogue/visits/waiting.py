@@ -8,7 +8,7 @@ import time
 from datetime import datetime, timedelta
 
 from app.catalogue.visits import service
-from app.catalogue.visits.service import Place
+from app.catalogue.visits.service import VisitedPlace
 from app.core.clock import utcnow
 from app.core.db import transact
 
@@ -19,17 +19,17 @@ MOST = 10_000
 """How many people’s last places are remembered, and how many visits may wait."""
 
 
-class Waiting:
+class PendingVisits:
     """The visits of one process that wait to be written, at most once in ``seconds``."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self.seconds = seconds
         self._lock = threading.Lock()
-        self._waiting: dict[Place, datetime] = {}
-        self._last: dict[int, tuple[Place, datetime]] = {}
+        self._waiting: dict[VisitedPlace, datetime] = {}
+        self._last: dict[int, tuple[VisitedPlace, datetime]] = {}
         self._not_before = 0.0
 
-    def add(self, place: Place) -> None:
+    def add(self, place: VisitedPlace) -> None:
         """Let a visit be written with the next ones, unless this person was just there."""
         now = utcnow()
         with self._lock:

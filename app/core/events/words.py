@@ -35,7 +35,7 @@ class Mention(NamedTuple):
 Part = str | Mention
 
 
-class Difference(NamedTuple):
+class ValueChange(NamedTuple):
     """A field before and after, as the event recorded it; None where there was none."""
 
     field: str
@@ -98,11 +98,11 @@ def types_that_name(*facts: str) -> list[EventType]:
     ]
 
 
-def differences(event: Event) -> list[Difference]:
+def differences(event: Event) -> list[ValueChange]:
     """The fields that differ between before and after."""
     before, after = event.pre_data or {}, event.data or {}
     return [
-        Difference(name, before.get(name), after.get(name))
+        ValueChange(name, before.get(name), after.get(name))
         for name in dict.fromkeys([*before, *after])
         if before.get(name) != after.get(name)
     ]
@@ -377,11 +377,11 @@ class _Facts:
         return ["made ", member, f" {after}"]
 
 
-def _label(difference: Difference) -> str:
+def _label(difference: ValueChange) -> str:
     return FIELDS.get(difference.field) or humanize(difference.field)
 
 
-def _change(difference: Difference) -> str:
+def _change(difference: ValueChange) -> str:
     """``mode from open to private``, or the name alone where the values are long."""
     label = _label(difference)
     before, after = (_value(difference.field, v) for v in (difference.before, difference.after))

@@ -8,7 +8,7 @@ from app.core.paging import Page
 from app.core.permissions import Access, Permission
 from app.delivery.applications import counts, schemas, service
 from app.delivery.applications.counts import FeatureUse, Row
-from app.delivery.applications.views import ApplicationView, Overview
+from app.delivery.applications.views import ApplicationOverview, ApplicationView
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
@@ -33,7 +33,7 @@ def index(query: dict[str, Any]) -> Page[ApplicationView]:
 
 @bp.get(f"{ONE}/overview", needs=Access.SIGNED_IN)
 @bp.response(200, schemas.ApplicationOverview)
-def show(name: str) -> Overview:
+def show(name: str) -> ApplicationOverview:
     """Read what an application asks for
 
     In the last 24 hours, without features of projects that you cannot see.

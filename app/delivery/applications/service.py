@@ -31,10 +31,10 @@ from app.core.words import Spellings
 from app.delivery.applications import queries
 from app.delivery.applications.queries import ArchivedUse, AskedFor, Unknown, UsedToken
 from app.delivery.applications.views import (
+    ApplicationOverview,
     ApplicationView,
     EnvironmentUse,
     FeatureUse,
-    Overview,
     Suggestion,
     running,
 )
@@ -66,7 +66,7 @@ def search(
     return page.of(_views(actor, page.items))
 
 
-def overview(actor: Actor, name: str) -> Overview:
+def overview(actor: Actor, name: str) -> ApplicationOverview:
     """One application.
 
     Raises:
@@ -92,10 +92,10 @@ def overview(actor: Actor, name: str) -> Overview:
     needed = queries.strategy_types({one.feature_id for one in asked})
     known = application.strategies
     cannot = [type for type in needed if known and type not in known]
-    return Overview(view, uses, asked, missing, unreadable, cannot)
+    return ApplicationOverview(view, uses, asked, missing, unreadable, cannot)
 
 
-def features_of(overview: Overview) -> list[FeatureUse]:
+def features_of(overview: ApplicationOverview) -> list[FeatureUse]:
     """The features that an application asked for, those asked for most first."""
     uses: dict[int, list[AskedFor]] = {}
     for one in overview.asked_for:

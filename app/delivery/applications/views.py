@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.usage import sdks
 from app.catalogue.usage.models import Application, Instance
 from app.catalogue.usage.queries import RECENT
@@ -93,7 +93,7 @@ class EnvironmentUse(_Instances):
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class ApplicationOverview:
     """Everything about an application. ``asked_for``: by hour, in projects that the reader can see.
 
     ``missing_strategies``: types that decide about these features and that it can't evaluate, if
@@ -127,6 +127,6 @@ class FeatureUse:
     name: str
     project_id: str
     is_archived: bool
-    states: dict[str, State]
+    states: dict[str, EnvironmentState]
     yes: int
     checks: int

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.queries import EnvironmentState
 from app.core.words import counted, spoken
 from app.delivery.applications.counts import Moment, Period
 
@@ -38,7 +38,7 @@ def chart(moments: Sequence[Moment], unit: str) -> str:
     return f"{yes:,} yes and {no:,} no in {counted(len(moments), unit)}.{rest}"
 
 
-def plan(states: Iterable[State], environment: str) -> dict[str, int] | None:
+def plan(states: Iterable[EnvironmentState], environment: str) -> dict[str, int] | None:
     """The weights of a feature's variants in an environment; None if its strategies differ."""
     plans = [
         {variant["name"]: variant["weight"] for variant in strategy.variants or state.variants}

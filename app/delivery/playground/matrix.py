@@ -54,7 +54,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MatrixRow:
     """A feature; ``cells`` and ``told`` by the title of their column.
 
     Without a cell where its project does not use the environment.
@@ -93,7 +93,9 @@ class Matrix:
     def features(self, only: Only) -> list[str]:
         return [name for name, found in self.outcomes.items() if _rules[only](found, self.main)]
 
-    def rows(self, only: Only, offset: int = 0, limit: int = ROWS, told: int = TOLD) -> Page[Row]:
+    def rows(
+        self, only: Only, offset: int = 0, limit: int = ROWS, told: int = TOLD
+    ) -> Page[MatrixRow]:
         """``told``: of how many people at most each row has the reasons."""
         names = self.features(only)
         shown = names[offset : offset + limit]
@@ -129,7 +131,7 @@ class Matrix:
             if column.environment in places
         }
 
-    def _row(self, feature: str, told: dict[tuple[str, str], list[Told]]) -> Row:
+    def _row(self, feature: str, told: dict[tuple[str, str], list[Told]]) -> MatrixRow:
         here = {title: told[feature, title] for title in self.outcomes[feature]}
         cells = {
             title: Cell(
@@ -139,7 +141,7 @@ class Matrix:
             )
             for title, found in self.outcomes[feature].items()
         }
-        return Row(feature, self.playground.projects[feature], cells, here)
+        return MatrixRow(feature, self.playground.projects[feature], cells, here)
 
     def _told(self, asked: Asked, explanation: Explanation) -> Told:
         facts = self.playground.features[asked.place]

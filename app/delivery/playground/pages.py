@@ -10,7 +10,7 @@ from app.catalogue.context import service as context
 from app.core.permissions import Access
 from app.delivery.playground import api_rows, forms, schemas, words
 from app.delivery.playground.forms import PERSON, Sent
-from app.delivery.playground.matrix import ROWS, Column, Matrix, Only, Row, alike
+from app.delivery.playground.matrix import ROWS, Column, Matrix, MatrixRow, Only, alike
 from app.delivery.playground.pages_question import Choices, choices_in, people_asked
 from app.delivery.playground.service import Playground
 from app.web import exports
@@ -122,14 +122,14 @@ def _api(choices: Choices, person: Mapping[str, str] | None) -> dict[str, Any]:
     return {"environments": list(choices.chosen), "projects": asked, "context": given}
 
 
-def _own_address(row: Row, column: Column, person: Mapping[str, str]) -> dict[str, str]:
+def _own_address(row: MatrixRow, column: Column, person: Mapping[str, str]) -> dict[str, str]:
     """The parameters of the address that asks about this person and feature alone."""
     given = {f"{PERSON}.{name}": value for name, value in person.items()}
     place = {"environment": column.environment, "feature": row.feature}
     return given | place | {"project": row.project_id}
 
 
-def _for_everyone(row: Row, columns: Sequence[Column], main: str) -> list[str]:
+def _for_everyone(row: MatrixRow, columns: Sequence[Column], main: str) -> list[str]:
     """The columns, other than the main one, of which there is nothing more to tell."""
     return [
         column.title

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 
-from app.delivery.sdk.state import DeliveredFeature, State
+from app.delivery.sdk.state import DeliveredFeature, DeliveredState
 
 MOST = 200
 """Answers that are kept of one state; there are seldom more kinds of question than tokens."""
@@ -39,7 +39,7 @@ class Payload:
 class Answers:
     """The answers from one state. ``tagged``: the names of the features with one of some tags."""
 
-    state: State
+    state: DeliveredState
     tagged: Callable[[Iterable[str]], set[str]]
     _known: dict[Question | tuple[str, bool], Payload] = field(default_factory=dict)
 

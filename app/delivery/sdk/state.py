@@ -83,7 +83,7 @@ class DeliveredFeature:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class DeliveredState:
     """All features of an environment, by name, and the segments as JSON by their ids."""
 
     environment: str
@@ -101,7 +101,7 @@ class _Found:
     parents: Mapping[int, Sequence[Any]]
 
 
-def read(environment: str) -> State:
+def read(environment: str) -> DeliveredState:
     """The state of an environment, in five statements that see the same moment.
 
     Without that, a feature that is on could be read without its strategies, and SDKs would take
@@ -121,7 +121,7 @@ def read(environment: str) -> State:
         segments={segment.id: segment for segment in rows(_segments)},
         parents=_grouped(rows(_dependencies), by="child_id"),
     )
-    return State(
+    return DeliveredState(
         environment,
         {feature.name: _delivered(feature, found) for feature in features},
         {id: _segment(segment) for id, segment in found.segments.items()},

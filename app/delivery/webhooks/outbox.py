@@ -21,7 +21,7 @@ from app.core.events.event_types import EventType
 from app.core.events.models import Event, EventHead
 from app.delivery.webhooks import payloads, sending, signatures
 from app.delivery.webhooks.models import ALL, MAX_ERROR, Delivery, DeliveryStatus, Webhook
-from app.delivery.webhooks.sending import Outcome
+from app.delivery.webhooks.sending import DeliveryOutcome
 
 LEASE = timedelta(seconds=6)
 """If a process dies, others send for its webhooks after this. One that lives renews its leases."""
@@ -93,11 +93,11 @@ def renew(tasks: Collection[Task]) -> None:
     db.session.execute(sa.update(Webhook).where(ours).values(lease_until=utcnow() + LEASE))
 
 
-def send(task: Task, key: str, hosts: Sequence[AllowedHost], agent: str) -> Outcome:
+def send(task: Task, key: str, hosts: Sequence[AllowedHost], agent: str) -> DeliveryOutcome:
     """Send the message. Needs no database. ``key``: the operator's secret key."""
     secrets = [signatures.secret_of(salt, key) for salt in task.salts]
     if signatures.hint_of(secrets[0]) != task.hint:
-        return Outcome(error=KEY_CHANGED)
+        return DeliveryOutcome(error=KEY_CHANGED)
     at, body = utcnow(), task.body.encode()
     signed = [signatures.sign(secret, task.message_id, at, body) for secret in secrets]
     headers = {
@@ -110,7 +110,7 @@ def send(task: Task, key: str, hosts: Sequence[AllowedHost], agent: str) -> Outc
     return sending.post(task.url, body, headers, hosts)
 
 
-def settle(task: Task, outcome: Outcome, *, more: bool = True) -> Task | None:
+def settle(task: Task, outcome: DeliveryOutcome, *, more: bool = True) -> Task | None:
     """Note what came of it, and take the next message if it is due and the receiver answers.
 
     Without ``more`` other processes take that. Nothing is noted if the lease ran out and another
@@ -241,7 +241,7 @@ def _number_waiting_for(webhook: Webhook) -> int:
     return db.session.scalar(query) or 0
 
 
-def _note(delivery: Delivery, outcome: Outcome, now: datetime) -> None:
+def _note(delivery: Delivery, outcome: DeliveryOutcome, now: datetime) -> None:
     delivery.attempts += 1
     delivery.answer_status, delivery.answer = outcome.status, outcome.answer
     delivery.error = outcome.error and outcome.error[:MAX_ERROR]

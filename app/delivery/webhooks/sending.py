@@ -23,7 +23,7 @@ MAX_ANSWER = 1_024
 DELIVERED = range(200, 300)
 
 
-class Outcome(NamedTuple):
+class DeliveryOutcome(NamedTuple):
     """What came of one attempt; ``error`` is None if the message was delivered."""
 
     status: int | None = None
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 
 def post(
     url: str, body: bytes, headers: Mapping[str, str], hosts: Sequence[AllowedHost]
-) -> Outcome:
+) -> DeliveryOutcome:
     """Send a message; whatever goes wrong is in the outcome."""
     end = time.monotonic() + SECONDS
     try:
@@ -44,22 +44,22 @@ def post(
         if time.monotonic() >= end:  # a head that was cut off looks like one that ended
             raise TimeoutError
     except NotAllowed as error:
-        return Outcome(error=str(error))
+        return DeliveryOutcome(error=str(error))
     except socket.gaierror as error:
-        return Outcome(error=f"The host name was not found: {error.strerror}.")
+        return DeliveryOutcome(error=f"The host name was not found: {error.strerror}.")
     except ssl.SSLCertVerificationError as error:
-        return Outcome(error=f"The certificate is not valid: {error.verify_message}.")
+        return DeliveryOutcome(error=f"The certificate is not valid: {error.verify_message}.")
     except (OSError, HTTPException, ValueError) as error:
         if time.monotonic() >= end:
-            return Outcome(error=f"No complete answer within {SECONDS:.0f} seconds.")
+            return DeliveryOutcome(error=f"No complete answer within {SECONDS:.0f} seconds.")
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        return Outcome(error=f"The connection failed: {why}.")
+        return DeliveryOutcome(error=f"The connection failed: {why}.")
     return outcome
 
 
 def _exchange(
     raw: socket.socket, target: Target, body: bytes, headers: Mapping[str, str]
-) -> Outcome:
+) -> DeliveryOutcome:
     if target.scheme == "https":
         raw = _context().wrap_socket(raw, server_hostname=target.host)
     with closing(HTTPConnection(target.host, target.port)) as connection:
@@ -69,8 +69,8 @@ def _exchange(
         beginning = answer.read(MAX_ANSWER).decode("utf-8", "replace").replace("\0", "�")
         answer.close()
     if answer.status in DELIVERED:
-        return Outcome(answer.status, None, beginning)
-    return Outcome(answer.status, _why_not(answer.status), beginning)
+        return DeliveryOutcome(answer.status, None, beginning)
+    return DeliveryOutcome(answer.status, _why_not(answer.status), beginning)
 
 
 def _why_not(status: int) -> str:

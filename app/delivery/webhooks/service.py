@@ -28,7 +28,7 @@ MOST = 100
 """Webhooks of an instance."""
 
 
-class Changes(TypedDict, total=False):
+class WebhookChanges(TypedDict, total=False):
     """What an update can name. A key left out changes nothing."""
 
     name: str
@@ -99,7 +99,7 @@ def update(
     webhook: Webhook,
     *,
     hosts: Sequence[AllowedHost],
-    **changes: Unpack[Changes],
+    **changes: Unpack[WebhookChanges],
 ) -> bool:
     """Change a webhook that ``get`` locked; whether that changed anything."""
     before, url, was_paused = webhook.snapshot(), webhook.url, webhook.paused

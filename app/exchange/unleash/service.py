@@ -14,7 +14,7 @@ from app.catalogue.features.queries import FeatureView, ParentLink, rows, views
 from app.catalogue.projects.queries import visible_projects
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureVariant, Strategy
-from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags import service as tags
 from app.catalogue.tags.models import FeatureTag, Tag, TagName, TagType
 from app.core.actor import Actor
@@ -31,7 +31,7 @@ class InEnvironment(NamedTuple):
     """A feature, and how it is in the environment; None if its project does not use that."""
 
     view: FeatureView
-    state: State | None
+    state: EnvironmentState | None
 
 
 class FeatureStrategy(NamedTuple):
@@ -165,7 +165,7 @@ def _refuse_unknown(names: Collection[str], found: list[FeatureView]) -> None:
         )
 
 
-def _context_fields(states: Iterator[State]) -> list[ContextField]:
+def _context_fields(states: Iterator[EnvironmentState]) -> list[ContextField]:
     """The fields that constraints and stickinesses name."""
     used: set[str] = set()
     for state in states:

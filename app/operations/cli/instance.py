@@ -12,7 +12,7 @@ from app.operations.cli.commands import Output, json_option, print_output, progr
 from app.operations.demo import service
 from app.operations.server.instance import open_instance, write_transaction
 from app.operations.upkeep.doctor import run_checks
-from app.operations.upkeep.doctor.findings import State
+from app.operations.upkeep.doctor.findings import Severity
 from app.portal.help.examples import EXAMPLES
 from app.web.current import current_key
 
@@ -68,7 +68,7 @@ def demo() -> None:
     click.echo(report)
 
 
-MARKS = {State.FINE: "ok     ", State.WARNING: "warning", State.WRONG: "WRONG  "}
+MARKS = {Severity.FINE: "ok     ", Severity.WARNING: "warning", Severity.WRONG: "WRONG  "}
 
 
 @click.command()
@@ -89,7 +89,7 @@ def doctor(url: str | None, *, as_json: bool) -> None:
         if finding.remedy:
             lines.append(f"{'':<20} -> {finding.remedy}")
     number = Counter(finding.state for finding in found)
-    lines.append(f"\n{number[State.WRONG]} wrong, {number[State.WARNING]} warnings")
+    lines.append(f"\n{number[Severity.WRONG]} wrong, {number[Severity.WARNING]} warnings")
     data = {"findings": [asdict(finding) for finding in found]}
     print_output(Output(data, "\n".join(lines)), as_json=as_json)
-    sys.exit(any(finding.state is State.WRONG for finding in found))
+    sys.exit(any(finding.state is Severity.WRONG for finding in found))

@@ -9,7 +9,7 @@ from app.access.scim_tokens import service as scim_tokens
 from app.access.scim_tokens.models import ScimToken
 from app.access.security_log import service as security_log
 from app.access.security_log.models import SecurityKind
-from app.access.security_log.service import Entry
+from app.access.security_log.service import LogEntry
 from app.accounts import service as accounts
 from app.accounts.models import Account
 from app.accounts.tokens import schemas
@@ -117,7 +117,7 @@ def whose(*, as_json: bool) -> None:
         owner = accounts.find(found.account_id) if found else None
         unowned = sdk_token or scim_token
         detail = unowned.label if unowned else security_log.looked_up(found, owner)
-        security_log.record(Entry.by(COMMAND_LINE, SecurityKind.TOKEN_LOOKED_UP, detail))
+        security_log.record(LogEntry.by(COMMAND_LINE, SecurityKind.TOKEN_LOOKED_UP, detail))
     if sdk_token is not None:
         print_output(_of_sdk(sdk_token), as_json=as_json)
         return

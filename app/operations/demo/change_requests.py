@@ -237,7 +237,7 @@ class _History:
                 self.all.taken.add(name)
                 yield name
 
-    def _states(self) -> list[tuple[str, strategies.State]]:
+    def _states(self) -> list[tuple[str, strategies.EnvironmentState]]:
         """The active features of the project, with their states in production."""
         query = sa.select(Feature.id, Feature.name).where(
             Feature.project_id == self.plan.project_id, Feature.archived_at.is_(None)

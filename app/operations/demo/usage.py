@@ -12,7 +12,7 @@ from app.catalogue.sdk_tokens import service as sdk_tokens
 from app.catalogue.sdk_tokens.models import SdkTokenType
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies import types
-from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.usage import service as usage
 from app.catalogue.usage.models import Span, Usage, VariantUsage
 from app.catalogue.usage.service import KEPT, Counted, Report, Running
@@ -108,7 +108,7 @@ class Applications:
             for name in app.unknown:
                 report.counts[_at(seen, fleet, name, app)] = (0, fleet.checks)
 
-    def _ask(self, report: Report, feature: Feature, states: list[State]) -> None:
+    def _ask(self, report: Report, feature: Feature, states: list[EnvironmentState]) -> None:
         """Let all applications of the feature's project ask for it where it is on.
 
         Outside production they ask for some features only: those that are worked on.
@@ -123,7 +123,7 @@ class Applications:
                     self._count(report, feature, app, fleet, state)
 
     def _count(
-        self, report: Report, feature: Feature, app: App, fleet: Fleet, state: State
+        self, report: Report, feature: Feature, app: App, fleet: Fleet, state: EnvironmentState
     ) -> None:
         often = fleet.checks * self.chance.uniform(0.3, 1.0)
         share = _share(state)
@@ -139,7 +139,7 @@ class Applications:
                 report.counts[key] = (yes, checks - yes)
                 self._split(report, key, yes, state)
 
-    def _split(self, report: Report, key: Counted, yes: int, state: State) -> None:
+    def _split(self, report: Report, key: Counted, yes: int, state: EnvironmentState) -> None:
         """Give those with the feature one of its variants, about as planned."""
         for variant in state.strategies[0].variants:
             times = round(yes * variant["weight"] / 1_000 * self.chance.uniform(0.97, 1.03))
@@ -174,7 +174,7 @@ class Applications:
         return self.diary.now - app.since * DAY
 
 
-def _features() -> list[tuple[Feature, list[State]]]:
+def _features() -> list[tuple[Feature, list[EnvironmentState]]]:
     """The active features by name, with their states."""
     query = sa.select(Feature).where(Feature.archived_at.is_(None))
     found = sorted(db.session.scalars(query), key=lambda feature: feature.name)
@@ -190,7 +190,7 @@ def _hour(at: datetime) -> datetime:
     return at.replace(minute=0, second=0, microsecond=0)
 
 
-def _share(state: State) -> float:
+def _share(state: EnvironmentState) -> float:
     """How many checks say yes."""
     shares = [
         (types.percent(strategy.name, strategy.parameters) or 0)

@@ -14,7 +14,7 @@ from app.core.db import transact
 from app.core.logs import LOGGER, reason
 from app.delivery.webhooks import outbox
 from app.delivery.webhooks.outbox import Task
-from app.delivery.webhooks.sending import SECONDS, Outcome
+from app.delivery.webhooks.sending import SECONDS, DeliveryOutcome
 
 PAUSE_SECONDS = 1.0
 """How often it looks whether there is something to send."""
@@ -23,7 +23,7 @@ FAULT_SECONDS = 10.0
 AT_ONCE = 4
 """Receivers that a process sends to at the same time."""
 
-Sending = dict[Future[Outcome], Task]
+Sending = dict[Future[DeliveryOutcome], Task]
 
 
 class Sender:

@@ -12,7 +12,7 @@ from app.catalogue.projects import service as projects
 from app.core.events import words
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.words import Difference, Mention, Part
+from app.core.events.words import Mention, Part, ValueChange
 from app.core.permissions import Access, Permission
 from app.portal.event_log import schemas, service
 from app.portal.event_log.service import Act
@@ -39,13 +39,13 @@ LABELS = {
 ROW = schemas.EventRow()
 
 
-class Row(NamedTuple):
+class EventLine(NamedTuple):
     """An act as the page shows it."""
 
     act: Act
     sentence: Markup
     origin: str
-    changes: list[Difference]
+    changes: list[ValueChange]
     raw: str
 
 
@@ -98,7 +98,7 @@ def _log(query: Query, *fixed: str) -> dict[str, Any]:
     }
 
 
-def rows_of(acts: list[Act]) -> list[Row]:
+def rows_of(acts: list[Act]) -> list[EventLine]:
     """The acts in sentences, with links to what they name."""
     accounts = service.accounts_in([act.event for act in acts])
     naming = service.naming(accounts, current_actor)
@@ -111,7 +111,7 @@ def rows_of(acts: list[Act]) -> list[Row]:
             _linked(who, page_of), Markup("").join(_linked(part, page_of) for part in parts)
         )
         raw = json.dumps(ROW.dump(act.event), indent=2)
-        rows.append(Row(act, sentence, _origin(act.event), words.differences(act.event), raw))
+        rows.append(EventLine(act, sentence, _origin(act.event), words.differences(act.event), raw))
     return rows
 
 
@@ -180,5 +180,5 @@ def _title(type: EventType) -> str:
     return type.value.replace("-", " ").capitalize()
 
 
-def _day(row: Row) -> date:
+def _day(row: EventLine) -> date:
     return row.act.event.created_at.date()

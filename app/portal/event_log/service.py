@@ -43,7 +43,7 @@ ABOUT_MEMBERS = types_that_name("members")
 """Types whose facts have the roles in a project by account."""
 
 
-class Filters(TypedDict, total=False):
+class EventFilters(TypedDict, total=False):
     """``from_`` is included, ``to`` is not. ``about``: an account; ``token``: acted, or changed."""
 
     type: EventType
@@ -64,7 +64,7 @@ def search(
     limit: int,
     before: int | None = None,
     count: bool = True,
-    **filters: Unpack[Filters],
+    **filters: Unpack[EventFilters],
 ) -> tuple[list[Event], int]:
     """Events newest first, those with an id below ``before``, and the number of all that match.
 
@@ -93,7 +93,7 @@ class Act:
 
 
 def acts(
-    actor: Actor, *, limit: int, before: int | None = None, **filters: Unpack[Filters]
+    actor: Actor, *, limit: int, before: int | None = None, **filters: Unpack[EventFilters]
 ) -> list[Act]:
     """What ``search`` finds, with each batch as one row in the place of its last event.
 
@@ -185,7 +185,7 @@ def known_projects(actor: Actor) -> list[tuple[str, str]]:
     return [(id, name) for id, name in db.session.execute(query)]
 
 
-def stream(actor: Actor, **filters: Unpack[Filters]) -> Iterator[tuple[list[Event], Naming]]:
+def stream(actor: Actor, **filters: Unpack[EventFilters]) -> Iterator[tuple[list[Event], Naming]]:
     """All that match, newest first, in lists that are read in short transactions of their own."""
     before = None
     while True:
@@ -198,7 +198,7 @@ def stream(actor: Actor, **filters: Unpack[Filters]) -> Iterator[tuple[list[Even
         before = events[-1].id
 
 
-def _conditions(actor: Actor, filters: Filters) -> list[sa.ColumnElement[bool]]:
+def _conditions(actor: Actor, filters: EventFilters) -> list[sa.ColumnElement[bool]]:
     tests: dict[str, Callable[[Any], sa.ColumnElement[bool]]] = {
         "type": Event.type.__eq__,
         "project": Event.project.__eq__,

@@ -6,7 +6,7 @@ from typing import Any
 from flask import abort, current_app, render_template
 
 from app.access.security_log import words as security_words
-from app.catalogue.sdk_tokens.forms import Place
+from app.catalogue.sdk_tokens.forms import TokenPlace
 from app.catalogue.sdk_tokens.pages_connect import snippets
 from app.core import errors
 from app.core.config import every_setting
@@ -98,7 +98,7 @@ def _operating() -> dict[str, Any]:
 
 
 def _connect() -> dict[str, Any]:
-    code = [(place, snippets(place)) for place in Place]
+    code = [(place, snippets(place)) for place in TokenPlace]
     return {"code": code, "address": current_settings().address("/api/")}
 
 

@@ -10,7 +10,7 @@ from app.core.words import counted
 from app.portal.search import schemas, service
 from app.portal.search.pages_places import entries, first, marked
 from app.portal.search.schemas import href
-from app.portal.search.service import Group, Results
+from app.portal.search.service import HitGroup, Results
 from app.web.current import current_actor
 from app.web.listing import read_query
 from app.web.routes import PageBlueprint
@@ -85,5 +85,5 @@ def _visited() -> list[Visited]:
     return visits.recent(current_actor, VISITED)
 
 
-def _page(group: Group, offset: int) -> Page[Any]:
+def _page(group: HitGroup, offset: int) -> Page[Any]:
     return Page(list(group.hits), group.total, ALL_OF_KIND, offset)

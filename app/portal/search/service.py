@@ -35,7 +35,7 @@ class PageEntry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class HitGroup:
     """The hits of one kind that are shown, and the number of all; ``has_more``: at least."""
 
     kind: Kind
@@ -50,7 +50,7 @@ class Results:
     """``suggestion``: what may have been meant where nothing is found."""
 
     question: Question
-    groups: list[Group]
+    groups: list[HitGroup]
     suggestion: str | None = None
 
     @property
@@ -117,16 +117,16 @@ def _searched(question: Question) -> list[Searched]:
 
 def _group(
     actor: Actor, source: Searched, question: Question, part: slice, *, everywhere: bool = False
-) -> Group:
+) -> HitGroup:
     found = sources.found(actor, source, question, everywhere=everywhere)
     total = min(len(found), sources.MOST)
     best = found[0].rank if found else Rank.ELSEWHERE
     rows = [match.row for match in found[:total][part]]
     hits = source.hits(actor, rows) if rows else []
-    return Group(source.kind, hits, total, len(found) > sources.MOST, best)
+    return HitGroup(source.kind, hits, total, len(found) > sources.MOST, best)
 
 
-def _pages(question: Question, pages: Sequence[PageEntry], part: slice) -> Group:
+def _pages(question: Question, pages: Sequence[PageEntry], part: slice) -> HitGroup:
     words = question.words
     ranked = [
         (rank(words, [entry.hit.name]), entry.hit)
@@ -135,4 +135,4 @@ def _pages(question: Question, pages: Sequence[PageEntry], part: slice) -> Group
     ]
     ranked.sort(key=lambda one: one[0])
     best = ranked[0][0] if ranked else Rank.ELSEWHERE
-    return Group(PAGES, [hit for _, hit in ranked[part]], len(ranked), best=best)
+    return HitGroup(PAGES, [hit for _, hit in ranked[part]], len(ranked), best=best)

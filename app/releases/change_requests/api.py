@@ -16,7 +16,7 @@ from app.releases.change_requests import (
     service,
     states,
 )
-from app.releases.change_requests.applying import Plan
+from app.releases.change_requests.applying import ApplyPlan
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import CLOSED, State
 from app.releases.change_requests.views import View
@@ -245,7 +245,7 @@ def discard_change(project_id: str, id: int, change: int) -> Response:
 
 @bp.post(f"{ONE}/plan", needs=Access.SIGNED_IN, refuses=(403, 404))
 @bp.response(200, schemas.PlanRow)
-def plan(project_id: str, id: int) -> Plan:
+def plan(project_id: str, id: int) -> ApplyPlan:
     """Plan applying a change request
 
     What it would do now, and why it can’t. Changes nothing.

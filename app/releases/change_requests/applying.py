@@ -43,7 +43,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ApplyPlan:
     """What applying would do now. ``obstacles``: why it can’t be applied yet, in words."""
 
     changes: list[Effect]
@@ -65,7 +65,7 @@ def apply(actor: Actor, request: ChangeRequest) -> None:
     _apply(actor, request)
 
 
-def plan(actor: Actor, request: ChangeRequest) -> Plan:
+def plan(actor: Actor, request: ChangeRequest) -> ApplyPlan:
     """What ``apply`` would do now; changes nothing."""
     stuck, obstacles = service.conflicts(request), []
     if request.state is State.DRAFT:
@@ -87,7 +87,7 @@ def plan(actor: Actor, request: ChangeRequest) -> Plan:
         obstacles.append(error.message)
     finally:
         attempt.rollback()
-    return Plan(effects, obstacles)
+    return ApplyPlan(effects, obstacles)
 
 
 def apply_due() -> int:

@@ -15,7 +15,7 @@ from app.core.permissions import Permission
 from app.releases.change_requests import editing, proposals, proposed
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import Action, ChangeRequest
-from app.releases.change_requests.proposed import Waiting
+from app.releases.change_requests.proposed import PendingChanges
 from app.releases.switching.pages_strategies import back
 from app.web.current import current_actor
 from app.web.forms import ReasonForm, attempt, tell_refusal
@@ -37,7 +37,7 @@ def init_app(app: Flask) -> None:
     app.jinja_env.globals["changes_waiting"] = changes_waiting
 
 
-def changes_waiting(feature: Feature) -> dict[str, list[Waiting]]:
+def changes_waiting(feature: Feature) -> dict[str, list[PendingChanges]]:
     """What is proposed for a feature and can be seen by the reader, by environment."""
     return proposed.of_feature(current_actor, feature.id)
 

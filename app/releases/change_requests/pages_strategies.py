@@ -19,7 +19,7 @@ from app.releases.switching import copying
 from app.releases.switching import pages_editor as editor
 from app.releases.switching.forms import StrategyForm
 from app.releases.switching.pages_copying import copy_page, tell_copied
-from app.releases.switching.pages_editor import Drafted, Place
+from app.releases.switching.pages_editor import Drafted, StrategyPlace
 from app.releases.switching.pages_strategies import back
 from app.web.current import current_actor
 from app.web.forms import ReasonForm, attempt, tell_refusal
@@ -37,7 +37,7 @@ bp = PageBlueprint(
 @bp.form("/copy", needs=Permission.CREATE_FEATURE_STRATEGY)
 def copy(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     """Copy all strategies to other environments, and propose that where it needs approvals."""
-    place = Place(project_id, name, environment)
+    place = StrategyPlace(project_id, name, environment)
 
     def save(targets: list[str]) -> Response:
         _, originals = copying.to_copy(current_actor, *place, targets)
@@ -63,13 +63,13 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
         added = one(name, Action.ADD_STRATEGY, form.values)
         return to_draft(propose(project_id, environment, added))
 
-    return editor.add(Place(project_id, name, environment), save)
+    return editor.add(StrategyPlace(project_id, name, environment), save)
 
 
 @bp.get("/strategies/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
 def show(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
     """Show a strategy as a form, as the reader’s draft has it."""
-    return editor.show(Place(project_id, name, environment), strategy, _drafted(project_id))
+    return editor.show(StrategyPlace(project_id, name, environment), strategy, _drafted(project_id))
 
 
 @bp.post("/strategies/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
@@ -83,7 +83,7 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
         edits = one(name, Action.UPDATE_STRATEGY, payload)
         return to_draft(propose(project_id, environment, edits))
 
-    place = Place(project_id, name, environment)
+    place = StrategyPlace(project_id, name, environment)
     return editor.update(place, strategy, save, _drafted(project_id))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from app.catalogue.archive.service import Plan
+from app.catalogue.archive.service import ArchivePlan
 from app.catalogue.strategies.models import Strategy
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import Action
@@ -25,7 +25,7 @@ def parent(name: str, parent: str | None) -> Proposal:
     return Proposal(name, Action.ADD_DEPENDENCY, {"feature": parent})
 
 
-def archiving(plan: Plan) -> list[Proposal]:
+def archiving(plan: ArchivePlan) -> list[Proposal]:
     """Archive what the plan archives: first what others depend on no longer, then parents."""
     children = {edge.child for edge in plan.lost}
     ordered = sorted(plan.archivable, key=lambda name: (name not in children, name))

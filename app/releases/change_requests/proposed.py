@@ -17,7 +17,7 @@ from app.releases.change_requests.queries import APPROVALS, REQUIRED, is_seen_by
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingChanges:
     """What an open change request wants for one feature.
 
     ``outcome``: in a few words. ``switches``: whether it switches the feature on or off.
@@ -40,7 +40,7 @@ class Waiting:
         return self.state is State.DRAFT
 
 
-def of_feature(actor: Actor, feature_id: int) -> dict[str, list[Waiting]]:
+def of_feature(actor: Actor, feature_id: int) -> dict[str, list[PendingChanges]]:
     """What waits for a feature, oldest first, by environment: one statement for all of them.
 
     If strategies with segments are among it, it takes another one for their names.
@@ -57,12 +57,12 @@ def of_feature(actor: Actor, feature_id: int) -> dict[str, list[Waiting]]:
     )
     rows = db.session.execute(query).all()
     known = outcomes.segments_of([change for _, change, _ in rows])
-    found: defaultdict[str, list[Waiting]] = defaultdict(list)
+    found: defaultdict[str, list[PendingChanges]] = defaultdict(list)
     for request, group in groupby(rows, lambda row: row.ChangeRequest):
         together = list(group)
         changes = [row.Change for row in together]
         found[request.environment].append(
-            Waiting(
+            PendingChanges(
                 id=request.id,
                 environment=request.environment,
                 state=request.state,

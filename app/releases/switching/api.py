@@ -5,7 +5,7 @@ from flask import Response, url_for
 
 from app.catalogue.strategies import models
 from app.catalogue.strategies.models import Strategy
-from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.strategies.schemas import (
     NewStrategy,
     StateRow,
@@ -38,7 +38,7 @@ bp = ApiBlueprint(
 
 @bp.get(PLACE, needs=Access.SIGNED_IN)
 @bp.response(200, StateRow)
-def show(project_id: str, name: str, environment: str) -> State:
+def show(project_id: str, name: str, environment: str) -> EnvironmentState:
     """Read a feature in one environment"""
     return strategies.state(current_actor, project_id, name, environment)
 
@@ -110,7 +110,7 @@ def plan_off(data: dict[str, Any], project_id: str, environment: str) -> Preview
 
 @bp.get(f"{PLACE}/variants", needs=Access.SIGNED_IN)
 @bp.response(200, VariantList, etag=True)
-def show_variants(project_id: str, name: str, environment: str) -> State:
+def show_variants(project_id: str, name: str, environment: str) -> EnvironmentState:
     """Read the variants that all strategies share
 
     Older instances have such variants. Those of a strategy come first.
@@ -130,7 +130,7 @@ def show_variants(project_id: str, name: str, environment: str) -> State:
 @bp.response(200, VariantList, etag=True)
 def set_variants(
     data: list[models.FeatureVariant], project_id: str, name: str, environment: str
-) -> State:
+) -> EnvironmentState:
     """Replace the variants that all strategies share
 
     Their weights are completed to 1,000. An empty list removes them.

@@ -18,9 +18,9 @@ from app.releases.switching.schemas import CopyTargets
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
 from app.web.listing import is_number
-from app.web.parts import Inputs, Kind, PartsForm
+from app.web.parts import Inputs, PartKind, PartsForm
 
-VARIANT = Kind(
+VARIANT = PartKind(
     path="variants",
     title="Variant",
     empty={

@@ -14,7 +14,7 @@ from app.core.permissions import Permission
 from app.core.words import counted, spoken
 from app.releases.switching import copying
 from app.releases.switching.forms import CopyForm
-from app.releases.switching.pages_editor import Place
+from app.releases.switching.pages_editor import StrategyPlace
 from app.web.current import current_actor
 from app.web.forms import attempt, show_form
 from app.web.redirects import DONE, redirect_to
@@ -36,10 +36,10 @@ def copy(project_id: str, name: str, environment: str) -> ResponseReturnValue:
         tell_copied(number, environment, targets)
         return redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=DONE)
 
-    return copy_page(Place(project_id, name, environment), save)
+    return copy_page(StrategyPlace(project_id, name, environment), save)
 
 
-def copy_page(place: Place, save: Callable[[list[str]], Response]) -> ResponseReturnValue:
+def copy_page(place: StrategyPlace, save: Callable[[list[str]], Response]) -> ResponseReturnValue:
     """The form; ``save`` copies to the chosen environments, and says where to go then."""
     project_id, name, environment = place
     view = features.get(current_actor, project_id, name)

@@ -26,7 +26,7 @@ from app.web.current import current_actor
 from app.web.forms import attempt, show_form
 
 
-class Place(NamedTuple):
+class StrategyPlace(NamedTuple):
     """A feature in an environment."""
 
     project_id: str
@@ -52,7 +52,7 @@ LABELS = {
 }
 
 
-def add(place: Place, save: Add) -> ResponseReturnValue:
+def add(place: StrategyPlace, save: Add) -> ResponseReturnValue:
     """The form of a new strategy."""
     strategies.state(current_actor, *place)
     type = request.args.get("type", types.ROLLOUT)
@@ -74,7 +74,9 @@ def add(place: Place, save: Add) -> ResponseReturnValue:
     )
 
 
-def show(place: Place, strategy: UUID, drafted: Drafted = lambda _: None) -> ResponseReturnValue:
+def show(
+    place: StrategyPlace, strategy: UUID, drafted: Drafted = lambda _: None
+) -> ResponseReturnValue:
     """The form of a strategy; see ``update``."""
     found = strategies.get(current_actor, *place, str(strategy))
     draft = drafted(found)
@@ -82,7 +84,7 @@ def show(place: Place, strategy: UUID, drafted: Drafted = lambda _: None) -> Res
 
 
 def update(
-    place: Place, strategy: UUID, save: Save, drafted: Drafted = lambda _: None
+    place: StrategyPlace, strategy: UUID, save: Save, drafted: Drafted = lambda _: None
 ) -> ResponseReturnValue:
     """Save, unless someone else changed the strategy first: then show what they changed."""
     features.lock_for_change(current_actor, place.project_id, place.name)
@@ -153,7 +155,7 @@ def _stale_edit(strategy: Strategy) -> StaleEdit:
 
 
 def _edit_page(
-    place: Place,
+    place: StrategyPlace,
     form: StrategyForm,
     strategy: Strategy,
     drafted: Strategy | None,

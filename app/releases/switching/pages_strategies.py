@@ -14,7 +14,7 @@ from app.core.permissions import Access, Permission
 from app.releases.switching import defaults, strategies
 from app.releases.switching import pages_editor as editor
 from app.releases.switching.forms import StrategyForm, in_words
-from app.releases.switching.pages_editor import Place
+from app.releases.switching.pages_editor import StrategyPlace
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
 from app.web.forms import ReasonForm, attempt, tell_refusal
@@ -30,7 +30,7 @@ bp = PageBlueprint("strategy_pages", __name__, url_prefix="/projects/<key:projec
 @bp.form(f"{PLACE}/new", needs=Permission.CREATE_FEATURE_STRATEGY)
 def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     """Add a strategy to a feature. Where that needs approvals, it is proposed."""
-    place = Place(project_id, name, environment)
+    place = StrategyPlace(project_id, name, environment)
     if request.method == "GET" and guarded(project_id, [environment]):
         return _propose_instead("proposal_strategy_pages.new", place)
 
@@ -45,7 +45,7 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
 @bp.get(f"{PLACE}/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
 def show(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
     """Show a strategy as a form. Where changes need approvals, they are proposed."""
-    place = Place(project_id, name, environment)
+    place = StrategyPlace(project_id, name, environment)
     if guarded(project_id, [environment]):
         return _propose_instead("proposal_strategy_pages.show", place, strategy)
     return editor.show(place, strategy)
@@ -54,7 +54,7 @@ def show(project_id: str, name: str, environment: str, strategy: UUID) -> Respon
 @bp.post(f"{PLACE}/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
 def update(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
     """Save, unless someone else changed the strategy first: then show what they changed."""
-    place = Place(project_id, name, environment)
+    place = StrategyPlace(project_id, name, environment)
 
     def save(form: StrategyForm, found: Strategy) -> Response:
         changed = strategies.update(
@@ -137,7 +137,7 @@ def say(project_id: str) -> ResponseReturnValue:
     return jsonify(html=part, samples=people)
 
 
-def _propose_instead(endpoint: str, place: Place, strategy: UUID | None = None) -> Response:
+def _propose_instead(endpoint: str, place: StrategyPlace, strategy: UUID | None = None) -> Response:
     carried = {name: request.args.get(name) for name in ("type", "kept")}
     return redirect_to(endpoint, **place._asdict(), strategy=strategy, **carried)
 

@@ -12,7 +12,7 @@ from app.catalogue.projects import service as projects
 from app.catalogue.projects.approvals import guard
 from app.catalogue.strategies import queries
 from app.catalogue.strategies.models import MAX_STRATEGIES, Strategy
-from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.strategies.service import Fields, blank, compose, use_of
 from app.core.actor import Actor
 from app.core.db import db, save
@@ -21,7 +21,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 
 
-def state(actor: Actor, project_id: str, feature: str, environment: str) -> State:
+def state(actor: Actor, project_id: str, feature: str, environment: str) -> EnvironmentState:
     """The feature in this environment, with its strategies."""
     view = features.get(actor, project_id, feature)
     use_of(project_id, environment)

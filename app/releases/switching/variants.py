@@ -6,14 +6,16 @@ from app.catalogue.features.models import Feature
 from app.catalogue.projects.approvals import guard
 from app.catalogue.strategies import queries
 from app.catalogue.strategies.models import FeatureVariant
-from app.catalogue.strategies.queries import State
+from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.strategies.service import refuse_unknown_stickiness, use_of
 from app.core.actor import Actor
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 
 
-def lock(actor: Actor, project_id: str, feature: str, environment: str) -> tuple[Feature, State]:
+def lock(
+    actor: Actor, project_id: str, feature: str, environment: str
+) -> tuple[Feature, EnvironmentState]:
     """The feature and its state there, locked for this transaction."""
     view = features.get_for_change(actor, project_id, feature)
     use_of(project_id, environment)
@@ -21,7 +23,9 @@ def lock(actor: Actor, project_id: str, feature: str, environment: str) -> tuple
     return view.feature, state
 
 
-def replace(actor: Actor, feature: Feature, state: State, variants: list[FeatureVariant]) -> bool:
+def replace(
+    actor: Actor, feature: Feature, state: EnvironmentState, variants: list[FeatureVariant]
+) -> bool:
     """Replace the variants in a state from ``lock``; whether that changed any."""
     if variants == state.variants:
         return False

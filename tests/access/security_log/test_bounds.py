@@ -12,14 +12,14 @@ from flask import Flask
 from app.access.security_log import pending, service
 from app.access.security_log.models import SecurityEntry, SecurityKind
 from app.access.security_log.pending import Pending
-from app.access.security_log.service import Entry
+from app.access.security_log.service import LogEntry
 from app.core.db import db, unit_of_work
 from app.core.errors import Unavailable
 from tests.support.security_log import Log
 from tests.support.statements import statements
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
-UNKNOWN = Entry(SecurityKind.TOKEN_REFUSED, "192.0.2.7", detail="unknown")
+UNKNOWN = LogEntry(SecurityKind.TOKEN_REFUSED, "192.0.2.7", detail="unknown")
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def clock() -> Iterator[Any]:
         yield clock
 
 
-def record(app: Flask, *entries: Entry) -> None:
+def record(app: Flask, *entries: LogEntry) -> None:
     with app.app_context(), unit_of_work(writes=True):
         for entry in entries:
             service.record(entry)
@@ -50,8 +50,8 @@ def test_after_ten_rows_a_minute_the_rest_is_counted_in_the_last(app, clock):
 
 
 def test_addresses_of_one_network_are_counted_together_and_others_apart(app, clock):
-    def of(ip: str) -> Entry:
-        return Entry(SecurityKind.TOKEN_REFUSED, ip)
+    def of(ip: str) -> LogEntry:
+        return LogEntry(SecurityKind.TOKEN_REFUSED, ip)
 
     record(app, *(of(f"192.0.2.{n}") for n in range(100)), of("198.51.100.1"))
     assert times(app) == [1] * 9 + [91, 1]
@@ -59,8 +59,8 @@ def test_addresses_of_one_network_are_counted_together_and_others_apart(app, clo
 
 def test_a_flood_hides_no_other_kind_and_no_other_account(app, clock):
     failed = SecurityKind.SIGN_IN_FAILED
-    record(app, *[Entry(failed, "192.0.2.7", 1, "ada")] * 100)
-    record(app, Entry(failed, "192.0.2.7", 2, "kim"), Entry(failed, "192.0.2.7"), UNKNOWN)
+    record(app, *[LogEntry(failed, "192.0.2.7", 1, "ada")] * 100)
+    record(app, LogEntry(failed, "192.0.2.7", 2, "kim"), LogEntry(failed, "192.0.2.7"), UNKNOWN)
     assert times(app) == [1] * 9 + [91, 1, 1, 1]
 
 
@@ -119,7 +119,7 @@ def test_what_waits_does_not_fill_the_memory(app, clock):
     waiting = Pending()
     for number in range(10_000):
         ip = f"10.{number // 250 % 250}.{number % 250}.1"
-        waiting.add(Entry(SecurityKind.TOKEN_REFUSED, ip))
+        waiting.add(LogEntry(SecurityKind.TOKEN_REFUSED, ip))
     with app.app_context():
         waiting.write()
     found = times(app)

@@ -4,7 +4,7 @@ import pytest
 
 from app.access.security_log import service
 from app.access.security_log.models import SecurityKind
-from app.access.security_log.service import Entry
+from app.access.security_log.service import LogEntry
 from app.access.security_log.words import WORDS
 from app.core.db import unit_of_work
 from tests.support.browser import Browser, Page, text_of
@@ -21,7 +21,7 @@ def rows(page: Page) -> list[list[str]]:
 def flood(app) -> None:
     with app.app_context(), unit_of_work(writes=True):
         for _ in range(21):
-            service.record(Entry(SecurityKind.TOKEN_REFUSED, "192.0.2.7", detail="unknown"))
+            service.record(LogEntry(SecurityKind.TOKEN_REFUSED, "192.0.2.7", detail="unknown"))
 
 
 def test_it_shows_what_happened_to_whom_and_from_where(app, browser, ada):
@@ -51,7 +51,7 @@ def test_account_and_address_lead_to_all_their_entries(app, browser, ada, flood)
 def test_older_entries_come_page_by_page(app, browser, people):
     with app.app_context(), unit_of_work(writes=True):
         for number in range(60):
-            service.record(Entry(SecurityKind.SIGN_IN, "192.0.2.7", number, f"user {number}"))
+            service.record(LogEntry(SecurityKind.SIGN_IN, "192.0.2.7", number, f"user {number}"))
     newest = browser.get("/security-log")
     older = browser.get("/security-log" + newest.links["Older"])
     found = [row[1] for row in rows(newest) + rows(older)]

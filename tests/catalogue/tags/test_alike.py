@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.catalogue.tags.alike import Difference, Used, among
+from app.catalogue.tags.alike import NameDifference, Used, among
 from app.catalogue.tags.models import TagName
 from tests.support.browser import Browser
 
@@ -19,16 +19,16 @@ def found(*values: str, types: tuple[str, ...] = ("team",)) -> list[tuple[str, s
 @pytest.mark.parametrize(
     ("value", "other", "difference"),
     [
-        ("Payments", "payments", Difference.CASE),
-        ("Zoe\u0301", "zo\u00e9", Difference.CASE),
-        ("check-out", "checkout", Difference.PUNCTUATION),
-        ("check_out", "check-out", Difference.PUNCTUATION),
-        ("payment", "payments", Difference.PLURAL),
-        ("Library", "libraries", Difference.PLURAL),
-        ("payents", "payments", Difference.LETTER),
-        ("paymennts", "payments", Difference.LETTER),
-        ("paynents", "payments", Difference.LETTER),
-        ("paymetns", "payments", Difference.LETTER),
+        ("Payments", "payments", NameDifference.CASE),
+        ("Zoe\u0301", "zo\u00e9", NameDifference.CASE),
+        ("check-out", "checkout", NameDifference.PUNCTUATION),
+        ("check_out", "check-out", NameDifference.PUNCTUATION),
+        ("payment", "payments", NameDifference.PLURAL),
+        ("Library", "libraries", NameDifference.PLURAL),
+        ("payents", "payments", NameDifference.LETTER),
+        ("paymennts", "payments", NameDifference.LETTER),
+        ("paynents", "payments", NameDifference.LETTER),
+        ("paymetns", "payments", NameDifference.LETTER),
     ],
 )
 def test_two_tags_are_nearly_alike(value, other, difference):

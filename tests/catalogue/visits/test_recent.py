@@ -5,7 +5,7 @@ import sqlalchemy as sa
 
 from app.catalogue.visits import service
 from app.catalogue.visits.models import Visit
-from app.catalogue.visits.waiting import AGAIN, Waiting
+from app.catalogue.visits.waiting import AGAIN, PendingVisits
 from app.core.actor import Actor
 from app.core.db import db, unit_of_work
 from app.core.permissions import Role
@@ -15,7 +15,7 @@ from tests.support.statements import statements
 
 @pytest.fixture(autouse=True)
 def nothing_remembered(app):
-    app.extensions["flagstaff.visits"] = Waiting(seconds=0)
+    app.extensions["flagstaff.visits"] = PendingVisits(seconds=0)
 
 
 @pytest.fixture

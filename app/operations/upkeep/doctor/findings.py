@@ -2,7 +2,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class State(StrEnum):
+class Severity(StrEnum):
     FINE = "fine"
     WARNING = "warning"
     """Works now, but will cause a problem."""
@@ -15,18 +15,18 @@ class Finding:
     """What a check ``says`` and, unless all is fine, the ``remedy``."""
 
     about: str
-    state: State
+    state: Severity
     says: str
     remedy: str = ""
 
 
 def fine(about: str, says: str) -> Finding:
-    return Finding(about, State.FINE, says)
+    return Finding(about, Severity.FINE, says)
 
 
 def warning(about: str, says: str, remedy: str) -> Finding:
-    return Finding(about, State.WARNING, says, remedy)
+    return Finding(about, Severity.WARNING, says, remedy)
 
 
 def wrong(about: str, says: str, remedy: str) -> Finding:
-    return Finding(about, State.WRONG, says, remedy)
+    return Finding(about, Severity.WRONG, says, remedy)
