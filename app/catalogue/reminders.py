@@ -12,7 +12,7 @@ from app.catalogue.projects.approvals import shortages
 from app.catalogue.projects.models import Membership, Project
 from app.catalogue.sdk_tokens import service as sdk_tokens
 from app.catalogue.sdk_tokens.models import SdkTokenState
-from app.catalogue.tags import alike
+from app.catalogue.tags import duplicates
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.permissions import Permission
@@ -80,7 +80,7 @@ def alike_tags(actor: Actor, _: HomeContext) -> Iterator[Item]:
     """Only those that surely mean the same, because no one can say that they do not."""
     if not actor.may(Permission.UPDATE_TAG_TYPE):
         return
-    found = alike.likely()
+    found = duplicates.likely()
     if found:
         verb = "is" if len(found) == 1 else "are"
         says = f"{counted(len(found), 'pair')} of tags {verb} nearly alike"

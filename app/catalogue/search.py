@@ -17,7 +17,7 @@ from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies import words
 from app.catalogue.strategies.models import FeatureState, StrategyType
 from app.catalogue.strategies.queries import EnvironmentState
-from app.catalogue.strategies.words import Reach
+from app.catalogue.strategies.words import RolloutState
 from app.catalogue.tags.models import Tag
 from app.catalogue.tags.queries import visible_uses
 from app.core.actor import Actor
@@ -72,11 +72,11 @@ def _state(states: Sequence[EnvironmentState]) -> str:
         return ""
     state = chosen[0]
     match words.reach(state.strategies, enabled=state.enabled):
-        case Reach.OFF:
+        case RolloutState.OFF:
             return f"off in {state.name}"
-        case Reach.NO_ONE:
+        case RolloutState.NO_ONE:
             return f"on in {state.name}, but reaches no one"
-        case Reach.EVERYONE:
+        case RolloutState.EVERYONE:
             return f"on in {state.name}"
     short = words.short(state.strategies, enabled=state.enabled)
     return f"on in {state.name} for {'some' if short == 'Some' else short}"

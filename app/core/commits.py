@@ -3,17 +3,19 @@
 import os
 import sqlite3
 import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from app.core.db import times_written
+from app.core.db import db, has_one_writer, times_written
 
 Version = tuple[str, int, int]
 """The database, the number of the connection that watches it, and what differs after a commit."""
 
 
-class Watch:
+class DataVersion:
     """Asks SQLite by ``PRAGMA data_version`` whether others have committed: a few microseconds.
 
     It has a connection of its own, for which everyone else is another one. PostgreSQL has nothing
@@ -51,3 +53,42 @@ class Watch:
             watcher = self._watchers.pop((os.getpid(), str(engine.url.database)), None)
         if watcher is not None:
             watcher.close()
+
+
+T = TypeVar("T")
+
+MOST = 10_000
+
+
+class CommitCache(Generic[T]):
+    """Values by key, each valid until any transaction of any process commits (SQLite).
+
+    On PostgreSQL nothing is remembered.
+    """
+
+    def __init__(self) -> None:
+        self._watch = DataVersion()
+        self._known: dict[tuple[str, bytes], tuple[Version, T]] = {}
+
+    def get(self, key: bytes, read: Callable[[], T]) -> T:
+        """What ``read`` gives, or gave when the database was as it is now; never what is false.
+
+        The version is taken before ``read`` is called: what is committed in between makes its
+        value old.
+        """
+        if not has_one_writer():
+            return read()
+        try:
+            version = self._watch.version(db.engine)
+        except sqlite3.Error:
+            return read()  # which fails as everything does while the database is away
+        place = (version[0], key)
+        known = self._known.get(place)
+        if known is not None and known[0] == version:
+            return known[1]
+        value = read()
+        if value:
+            if len(self._known) >= MOST:
+                self._known.clear()
+            self._known[place] = (version, value)
+        return value

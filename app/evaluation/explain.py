@@ -22,9 +22,10 @@ from app.evaluation.facts import (
     SegmentReason,
     StrategyReason,
 )
-from app.evaluation.made_up import (
+from app.evaluation.person import Person
+from app.evaluation.probes import (
     SHARES,
-    MadeUp,
+    Probe,
     child,
     child_name,
     delivered,
@@ -34,7 +35,6 @@ from app.evaluation.made_up import (
     segments_of,
     settled,
 )
-from app.evaluation.person import Person
 
 NO_VARIANT = "disabled"
 MOST = 100
@@ -101,7 +101,7 @@ class Reasons(Generic[Key]):
         self, features: Mapping[Key, FeatureFacts], segments: Mapping[int, SegmentFacts]
     ) -> None:
         self._features, self._segments = features, segments
-        self._made = MadeUp()
+        self._made = Probe()
         self._parts = {
             key: [self._split(feature, each) for each in feature.strategies]
             for key, feature in features.items()
@@ -198,7 +198,7 @@ def _falls(rollouts: Sequence[tuple[str, Person]]) -> dict[tuple[str, Person], i
     low = dict.fromkeys(rollouts, 1)
     high = dict.fromkeys(rollouts, MOST + 1)
     while undecided := [each for each in rollouts if low[each] < high[each]]:
-        made = MadeUp()
+        made = Probe()
         middles = {each: (low[each] + high[each]) // 2 for each in undecided}
         names = {
             each: made.feature(reaching(json.loads(each[0]), middles[each])) for each in undecided

@@ -7,7 +7,7 @@ from app.releases.change_requests import pages_archive as proposal_archive_pages
 from app.releases.change_requests import pages_bulk as proposal_bulk_pages
 from app.releases.change_requests import pages_proposing as proposal_pages
 from app.releases.change_requests import pages_strategies as proposal_strategy_pages
-from app.releases.change_requests import waiting
+from app.releases.change_requests import pending
 from app.releases.switching import api as switching_api
 from app.releases.switching import api_defaults as default_strategies_api
 from app.releases.switching import api_segments as segments_of_strategies_api
@@ -43,7 +43,7 @@ ROOM = Room(
             5,
             "Change requests",
             "change_request_pages.inbox",
-            number=waiting.number,
+            number=pending.number,
         ),
     ),
     lists={

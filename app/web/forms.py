@@ -178,7 +178,7 @@ def _as_input(value: Any) -> Any:
     return value if isinstance(value, bool | list | dict) else str(value)
 
 
-def attempt(form: SchemaForm, command: Callable[[], T]) -> T | None:
+def submit(form: SchemaForm, command: Callable[[], T]) -> T | None:
     """Run ``command`` if ``form`` was sent and is valid; else None, with the form knowing why.
 
     A refusal undoes whatever the command had begun.
@@ -197,12 +197,12 @@ def attempt(form: SchemaForm, command: Callable[[], T]) -> T | None:
         return None
 
 
-def carry_out(form: SchemaForm, command: Callable[[], object]) -> bool:
-    """Whether ``command`` was run, of which nothing but that is to be known; see ``attempt``."""
-    return attempt(form, lambda: [command()]) is not None
+def submitted(form: SchemaForm, command: Callable[[], object]) -> bool:
+    """Run ``command``, which returns nothing, and return whether it succeeded; see ``submit``."""
+    return submit(form, lambda: [command()]) is not None
 
 
-def tell_refusal(form: SchemaForm, way_on: Response) -> Response:
+def flash_errors(form: SchemaForm, way_on: Response) -> Response:
     """Lead on to a page that has no place for the problems of the form, and tell them there."""
     for _, message in form.problems:
         flash(message, "warn")

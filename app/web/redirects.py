@@ -56,7 +56,7 @@ DONE = "done"
 """The id of the note, for the address of that page: it is in sight then, and has the focus."""
 
 
-def tell_with_undo(done: Markup, *, action: str, what: str) -> None:
+def flash_with_undo(done: Markup, *, action: str, what: str) -> None:
     """Tell what was done, with a button that posts to ``action`` to undo it.
 
     ``what`` completes the name of the button: “Undo switching on in production”.

@@ -5,14 +5,14 @@ from itertools import count
 import pytest
 
 from app.catalogue.tags.models import TagType
+from app.core.commits import CommitCache
 from app.core.db import db, unit_of_work
-from app.core.memo import Memo
 
 
 @pytest.fixture
 def reads(app):
     """A memo's answers for one key, counted: each reading of the database gives the next number."""
-    memo: Memo[list[int]] = Memo()
+    memo: CommitCache[list[int]] = CommitCache()
     numbers = count(1)
 
     def ask() -> int:
@@ -44,7 +44,7 @@ def test_after_a_commit_it_is_read_again(app, reads):
 
 
 def test_what_was_committed_while_reading_counts(app):
-    memo: Memo[str] = Memo()
+    memo: CommitCache[str] = CommitCache()
 
     def read() -> str:
         commit_something(app)
@@ -56,7 +56,7 @@ def test_what_was_committed_while_reading_counts(app):
 
 
 def test_what_was_not_found_is_looked_for_again(app):
-    memo: Memo[list[int]] = Memo()
+    memo: CommitCache[list[int]] = CommitCache()
     with app.app_context():
         assert memo.get(b"key", list) == []
         assert memo.get(b"key", lambda: [1]) == [1]

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.catalogue.visits.waiting import PendingVisits
+from app.catalogue.visits.pending import PendingVisits
 from app.core import migrations
 from app.core.config import from_environment
 from app.core.db import MAX_ID, Model, db

@@ -12,7 +12,7 @@ from app.core.permissions import Permission
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.current import current_actor
-from app.web.forms import attempt
+from app.web.forms import submit
 from app.web.listing import PageQuery, read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -59,7 +59,7 @@ def sign_off(project_id: str) -> ResponseReturnValue:
         decisions = {each["id"]: each["decision"] == KEEP for each in values.pop("entries")}
         return service.sign_off(current_actor, project, decisions, **values)
 
-    review = attempt(form, carry_out)
+    review = submit(form, carry_out)
     if review is None:
         return _page(project_id, form)
     flash("Signed off.", "ok")

@@ -23,10 +23,10 @@ from app.accounts.tokens.models import Token
 from app.catalogue.projects.models import Member, Project, ProjectMode
 from app.core.actor import Actor, Proof
 from app.core.clock import utcnow
+from app.core.commits import CommitCache
 from app.core.db import must_wait_to_write, rows, unit_of_work
 from app.core.errors import DomainError, NotAuthenticated, TooManyRequests, WrongPassword
 from app.core.logs import LOGGER, reason
-from app.core.memo import Memo
 from app.core.permissions import DEFAULT_PROJECT
 from app.core.secrets import digest
 from app.web import browsers
@@ -95,7 +95,7 @@ CAN_WAIT = {"used_token", "used_session"}
 """What may be dropped if it would have to wait: the next request stores it too."""
 
 
-_callers: Memo[Sequence[Any]] = Memo()
+_callers: CommitCache[Sequence[Any]] = CommitCache()
 """What the database has about tokens and sessions, by their digest."""
 
 

@@ -8,7 +8,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from werkzeug.wrappers import Response
 
 from app.access.auth import cookies, first_admin, forms, identity, service
-from app.access.auth.service import PendingSecondFactor, Welcome
+from app.access.auth.service import PendingSecondFactor, SignInResult
 from app.access.security_log.models import SecurityKind
 from app.access.security_log.requests import note
 from app.access.security_log.service import LogEntry
@@ -26,7 +26,7 @@ from app.core.permissions import Access
 from app.web import browsers, origins, strict_json
 from app.web.browsers import CONFIRMATION_FIELD, Fields, PasswordRequired, SignInRequired
 from app.web.current import current_actor, current_key, current_settings
-from app.web.forms import SchemaForm, attempt, show_form
+from app.web.forms import SchemaForm, show_form, submit
 from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path, with_kept_form
 from app.web.routes import PageBlueprint
 from app.web.templating import moment
@@ -108,7 +108,7 @@ def set_up(secret: str) -> ResponseReturnValue:
         )
         return account
 
-    if attempt(form, set_password):
+    if submit(form, set_password):
         return _first_entry(account, "Password set. You’re signed in.", link)
     return show_form("access/auth/set_up.html", form, account=account, has_tokens=held > 0)
 
@@ -133,7 +133,7 @@ def make_first_admin(secret: str) -> ResponseReturnValue:
             **values,
         )
 
-    if account := attempt(form, create):
+    if account := submit(form, create):
         return _first_entry(account, "Welcome. You’re the first Admin of this Flagstaff.")
     return show_form("access/auth/first_admin.html", form)
 
@@ -164,7 +164,7 @@ def _too_early(
     return page()[0], error.status, error.headers
 
 
-def _let_in(welcome: Welcome, target: str) -> ResponseReturnValue:
+def _let_in(welcome: SignInResult, target: str) -> ResponseReturnValue:
     """Start the session after a password, and continue to the page that was asked for."""
     account = welcome.account
     if not current_settings().password_sign_in:
@@ -173,7 +173,7 @@ def _let_in(welcome: Welcome, target: str) -> ResponseReturnValue:
     return enter(welcome, target, _kept_fields())
 
 
-def enter(welcome: Welcome, target: str, typed: Fields | None = None) -> Response:
+def enter(welcome: SignInResult, target: str, typed: Fields | None = None) -> Response:
     """Give the browser its session, and continue to ``target`` with what was typed there."""
     identity.begin(welcome.secret)
     flash(_greeting(welcome), "ok")
@@ -279,7 +279,7 @@ def _kept_fields() -> Fields | None:
         return None
 
 
-def _greeting(welcome: Welcome) -> str:
+def _greeting(welcome: SignInResult) -> str:
     if welcome.last_at is None:
         return "Welcome. This is your first sign-in."
     at = _exact(welcome.last_at)

@@ -37,7 +37,7 @@ STEP = timedelta(milliseconds=50)
 
 
 @dataclass(frozen=True, slots=True)
-class Welcome:
+class SignInResult:
     """A new session, and what its owner should know about earlier sign-ins."""
 
     account: Account
@@ -72,7 +72,7 @@ def may_use_password(name: str, role: Role, settings: Settings) -> bool:
 
 def sign_in(
     name: str, password: str, browser: Browser, settings: Settings
-) -> Welcome | PendingSecondFactor | None:
+) -> SignInResult | PendingSecondFactor | None:
     """Start a session if the name (or e-mail) and password are correct, else return None.
 
     With two-step sign-in on, ``finish`` starts the session. Where only some may use a password,
@@ -91,7 +91,7 @@ def sign_in(
         account_id = candidate.account_id if candidate else NO_ACCOUNT
         return candidate, throttle.count(name, browser.ip, account_id)
 
-    def conclude() -> Welcome | PendingSecondFactor | None:
+    def conclude() -> SignInResult | PendingSecondFactor | None:
         account = _unchanged(candidate) if candidate and is_right else None
         if account is None or not may_use_password(account.label, account.role, settings):
             _record_failure(candidate, browser)
@@ -106,19 +106,21 @@ def sign_in(
         return transact(conclude, writes=True)
 
 
-def admit(account: Account, browser: Browser, origin: Origin) -> Welcome:
+def admit(account: Account, browser: Browser, origin: Origin) -> SignInResult:
     """Sign in an account whose person a provider or a proxy vouches for."""
     return _welcome(account, browser, origin)
 
 
-def begin_session(account: Account, browser: Browser) -> Welcome | PendingSecondFactor:
+def begin_session(account: Account, browser: Browser) -> SignInResult | PendingSecondFactor:
     """Sign in an account after its password was checked, or ask for the second step."""
     if second_factor.is_on(account.id):
         return PendingSecondFactor(account.id, _mark(account))
     return _welcome(account, browser)
 
 
-def finish(pending: PendingSecondFactor, code: str, key: str, browser: Browser) -> Welcome | None:
+def finish(
+    pending: PendingSecondFactor, code: str, key: str, browser: Browser
+) -> SignInResult | None:
     """Start the session if the code is correct, else return None.
 
     Raises:
@@ -169,7 +171,7 @@ def prove(actor: Actor, password: str) -> None:
     with_password(actor, lambda: passwords.check(account, password, otherwise=wrong))
 
 
-def _welcome(account: Account, browser: Browser, origin: Origin | None = None) -> Welcome:
+def _welcome(account: Account, browser: Browser, origin: Origin | None = None) -> SignInResult:
     last = db.session.execute(
         sa.select(SignIn.at, SignIn.ip)
         .where(SignIn.account_id == account.id, SignIn.succeeded)
@@ -185,7 +187,7 @@ def _welcome(account: Account, browser: Browser, origin: Origin | None = None) -
     entry = LogEntry(SecurityKind.SIGN_IN, browser.ip, account.id, account.label, detail=how)
     security_log.record(entry)
     at, ip = (last.at, last.ip) if last else (None, None)
-    return Welcome(account, secret, at, ip, failed)
+    return SignInResult(account, secret, at, ip, failed)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from app.web import exports
 from app.web.browsers import require_password
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor, current_settings
-from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.forms import ReasonForm, show_form, submit, submitted
 from app.web.listing import MAX_LIMIT, read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -52,7 +52,7 @@ def new() -> ResponseReturnValue:
     form = NewGroupForm()
     if gives_admin(form, None):
         require_password(f"make Admins of those in {form.name.data}")
-    if group := attempt(form, partial(_create, form)):
+    if group := submit(form, partial(_create, form)):
         flash(f"Group {group.name} created.", "ok")
         return redirect_to(".index")
     return show_form("access/groups/new.html", form, projects=_projects())
@@ -75,7 +75,7 @@ def update(group_id: int) -> ResponseReturnValue:
         require_password(f"make Admins of those in {group.name}")
     if stale := _stale_edit(group_id).stale(present):
         return _page(group, form, stale)
-    changed = attempt(form, lambda: service.update(current_actor, group, **form.values))
+    changed = submit(form, lambda: service.update(current_actor, group, **form.values))
     if changed is None:
         return _page(service.get(group_id), form)
     flash(f"Group {group.name} saved." if changed else "Nothing changed.", "ok")
@@ -86,7 +86,7 @@ def update(group_id: int) -> ResponseReturnValue:
 def remove(group_id: int) -> ResponseReturnValue:
     """Delete a group, after a page that says who loses what."""
     group, form = service.get_for_change(group_id), ReasonForm()
-    if carry_out(form, lambda: service.remove(current_actor, group)):
+    if submitted(form, lambda: service.remove(current_actor, group)):
         flash(f"Group {group.name} deleted.", "ok")
         return redirect_to(".index")
     members = service.members(group, limit=MEMBERS_SHOWN, offset=0)

@@ -30,7 +30,7 @@ from app.core.permissions import (
 from app.core.words import spoken
 from app.web.browsers import require_password
 from app.web.current import current_actor, current_settings
-from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.forms import ReasonForm, show_form, submit, submitted
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 from app.web.templating import THEME_COOKIE, THEMES
@@ -102,7 +102,7 @@ def change_password() -> ResponseReturnValue:
             revoke_tokens=form.values["revoke_tokens"],
         )
 
-    if carry_out(form, change):
+    if submitted(form, change):
         ended = "sessions and tokens" if form.values["revoke_tokens"] else "sessions"
         flash(f"Password changed. Your other {ended} have ended.", "ok")
         return redirect_to(".show")
@@ -114,7 +114,7 @@ def new_token() -> ResponseReturnValue:
     """Create a personal token; only this response shows its secret."""
     require_password("create a personal token")
     form, owner = TokenForm(), service.person(current_actor)
-    issued = attempt(
+    issued = submit(
         form, lambda: tokens.issue(current_actor, owner.id, TokenKind.PERSONAL, **form.values)
     )
     if issued:
@@ -127,7 +127,7 @@ def revoke_token(token_id: int) -> ResponseReturnValue:
     """Revoke a token, after a page that shows what it is."""
     form, token = ReasonForm(), tokens.get(current_actor.account_id, token_id)
 
-    if carry_out(form, lambda: tokens.revoke(current_actor, current_actor.account_id, token_id)):
+    if submitted(form, lambda: tokens.revoke(current_actor, current_actor.account_id, token_id)):
         flash(f"Token {token.description} revoked. It no longer works.", "ok")
         return redirect_to(".show")
     return revoke_page(

@@ -12,7 +12,7 @@ from app.access.my_account import service
 from app.core.permissions import Access
 from app.web.browsers import require_password
 from app.web.current import current_actor, current_key
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -38,7 +38,7 @@ def begin() -> Response:
 def confirm() -> ResponseReturnValue:
     """Turn it on with a first code; only this response shows the recovery codes."""
     form = CodeForm()
-    codes = attempt(
+    codes = submit(
         form, lambda: second_factor.confirm(current_actor, form.values["code"], current_key())
     )
     return _page(form) if codes is None else _codes_page(codes, is_new=True)

@@ -7,7 +7,7 @@ from app.access.scim_tokens.forms import ScimTokenForm
 from app.core.permissions import Permission
 from app.web.browsers import require_password
 from app.web.current import current_actor, current_settings
-from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.forms import ReasonForm, show_form, submit, submitted
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -33,7 +33,7 @@ def new() -> ResponseReturnValue:
     """Create a token; only this response shows its secret."""
     require_password("let a directory manage users and groups")
     form = ScimTokenForm()
-    if issued := attempt(form, lambda: tokens.create(current_actor, **form.values)):
+    if issued := submit(form, lambda: tokens.create(current_actor, **form.values)):
         return render_template(
             "access/scim_tokens/secret.html",
             issued=issued,
@@ -46,7 +46,7 @@ def new() -> ResponseReturnValue:
 def revoke(token_id: int) -> ResponseReturnValue:
     """Revoke a token, after a page that shows what it is."""
     form, token = ReasonForm(), tokens.get(token_id)
-    if carry_out(form, lambda: tokens.revoke(current_actor, token_id)):
+    if submitted(form, lambda: tokens.revoke(current_actor, token_id)):
         flash(f"Token {token.name} revoked. It no longer works.", "ok")
         return redirect_to(".index")
     return show_form("access/scim_tokens/revoke.html", form, token=token)
@@ -56,7 +56,7 @@ def revoke(token_id: int) -> ResponseReturnValue:
 def disconnect() -> ResponseReturnValue:
     """Disconnect all directories, after a page that says what then changes."""
     form, managed = ReasonForm(), disconnecting.managed()
-    if carry_out(form, lambda: disconnecting.disconnect(current_actor)):
+    if submitted(form, lambda: disconnecting.disconnect(current_actor)):
         flash("Directory disconnected. Users and groups are managed by hand now.", "ok")
         return redirect_to(".index")
     return show_form("access/scim_tokens/disconnect.html", form, managed=managed)

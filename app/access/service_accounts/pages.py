@@ -32,7 +32,7 @@ from app.web import exports
 from app.web.browsers import require_password
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
-from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.forms import ReasonForm, show_form, submit, submitted
 from app.web.listing import read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -72,7 +72,7 @@ def new() -> ResponseReturnValue:
         )
         return made, issued
 
-    if created := attempt(form, create):
+    if created := submit(form, create):
         made, issued = created
         if issued is not None:
             return _secret_page(made.account, issued)
@@ -98,7 +98,7 @@ def update(account_id: int) -> ResponseReturnValue:
         require_password(f"make {found.account.called} an Admin")
     if stale := _stale_edit(account_id).stale(present):
         return _account_page(found, form, stale)
-    changed = attempt(form, lambda: accounts.update(current_actor, found.account, **form.values))
+    changed = submit(form, lambda: accounts.update(current_actor, found.account, **form.values))
     if changed is None:
         return _account_page(service.get(account_id), form)
     flash(f"{found.account.called} saved." if changed else "Nothing changed.", "ok")
@@ -111,7 +111,7 @@ def new_token(account_id: int) -> ResponseReturnValue:
     account = service.get(account_id).account
     require_password(f"create a token for {account.called}")
     form = TokenForm()
-    if issued := attempt(
+    if issued := submit(
         form, lambda: service.issue_token(current_actor, account_id, **form.values)
     ):
         return _secret_page(account, issued)
@@ -137,7 +137,7 @@ def rotate_token(account_id: int, token_id: int) -> ResponseReturnValue:
             overlap=timedelta(hours=form.values["overlap_hours"]),
         )
 
-    if issued := attempt(form, rotate):
+    if issued := submit(form, rotate):
         return _secret_page(account, issued)
     return show_form("access/service_accounts/rotate.html", form, account=account, token=token)
 
@@ -150,7 +150,7 @@ def revoke_token(account_id: int, token_id: int) -> ResponseReturnValue:
     """Revoke a token, after a page that shows what it is."""
     account, token = service.get(account_id).account, tokens.get(account_id, token_id)
     form = ReasonForm()
-    if carry_out(form, lambda: tokens.revoke(current_actor, account_id, token_id)):
+    if submitted(form, lambda: tokens.revoke(current_actor, account_id, token_id)):
         flash(f"Token {token.description} revoked. It no longer works.", "ok")
         return redirect_to(".show", account_id=account_id)
     return revoke_page(
@@ -172,7 +172,7 @@ def remove(account_id: int) -> ResponseReturnValue:
     typed = request.form.get("typed", "").strip()
     if request.method == "POST" and typed != found.account.username:
         form.show([("", f"Type the user name, {found.account.username}, to continue.")])
-    elif carry_out(form, lambda: accounts.remove(current_actor, found.account)):
+    elif submitted(form, lambda: accounts.remove(current_actor, found.account)):
         flash(f"Service account {found.account.called} deleted.", "ok")
         return redirect_to(".index")
     effects = ["Nothing else changes."]

@@ -20,7 +20,7 @@ from app.web import exports
 from app.web.browsers import require_password
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor, current_settings
-from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.forms import ReasonForm, show_form, submit, submitted
 from app.web.listing import Query, read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -52,7 +52,7 @@ def new() -> ResponseReturnValue:
     """Create a user; only this response shows the one-time link to set the password."""
     require_password("create a user")
     form = NewUserForm(data={"root_role": str(Role.VIEWER.value)})
-    if account := attempt(form, lambda: accounts.create(current_actor, **form.values)):
+    if account := submit(form, lambda: accounts.create(current_actor, **form.values)):
         return _link_page(account, is_new=True)
     return show_form("access/users/new.html", form, roles=ROOT_ROLES)
 
@@ -74,7 +74,7 @@ def update(account_id: int) -> ResponseReturnValue:
         require_password(f"make {account.called} an Admin")
     if stale := _stale_edit(account_id).stale(present):
         return _user_page(account, form, stale)
-    changed = attempt(form, lambda: accounts.update(current_actor, account, **form.values))
+    changed = submit(form, lambda: accounts.update(current_actor, account, **form.values))
     if changed is None:
         return _user_page(accounts.get(account_id), form)
     flash(f"{account.called} saved." if changed else "Nothing changed.", "ok")
@@ -120,7 +120,7 @@ def revoke_token(account_id: int, token_id: int) -> ResponseReturnValue:
     """Revoke a user's personal token, after a page that shows what it is."""
     account, token = accounts.get(account_id), tokens.get(account_id, token_id)
     form = ReasonForm()
-    if carry_out(form, lambda: tokens.revoke(current_actor, account_id, token_id)):
+    if submitted(form, lambda: tokens.revoke(current_actor, account_id, token_id)):
         flash(f"Token {token.description} revoked. It no longer works.", "ok")
         return redirect_to(".show", account_id=account_id)
     return revoke_page(
@@ -145,7 +145,7 @@ def remove(account_id: int) -> ResponseReturnValue:
     """Delete a user, who can be restored for a while."""
     account, form = accounts.get_for_change(account_id), ReasonForm()
     require_password(f"delete user {account.called}")
-    if carry_out(form, lambda: accounts.remove(current_actor, account)):
+    if submitted(form, lambda: accounts.remove(current_actor, account)):
         flash(f"{account.called} deleted. You can restore them for 30 days.", "ok")
         return redirect_to(".index_deleted")
     return _removal_page(accounts.get(account_id), form)

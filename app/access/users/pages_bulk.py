@@ -14,7 +14,7 @@ from app.core.words import counted
 from app.web import signing
 from app.web.browsers import require_password
 from app.web.current import current_actor
-from app.web.forms import attempt, show_form, show_review
+from app.web.forms import show_form, show_review, submit
 from app.web.listing import ids_in
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -35,7 +35,7 @@ def choose() -> ResponseReturnValue:
 def review() -> ResponseReturnValue:
     """What would change for each person."""
     form = BulkForm()
-    effects = attempt(form, lambda: bulk.preview(current_actor, _ids(), form.changes))
+    effects = submit(form, lambda: bulk.preview(current_actor, _ids(), form.changes))
     return _review_page(form, effects) if effects else _choose_page(form)
 
 
@@ -45,7 +45,7 @@ def apply() -> ResponseReturnValue:
     form, shown = BulkForm(), signing.read("review", SUBJECT, request.form.get("plan", ""))
     if form.makes_admins:
         require_password(f"make {counted(len(_ids()), 'user')} Admins")
-    effects = attempt(form, lambda: bulk.apply(current_actor, _ids(), form.changes, shown=shown))
+    effects = submit(form, lambda: bulk.apply(current_actor, _ids(), form.changes, shown=shown))
     if effects is not None:
         changed = f"{counted(len(effects), 'user')} changed."
         flash(changed if effects else "Nothing changed.", "ok")

@@ -19,7 +19,7 @@ from app.core.words import counted
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.current import current_actor, current_settings
-from app.web.forms import ReasonForm, attempt, show_form
+from app.web.forms import ReasonForm, show_form, submit
 from app.web.listing import ids_in, is_number
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -96,7 +96,7 @@ def remove() -> ResponseReturnValue:
         return _review_page(form)
     require_password(f"delete {counted(len(ids), 'user')}")
     after = current_settings().inactivity
-    outcome = attempt(form, lambda: inactive.remove(current_actor, ids, after=after))
+    outcome = submit(form, lambda: inactive.remove(current_actor, ids, after=after))
     if outcome is None:
         return _review_page(form)
     return redirect_to(".removed", batch=outcome.batch_id)
@@ -112,7 +112,7 @@ def removed() -> ResponseReturnValue:
 def restore_all() -> ResponseReturnValue:
     """Restore everyone who was deleted together and is still deleted."""
     form, ids = ReasonForm(), [person["id"] for person in _act()["deleted"]]
-    restored = attempt(form, lambda: accounts.restore_all(current_actor, ids))
+    restored = submit(form, lambda: accounts.restore_all(current_actor, ids))
     if restored is None:
         return _removed_page(form)
     people = counted(len(restored), "user")

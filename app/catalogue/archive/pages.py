@@ -19,7 +19,7 @@ from app.core.permissions import Permission
 from app.core.words import counted
 from app.web import signing
 from app.web.current import current_actor, current_settings
-from app.web.forms import ReasonForm, attempt, show_review
+from app.web.forms import ReasonForm, show_review, submit
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -59,7 +59,7 @@ def confirm(
     if detach:
         current_actor.require(Permission.UPDATE_FEATURE_DEPENDENCY, project_id)
     shown = signing.read("review", _subject(project_id), request.form.get("plan", ""))
-    done = attempt(form, lambda: save(selection.names, detach, shown))
+    done = submit(form, lambda: save(selection.names, detach, shown))
     return done or _preview_page(project_id, form, shown)
 
 

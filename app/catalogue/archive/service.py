@@ -11,7 +11,7 @@ from app.catalogue.features import queries
 from app.catalogue.features.models import ArchivedDependency, Dependency, Feature
 from app.catalogue.features.queries import Edge
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import guard
+from app.catalogue.projects.approvals import require_approval
 from app.catalogue.projects.queries import visible_projects
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.usage import queries as usage
@@ -141,7 +141,7 @@ def archive(
             f"Other features depend on {listed(plan.blocked)}. Archive {listed(children)} too, "
             "or remove their dependency first."
         )
-    guard(actor, project_id, strategies.guarded_where_on(project_id, plan.ids.values()))
+    require_approval(actor, project_id, strategies.guarded_where_on(project_id, plan.ids.values()))
     _delete_dependencies(plan.dropped)
     now = utcnow()
     for chunk in chunks(plan.ids.values()):

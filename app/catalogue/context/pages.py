@@ -7,7 +7,7 @@ from app.catalogue.context.forms import ContextFieldForm, NewContextFieldForm, i
 from app.core.permissions import Access, Permission
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -35,7 +35,7 @@ def index() -> str:
 def new() -> ResponseReturnValue:
     """Create a context field."""
     form = NewContextFieldForm()
-    if created := attempt(form, lambda: service.create(current_actor, **form.values)):
+    if created := submit(form, lambda: service.create(current_actor, **form.values)):
         flash(f"Context field {created.name} created.", "ok")
         return redirect_to(".index")
     return show_form("catalogue/context/new.html", form)
@@ -56,7 +56,7 @@ def update(name: str) -> ResponseReturnValue:
     form = ContextFieldForm(data=current)
     if before := _stale_edit(name).stale(current):
         return _page(name, form, current, before)
-    changed = attempt(form, lambda: service.update(current_actor, field, **form.values))
+    changed = submit(form, lambda: service.update(current_actor, field, **form.values))
     if changed is None:
         return _page(name, form, current)
     flash(f"Context field {name} saved." if changed else "Nothing changed.", "ok")

@@ -8,7 +8,7 @@ from app.core.permissions import Access, Permission
 from app.web import exports
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -31,7 +31,7 @@ def index() -> ResponseReturnValue:
 def new() -> ResponseReturnValue:
     """Create an environment."""
     form = NewEnvironmentForm()
-    if created := attempt(form, lambda: service.create(current_actor, **form.values)):
+    if created := submit(form, lambda: service.create(current_actor, **form.values)):
         flash(f"Environment {created.name} created. No project uses it yet.", "ok")
         return redirect_to(".index")
     return show_form("catalogue/environments/new.html", form)
@@ -52,7 +52,7 @@ def update(name: str) -> ResponseReturnValue:
     form = EnvironmentForm(data=current)
     if before := _stale_edit(name).stale(current):
         return _page(name, form, current, before)
-    changed = attempt(form, lambda: service.update(current_actor, environment, **form.values))
+    changed = submit(form, lambda: service.update(current_actor, environment, **form.values))
     if changed is None:
         return _page(name, form, current)
     flash(f"Environment {name} saved." if changed else "Nothing changed.", "ok")

@@ -1,7 +1,7 @@
 from flask import Response
 
 from app.catalogue.favourites import schemas, service
-from app.catalogue.favourites.service import Marked
+from app.catalogue.favourites.service import FavouriteItem
 from app.core.permissions import Access
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
@@ -19,7 +19,7 @@ FEATURE = "/projects/<key:project_id>/features/<key:name>/favorites"
 
 @bp.get("/user/favorites", needs=Access.SIGNED_IN)
 @bp.response(200, schemas.FavouriteList)
-def index() -> dict[str, list[Marked]]:
+def index() -> dict[str, list[FavouriteItem]]:
     """List the caller's favourites
 
     Those in projects that the caller can no longer see are left out.

@@ -4,7 +4,7 @@ from werkzeug.wrappers import Response
 from app.catalogue.favourites import service
 from app.core.permissions import Access
 from app.web.current import current_actor
-from app.web.forms import ButtonForm, carry_out, tell_refusal
+from app.web.forms import ButtonForm, flash_errors, submitted
 from app.web.redirects import form_address, redirect_to_path
 from app.web.routes import PageBlueprint
 
@@ -32,6 +32,6 @@ def mark_feature(project_id: str, name: str) -> Response:
 def _mark(project_id: str, feature: str | None = None) -> Response:
     form, back = ButtonForm(), redirect_to_path(form_address())
     change = service.remove if "remove" in request.form else service.add
-    if not carry_out(form, lambda: change(current_actor, project_id, feature)):
-        return tell_refusal(form, back)
+    if not submitted(form, lambda: change(current_actor, project_id, feature)):
+        return flash_errors(form, back)
     return back

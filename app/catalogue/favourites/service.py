@@ -18,7 +18,7 @@ MOST = 100
 """How many one person can have, so that all fit on their home page."""
 
 
-class Marked(NamedTuple):
+class FavouriteItem(NamedTuple):
     """A favourite as it is now. ``feature`` is None for a project."""
 
     project_id: str
@@ -61,7 +61,7 @@ def is_one(actor: Actor, project_id: str, feature_id: int = 0) -> bool:
     return bool(db.session.scalar(sa.select(found)))
 
 
-def all_of(actor: Actor) -> list[Marked]:
+def all_of(actor: Actor) -> list[FavouriteItem]:
     """What the actor can still see of their favourites: projects first, then by name."""
     query = (
         sa.select(
@@ -81,7 +81,7 @@ def all_of(actor: Actor) -> list[Marked]:
         )
     )
     return [
-        Marked(project_id, project, feature, archived_at is not None)
+        FavouriteItem(project_id, project, feature, archived_at is not None)
         for project_id, project, feature, archived_at in db.session.execute(query)
     ]
 

@@ -47,7 +47,7 @@ def show_health(project_id: str) -> Health:
 
     How far its features have come, how old they are, and how many could go.
     """
-    return health.of(current_actor, project_id, stale_after=current_settings().stale_after)
+    return health.for_project(current_actor, project_id, stale_after=current_settings().stale_after)
 
 
 @bp.get("/features/<key:name>", needs=Access.SIGNED_IN)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from app.core.words import counted
 
-Facts = list[list[Any]]
+PlannedChanges = list[list[Any]]
 """[feature, [what is added], [what is removed]] of each feature that changes; JSON can hold it."""
 
 
@@ -20,7 +20,7 @@ class ChangeGroup(NamedTuple):
 
 
 def grouped(
-    facts: Facts, unchanged: Collection[str] = (), marked: Collection[str] = ()
+    facts: PlannedChanges, unchanged: Collection[str] = (), marked: Collection[str] = ()
 ) -> list[ChangeGroup]:
     """The features by their changes, large groups first and those without changes last."""
     names: defaultdict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
@@ -31,7 +31,7 @@ def grouped(
     return [*groups, _group((), (), unchanged, marked)] if unchanged else groups
 
 
-def differing(before: Facts, now: Facts) -> set[str]:
+def differing(before: PlannedChanges, now: PlannedChanges) -> set[str]:
     """The features with other changes than before."""
     changes = [{name: change for name, *change in facts} for facts in (before, now)]
     names = {name for found in changes for name in found}

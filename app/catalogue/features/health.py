@@ -45,7 +45,7 @@ class Changes(NamedTuple):
     number: int
 
 
-class Leftover(NamedTuple):
+class StaleFlag(NamedTuple):
     """A feature that is stale, or with ``life.proposal`` looks so."""
 
     feature: Feature
@@ -82,7 +82,7 @@ class Health:
         return kept * 100 // self.total if self.total else 100
 
 
-def of(actor: Actor, project_id: str, *, stale_after: timedelta) -> Health:
+def for_project(actor: Actor, project_id: str, *, stale_after: timedelta) -> Health:
     projects.require(actor, project_id)
     is_proposed = stale.is_proposed(StaleFilter.ANY, stale.before(stale_after))
     age = _age(Feature.created_at)
@@ -102,7 +102,7 @@ def of(actor: Actor, project_id: str, *, stale_after: timedelta) -> Health:
     return Health(stages, marked, proposed, ByAge(*ages), _on_ages(project_id))
 
 
-def leftovers(actor: Actor, project_id: str, *, stale_after: timedelta) -> list[Leftover]:
+def leftovers(actor: Actor, project_id: str, *, stale_after: timedelta) -> list[StaleFlag]:
     """The oldest features that are stale or proposed, at most LISTED of them."""
     projects.require(actor, project_id)
     is_proposed = stale.is_proposed(StaleFilter.ANY, stale.before(stale_after))
@@ -110,7 +110,7 @@ def leftovers(actor: Actor, project_id: str, *, stale_after: timedelta) -> list[
     query = query.order_by(Feature.created_at, Feature.id).limit(LISTED)
     found = list(db.session.scalars(query))
     lives = lifecycle.lives(found, stale_after=stale_after)
-    return [Leftover(feature, lives[feature.id]) for feature in found]
+    return [StaleFlag(feature, lives[feature.id]) for feature in found]
 
 
 def most_active(actor: Actor, project_id: str) -> list[Changes]:

@@ -21,12 +21,12 @@ from app.catalogue.projects import service as projects
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies import words
 from app.catalogue.strategies.models import Strategy
-from app.catalogue.strategies.words import Reach
+from app.catalogue.strategies.words import RolloutState
 from app.catalogue.tags import service as tags
 from app.core.permissions import Access, Permission
 from app.web import exports
 from app.web.current import current_actor, current_settings
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 from app.web.listing import read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -96,7 +96,7 @@ def index(project_id: str) -> ResponseReturnValue:
 def new(project_id: str) -> ResponseReturnValue:
     """Create a feature, and optionally the next one after it."""
     form = NewFeatureForm(data={"type": "release", "name": asked_name()})
-    if view := attempt(form, lambda: service.create(current_actor, project_id, **form.values)):
+    if view := submit(form, lambda: service.create(current_actor, project_id, **form.values)):
         flash(f"Feature {view.feature.name} created.", "ok")
         if "another" in request.form:
             return redirect_to(".new", project_id=project_id)
@@ -234,7 +234,7 @@ def _where_parent_is_off(project_id: str, view: FeatureView) -> set[str]:
     if not view.dependencies:
         return set()
     parent = service.get(current_actor, project_id, view.dependencies[0].feature)
-    hinders = Reach.OFF if view.dependencies[0].enabled else Reach.EVERYONE
+    hinders = RolloutState.OFF if view.dependencies[0].enabled else RolloutState.EVERYONE
     return {
         state.name
         for state in parent.environments

@@ -11,14 +11,14 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.features import bulk, changes, schemas, selections, service
 from app.catalogue.features.bulk import Edit, Settings
-from app.catalogue.features.changes import Facts
+from app.catalogue.features.changes import PlannedChanges
 from app.catalogue.features.forms import STATES, TYPE_NAMES, bulk_requests
 from app.catalogue.features.selections import ResolvedSelection
 from app.catalogue.projects import service as projects
 from app.core.permissions import Permission
 from app.web import signing
 from app.web.current import current_actor
-from app.web.forms import ReasonForm, attempt, show_review
+from app.web.forms import ReasonForm, show_review, submit
 from app.web.listing import read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -88,7 +88,7 @@ def undo(project_id: str) -> ResponseReturnValue:
 def _apply(project_id: str, edits: list[Edit], form: ReasonForm) -> Response | None:
     """The way on after the changes were made; None if they were refused."""
     shown = _shown(project_id)
-    applied = attempt(form, lambda: bulk.apply(current_actor, project_id, edits, shown=shown))
+    applied = submit(form, lambda: bulk.apply(current_actor, project_id, edits, shown=shown))
     if applied is None:
         return None
     batch_id, changed = applied
@@ -99,7 +99,7 @@ def _apply(project_id: str, edits: list[Edit], form: ReasonForm) -> Response | N
 
 
 def _review_page(
-    project_id: str, form: ReasonForm, shown: Facts | None = None
+    project_id: str, form: ReasonForm, shown: PlannedChanges | None = None
 ) -> ResponseReturnValue:
     selection = _selection(project_id)
     edit = _edit(selection)
@@ -120,7 +120,7 @@ def _review_page(
 
 
 def _undo_page(
-    project_id: str, form: ReasonForm, shown: Facts | None = None
+    project_id: str, form: ReasonForm, shown: PlannedChanges | None = None
 ) -> ResponseReturnValue:
     edits = bulk.reversal(current_actor, project_id, request.args.get("batch", ""))
     return _preview_page("catalogue/features/bulk_undo.html", project_id, form, edits, shown)
@@ -131,7 +131,7 @@ def _preview_page(
     project_id: str,
     form: ReasonForm,
     edits: list[Edit],
-    shown: Facts | None,
+    shown: PlannedChanges | None,
     **context: Any,
 ) -> ResponseReturnValue:
     """``shown``: what the page showed before, if that changed and was refused."""
@@ -161,9 +161,11 @@ def _edit(selection: ResolvedSelection) -> Edit:
     return Edit(selection.active, settings)
 
 
-def _shown(project_id: str) -> Facts:
+def _shown(project_id: str) -> PlannedChanges:
     """The facts that the review showed."""
-    facts: Facts = signing.read("review", _subject(project_id), request.form.get("plan", ""))
+    facts: PlannedChanges = signing.read(
+        "review", _subject(project_id), request.form.get("plan", "")
+    )
     return facts
 
 

@@ -20,7 +20,7 @@ def show(project_id: str) -> str:
     """How far the features of a project have come, and which could go."""
     settings = current_settings()
     after = settings.stale_after
-    found = health.of(current_actor, project_id, stale_after=after)
+    found = health.for_project(current_actor, project_id, stale_after=after)
     return render_template(
         "catalogue/features/health.html",
         overview=projects.overview(current_actor, project_id),

@@ -13,7 +13,7 @@ from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
 from app.core.permissions import Permission
 from app.web.current import current_actor
-from app.web.forms import carry_out, show_form
+from app.web.forms import show_form, submitted
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -27,7 +27,7 @@ def complete(project_id: str, name: str) -> ResponseReturnValue:
     """Say what became of a feature."""
     view = service.get(current_actor, project_id, name)
     form = CompletionForm(data=_completion_of(view.feature))
-    if carry_out(form, lambda: _complete(project_id, name, form)):
+    if submitted(form, lambda: _complete(project_id, name, form)):
         flash(f"Feature {name} marked as completed.", "ok")
         return _settings(project_id, name)
     return show_form(

@@ -15,7 +15,7 @@ from app.catalogue.strategies.queries import ProjectUse
 from app.core.permissions import Access, Permission
 from app.web.conflicts import FieldConflict, StaleEdit, Values
 from app.web.current import current_actor
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -47,7 +47,7 @@ def update(project_id: str, name: str) -> ResponseReturnValue:
         return _settings_page(project_id, view, form, seen)
     if conflicts := edit.field_conflicts(seen, present, form.settings):
         return _conflict_page(project_id, view, form, conflicts)
-    changed = attempt(form, lambda: service.update(current_actor, view.feature, **form.values))
+    changed = submit(form, lambda: service.update(current_actor, view.feature, **form.values))
     if changed is None:
         return _settings_page(project_id, view, form, seen)
     _tell(name, changed=changed)
@@ -79,7 +79,7 @@ def change_parent(
     view, form = service.get_for_change(current_actor, project_id, name), ParentForm()
     if before := _parent_edit(name).stale(parent_of(view)):
         return _tags_page(project_id, view, form, before)
-    done = attempt(form, lambda: save(form.values["parent"]))
+    done = submit(form, lambda: save(form.values["parent"]))
     return done or _tags_page(project_id, view, form)
 
 

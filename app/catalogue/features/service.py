@@ -9,7 +9,7 @@ from app.catalogue.features.models import Dependency, Feature, FeatureType, Stag
 from app.catalogue.features.queries import Edge, FeatureView, LifecycleStep
 from app.catalogue.features.stale import StaleFilter, UsageFilter
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import guard
+from app.catalogue.projects.approvals import require_approval
 from app.catalogue.projects.queries import visible_projects
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies.queries import EnvironmentState
@@ -283,7 +283,7 @@ def _exists(condition: sa.ColumnElement[bool]) -> bool:
 def _guard(actor: Actor, child: Feature) -> None:
     """A dependency reaches applications where the child is on."""
     environments = strategies.guarded_where_on(child.project_id, [child.id])
-    guard(actor, child.project_id, environments, feature=child.name)
+    require_approval(actor, child.project_id, environments, feature=child.name)
 
 
 def _dependency(child: Feature) -> Edge | None:

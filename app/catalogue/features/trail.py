@@ -22,7 +22,7 @@ SWITCHED = {
 }
 
 
-class Deed(NamedTuple):
+class HistoryEntry(NamedTuple):
     """A change of a feature; ``by``: a name, or “you”."""
 
     type: EventType
@@ -37,18 +37,18 @@ class Deed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Trail:
+class ChangeHistory:
     """What is known. The rest is too long ago, pruned, or not for this reader."""
 
-    created: Deed | None = None
-    archived: Deed | None = None
-    environments: dict[str, Deed] = field(default_factory=dict)
+    created: HistoryEntry | None = None
+    archived: HistoryEntry | None = None
+    environments: dict[str, HistoryEntry] = field(default_factory=dict)
 
 
-def of(actor: Actor, feature: Feature) -> Trail:
+def of(actor: Actor, feature: Feature) -> ChangeHistory:
     """The trail of a feature; an empty one for people who may not read its events."""
     if not actor.may_read_events(feature.project_id):
-        return Trail()
+        return ChangeHistory()
     query = (
         sa.select(
             Event.type,
@@ -65,7 +65,7 @@ def of(actor: Actor, feature: Feature) -> Trail:
     )
     latest = _deeds(actor, query.order_by(Event.id.desc()).limit(RECENT))
     first = _deeds(actor, query.order_by(Event.id).limit(1))
-    return Trail(
+    return ChangeHistory(
         _first(EventType.FEATURE_CREATED, first),
         _first(EventType.FEATURE_ARCHIVED, latest),
         {deed.environment: deed for deed in reversed(latest) if deed.environment is not None},
@@ -75,15 +75,15 @@ def of(actor: Actor, feature: Feature) -> Trail:
 def _deeds(
     actor: Actor,
     query: sa.Select[*tuple[EventType, datetime, str, str | None, str | None, Account | None]],
-) -> list[Deed]:
+) -> list[HistoryEntry]:
     found = []
     for type, at, username, reason, environment, account in db.session.execute(query):
         by = account.called if account else username
         if account is not None and account.id == actor.id:
             by = "you"
-        found.append(Deed(type, at, by, reason, environment))
+        found.append(HistoryEntry(type, at, by, reason, environment))
     return found
 
 
-def _first(type: EventType, deeds: Iterable[Deed]) -> Deed | None:
+def _first(type: EventType, deeds: Iterable[HistoryEntry]) -> HistoryEntry | None:
     return next((deed for deed in deeds if deed.type is type), None)

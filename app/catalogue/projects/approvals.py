@@ -55,12 +55,12 @@ def shortages(*conditions: sa.ColumnElement[bool]) -> list[Shortage]:
     return [Shortage(*row) for row in db.session.execute(query)]
 
 
-def guarded(project_id: str, environments: Iterable[str]) -> list[str]:
+def needing_approval(project_id: str, environments: Iterable[str]) -> list[str]:
     """Those of the environments in which changes need approvals, by name."""
     return [name for name, _ in _required(project_id, environments)]
 
 
-def guard(
+def require_approval(
     actor: Actor,
     project_id: str,
     environments: Iterable[str],
@@ -69,7 +69,7 @@ def guard(
     is_visible: bool = True,
     instead: str | None = None,
 ) -> None:
-    """Refuse a change that reaches applications in one of these environments, if it is guarded.
+    """Refuse a change that reaches applications in one of these environments, if it needs approval.
 
     Approvals of others let it pass, and so does the reason of an Admin, which the event log keeps.
     ``is_visible``: whether the refusal may name the project. ``instead``: what to do where this
@@ -129,7 +129,7 @@ def _how_to_propose(project_id: str, found: Sequence[sa.Row[str, int]]) -> str:
 
 
 def _required(project_id: str, environments: Iterable[str]) -> Sequence[sa.Row[str, int]]:
-    """The environments that are guarded, each with the approvals that a change needs."""
+    """The environments that need approval, each with the number that a change needs."""
     query = sa.select(Approval.environment, Approval.required_approvals).where(
         Approval.project_id == project_id, Approval.environment.in_(list(environments))
     )

@@ -20,7 +20,7 @@ from app.core.words import counted
 from app.web import exports, signing
 from app.web.conflicts import FieldConflict, StaleEdit, Values
 from app.web.current import current_actor
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 from app.web.listing import read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -79,7 +79,7 @@ def index() -> ResponseReturnValue:
 def new() -> ResponseReturnValue:
     """Create a project."""
     form = NewProjectForm(known_environments.every())
-    if project := attempt(form, lambda: service.create(current_actor, **form.values)):
+    if project := submit(form, lambda: service.create(current_actor, **form.values)):
         words = f"Project {project.name} created. You are its Owner."
         flash(" ".join([words, *form.clamped]), "ok")
         return redirect_to("feature_pages.index", project_id=project.id)
@@ -118,7 +118,7 @@ def update(project_id: str) -> ResponseReturnValue:
     losses = list(_losses(project, form.settings))
     if losses and (page := _review(project, form, losses)):
         return page
-    changed = attempt(form, lambda: _save(project, form))
+    changed = submit(form, lambda: _save(project, form))
     if changed is None:
         return _settings_page(form, project_id, seen)
     words = f"Project {form.values['name']} saved." if changed else "Nothing changed."

@@ -9,7 +9,7 @@ from app.catalogue.projects.forms import REMOVE, ROLES, MembersForm, NewMemberFo
 from app.core.permissions import Access, Permission, Role
 from app.web.conflicts import StaleEdit
 from app.web.current import current_actor
-from app.web.forms import attempt
+from app.web.forms import submit
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -36,7 +36,7 @@ def change(project_id: str) -> ResponseReturnValue:
         return _page(project_id, form)
     if any(current.get(id) != seen[id] for id in form.changes):
         return _page(project_id, form, seen=seen)
-    changed = attempt(form, lambda: members.change(current_actor, project, form.changes))
+    changed = submit(form, lambda: members.change(current_actor, project, form.changes))
     if changed is None:
         return _page(project_id, form)
     flash("Members saved." if changed else "Nothing changed.", "ok")
@@ -59,7 +59,7 @@ def add(project_id: str) -> ResponseReturnValue:
         return _page(project_id, adding=form)
     if held is not None and "change_role" not in request.form:
         return _page(project_id, adding=form, held=held)
-    done = attempt(form, lambda: members.set_role(current_actor, project, account.id, role))
+    done = submit(form, lambda: members.set_role(current_actor, project, account.id, role))
     if done is None:
         return _page(project_id, adding=form)
     flash(f"{account.called} is now {role.with_article} of {project.name}.", "ok")

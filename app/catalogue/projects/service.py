@@ -8,7 +8,7 @@ from app.accounts.models import Account
 from app.catalogue.environments import service as known_environments
 from app.catalogue.features.models import Feature
 from app.catalogue.projects import queries
-from app.catalogue.projects.approvals import guard
+from app.catalogue.projects.approvals import require_approval
 from app.catalogue.projects.models import (
     Approval,
     Member,
@@ -113,7 +113,7 @@ def overview(actor: Actor, project_id: str) -> Overview:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Audience:
     """How many accounts can see a project, how many cannot, and how many can change it."""
 
     see: int
@@ -121,16 +121,16 @@ class Reach:
     change: int
 
 
-def reach_by_mode(actor: Actor, project_id: str | None = None) -> dict[ProjectMode, Reach]:
+def reach_by_mode(actor: Actor, project_id: str | None = None) -> dict[ProjectMode, Audience]:
     """What each mode would mean with the accounts of today. A new project has no id."""
     count = queries.head_count(project_id, actor.id)
     is_default = project_id == DEFAULT_PROJECT
     editors_too = count.insiders_and_editors if is_default else count.insiders
     outsiders = count.everyone - count.insiders
     return {
-        ProjectMode.OPEN: Reach(count.everyone, 0, editors_too),
-        ProjectMode.PROTECTED: Reach(count.everyone, 0, count.insiders),
-        ProjectMode.PRIVATE: Reach(count.insiders, outsiders, count.insiders),
+        ProjectMode.OPEN: Audience(count.everyone, 0, editors_too),
+        ProjectMode.PROTECTED: Audience(count.everyone, 0, count.insiders),
+        ProjectMode.PRIVATE: Audience(count.insiders, outsiders, count.insiders),
     }
 
 
@@ -292,7 +292,7 @@ def _switch_off(actor: Actor, project: Project, environments: Collection[str]) -
     )
     found = set(db.session.scalars(on.distinct()))
     instead = "Switch the features off there first, in a change request."
-    guard(actor, project.id, found, instead=instead)
+    require_approval(actor, project.id, found, instead=instead)
     off = sa.update(FeatureState).where(
         FeatureState.enabled,
         FeatureState.environment.in_(found),

@@ -18,7 +18,7 @@ from app.core.permissions import Permission
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.current import current_actor
-from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.forms import ReasonForm, show_form, submit, submitted
 from app.web.listing import read_query
 from app.web.routes import PageBlueprint
 
@@ -96,14 +96,14 @@ def _rotate(scope: Scope, token_id: int) -> ResponseReturnValue:
         overlap = timedelta(hours=form.values["overlap_hours"])
         return service.rotate(current_actor, old, overlap=overlap)
 
-    if issued := attempt(form, replace):
+    if issued := submit(form, replace):
         return secret_page(scope, issued)
     return show_form("catalogue/sdk_tokens/rotate.html", form, scope=scope, token=token)
 
 
 def _revoke(scope: Scope, token_id: int) -> ResponseReturnValue:
     token, form = scope.token(token_id), ReasonForm()
-    if carry_out(
+    if submitted(
         form, lambda: service.revoke(current_actor, scope.token(token_id, for_change=True))
     ):
         flash(f"SDK token {token.name} revoked. It no longer works.", "ok")

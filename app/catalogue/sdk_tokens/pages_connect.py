@@ -16,7 +16,7 @@ from app.catalogue.usage import tokens
 from app.core.permissions import Permission
 from app.web.browsers import require_password
 from app.web.current import current_actor, current_settings
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("connect_pages", __name__)
@@ -107,7 +107,7 @@ def secret_page(scope: Scope, issued: IssuedSdkToken, place: TokenPlace | None =
 
 def _connect(scope: Scope, form: ConnectForm) -> ResponseReturnValue:
     require_password("connect an application")
-    if issued := attempt(form, lambda: _create(scope, form.values)):
+    if issued := submit(form, lambda: _create(scope, form.values)):
         return secret_page(scope, issued, form.where)
     offered = projects.names(current_actor, PROJECTS_OFFERED)
     return show_form(

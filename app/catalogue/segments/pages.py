@@ -16,7 +16,7 @@ from app.core.permissions import Access, Permission
 from app.web import exports, signing
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 from app.web.listing import MAX_LIMIT, read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -56,7 +56,7 @@ def new() -> ResponseReturnValue:
     """Create a segment."""
     form = NewSegmentForm(_projects(Permission.UPDATE_PROJECT_SEGMENT), EMPTY)
     if not form.take_step():
-        created = attempt(form, lambda: _create(form))
+        created = submit(form, lambda: _create(form))
         if created is not None:
             flash(f"Segment {created.name} created.", "ok")
             return redirect_to(".index")
@@ -101,7 +101,7 @@ def change(
         return _page(segment, form, before)
     if form.validate_on_submit() and (page := review(segment, form)):
         return page
-    done = attempt(form, lambda: save(segment, form))
+    done = submit(form, lambda: save(segment, form))
     return done or _page(service.get(current_actor, id), form)
 
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app.catalogue.constraints import service as rules
 from app.catalogue.constraints.models import Constraint
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import guard, guarded
+from app.catalogue.projects.approvals import needing_approval, require_approval
 from app.catalogue.segments import queries
 from app.catalogue.segments.models import Segment
 from app.catalogue.segments.queries import SegmentView, Use
@@ -95,7 +95,7 @@ def guarded_uses(actor: Actor, segment: Segment) -> dict[str | None, list[str]]:
     visible = _places(uses(actor, segment))
     found: dict[str | None, list[str]] = {}
     for project_id, names in _places(queries.uses(segment.id)).items():
-        if environments := guarded(project_id, names):
+        if environments := needing_approval(project_id, names):
             is_visible = project_id in visible
             found[project_id if is_visible else None] = environments if is_visible else []
     return found
@@ -233,7 +233,7 @@ def _require_project(actor: Actor, project_id: str) -> None:
 def _guard(actor: Actor, segment: Segment, found: list[Use]) -> None:
     visible = _places(uses(actor, segment))
     for project_id, environments in _places(found).items():
-        guard(actor, project_id, environments, is_visible=project_id in visible)
+        require_approval(actor, project_id, environments, is_visible=project_id in visible)
 
 
 def _places(found: Sequence[Use]) -> dict[str, set[str]]:

@@ -17,7 +17,7 @@ from app.catalogue.strategies.forms import (
 from app.core.permissions import Access, Permission
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -43,7 +43,7 @@ def new() -> ResponseReturnValue:
     """Create a strategy type."""
     form = NewStrategyTypeForm(EMPTY)
     if not form.take_step():
-        created = attempt(form, lambda: custom.create(current_actor, **form.values))
+        created = submit(form, lambda: custom.create(current_actor, **form.values))
         if created is not None:
             flash(f"Strategy type {created.name} created.", "ok")
             return redirect_to(".index")
@@ -67,7 +67,7 @@ def update(name: str) -> ResponseReturnValue:
         return _page(name, form, current)
     if before := _stale_edit(name).stale(current):
         return _page(name, form, current, before)
-    changed = attempt(form, lambda: custom.update(current_actor, type, **form.values))
+    changed = submit(form, lambda: custom.update(current_actor, type, **form.values))
     if changed is None:
         return _page(name, form, current)
     flash(f"Strategy type {name} saved." if changed else "Nothing changed.", "ok")

@@ -65,7 +65,7 @@ def compose(
     _check_stickiness(strategy)
 
 
-def use_of(project_id: str, environment: str) -> ProjectUse:
+def project_environment(project_id: str, environment: str) -> ProjectUse:
     """The environment, if the project uses it."""
     uses = queries.environments_of([project_id]).get(project_id, [])
     for use in uses:

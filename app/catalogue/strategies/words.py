@@ -11,7 +11,7 @@ from app.catalogue.strategies.models import Strategy, Variant
 WHOLE, GAP, HUES = 1_000, 6, 8
 
 
-class Reach(StrEnum):
+class RolloutState(StrEnum):
     """Whom a feature reaches in an environment."""
 
     EVERYONE = "everyone"
@@ -39,10 +39,10 @@ def summary(strategy: Strategy) -> str:
     return ("Paused: " if strategy.disabled else "") + plain(told(strategy))
 
 
-def reach(strategies: Sequence[Strategy], *, enabled: bool) -> Reach:
+def reach(strategies: Sequence[Strategy], *, enabled: bool) -> RolloutState:
     """Whom these strategies reach together."""
     if not enabled:
-        return Reach.OFF
+        return RolloutState.OFF
     shares = [
         (types.percent(strategy.name, strategy.parameters), _is_limited(strategy), strategy.name)
         for strategy in strategies
@@ -53,18 +53,18 @@ def reach(strategies: Sequence[Strategy], *, enabled: bool) -> Reach:
         for share, is_limited, name in shares
         if not is_limited
     ):
-        return Reach.EVERYONE
-    return Reach.NO_ONE if all(share == 0 for share, _, _ in shares) else Reach.SOME
+        return RolloutState.EVERYONE
+    return RolloutState.NO_ONE if all(share == 0 for share, _, _ in shares) else RolloutState.SOME
 
 
 def short(strategies: Sequence[Strategy], *, enabled: bool) -> str:
     """The state in a word or two, for lists: ``On``, ``25%``, ``Off``."""
     match reach(strategies, enabled=enabled):
-        case Reach.OFF:
+        case RolloutState.OFF:
             return "Off"
-        case Reach.EVERYONE:
+        case RolloutState.EVERYONE:
             return "On"
-        case Reach.NO_ONE:
+        case RolloutState.NO_ONE:
             return "0%"
     found = [strategy for strategy in strategies if not strategy.disabled]
     shares = {types.percent(strategy.name, strategy.parameters) for strategy in found}

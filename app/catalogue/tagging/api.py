@@ -2,7 +2,7 @@ from typing import Any
 
 from flask import Response
 
-from app.catalogue.tagging import schemas, service, type_names, vocabulary
+from app.catalogue.tagging import renaming, renaming_types, schemas, service
 from app.catalogue.tags.models import TagName, TagType
 from app.catalogue.tags.schemas import TagRef, TagTypeRow
 from app.core.permissions import Permission
@@ -57,33 +57,33 @@ RENAME_EXAMPLE = {
 @tags_bp.post("/rename", needs=Permission.UPDATE_TAG_TYPE, refuses=(404,))
 @tags_bp.arguments(schemas.TagReplacement, example=RENAME_EXAMPLE)
 @tags_bp.response(200, schemas.TagReplacementDone)
-def rename(data: dict[str, Any]) -> vocabulary.Done:
+def rename(data: dict[str, Any]) -> renaming.Done:
     """Rename a tag on all its features
 
     Needs UPDATE_FEATURE in every project that uses the tag. Refused if the new name is taken. The
     answer has the id of the batch, to undo it by.
     """
-    return vocabulary.rename(current_actor, data["tag"], data["to"])
+    return renaming.rename(current_actor, data["tag"], data["to"])
 
 
 @tags_bp.post("/merge", needs=Permission.UPDATE_TAG_TYPE, refuses=(404,))
 @tags_bp.arguments(schemas.TagReplacement, example=RENAME_EXAMPLE)
 @tags_bp.response(200, schemas.TagReplacementDone)
-def merge(data: dict[str, Any]) -> vocabulary.Done:
+def merge(data: dict[str, Any]) -> renaming.Done:
     """Replace a tag by another on all its features, and delete it
 
     Needs UPDATE_FEATURE in every project that uses the tag. The answer has the id of the batch, to
     undo it by.
     """
-    return vocabulary.merge(current_actor, data["tag"], data["to"])
+    return renaming.merge(current_actor, data["tag"], data["to"])
 
 
 @tags_bp.post("/undo", needs=Permission.UPDATE_TAG_TYPE, refuses=(404,))
 @tags_bp.arguments(schemas.TagBatch, example={"batch": "587c0e40-b0b3-4626-a58d-c3d5f098e73a"})
 @tags_bp.response(200, schemas.TagReplacementDone)
-def undo(data: dict[str, Any]) -> vocabulary.Done:
+def undo(data: dict[str, Any]) -> renaming.Done:
     """Undo a rename or a merge"""
-    return vocabulary.undo(current_actor, data["batch"])
+    return renaming.undo(current_actor, data["batch"])
 
 
 @tags_bp.post("/rename-type", needs=Permission.UPDATE_TAG_TYPE, refuses=(404, 409))
@@ -94,7 +94,7 @@ def rename_type(data: dict[str, str]) -> TagType:
 
     Needs UPDATE_FEATURE in every project that uses its tags.
     """
-    return type_names.rename(current_actor, data["type"], data["to"])
+    return renaming_types.rename(current_actor, data["type"], data["to"])
 
 
 @tags_bp.post("/delete", needs=Permission.DELETE_TAG_TYPE, refuses=(404,))
@@ -102,5 +102,5 @@ def rename_type(data: dict[str, str]) -> TagType:
 @tags_bp.response(200)
 def delete(data: dict[str, str]) -> Response:
     """Delete a tag that no feature has, active or archived"""
-    vocabulary.delete(current_actor, TagName(data["type"], data["value"]))
+    renaming.delete(current_actor, TagName(data["type"], data["value"]))
     return no_body()

@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.features import changes, selections
 from app.catalogue.features import service as features
-from app.catalogue.features.changes import Facts
+from app.catalogue.features.changes import PlannedChanges
 from app.catalogue.features.selections import ResolvedSelection
 from app.catalogue.projects import service as projects
 from app.catalogue.tagging import picker, service
@@ -26,7 +26,7 @@ from app.catalogue.tags.schemas import TagRef
 from app.core.permissions import Permission
 from app.web import signing
 from app.web.current import current_actor
-from app.web.forms import ReasonForm, attempt, show_form, show_review
+from app.web.forms import ReasonForm, show_form, show_review, submit
 from app.web.listing import is_number
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -88,7 +88,7 @@ def apply(project_id: str) -> ResponseReturnValue:
     selection, form = _selection(project_id), ReasonForm()
     edits = [_edit(selection, _choices(request.args))]
     shown = signing.read("review", _subject(project_id), request.form.get("plan", ""))
-    applied = attempt(form, lambda: service.apply(current_actor, project_id, edits, shown=shown))
+    applied = submit(form, lambda: service.apply(current_actor, project_id, edits, shown=shown))
     if applied is None:
         return _review_page(project_id, form, shown)
     return _result(project_id, *applied, of=len(selection.found))
@@ -123,7 +123,7 @@ def undo(project_id: str) -> ResponseReturnValue:
     form = ReasonForm()
     edits = service.reversal(current_actor, project_id, request.args.get("batch", ""))
     shown = signing.read("review", _subject(project_id), request.form.get("plan", ""))
-    applied = attempt(form, lambda: service.apply(current_actor, project_id, edits, shown=shown))
+    applied = submit(form, lambda: service.apply(current_actor, project_id, edits, shown=shown))
     if applied is None:
         return _undo_page(project_id, form, shown)
     return _result(project_id, *applied, of=sum(len(edit.features) for edit in edits))
@@ -178,7 +178,7 @@ def _creatable(text: str | None, type: str | None, types: Collection[str]) -> Ta
 
 
 def _review_page(
-    project_id: str, form: ReasonForm, shown: Facts | None = None
+    project_id: str, form: ReasonForm, shown: PlannedChanges | None = None
 ) -> ResponseReturnValue:
     selection = _selection(project_id)
     edit = _edit(selection, _choices(request.args))
@@ -199,7 +199,7 @@ def _review_page(
 
 
 def _undo_page(
-    project_id: str, form: ReasonForm, shown: Facts | None = None
+    project_id: str, form: ReasonForm, shown: PlannedChanges | None = None
 ) -> ResponseReturnValue:
     batch_id = request.args.get("batch", "")
     edits = service.reversal(current_actor, project_id, batch_id)
@@ -213,7 +213,7 @@ def _preview_page(
     project_id: str,
     form: ReasonForm,
     edits: list[Edit],
-    shown: Facts | None,
+    shown: PlannedChanges | None,
     **context: Any,
 ) -> ResponseReturnValue:
     """``shown``: what the page showed before, if that changed and was refused."""
@@ -257,7 +257,7 @@ def _edit(selection: ResolvedSelection, choices: Choices) -> Edit:
     )
 
 
-def _undone(edits: list[Edit]) -> Facts:
+def _undone(edits: list[Edit]) -> PlannedChanges:
     """What a batch changed, by the edits that undo it."""
     return [
         [name, [str(tag) for tag in edit.removed], [str(tag) for tag in edit.added]]

@@ -7,9 +7,9 @@ from markupsafe import Markup
 from marshmallow import ValidationError
 from werkzeug.wrappers import Response
 
-from app.catalogue.tagging import type_names, vocabulary
+from app.catalogue.tagging import renaming, renaming_types
 from app.catalogue.tagging.forms import NewNameForm, TypeNameForm
-from app.catalogue.tagging.vocabulary import Replacement
+from app.catalogue.tagging.renaming import Replacement
 from app.catalogue.tags import service as tags
 from app.catalogue.tags.models import TagName
 from app.catalogue.tags.schemas import TagRef
@@ -18,8 +18,8 @@ from app.core.permissions import Access, Permission
 from app.core.words import counted
 from app.web import signing
 from app.web.current import current_actor
-from app.web.forms import ButtonForm, ReasonForm, attempt, carry_out, show_form, tell_refusal
-from app.web.redirects import DONE, redirect_to, tell_with_undo
+from app.web.forms import ButtonForm, ReasonForm, flash_errors, show_form, submit, submitted
+from app.web.redirects import DONE, flash_with_undo, redirect_to
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("one_tag_pages", __name__, url_prefix="/tags")
@@ -34,7 +34,7 @@ def show(tag_id: int) -> str:
 @bp.post("/<id:tag_id>", needs=Permission.UPDATE_TAG_TYPE)
 def choose_name(tag_id: int) -> ResponseReturnValue:
     """Lead to the review of the new name."""
-    form = NewNameForm(vocabulary.get(tag_id), tags.types())
+    form = NewNameForm(renaming.get(tag_id), tags.types())
     if form.validate_on_submit():
         name = {"type": form.values["type"], "value": form.values["value"]}
         return redirect_to(".review", tag_id=tag_id, **name)
@@ -56,7 +56,7 @@ def replace(tag_id: int) -> ResponseReturnValue:
     form = ReasonForm()
     if not form.validate_on_submit():
         return _review(tag_id, plan, form), 400
-    change = vocabulary.merge if plan.is_merge else vocabulary.rename
+    change = renaming.merge if plan.is_merge else renaming.rename
     return redirect_to(".changed", batch=change(current_actor, plan.tag, plan.to).batch)
 
 
@@ -64,14 +64,14 @@ def replace(tag_id: int) -> ResponseReturnValue:
 def changed(batch: str) -> str:
     """Show what a rename or a merge did, and offer to undo it."""
     return render_template(
-        "catalogue/tags/changed.html", done=vocabulary.done(batch), hues=tags.hues()
+        "catalogue/tags/changed.html", done=renaming.done(batch), hues=tags.hues()
     )
 
 
 @bp.post("/changes/<key:batch>/undo", needs=Permission.UPDATE_TAG_TYPE)
 def undo(batch: str) -> Response:
     """Undo a rename or a merge."""
-    done = vocabulary.undo(current_actor, batch)
+    done = renaming.undo(current_actor, batch)
     flash(f"Undone. {counted(done.features, 'feature')} changed back to {done.to}.", "ok")
     return redirect_to("tag_pages.index")
 
@@ -79,8 +79,8 @@ def undo(batch: str) -> Response:
 @bp.post("/<id:tag_id>/delete", needs=Permission.DELETE_TAG_TYPE)
 def delete(tag_id: int) -> Response:
     """Delete a tag that no feature has."""
-    tag = vocabulary.get(tag_id)
-    vocabulary.delete(current_actor, tag)
+    tag = renaming.get(tag_id)
+    renaming.delete(current_actor, tag)
     flash(f"Tag {tag} deleted.", "ok")
     return redirect_to("tag_pages.index")
 
@@ -91,7 +91,7 @@ def _preview(tag_id: int) -> Replacement:
         to = TagName(**TagRef().load(given))
     except ValidationError as error:
         raise Invalid("This address does not name a tag. Open the tag and enter a name.") from error
-    return vocabulary.preview(current_actor, vocabulary.get(tag_id), to)
+    return renaming.preview(current_actor, renaming.get(tag_id), to)
 
 
 def _subject(tag_id: int) -> str:
@@ -102,11 +102,11 @@ def _subject(tag_id: int) -> str:
 def rename_type(name: str) -> ResponseReturnValue:
     """Show what renaming a tag type would change, and do it."""
     tags.get_type(name, for_change=False)
-    form, reach = TypeNameForm(), type_names.reach(current_actor, name)
-    if renamed := attempt(form, lambda: type_names.rename(current_actor, name, **form.values)):
+    form, reach = TypeNameForm(), renaming_types.reach(current_actor, name)
+    if renamed := submit(form, lambda: renaming_types.rename(current_actor, name, **form.values)):
         done = Markup("Tag type {} renamed to {}.").format(name, renamed.name)
         action = url_for(".rename_type_back", name=renamed.name, to=name)
-        tell_with_undo(done, action=action, what=f"renaming {name}")
+        flash_with_undo(done, action=action, what=f"renaming {name}")
         return redirect_to("tag_pages.show_type", name=renamed.name, _anchor=DONE)
     return show_form("catalogue/tags/rename_type.html", form, name=name, reach=reach)
 
@@ -115,21 +115,21 @@ def rename_type(name: str) -> ResponseReturnValue:
 def rename_type_back(name: str, to: str) -> Response:
     """Undo a rename."""
     form, back = ButtonForm(), redirect_to("tag_pages.show_type", name=name)
-    if not carry_out(form, lambda: type_names.rename(current_actor, name, to)):
-        return tell_refusal(form, back)
+    if not submitted(form, lambda: renaming_types.rename(current_actor, name, to)):
+        return flash_errors(form, back)
     flash(f"Tag type {name} is named {to} again.", "ok")
     return redirect_to("tag_pages.show_type", name=to)
 
 
 def _page(tag_id: int, form: NewNameForm | None = None) -> str:
-    tag = vocabulary.get(tag_id)
+    tag = renaming.get(tag_id)
     return render_template(
         "catalogue/tags/show.html",
         tag_id=tag_id,
         tag=tag,
         form=form or NewNameForm(tag, tags.types()),
         hues=tags.hues(),
-        use=vocabulary.use_of(current_actor, tag_id),
+        use=renaming.usage_count(current_actor, tag_id),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.catalogue.features import queries
-from app.catalogue.features.changes import Facts
+from app.catalogue.features.changes import PlannedChanges
 from app.catalogue.features.models import Feature
 from app.catalogue.projects import service as projects
 from app.catalogue.tags import service as tags
@@ -57,7 +57,7 @@ class Preview:
         return [name for name, c in self.changes.items() if not c.added and not c.removed]
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> PlannedChanges:
         """Every feature that changes, with its changes."""
         return [
             [name, [str(tag) for tag in change.added], [str(tag) for tag in change.removed]]
@@ -79,7 +79,7 @@ def change(
 
 
 def apply(
-    actor: Actor, project_id: str, edits: Collection[Edit], *, shown: Facts | None = None
+    actor: Actor, project_id: str, edits: Collection[Edit], *, shown: PlannedChanges | None = None
 ) -> tuple[str, dict[str, TagChange]]:
     """Apply several edits at once; the id of the batch, and the changes by feature name.
 

@@ -2,8 +2,8 @@ from typing import Any
 
 from flask import Response, url_for
 
-from app.catalogue.tags import alike, schemas, service
-from app.catalogue.tags.alike import Pair
+from app.catalogue.tags import duplicates, schemas, service
+from app.catalogue.tags.duplicates import Pair
 from app.catalogue.tags.models import TagType
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
@@ -33,7 +33,7 @@ def index_pairs() -> dict[str, list[Pair]]:
     Pairs of one type that differ in case, in punctuation, in a plural or in one letter. Of more
     than 5,000 tags the most used are compared. To merge a pair, send it to `/tags/merge`.
     """
-    return {"pairs": alike.pairs(current_actor)}
+    return {"pairs": duplicates.pairs(current_actor)}
 
 
 @bp.get("/tag-types", needs=Access.SIGNED_IN)

@@ -4,15 +4,15 @@ from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.catalogue.tags import alike, schemas, service
-from app.catalogue.tags.alike import NameDifference
+from app.catalogue.tags import duplicates, schemas, service
+from app.catalogue.tags.duplicates import NameDifference
 from app.catalogue.tags.forms import NewTagTypeForm, TagTypeForm, in_words
 from app.catalogue.tags.models import SIMPLE
 from app.core.permissions import Access, Permission
 from app.web import exports
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 from app.web.listing import read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -47,7 +47,9 @@ def index() -> ResponseReturnValue:
         types={type.name: type for type in types},
         type_choices=[(type.name, type.name) for type in types],
         counts=service.type_uses(),
-        pairs=alike.pairs(current_actor) if current_actor.may(Permission.UPDATE_TAG_TYPE) else [],
+        pairs=duplicates.pairs(current_actor)
+        if current_actor.may(Permission.UPDATE_TAG_TYPE)
+        else [],
         differ=DIFFER,
         pairs_shown=PAIRS_SHOWN,
     )
@@ -57,7 +59,7 @@ def index() -> ResponseReturnValue:
 def new_type() -> ResponseReturnValue:
     """Create a tag type."""
     form = NewTagTypeForm(data={"hue": "1"})
-    if created := attempt(form, lambda: service.create_type(current_actor, **form.values)):
+    if created := submit(form, lambda: service.create_type(current_actor, **form.values)):
         flash(f"Tag type {created.name} created.", "ok")
         return redirect_to(".index")
     return show_form("catalogue/tags/new_type.html", form)
@@ -78,7 +80,7 @@ def update_type(name: str) -> ResponseReturnValue:
     form = TagTypeForm(data=current)
     if before := _stale_edit(name).stale(current):
         return _type_page(name, form, current, before)
-    changed = attempt(form, lambda: service.update_type(current_actor, tag_type, **form.values))
+    changed = submit(form, lambda: service.update_type(current_actor, tag_type, **form.values))
     if changed is None:
         return _type_page(name, form, current)
     flash(f"Tag type {name} saved." if changed else "Nothing changed.", "ok")

@@ -2,7 +2,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from app.catalogue.tags.alike import NameDifference
+from app.catalogue.tags.duplicates import NameDifference
 from app.catalogue.tags.models import HUES, SIMPLE
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import Ignored, QueryBoolean, Schema, SingleLine, WholeNumber

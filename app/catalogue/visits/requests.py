@@ -5,8 +5,8 @@ from http import HTTPStatus
 from flask import Flask, Response, current_app, g, request
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.catalogue.visits.pending import PendingVisits
 from app.catalogue.visits.service import VisitedPlace
-from app.catalogue.visits.waiting import PendingVisits
 from app.core.actor import Actor
 from app.core.db import must_wait_to_write
 from app.core.errors import DomainError

@@ -6,7 +6,7 @@ from app.delivery.origins import service
 from app.delivery.origins.forms import OriginsForm
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
-from app.web.forms import attempt
+from app.web.forms import submit
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -29,7 +29,7 @@ def update() -> ResponseReturnValue:
     form = OriginsForm(data=current)
     if before := _stale_edit().stale(current):
         return _page(form, current, before)
-    changed = attempt(
+    changed = submit(
         form, lambda: service.set_origins(current_actor, form.values["frontend_api_origins"])
     )
     if changed is None:

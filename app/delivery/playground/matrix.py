@@ -42,7 +42,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ExplainedAnswer:
     """The reasons of one answer; ``note``: the variant, or why not, in a few words."""
 
     person: Person
@@ -63,7 +63,7 @@ class MatrixRow:
     feature: str
     project_id: str
     cells: Mapping[str, Cell]
-    told: Mapping[str, Sequence[Told]]
+    told: Mapping[str, Sequence[ExplainedAnswer]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Matrix:
             if column.environment in places
         }
 
-    def _row(self, feature: str, told: dict[tuple[str, str], list[Told]]) -> MatrixRow:
+    def _row(self, feature: str, told: dict[tuple[str, str], list[ExplainedAnswer]]) -> MatrixRow:
         here = {title: told[feature, title] for title in self.outcomes[feature]}
         cells = {
             title: Cell(
@@ -143,10 +143,10 @@ class Matrix:
         }
         return MatrixRow(feature, self.playground.projects[feature], cells, here)
 
-    def _told(self, asked: Asked, explanation: Explanation) -> Told:
+    def _told(self, asked: Asked, explanation: Explanation) -> ExplainedAnswer:
         facts = self.playground.features[asked.place]
         given = asked.person.values
-        return Told(
+        return ExplainedAnswer(
             asked.person,
             explanation.answer.is_on,
             "" if explanation.answer.variant == NO_VARIANT else explanation.answer.variant,
@@ -156,9 +156,9 @@ class Matrix:
         )
 
 
-def alike(people: Sequence[Told]) -> list[tuple[Told, int]]:
+def group_equal(people: Sequence[ExplainedAnswer]) -> list[tuple[ExplainedAnswer, int]]:
     """The first of those with the same answer and the same reason, and how many more there are."""
-    found: dict[tuple[bool, str], list[Told]] = {}
+    found: dict[tuple[bool, str], list[ExplainedAnswer]] = {}
     for each in people:
         found.setdefault((each.is_on, each.note), []).append(each)
     return [(group[0], len(group) - 1) for group in found.values()]

@@ -10,7 +10,7 @@ from app.catalogue.context import service as context
 from app.core.permissions import Access
 from app.delivery.playground import api_rows, forms, schemas, words
 from app.delivery.playground.forms import PERSON, Sent
-from app.delivery.playground.matrix import ROWS, Column, Matrix, MatrixRow, Only, alike
+from app.delivery.playground.matrix import ROWS, Column, Matrix, MatrixRow, Only, group_equal
 from app.delivery.playground.pages_question import Choices, choices_in, people_asked
 from app.delivery.playground.service import Playground
 from app.web import exports
@@ -90,7 +90,7 @@ def _result(playground: Playground, choices: Choices) -> dict[str, Any]:
         "api": _api(choices, given[0] if len(given) == 1 else None),
         "own_address": _own_address,
         "for_everyone": lambda row: _for_everyone(row, columns, main),
-        "alike": alike,
+        "alike": group_equal,
     }
 
 

@@ -23,7 +23,7 @@ from app.delivery.sdk.http import (
     json_answer,
     refused,
 )
-from app.delivery.sdk.payloads import Question
+from app.delivery.sdk.payloads import EvaluationRequest
 from app.delivery.sdk.reports import Caller, Reports
 from app.delivery.sdk.source import Reader, Source
 
@@ -95,7 +95,7 @@ class ClientApi:
         return answer
 
     def _still_holds(
-        self, reader: Reader, caller: Caller | None, question: Question, etag: str
+        self, reader: Reader, caller: Caller | None, question: EvaluationRequest, etag: str
     ) -> bool:
         """Whether a poll that found nothing new would find nothing new again."""
         answers = self._source.answers_at_hand(reader)
@@ -143,17 +143,17 @@ class ClientApi:
         return body_of(environ, self._max_bytes)
 
 
-def _question(environ: WSGIEnvironment, reader: Reader) -> Question:
+def _question(environ: WSGIEnvironment, reader: Reader) -> EvaluationRequest:
     is_inlined = _is_inlined(environ.get("HTTP_UNLEASH_CLIENT_SPEC"))
     query = environ.get("QUERY_STRING")
     if not query:
-        return Question(reader.projects, is_inlined)
+        return EvaluationRequest(reader.projects, is_inlined)
     asked = parse_qs(query)
     projects = reader.projects
     if projects is None and "*" not in asked.get("project", ["*"]):
         projects = tuple(sorted(set(asked["project"])))
     prefix, tags = asked.get("namePrefix", [""])[0], tuple(sorted(set(asked.get("tag", ()))))
-    return Question(projects, is_inlined, prefix, tags)
+    return EvaluationRequest(projects, is_inlined, prefix, tags)
 
 
 def _is_inlined(spec: str | None) -> bool:

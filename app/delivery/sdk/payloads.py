@@ -16,7 +16,7 @@ ETAG_LENGTH = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EvaluationRequest:
     """Which features are wanted; ``projects``: None for all. ``tags``: one of these is enough."""
 
     projects: tuple[str, ...] | None
@@ -41,20 +41,20 @@ class Answers:
 
     state: DeliveredState
     tagged: Callable[[Iterable[str]], set[str]]
-    _known: dict[Question | tuple[str, bool], Payload] = field(default_factory=dict)
+    _known: dict[EvaluationRequest | tuple[str, bool], Payload] = field(default_factory=dict)
 
-    def all(self, question: Question) -> Payload:
+    def all(self, question: EvaluationRequest) -> Payload:
         """The features that the question asks for."""
         if (known := self._known.get(question)) is not None:
             return known
         return self._keep(question, self._make(question))
 
-    def etag(self, question: Question) -> str | None:
+    def etag(self, question: EvaluationRequest) -> str | None:
         """That of the answer to a question that was asked before."""
         known = self._known.get(question)
         return None if known is None else known.etag
 
-    def one(self, name: str, question: Question) -> Payload | None:
+    def one(self, name: str, question: EvaluationRequest) -> Payload | None:
         """One of these features, or None if it isn't among them."""
         if (known := self._known.get((name, question.is_inlined))) is not None:
             return known if self._is_wanted(self.state.features[name], question) else None
@@ -64,17 +64,17 @@ class Answers:
         body = feature.inlined if question.is_inlined else feature.by_reference
         return self._keep((name, question.is_inlined), Payload(body, _digest(body)))
 
-    def _keep(self, key: Question | tuple[str, bool], payload: Payload) -> Payload:
+    def _keep(self, key: EvaluationRequest | tuple[str, bool], payload: Payload) -> Payload:
         if len(self._known) >= MOST:
             self._known.clear()
         self._known[key] = payload
         return payload
 
-    def _is_wanted(self, feature: DeliveredFeature, question: Question) -> bool:
+    def _is_wanted(self, feature: DeliveredFeature, question: EvaluationRequest) -> bool:
         in_project = question.projects is None or feature.project in question.projects
         return in_project and feature.name.startswith(question.prefix)
 
-    def _make(self, question: Question) -> Payload:
+    def _make(self, question: EvaluationRequest) -> Payload:
         wanted = [f for f in self.state.features.values() if self._is_wanted(f, question)]
         if question.tags:
             tagged = self.tagged(question.tags)
@@ -95,7 +95,7 @@ class Answers:
         return Payload(b"".join(parts), etag)
 
 
-def _query(environment: str, question: Question) -> bytes:
+def _query(environment: str, question: EvaluationRequest) -> bytes:
     """What was asked for, as SDKs read it."""
     asked: dict[str, object] = {}
     if question.projects is not None:

@@ -16,7 +16,7 @@ from app.catalogue.features.models import Feature
 from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject, SdkTokenType
 from app.catalogue.tags.models import FeatureTag, Tag
 from app.core.clock import utcnow
-from app.core.commits import Version, Watch
+from app.core.commits import DataVersion, Version
 from app.core.db import Begin, beginning, db, rows, transact
 from app.core.errors import DomainError, Unavailable
 from app.core.events.models import Event, EventHead
@@ -98,7 +98,7 @@ class Source:
         self._context = context
         self._lock = threading.RLock()
         self._engine: sa.Engine | None = None
-        self._watch = Watch()
+        self._watch = DataVersion()
         self._seen: Version | None = None
         self._looked_at = float("-inf")
         self._away_since: float | None = None

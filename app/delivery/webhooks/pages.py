@@ -14,7 +14,7 @@ from app.web import exports
 from app.web.browsers import require_password
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor, current_key, current_settings
-from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.forms import ReasonForm, show_form, submit, submitted
 from app.web.listing import PageQuery, read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -54,7 +54,7 @@ def new() -> ResponseReturnValue:
     require_password("create a webhook")
     form = NewWebhookForm(_projects(), NEW)
     hosts = current_settings().webhook_hosts
-    issued = attempt(
+    issued = submit(
         form, lambda: service.create(current_actor, key=current_key(), hosts=hosts, **form.values)
     )
     return (
@@ -99,7 +99,7 @@ def update(webhook_id: int) -> ResponseReturnValue:
     if before := _stale_edit(webhook_id).stale(current):
         return _edit_page(webhook, form, current, before)
     hosts = current_settings().webhook_hosts
-    changed = attempt(
+    changed = submit(
         form, lambda: service.update(current_actor, webhook, hosts=hosts, **form.values)
     )
     if changed is None:
@@ -118,7 +118,7 @@ def rotate(webhook_id: int) -> ResponseReturnValue:
         found = service.get(webhook_id, for_change=True)
         return service.rotate(current_actor, found, key=current_key())
 
-    issued = attempt(form, replace)
+    issued = submit(form, replace)
     return (
         _secret_page(issued)
         if issued
@@ -131,7 +131,7 @@ def remove(webhook_id: int) -> ResponseReturnValue:
     """Delete a webhook, after a page that says what is lost."""
     webhook, form = service.get(webhook_id), ReasonForm()
     view = traffic.view(webhook)
-    if carry_out(
+    if submitted(
         form, lambda: service.remove(current_actor, service.get(webhook_id, for_change=True))
     ):
         flash(f"Webhook {webhook.name} deleted.", "ok")

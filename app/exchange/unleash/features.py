@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.catalogue.projects import service as projects
-from app.catalogue.strategies.service import use_of
+from app.catalogue.strategies.service import project_environment
 from app.core.actor import Actor
 from app.core.errors import Invalid, NoAccess
 from app.core.permissions import Permission
@@ -91,7 +91,7 @@ _ALL = Decisions(Choice.TAKE)
 
 def _plan(actor: Actor, project_id: str, environment: str, wanted: Wanted) -> Plan:
     projects.require_for_content(actor, project_id)
-    use_of(project_id, environment)
+    project_environment(project_id, environment)
     return configuration.plan(wanted, _ALL)
 
 

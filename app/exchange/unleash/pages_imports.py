@@ -18,7 +18,7 @@ from app.exchange.unleash.models import Import, ImportState
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.current import current_actor, current_settings
-from app.web.forms import ReasonForm, attempt, carry_out, show_form
+from app.web.forms import ReasonForm, show_form, submit, submitted
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -41,7 +41,7 @@ def index() -> ResponseReturnValue:
 def new() -> ResponseReturnValue:
     """Choose where to read from."""
     form = forms.NewImportForm()
-    if found := attempt(form, lambda: api_imports.begin(form.values)):
+    if found := submit(form, lambda: api_imports.begin(form.values)):
         return redirect_to(".show", import_id=found.id)
     settings = current_settings()
     return show_form(
@@ -106,7 +106,7 @@ def apply(import_id: int) -> ResponseReturnValue:
     """Carry out the plan that was shown, in the background."""
     form = forms.ApplyForm()
     require_password("import what the plan says")
-    if attempt(form, lambda: imports.begin_applying(import_id)):
+    if submit(form, lambda: imports.begin_applying(import_id)):
         requests.apply(import_id, form.values["digest"])
     for _, message in form.problems:
         flash(message, "warn")
@@ -118,7 +118,7 @@ def undo(import_id: int) -> ResponseReturnValue:
     """Undo an import, after a page that says what that means."""
     found, form = imports.get(import_id), ReasonForm()
     require_password(f"undo import {import_id}")
-    if carry_out(form, lambda: undoing.undo(current_actor, import_id)):
+    if submitted(form, lambda: undoing.undo(current_actor, import_id)):
         flash(f"Import {import_id} is undone.", "ok")
         return redirect_to(".show", import_id=import_id)
     plan, _ = imports.report(found)

@@ -8,7 +8,7 @@ from app.core.events.verification import Head
 from app.core.events.words import sentence
 from app.core.words import counted
 from app.operations.cli.commands import Output, change_command, query_command, table, validated
-from app.operations.upkeep import heads as operation
+from app.operations.upkeep import checkpoints as operation
 from app.portal.event_log import service as event_log
 from app.portal.event_log.schemas import EventQuery, EventRow
 from app.web.current import current_settings

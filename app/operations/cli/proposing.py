@@ -6,7 +6,7 @@ it changes things at once, as Admins can.
 
 from collections.abc import Iterable, Sequence
 
-from app.catalogue.projects.approvals import guarded
+from app.catalogue.projects.approvals import needing_approval
 from app.core.actor import Actor
 from app.core.words import counted
 from app.operations.cli.commands import Output
@@ -20,7 +20,7 @@ def guarded_place(actor: Actor, project: str, environments: Iterable[str]) -> st
     """The environment to propose a change in; None if it can be made, or will be refused."""
     if actor.reason:
         return None
-    found = guarded(project, environments)
+    found = needing_approval(project, environments)
     return found[0] if len(found) == 1 else None
 
 

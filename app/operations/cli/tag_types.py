@@ -2,7 +2,7 @@ from typing import Any
 
 import click
 
-from app.catalogue.tagging import type_names
+from app.catalogue.tagging import renaming_types
 from app.catalogue.tagging.schemas import TypeRenaming
 from app.catalogue.tags import schemas, service
 from app.catalogue.tags.models import HUES, TagType
@@ -65,7 +65,7 @@ def update(actor: Actor, name: str, **given: Any) -> Output:
 def rename(actor: Actor, name: str, to: str) -> Output:
     """Rename the tag type NAME to TO, with its tags on all features."""
     values = validated(TypeRenaming, {"type": name, "to": to})
-    return _output(type_names.rename(actor, values["type"], values["to"]))
+    return _output(renaming_types.rename(actor, values["type"], values["to"]))
 
 
 @tag_type.command()

@@ -20,7 +20,7 @@ from app.core.logs import LOGGER
 from app.factory import create_app
 from app.operations.server.background import background
 from app.operations.server.instance import migrate, set_up_home
-from app.operations.upkeep import heads
+from app.operations.upkeep import checkpoints
 from app.operations.upkeep.backup import last_backup
 from app.operations.upkeep.progress import OperationFailed
 from app.web.metrics import Metrics
@@ -82,7 +82,7 @@ def write_down_end(app: Flask) -> None:
     settings: Settings = app.config["SETTINGS"]
     with app.app_context():
         try:
-            heads.write_down(settings.home)
+            checkpoints.write_down(settings.home)
         except (OSError, SQLAlchemyError, OperationFailed, Unavailable) as error:
             LOGGER.warning("the end of the event log was not written down: %s", error)
     close_database(app)

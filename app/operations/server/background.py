@@ -16,7 +16,7 @@ from app.delivery.sdk.reports import Reports
 from app.delivery.webhooks import outbox
 from app.operations.server.chores import Chores, every
 from app.operations.server.webhooks import Sender
-from app.operations.upkeep.heads import write_down_if_due
+from app.operations.upkeep.checkpoints import write_down_if_due
 from app.releases.change_requests import applying
 from app.web.metrics import Metrics
 

@@ -10,7 +10,7 @@ from app.core import config, logs, migrations
 from app.core.config import Settings, from_environment
 from app.core.config.setting import WrongSetting
 from app.core.db import db, unit_of_work
-from app.operations.upkeep.heads import HEADS, has_served
+from app.operations.upkeep.checkpoints import HEADS, has_served
 
 
 class DatabaseMissing(Exception):

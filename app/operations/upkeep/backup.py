@@ -26,7 +26,7 @@ from app.core import migrations
 from app.core.clock import utcnow
 from app.core.config import KEY_FILE, Settings
 from app.core.files import revisions
-from app.operations.upkeep.heads import HEADS
+from app.operations.upkeep.checkpoints import HEADS
 from app.operations.upkeep.progress import OperationFailed, Progress
 from app.operations.upkeep.snapshots import SNAPSHOTS, Snapshots, tables_in
 from app.operations.upkeep.table_digests import TableDigest, combined_digest, differing_tables

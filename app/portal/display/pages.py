@@ -5,7 +5,7 @@ from app.core.permissions import Access
 from app.portal.display import schemas, service
 from app.portal.display.forms import DisplayForm
 from app.web.current import current_actor
-from app.web.forms import carry_out, show_form
+from app.web.forms import show_form, submitted
 from app.web.redirects import own_path, redirect_to_path
 from app.web.routes import PageBlueprint
 
@@ -28,7 +28,7 @@ def choose(page: str) -> ResponseReturnValue:
     """Choose which parts of a page are shown to the reader."""
     choice, back = schemas.choice(page), own_path(request.args.get("back"))
     form = DisplayForm(choice, service.hidden(current_actor, page))
-    if carry_out(
+    if submitted(
         form, lambda: service.hide(current_actor, page, form.values["hidden"], choice.parts)
     ):
         flash("Saved what you see here.", "ok")

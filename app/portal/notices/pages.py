@@ -7,7 +7,7 @@ from app.core.permissions import Access
 from app.portal.event_log.pages import rows_of
 from app.portal.notices import schemas, service
 from app.web.current import current_actor
-from app.web.forms import SchemaForm, carry_out, tell_refusal
+from app.web.forms import SchemaForm, flash_errors, submitted
 from app.web.listing import NewestQuery, read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -40,7 +40,7 @@ def index() -> ResponseReturnValue:
 def mark_read() -> Response:
     """Mark those as read that the reader has seen, and all before them."""
     form, back = ReadForm(), redirect_to(".index")
-    if not carry_out(form, lambda: service.mark_read(current_actor, **form.values)):
-        return tell_refusal(form, back)
+    if not submitted(form, lambda: service.mark_read(current_actor, **form.values)):
+        return flash_errors(form, back)
     flash("All notices marked as read.", "ok")
     return back

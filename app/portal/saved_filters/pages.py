@@ -11,7 +11,7 @@ from app.portal.saved_filters.forms import NameForm, NewSavedFilterForm
 from app.portal.saved_filters.models import SavedFilter
 from app.portal.saved_filters.schemas_lists import filters_in, lists, title_of
 from app.web.current import current_actor
-from app.web.forms import ButtonForm, attempt, carry_out, show_form, tell_refusal
+from app.web.forms import ButtonForm, flash_errors, show_form, submit, submitted
 from app.web.redirects import redirect_to, redirect_to_path
 from app.web.routes import PageBlueprint
 
@@ -52,7 +52,7 @@ def new() -> ResponseReturnValue:
         path, query = form.values["address"]
         return service.create(current_actor, name=form.values["name"], path=path, query=query)
 
-    if saved := attempt(form, create):
+    if saved := submit(form, create):
         flash(f"Filters saved as {saved.name}.", "ok")
         return redirect_to_path(saved.address)
     return show_form("portal/saved_filters/new.html", form, list=form.list_title)
@@ -69,7 +69,7 @@ def edit(id: int) -> ResponseReturnValue:
     """Rename saved filters."""
     saved = service.get(current_actor, id, for_change=request.method == "POST")
     form = NameForm(data={"name": saved.name})
-    if carry_out(form, lambda: service.rename(saved, **form.values)):
+    if submitted(form, lambda: service.rename(saved, **form.values)):
         flash(f"Filters renamed to {saved.name}.", "ok")
         return redirect_to(".index")
     return show_form("portal/saved_filters/edit.html", form, saved=saved, list=title_of(saved.path))
@@ -79,7 +79,7 @@ def edit(id: int) -> ResponseReturnValue:
 def remove(id: int) -> Response:
     """Delete saved filters."""
     form, back, saved = ButtonForm(), redirect_to(".index"), service.get(current_actor, id)
-    if not carry_out(form, lambda: service.remove(saved)):
-        return tell_refusal(form, back)
+    if not submitted(form, lambda: service.remove(saved)):
+        return flash_errors(form, back)
     flash(f"Saved filters {saved.name} deleted.", "ok")
     return back

@@ -2,7 +2,7 @@ from flask import url_for
 from marshmallow import fields, validate
 
 from app.core.search import Hit
-from app.portal.search.asking import LONGEST
+from app.portal.search.query import LONGEST
 from app.portal.search.service import SHOWN
 from app.portal.search.sources import KINDS, MOST
 from app.web.schemas import QueryNumber, Schema, SingleLine

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from app.core.actor import Actor
 from app.core.search import Hit, Kind, Searched
 from app.portal.search import sources, suggestions
-from app.portal.search.asking import Question, read
 from app.portal.search.matching import Rank, rank
+from app.portal.search.query import SearchQuery, read
 from app.portal.search.sources import PAGES
 
 SHOWN = 5
@@ -49,7 +49,7 @@ class HitGroup:
 class Results:
     """``suggestion``: what may have been meant where nothing is found."""
 
-    question: Question
+    question: SearchQuery
     groups: list[HitGroup]
     suggestion: str | None = None
 
@@ -98,7 +98,7 @@ def kinds(actor: Actor) -> list[Kind]:
     return [*(one.kind for one in sources.SEARCHED if one.visible(actor) is not None), PAGES]
 
 
-def _checked(question: Question) -> Question:
+def _checked(question: SearchQuery) -> SearchQuery:
     """The question with the environment as it is written; without one, its words are words."""
     if question.state is None:
         return question
@@ -107,7 +107,7 @@ def _checked(question: Question) -> Question:
     return question.as_text() if name is None else replace(question, state=(is_on, name))
 
 
-def _searched(question: Question) -> list[Searched]:
+def _searched(question: SearchQuery) -> list[Searched]:
     if question.only_pages:
         return []
     if question.state is not None:
@@ -116,7 +116,7 @@ def _searched(question: Question) -> list[Searched]:
 
 
 def _group(
-    actor: Actor, source: Searched, question: Question, part: slice, *, everywhere: bool = False
+    actor: Actor, source: Searched, question: SearchQuery, part: slice, *, everywhere: bool = False
 ) -> HitGroup:
     found = sources.found(actor, source, question, everywhere=everywhere)
     total = min(len(found), sources.MOST)
@@ -126,7 +126,7 @@ def _group(
     return HitGroup(source.kind, hits, total, len(found) > sources.MOST, best)
 
 
-def _pages(question: Question, pages: Sequence[PageEntry], part: slice) -> HitGroup:
+def _pages(question: SearchQuery, pages: Sequence[PageEntry], part: slice) -> HitGroup:
     words = question.words
     ranked = [
         (rank(words, [entry.hit.name]), entry.hit)

@@ -14,8 +14,8 @@ from app.core.actor import Actor
 from app.core.db import db, rows
 from app.core.search import Kind, Searched
 from app.delivery import search as delivery
-from app.portal.search.asking import Question
 from app.portal.search.matching import Rank, matches, rank, starts
+from app.portal.search.query import SearchQuery
 
 MOST = 500
 """As many rows of a kind are counted and can be shown. There may be more."""
@@ -37,7 +37,7 @@ class Match(NamedTuple):
 
 
 def found(
-    actor: Actor, source: Searched, question: Question, *, everywhere: bool = False
+    actor: Actor, source: Searched, question: SearchQuery, *, everywhere: bool = False
 ) -> list[Match]:
     """Up to MOST + 1 rows that match and that the actor can see, the best first.
 
@@ -65,7 +65,7 @@ def found(
     return sorted(ranked, key=lambda match: match.order)[: MOST + 1]
 
 
-def _ranked(source: Searched, question: Question, row: Any) -> Match:
+def _ranked(source: Searched, question: SearchQuery, row: Any) -> Match:
     names = [name for name in row[len(source.columns) :] if name]
     is_hit = source.hint is not None and row.hint == question.text[-HINT_LENGTH:]
     how = Rank.EXACT if is_hit else rank(question.words, names)

@@ -18,7 +18,7 @@ from app.core.actor import Actor, Approved
 from app.core.db import db
 from app.core.errors import DomainError, Invalid
 from app.core.permissions import Permission
-from app.releases.change_requests import portraits
+from app.releases.change_requests import snapshots
 from app.releases.change_requests.models import Action, Change
 from app.releases.switching import service as switching
 from app.releases.switching import strategies, variants
@@ -49,34 +49,34 @@ def completed(action: Action, payload: Any) -> Any:
 
 def carry_out(
     actor: Actor, approved: Approved, changes: Sequence[Change]
-) -> Iterator[tuple[Change, portraits.Portrait, portraits.Portrait]]:
-    """Make the changes in their order; each with the portraits before and after it.
+) -> Iterator[tuple[Change, snapshots.FeatureSnapshot, snapshots.FeatureSnapshot]]:
+    """Make the changes in their order; each with the snapshots before and after it.
 
     Raises:
         DomainError: what the service of a change refuses, with the number of the change.
 
     """
     acting, place = actor.applying(approved), (approved.project, approved.environment)
-    before = portraits.of_changes(*place, changes)
+    before = snapshots.of_changes(*place, changes)
     made: dict[int, Change] = {}
     for number, group in _groups(changes):
-        if not made.keys().isdisjoint(map(portraits.key, group)):
+        if not made.keys().isdisjoint(map(snapshots.key, group)):
             yield from _effects(place, before, made)
         with _telling_which(number, group[0], is_one_of_many=len(changes) > 1):
             _carry_out(acting, approved, group)
         db.session.flush()
-        made |= {portraits.key(change): change for change in group}
+        made |= {snapshots.key(change): change for change in group}
     yield from _effects(place, before, made)
 
 
 def _effects(
-    place: tuple[str, str], before: dict[int, portraits.Portrait], made: dict[int, Change]
-) -> Iterator[tuple[Change, portraits.Portrait, portraits.Portrait]]:
-    """What changes did that are about different things, none of which changes another’s portrait.
+    place: tuple[str, str], before: dict[int, snapshots.FeatureSnapshot], made: dict[int, Change]
+) -> Iterator[tuple[Change, snapshots.FeatureSnapshot, snapshots.FeatureSnapshot]]:
+    """What changes did that are about different things, none of which changes another’s snapshot.
 
     Afterwards ``before`` is up to date, and ``made`` is empty.
     """
-    after = portraits.of_changes(*place, made.values())
+    after = snapshots.of_changes(*place, made.values())
     for key, change in made.items():
         yield change, before.get(key), after.get(key)
         before[key] = after.get(key)

@@ -25,7 +25,7 @@ from app.core.permissions import Role
 from app.releases.change_requests import review, service
 from app.releases.change_requests.actions import carry_out
 from app.releases.change_requests.models import Change, ChangeRequest, State, StepKind
-from app.releases.change_requests.portraits import Portrait
+from app.releases.change_requests.snapshots import FeatureSnapshot
 
 AT_ONCE = 100
 SECONDS = 2.0
@@ -35,11 +35,11 @@ BROKEN = "Something went wrong on our side. The log of the server says more. Try
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A change with the portraits before and after it, if it were applied now."""
+    """A change with the snapshots before and after it, if it were applied now."""
 
     change: Change
-    before: Portrait
-    after: Portrait
+    before: FeatureSnapshot
+    after: FeatureSnapshot
 
 
 @dataclass(frozen=True, slots=True)

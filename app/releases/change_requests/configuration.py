@@ -4,7 +4,7 @@ from app.accounts.models import Account
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.service import ApprovalRule
 from app.catalogue.strategies.queries import ProjectUse, environments_of
-from app.catalogue.strategies.service import use_of
+from app.catalogue.strategies.service import project_environment
 from app.core.actor import Actor
 from app.releases.change_requests import queries
 
@@ -18,7 +18,7 @@ def environments(actor: Actor, project_id: str) -> list[ProjectUse]:
 def approvers(actor: Actor, project_id: str, environment: str) -> list[Account]:
     """The people who can approve changes there, but for what they propose themselves."""
     projects.require(actor, project_id)
-    use_of(project_id, environment)
+    project_environment(project_id, environment)
     return queries.approvers(project_id)
 
 
@@ -31,7 +31,7 @@ def set_required(
     it is 1.
     """
     project = projects.get_for_change(actor, project_id)
-    use_of(project_id, environment)
+    project_environment(project_id, environment)
     rules = {
         rule.environment: rule.required_approvals for rule in project.change_request_environments
     }

@@ -9,14 +9,14 @@ import sqlalchemy as sa
 from app.catalogue.features import queries as features
 from app.catalogue.projects import service as projects
 from app.catalogue.segments import service as segments
-from app.catalogue.strategies.service import use_of
+from app.catalogue.strategies.service import project_environment
 from app.core.actor import Actor, Approved
 from app.core.db import RetryTransaction, db, save
 from app.core.errors import Conflict, Detail, Invalid, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.words import counted, listed
-from app.releases.change_requests import portraits, service
+from app.releases.change_requests import service, snapshots
 from app.releases.change_requests.actions import PERMISSIONS, REPEATABLE, carry_out, completed
 from app.releases.change_requests.models import (
     MAX_CHANGES,
@@ -49,7 +49,7 @@ def propose(
     could not be made is refused now; all or none.
     """
     projects.require_for_content(actor, project_id)
-    if not use_of(project_id, environment).required_approvals:
+    if not project_environment(project_id, environment).required_approvals:
         raise Conflict(
             f"Changes in {environment} of project {project_id} need no approval. Make them without "
             "a change request."
@@ -175,10 +175,10 @@ def _changes(
             change.segment_id = proposal.payload["id"]
             change.subject = segments.get(actor, proposal.payload["id"]).name
         made.append(change)
-    now = portraits.of_changes(project_id, environment, made)
+    now = snapshots.of_changes(project_id, environment, made)
     for change in made:
-        portrait = now.get(portraits.key(change))
-        change.base = portraits.base(change.action, change.payload, portrait)
+        snapshot = now.get(snapshots.key(change))
+        change.base = snapshots.base(change.action, change.payload, snapshot)
     return made
 
 
@@ -210,7 +210,7 @@ def _what(change: Change) -> object:
     """What a change does to what; the same for one that takes its place."""
     if change.action in {Action.UPDATE_STRATEGY, Action.DELETE_STRATEGY}:
         return change.action, change.payload["id"]
-    return change.action, portraits.key(change)
+    return change.action, snapshots.key(change)
 
 
 def _try_out(actor: Actor, request: ChangeRequest, fresh: Sequence[Change] = ()) -> None:

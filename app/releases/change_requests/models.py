@@ -126,7 +126,7 @@ class Change(Model):
 
     ``payload``: what the action needs. ``base``: the part of the feature or segment that this
     change was made on; if that is different now, the change no longer fits. ``before``, ``after``:
-    the whole of it; see ``portraits``.
+    the whole of it; see ``snapshots``.
     """
 
     __tablename__ = "change_request_changes"

@@ -29,7 +29,7 @@ def segments_of(changes: Sequence[Change]) -> dict[int, Segment]:
 
 
 def strategy_of(snapshot: Mapping[str, Any], known: Mapping[int, Segment]) -> Strategy:
-    """The strategy that a portrait tells of; not stored. Segments that are gone are left out."""
+    """The strategy that a snapshot tells of; not stored. Segments that are gone are left out."""
     return Strategy(
         **{name: snapshot[name] for name in _PLAIN},
         sort_order=snapshot["sortOrder"],

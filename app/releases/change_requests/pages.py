@@ -9,14 +9,14 @@ from flask.typing import ResponseReturnValue
 from app.catalogue.environments import service as environments
 from app.catalogue.projects import service as projects
 from app.core.permissions import Access
-from app.releases.change_requests import decisions, powers, schemas, service, showing, waiting
+from app.releases.change_requests import allowed, decisions, pending, presenter, schemas, service
 from app.releases.change_requests.decisions import EditedSince
 from app.releases.change_requests.forms import DecisionForm
 from app.releases.change_requests.models import CLOSED, State
 from app.releases.change_requests.views import View
 from app.releases.change_requests.words import contents
 from app.web.current import current_actor
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 from app.web.listing import MAX_LIMIT, Query, read_query
 from app.web.redirects import DONE, redirect_to
 from app.web.routes import PageBlueprint
@@ -31,7 +31,7 @@ OPEN = [state for state in State if state not in CLOSED]
 
 def init_app(app: Flask) -> None:
     """Let the pages of projects show how many there are."""
-    app.jinja_env.globals["open_change_requests"] = waiting.open_in
+    app.jinja_env.globals["open_change_requests"] = pending.open_in
 
 
 @bp.get("/change-requests", needs=Access.SIGNED_IN)
@@ -49,7 +49,7 @@ def inbox() -> str:
         tab=tab,
         page=page,
         ready=ready,
-        numbers=waiting.numbers(current_actor),
+        numbers=pending.numbers(current_actor),
         api_path=_api_path(query, tab),
         projects=projects.names(current_actor, MAX_LIMIT),
         **_list(query, [*page.items, *(ready.items if ready else ())]),
@@ -80,7 +80,7 @@ def show(project_id: str, id: int) -> ResponseReturnValue:
     if to in decisions.ASKS and "sure" not in request.form:
         return render_template("releases/change_requests/sure.html", view=view, form=form, to=to)
     try:
-        done = attempt(
+        done = submit(
             form, lambda: decisions.decide(current_actor, project_id, id, to, form.values)
         )
     except EditedSince:
@@ -102,13 +102,13 @@ def _page(
         form,
         view=view,
         project=projects.get(current_actor, project_id),
-        author=showing.authors([view])[id],
-        state=showing.state(view),
-        turns=showing.turns(view),
-        deeds=showing.deeds(current_actor, view),
-        powers=powers.of(current_actor, view),
-        undoing=showing.undoing(view),
-        people=partial(showing.people, current_actor),
+        author=presenter.authors([view])[id],
+        state=presenter.state(view),
+        turns=presenter.change_diffs(view),
+        deeds=presenter.history(current_actor, view),
+        powers=allowed.of(current_actor, view),
+        undoing=presenter.undoing(view),
+        people=partial(presenter.people, current_actor),
         was_edited=was_edited,
         next_state=_NEXT_STATES.get(view.state),
     )
@@ -117,12 +117,12 @@ def _page(
 def _list(query: Query, views: list[View]) -> dict[str, Any]:
     """What the templates of lists are given."""
     return {
-        "authors": showing.authors(views),
+        "authors": presenter.authors(views),
         "query": query,
         "filters": query.in_use(FILTERS),
         "environments": [(name, name) for name in environments.all_names()],
         "contents": contents,
-        "state_of": showing.state,
+        "state_of": presenter.state,
     }
 
 

@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import StringField
 
 from app.catalogue.features import selections
-from app.catalogue.features.changes import Facts
+from app.catalogue.features.changes import PlannedChanges
 from app.catalogue.features.forms import cut
 from app.catalogue.features.selections import ResolvedSelection
 from app.catalogue.projects import service as projects
@@ -30,7 +30,7 @@ from app.releases.switching.pages_bulk import WAYS, sign
 from app.releases.switching.service import Preview
 from app.web import signing
 from app.web.current import current_actor
-from app.web.forms import SchemaForm, attempt, show_review
+from app.web.forms import SchemaForm, show_review, submit
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint(
@@ -57,7 +57,7 @@ class Asked:
     selection: ResolvedSelection | None
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> PlannedChanges:
         """What is left to propose."""
         known = {each.feature for each in self.proposed}
         return [fact for fact in self.preview.facts if fact[0] not in known]
@@ -98,7 +98,9 @@ def add(project_id: str) -> ResponseReturnValue:
     """Add the changes to the reader’s draft, if they are still what was shown."""
     asked = _asked(project_id)
     form = _form(project_id, asked)
-    shown: Facts = signing.read("review", _subject(project_id), request.form.get("plan", ""))
+    shown: PlannedChanges = signing.read(
+        "review", _subject(project_id), request.form.get("plan", "")
+    )
 
     def command() -> ChangeRequest:
         if shown != asked.facts:
@@ -109,7 +111,7 @@ def add(project_id: str) -> ResponseReturnValue:
         service.describe(current_actor, draft, title=title, description=draft.description)
         return draft
 
-    draft = attempt(form, command)
+    draft = submit(form, command)
     return to_draft(draft) if draft else _page(project_id, asked, form, shown)
 
 
@@ -134,7 +136,7 @@ def _form(project_id: str, asked: Asked) -> TitleForm:
 
 
 def _page(
-    project_id: str, asked: Asked, form: TitleForm, shown: Facts | None = None
+    project_id: str, asked: Asked, form: TitleForm, shown: PlannedChanges | None = None
 ) -> ResponseReturnValue:
     """``shown``: what the page showed before, if that was refused."""
     preview, facts = asked.preview, asked.facts
@@ -144,7 +146,7 @@ def _page(
         for name, id in preview.ids.items()
     }
     given = set(preview.given_strategy)
-    use = strategies.use_of(project_id, asked.environment)
+    use = strategies.project_environment(project_id, asked.environment)
     url, direct_plan = _direct(project_id, asked)
     return show_review(
         "releases/change_requests/bulk_review.html",

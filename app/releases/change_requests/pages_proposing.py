@@ -18,7 +18,7 @@ from app.releases.change_requests.models import Action, ChangeRequest
 from app.releases.change_requests.proposed import PendingChanges
 from app.releases.switching.pages_strategies import back
 from app.web.current import current_actor
-from app.web.forms import ReasonForm, attempt, tell_refusal
+from app.web.forms import ReasonForm, flash_errors, submit
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -89,7 +89,7 @@ def one(name: str, action: Action, payload: Any) -> list[Proposal]:
 
 def _switch(project_id: str, name: str, environment: str, *, on: bool) -> Response:
     form, switch = ReasonForm(), proposals.switching([name], on=on)
-    request = attempt(form, lambda: propose(project_id, environment, switch))
+    request = submit(form, lambda: propose(project_id, environment, switch))
     if request is None:
-        return tell_refusal(form, back(project_id, name, environment))
+        return flash_errors(form, back(project_id, name, environment))
     return to_draft(request)

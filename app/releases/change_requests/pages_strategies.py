@@ -7,7 +7,7 @@ from flask import flash
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.catalogue.projects.approvals import guarded
+from app.catalogue.projects.approvals import needing_approval
 from app.catalogue.strategies.models import Strategy
 from app.core.permissions import Permission
 from app.core.words import spoken
@@ -22,7 +22,7 @@ from app.releases.switching.pages_copying import copy_page, tell_copied
 from app.releases.switching.pages_editor import Drafted, StrategyPlace
 from app.releases.switching.pages_strategies import back
 from app.web.current import current_actor
-from app.web.forms import ReasonForm, attempt, tell_refusal
+from app.web.forms import ReasonForm, flash_errors, submit
 from app.web.redirects import DONE, redirect_to
 from app.web.routes import PageBlueprint
 
@@ -41,7 +41,7 @@ def copy(project_id: str, name: str, environment: str) -> ResponseReturnValue:
 
     def save(targets: list[str]) -> Response:
         _, originals = copying.to_copy(current_actor, *place, targets)
-        closed = guarded(project_id, targets)
+        closed = needing_approval(project_id, targets)
         if free := [target for target in targets if target not in closed]:
             tell_copied(copying.copy(current_actor, *place, free), environment, free)
         copies = proposals.copying(name, originals)
@@ -91,9 +91,9 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
 def remove(project_id: str, name: str, environment: str, strategy: UUID) -> Response:
     """Propose to delete a strategy."""
     form, removal = ReasonForm(), one(name, Action.DELETE_STRATEGY, {"id": str(strategy)})
-    request = attempt(form, lambda: propose(project_id, environment, removal))
+    request = submit(form, lambda: propose(project_id, environment, removal))
     if request is None:
-        return tell_refusal(form, back(project_id, name, environment))
+        return flash_errors(form, back(project_id, name, environment))
     return to_draft(request)
 
 

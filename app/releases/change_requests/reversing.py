@@ -6,7 +6,7 @@ from typing import Any
 from app.core.actor import Actor
 from app.core.errors import Conflict
 from app.core.words import counted, spoken
-from app.releases.change_requests import editing, portraits
+from app.releases.change_requests import editing, snapshots
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import MAX_CHANGES, Action, Change, ChangeRequest, State
 
@@ -48,11 +48,11 @@ def inverse(request: ChangeRequest) -> list[Proposal]:
     first: dict[int, Change] = {}
     last: dict[int, Change] = {}
     for change in request.changes:
-        key = portraits.key(change)
+        key = snapshots.key(change)
         first.setdefault(key, change)
         last.pop(key, None)
         last[key] = change
-    gone = {portraits.key(each) for each in request.changes if each.action in _GONE}
+    gone = {snapshots.key(each) for each in request.changes if each.action in _GONE}
     return [
         proposal
         for key in reversed(last)

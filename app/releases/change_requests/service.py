@@ -16,7 +16,7 @@ from app.core.errors import Conflict, Detail, Invalid, NoAccess, NotFound, Preco
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
-from app.releases.change_requests import portraits, queries, views
+from app.releases.change_requests import queries, snapshots, views
 from app.releases.change_requests.models import (
     Approval,
     ChangeRequest,
@@ -116,11 +116,11 @@ def get_for_change(
 
 def conflicts(request: ChangeRequest) -> frozenset[int]:
     """The ids of changes that were made on something that is different now."""
-    now = portraits.of_changes(request.project_id, request.environment, request.changes)
+    now = snapshots.of_changes(request.project_id, request.environment, request.changes)
     return frozenset(
         change.id
         for change in request.changes
-        if portraits.base(change.action, change.payload, now.get(portraits.key(change)))
+        if snapshots.base(change.action, change.payload, now.get(snapshots.key(change)))
         != change.base
     )
 

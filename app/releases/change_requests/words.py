@@ -37,8 +37,8 @@ def contents(changes: Sequence[Change]) -> str:
 
 def number_of(change: Change) -> int | None:
     """The place of the strategy that a change is about, from 1, as people count them."""
-    portrait = change.after if change.action is Action.ADD_STRATEGY else change.before
-    strategies: list[dict[str, Any]] = (portrait or {}).get("strategies", [])
+    snapshot = change.after if change.action is Action.ADD_STRATEGY else change.before
+    strategies: list[dict[str, Any]] = (snapshot or {}).get("strategies", [])
     ids = [strategy["id"] for strategy in strategies]
     id = change.payload["id"]
     return ids.index(id) + 1 if id in ids else None

@@ -5,10 +5,10 @@ from uuid import uuid4
 
 from app.catalogue.features import service as features
 from app.catalogue.features.models import Feature
-from app.catalogue.projects.approvals import guard
+from app.catalogue.projects.approvals import require_approval
 from app.catalogue.strategies import queries
 from app.catalogue.strategies.models import MAX_STRATEGIES, Strategy
-from app.catalogue.strategies.service import use_of
+from app.catalogue.strategies.service import project_environment
 from app.core.actor import Actor
 from app.core.db import db, flush
 from app.core.errors import Conflict, Invalid
@@ -26,7 +26,7 @@ def copy(
     All or none. What is paused stays paused, and no feature is switched on or off.
     """
     found, originals = to_copy(actor, project_id, feature, environment, targets)
-    guard(actor, project_id, targets, feature=feature)
+    require_approval(actor, project_id, targets, feature=feature)
     copies = []
     for target in targets:
         place = len(queries.strategies_in(target, [found.id]).get(found.id, []))
@@ -54,7 +54,7 @@ def to_copy(
     """The feature, locked for this transaction, and what there is to copy to these targets."""
     found = features.lock_for_change(actor, project_id, feature)
     for name in (environment, *targets):
-        use_of(project_id, name)
+        project_environment(project_id, name)
     if environment in targets:
         raise Invalid.at("/targets", f"The strategies are in {environment} already.")
     originals = queries.strategies_in(environment, [found.id]).get(found.id, [])

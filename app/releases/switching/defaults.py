@@ -8,7 +8,7 @@ from app.catalogue.projects.models import Project
 from app.catalogue.strategies import queries, types
 from app.catalogue.strategies import service as strategies
 from app.catalogue.strategies.models import Copy, Strategy
-from app.catalogue.strategies.service import Fields, use_of
+from app.catalogue.strategies.service import Fields, project_environment
 from app.core.actor import Actor
 from app.core.db import db, flush
 from app.core.events import service as events
@@ -18,14 +18,14 @@ from app.core.events.event_types import EventType
 def get(actor: Actor, project_id: str, environment: str) -> Strategy:
     """What the project has chosen in the environment, or else a rollout to everyone."""
     project = projects.get(actor, project_id)
-    use_of(project_id, environment)
+    project_environment(project_id, environment)
     return of(project, environment)
 
 
 def get_for_change(actor: Actor, project_id: str, environment: str) -> Strategy:
     """The same, with the project locked for this transaction."""
     project = projects.get_for_change(actor, project_id)
-    use_of(project_id, environment)
+    project_environment(project_id, environment)
     return of(project, environment)
 
 

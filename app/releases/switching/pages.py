@@ -2,12 +2,12 @@ from flask import flash, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
-from app.catalogue.projects.approvals import guarded
+from app.catalogue.projects.approvals import needing_approval
 from app.core.permissions import Permission
 from app.releases.switching import service
 from app.web.current import current_actor
-from app.web.forms import ReasonForm, attempt, tell_refusal
-from app.web.redirects import DONE, redirect_to, tell_with_undo
+from app.web.forms import ReasonForm, flash_errors, submit
+from app.web.redirects import DONE, flash_with_undo, redirect_to
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint(
@@ -33,18 +33,18 @@ def switch_off(project_id: str, name: str, environment: str) -> Response:
 
 def _switch(project_id: str, name: str, environment: str, *, on: bool) -> Response:
     form, word = ReasonForm(), "on" if on else "off"
-    done = attempt(
+    done = submit(
         form, lambda: service.switch(current_actor, project_id, environment, [name], on=on)
     )
     back = redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=DONE)
     if done is None:
-        return tell_refusal(form, back)
+        return flash_errors(form, back)
     if not done[1]:
         flash(f"It was already {word} in {environment}.", "ok")
-    elif guarded(project_id, [environment]):
+    elif needing_approval(project_id, [environment]):
         flash(SWITCHED.format(word, environment), "ok")  # undoing it needs a reason too
     else:
-        tell_with_undo(
+        flash_with_undo(
             SWITCHED.format(word, environment),
             action=url_for(
                 ".switch_off" if on else ".switch_on",

@@ -8,17 +8,17 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.catalogue.features import changes, selections
-from app.catalogue.features.changes import Facts
+from app.catalogue.features.changes import PlannedChanges
 from app.catalogue.features.forms import cut
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import guarded
+from app.catalogue.projects.approvals import needing_approval
 from app.catalogue.strategies import service as strategies
 from app.core.permissions import Permission
 from app.core.words import counted
 from app.releases.switching import service
 from app.web import signing
 from app.web.current import current_actor
-from app.web.forms import ReasonForm, attempt, show_review
+from app.web.forms import ReasonForm, show_review, submit
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -31,7 +31,7 @@ WAYS = {"on": True, "off": False}
 @bp.get("", needs=SWITCH)
 def review(project_id: str) -> ResponseReturnValue:
     """What would be switched. Where that needs approvals, it is proposed."""
-    if guarded(project_id, [request.args.get("environment", "")]):
+    if needing_approval(project_id, [request.args.get("environment", "")]):
         return _propose_instead(project_id, "to", "environment", "selection")
     return _review_page(project_id, ReasonForm())
 
@@ -50,7 +50,9 @@ def done(project_id: str) -> str:
     batch_id = request.args.get("batch", "")
     environment, names, back_on = service.reversal(current_actor, project_id, batch_id)
     sign = f"on in {environment}"
-    facts: Facts = [[name, [], [sign]] if back_on else [name, [sign], []] for name in names]
+    facts: PlannedChanges = [
+        [name, [], [sign]] if back_on else [name, [sign], []] for name in names
+    ]
     return render_template(
         "releases/switching/bulk_done.html",
         overview=projects.overview(current_actor, project_id),
@@ -64,7 +66,7 @@ def done(project_id: str) -> str:
 def review_undo(project_id: str) -> ResponseReturnValue:
     """What undoing would switch."""
     environment, _, _ = service.reversal(current_actor, project_id, request.args.get("batch", ""))
-    if guarded(project_id, [environment]):
+    if needing_approval(project_id, [environment]):
         return _propose_instead(project_id, "batch")
     return _undo_page(project_id, ReasonForm())
 
@@ -88,7 +90,7 @@ def _apply(
 ) -> Response | None:
     """The way on after the features were switched; None if that was refused."""
     shown = _shown(project_id)
-    applied = attempt(
+    applied = submit(
         form,
         lambda: service.switch(current_actor, project_id, environment, names, on=on, shown=shown),
     )
@@ -102,7 +104,7 @@ def _apply(
 
 
 def _review_page(
-    project_id: str, form: ReasonForm, shown: Facts | None = None
+    project_id: str, form: ReasonForm, shown: PlannedChanges | None = None
 ) -> ResponseReturnValue:
     if request.args.get("to") not in WAYS or not request.args.get("environment"):
         flash("Choose an environment first.", "warn")
@@ -113,7 +115,7 @@ def _review_page(
 
 
 def _undo_page(
-    project_id: str, form: ReasonForm, shown: Facts | None = None
+    project_id: str, form: ReasonForm, shown: PlannedChanges | None = None
 ) -> ResponseReturnValue:
     batch_id = request.args.get("batch", "")
     environment, names, on = service.reversal(current_actor, project_id, batch_id)
@@ -126,7 +128,7 @@ def _preview_page(
     form: ReasonForm,
     asked: tuple[str, list[str], bool],
     title: str,
-    shown: Facts | None,
+    shown: PlannedChanges | None,
 ) -> ResponseReturnValue:
     """``shown``: what the page showed before, if that changed and was refused."""
     environment, names, on = asked
@@ -144,7 +146,7 @@ def _preview_page(
         verdict=changes.verdict(len(facts), len(facts) + len(unchanged)),
         groups=changes.grouped(facts, unchanged, marked),
         archived=preview.archived,
-        approvals=strategies.use_of(project_id, environment).required_approvals,
+        approvals=strategies.project_environment(project_id, environment).required_approvals,
         environment=environment,
         shown_names=cut(names),
         way=_word(on=on),
@@ -152,7 +154,7 @@ def _preview_page(
     )
 
 
-def sign(project_id: str, facts: Facts) -> str:
+def sign(project_id: str, facts: PlannedChanges) -> str:
     """What a review showed, for the field ``plan`` of the form that confirms it."""
     return signing.sign("review", _subject(project_id), facts)
 
@@ -165,8 +167,10 @@ def _asked(project_id: str) -> tuple[str, list[str], bool]:
     return environment, selection.active, WAYS.get(request.args.get("to", ""), False)
 
 
-def _shown(project_id: str) -> Facts:
-    shown: Facts = signing.read("review", _subject(project_id), request.form.get("plan", ""))
+def _shown(project_id: str) -> PlannedChanges:
+    shown: PlannedChanges = signing.read(
+        "review", _subject(project_id), request.form.get("plan", "")
+    )
     return shown
 
 

@@ -9,14 +9,14 @@ from werkzeug.wrappers import Response
 from app.catalogue.features import service as features
 from app.catalogue.projects import service as projects
 from app.catalogue.strategies import words
-from app.catalogue.strategies.service import use_of
+from app.catalogue.strategies.service import project_environment
 from app.core.permissions import Permission
 from app.core.words import counted, spoken
 from app.releases.switching import copying
 from app.releases.switching.forms import CopyForm
 from app.releases.switching.pages_editor import StrategyPlace
 from app.web.current import current_actor
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 from app.web.redirects import DONE, redirect_to
 from app.web.routes import PageBlueprint
 
@@ -43,11 +43,11 @@ def copy_page(place: StrategyPlace, save: Callable[[list[str]], Response]) -> Re
     """The form; ``save`` copies to the chosen environments, and says where to go then."""
     project_id, name, environment = place
     view = features.get(current_actor, project_id, name)
-    use_of(project_id, environment)
+    project_environment(project_id, environment)
     [there] = [state for state in view.environments if state.name == environment]
     others = [state for state in view.environments if state.name != environment]
     form = CopyForm([state.name for state in others], request.args.getlist("to"))
-    if done := attempt(form, lambda: save(form.values["targets"])):
+    if done := submit(form, lambda: save(form.values["targets"])):
         return done
     return show_form(
         "releases/switching/copy.html"

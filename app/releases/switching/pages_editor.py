@@ -23,7 +23,7 @@ from app.releases.switching.forms import PAYLOADS, StrategyForm, in_words, setti
 from app.releases.switching.samples import Sample, samples
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
-from app.web.forms import attempt, show_form
+from app.web.forms import show_form, submit
 
 
 class StrategyPlace(NamedTuple):
@@ -60,7 +60,7 @@ def add(place: StrategyPlace, save: Add) -> ResponseReturnValue:
         raise NotFound(f"There is no strategy type named {type!r} to choose.")
     empty = empty_strategy(place.project_id, place.environment, type)
     form = form_of(place.project_id, empty)
-    if not form.take_step() and (done := attempt(form, lambda: save(form))):
+    if not form.take_step() and (done := submit(form, lambda: save(form))):
         return done
     draft = empty if form.is_rollout and not form.sent else form.draft()
     return show_form(
@@ -93,7 +93,7 @@ def update(
     form = form_of(place.project_id, draft or found)
     if not form.take_step():
         before = _stale_edit(found).stale(settings(found))
-        if not before and (done := attempt(form, lambda: save(form, found))):
+        if not before and (done := submit(form, lambda: save(form, found))):
             return done
     return _edit_page(place, form, found, draft, before)
 
@@ -130,7 +130,7 @@ def about(project_id: str, name: str | None, environment: str) -> dict[str, Any]
         "overview": projects.overview(current_actor, project_id),
         "name": name,
         "environment": environment,
-        "approvals": contents.use_of(project_id, environment).required_approvals,
+        "approvals": contents.project_environment(project_id, environment).required_approvals,
         "fields": [field.name for field in fields],
         "legal": {field.name: field.values for field in fields},
         "operators": OPERATORS,

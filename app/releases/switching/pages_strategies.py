@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import guarded
+from app.catalogue.projects.approvals import needing_approval
 from app.catalogue.strategies import types, words
 from app.catalogue.strategies.models import Strategy
 from app.core.permissions import Access, Permission
@@ -17,7 +17,7 @@ from app.releases.switching.forms import StrategyForm, in_words
 from app.releases.switching.pages_editor import StrategyPlace
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
-from app.web.forms import ReasonForm, attempt, tell_refusal
+from app.web.forms import ReasonForm, flash_errors, submit
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
@@ -31,7 +31,7 @@ bp = PageBlueprint("strategy_pages", __name__, url_prefix="/projects/<key:projec
 def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     """Add a strategy to a feature. Where that needs approvals, it is proposed."""
     place = StrategyPlace(project_id, name, environment)
-    if request.method == "GET" and guarded(project_id, [environment]):
+    if request.method == "GET" and needing_approval(project_id, [environment]):
         return _propose_instead("proposal_strategy_pages.new", place)
 
     def save(form: StrategyForm) -> Response:
@@ -46,7 +46,7 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
 def show(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
     """Show a strategy as a form. Where changes need approvals, they are proposed."""
     place = StrategyPlace(project_id, name, environment)
-    if guarded(project_id, [environment]):
+    if needing_approval(project_id, [environment]):
         return _propose_instead("proposal_strategy_pages.show", place, strategy)
     return editor.show(place, strategy)
 
@@ -81,7 +81,7 @@ def remove(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
         flash(f"Strategy in {environment} deleted.", "ok")
         return back(*place)
 
-    return attempt(form, command) or tell_refusal(form, back(*place))
+    return submit(form, command) or flash_errors(form, back(*place))
 
 
 @bp.get(DEFAULT, needs=Permission.UPDATE_PROJECT)
@@ -100,7 +100,7 @@ def choose_default(project_id: str, environment: str) -> ResponseReturnValue:
         return _default_page(form, found, project_id)
     if before := _stale_default(project_id, environment).stale(editor.settings(found)):
         return _default_page(form, found, project_id, before)
-    chosen = attempt(form, lambda: defaults.choose(current_actor, found, **form.values))
+    chosen = submit(form, lambda: defaults.choose(current_actor, found, **form.values))
     if chosen is None:
         return _default_page(form, found, project_id)
     flash(f"Default strategy in {environment} saved.", "ok")

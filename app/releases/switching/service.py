@@ -4,12 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from app.catalogue.features import queries as features
-from app.catalogue.features.changes import Facts
+from app.catalogue.features.changes import PlannedChanges
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import guard
+from app.catalogue.projects.approvals import require_approval
 from app.catalogue.strategies import queries, words
 from app.catalogue.strategies.models import Strategy
-from app.catalogue.strategies.service import use_of
+from app.catalogue.strategies.service import project_environment
 from app.core.actor import Actor
 from app.core.errors import ChangedSinceReview, Conflict, NotFound
 from app.core.events import service as events
@@ -27,7 +27,7 @@ class Preview:
     a strategy that counts. ``archived`` and ``unknown`` names can't be switched.
     """
 
-    facts: Facts
+    facts: PlannedChanges
     ids: dict[str, int]
     default: Strategy | None
     unchanged: list[str]
@@ -49,13 +49,13 @@ def preview(
 ) -> Preview:
     """What ``switch`` would do; changes nothing."""
     project = projects.get(actor, project_id)
-    use_of(project_id, environment)
+    project_environment(project_id, environment)
     found = features.find(project_id, names)
     active = {name: feature.id for name, feature in found.items() if not feature.is_archived}
     on_now = queries.on_in(environment, active.values())
     changing = {name: id for name, id in sorted(active.items()) if (id in on_now) is not on}
     sign = f"on in {environment}"
-    facts: Facts = [[name, [], [sign]] for name in changing]
+    facts: PlannedChanges = [[name, [], [sign]] for name in changing]
     default = defaults.of(project, environment) if on else None
     if default:
         ready = queries.with_strategy(environment, changing.values())
@@ -78,7 +78,7 @@ def switch(
     names: Collection[str],
     *,
     on: bool,
-    shown: Facts | None = None,
+    shown: PlannedChanges | None = None,
 ) -> tuple[str, list[str]]:
     """Switch features on or off; the id of the batch, and the names that changed.
 
@@ -98,7 +98,7 @@ def switch(
     if not plan.changing:
         return batch_id, []
     only = plan.changing[0] if len(plan.changing) == 1 else None
-    guard(actor, project_id, [environment], feature=only)
+    require_approval(actor, project_id, [environment], feature=only)
     if plan.default and plan.given_strategy:
         given = {name: plan.ids[name] for name in plan.given_strategy}
         _give_strategy(actor, project_id, plan.default, given, batch_id)

@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from app.catalogue.features import service as features
 from app.catalogue.features.models import Feature
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import guard
+from app.catalogue.projects.approvals import require_approval
 from app.catalogue.strategies import queries
 from app.catalogue.strategies.models import MAX_STRATEGIES, Strategy
 from app.catalogue.strategies.queries import EnvironmentState
-from app.catalogue.strategies.service import Fields, blank, compose, use_of
+from app.catalogue.strategies.service import Fields, blank, compose, project_environment
 from app.core.actor import Actor
 from app.core.db import db, save
 from app.core.errors import Conflict, Invalid, NotFound
@@ -24,7 +24,7 @@ from app.core.events.event_types import EventType
 def state(actor: Actor, project_id: str, feature: str, environment: str) -> EnvironmentState:
     """The feature in this environment, with its strategies."""
     view = features.get(actor, project_id, feature)
-    use_of(project_id, environment)
+    project_environment(project_id, environment)
     return next(each for each in view.environments if each.name == environment)
 
 
@@ -170,8 +170,8 @@ def _for_change(
     actor: Actor, project_id: str, feature: str, environment: str
 ) -> tuple[Feature, list[Strategy]]:
     found = features.lock_for_change(actor, project_id, feature)
-    use_of(project_id, environment)
-    guard(actor, project_id, [environment], feature=feature)
+    project_environment(project_id, environment)
+    require_approval(actor, project_id, [environment], feature=feature)
     return found, queries.strategies_in(environment, [found.id]).get(found.id, [])
 
 

@@ -3,11 +3,11 @@
 from app.catalogue.constraints import service as constraints
 from app.catalogue.features import service as features
 from app.catalogue.features.models import Feature
-from app.catalogue.projects.approvals import guard
+from app.catalogue.projects.approvals import require_approval
 from app.catalogue.strategies import queries
 from app.catalogue.strategies.models import FeatureVariant
 from app.catalogue.strategies.queries import EnvironmentState
-from app.catalogue.strategies.service import refuse_unknown_stickiness, use_of
+from app.catalogue.strategies.service import project_environment, refuse_unknown_stickiness
 from app.core.actor import Actor
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -18,7 +18,7 @@ def lock(
 ) -> tuple[Feature, EnvironmentState]:
     """The feature and its state there, locked for this transaction."""
     view = features.get_for_change(actor, project_id, feature)
-    use_of(project_id, environment)
+    project_environment(project_id, environment)
     state = next(state for state in view.environments if state.name == environment)
     return view.feature, state
 
@@ -38,7 +38,7 @@ def replace(
             for number, override in enumerate(variant.get("overrides", ()))
         }
     )
-    guard(actor, feature.project_id, [state.name], feature=feature.name)
+    require_approval(actor, feature.project_id, [state.name], feature=feature.name)
     queries.set_variants(state.name, feature.id, variants)
     events.record(
         actor,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.catalogue.tags.alike import NameDifference, Used, among
+from app.catalogue.tags.duplicates import NameDifference, Used, among
 from app.catalogue.tags.models import TagName
 from tests.support.browser import Browser
 

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 
 from app.catalogue.visits import service
 from app.catalogue.visits.models import Visit
-from app.catalogue.visits.waiting import AGAIN, PendingVisits
+from app.catalogue.visits.pending import AGAIN, PendingVisits
 from app.core.actor import Actor
 from app.core.db import db, unit_of_work
 from app.core.permissions import Role

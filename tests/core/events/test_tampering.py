@@ -18,8 +18,8 @@ import time_machine
 from app.core.config import Settings, from_environment
 from app.core.events.chain import link
 from app.operations.server.instance import open_instance
-from app.operations.upkeep import heads
-from app.operations.upkeep.heads import HEADS
+from app.operations.upkeep import checkpoints
+from app.operations.upkeep.checkpoints import HEADS
 from tests.support.machines import Within
 
 pytestmark = pytest.mark.slow
@@ -47,7 +47,7 @@ class Instance:
         """The problems that are found."""
         self.file.commit()
         with opened(self.home):
-            verdict, _ = heads.verify(self.home)
+            verdict, _ = checkpoints.verify(self.home)
         return verdict.problems
 
     def drop_triggers(self) -> None:
@@ -122,7 +122,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
             machine.ok("project", "create", f"p{number}", "--name", f"Project {number}")
             if number in NOTED:
                 with opened(home):
-                    heads.write_down(home)
+                    checkpoints.write_down(home)
     return home
 
 
@@ -444,7 +444,7 @@ def test_it_is_found(instance, tamper, finding):
 @pytest.mark.parametrize("text", ["{}", '{"id": 3}', "[1]}", '{"id": "3", "digest": "00"}', "x}"])
 def test_a_line_that_is_none_is_named(instance, text):
     instance.lines = [*instance.lines[:2], text, *instance.lines[2:]]
-    with pytest.raises(heads.UnreadableHeads, match=r"Line 3 of .* can't be read"):
+    with pytest.raises(checkpoints.UnreadableHeads, match=r"Line 3 of .* can't be read"):
         instance.verify()
 
 
@@ -455,7 +455,7 @@ def test_a_line_that_was_cut_off_because_the_disk_was_full(instance):
     with (instance.home / HEADS).open("a") as file:
         file.write('{"id": 12, "dig')
     with opened(instance.home):
-        heads.write_down(instance.home)
+        checkpoints.write_down(instance.home)
     assert len(instance.lines) == len(NOTED) + 2
     assert instance.verify() == []
 
@@ -465,7 +465,7 @@ def test_lines_of_an_older_version(instance):
     instance.lines = old
     assert instance.verify() == []
     with opened(instance.home):
-        heads.write_down(instance.home)
+        checkpoints.write_down(instance.home)
     assert instance.lines[:2] == old
     assert instance.verify() == []
     instance.lines = instance.lines[1:]
@@ -480,7 +480,7 @@ def test_what_was_pruned_before_the_file_had_prunings(instance):
     instance.lines = old
     assert [p for p in instance.verify() if not p.startswith(NO_TRIGGERS)] == []
     with opened(instance.home):
-        heads.write_down(instance.home)
+        checkpoints.write_down(instance.home)
     assert [p for p in instance.verify() if not p.startswith(NO_TRIGGERS)] == []
 
 

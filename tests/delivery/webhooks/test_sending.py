@@ -322,7 +322,7 @@ def test_only_one_process_sends_for_a_webhook_and_another_takes_over_when_it_die
     clock.shift(LEASE / 2)
     assert deliver(app) == 1
     with app.app_context():
-        outcome = outbox.Outcome(error="too late")
+        outcome = outbox.DeliveryOutcome(error="too late")
         assert transact(partial(outbox.settle, dead, outcome), writes=True) is None
     assert [message.subject for message in allowed.accepted] == ["cart"]
     assert deliver(app) == 0
@@ -335,7 +335,7 @@ def test_a_webhook_that_was_deleted_while_it_was_sent_is_no_problem(app, admin, 
         task = transact(partial(outbox.take, id), writes=True)
     admin.ok("DELETE", f"{WEBHOOKS}/{id}")
     with app.app_context():
-        assert transact(partial(outbox.settle, task, outbox.Outcome(204)), writes=True) is None
+        assert transact(partial(outbox.settle, task, outbox.DeliveryOutcome(204)), writes=True) is None
         assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 0
         assert db.session.scalar(sa.select(sa.func.count(Webhook.id))) == 0
 

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.events.chain import START
-from app.operations.upkeep.heads import HEADS
+from app.operations.upkeep.checkpoints import HEADS
 from tests.support.machines import Machine
 from tests.support.servers import Server
 

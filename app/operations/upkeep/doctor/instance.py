@@ -16,11 +16,11 @@ from app.core.db import db, unit_of_work
 from app.core.events import service as events
 from app.core.files import revisions
 from app.delivery.webhooks import traffic as webhooks
-from app.operations.upkeep import backup, heads
+from app.operations.upkeep import backup, checkpoints
+from app.operations.upkeep.checkpoints import HEADS, UnreadableHeads, has_served
 from app.operations.upkeep.doctor.approvals import check_approvals
 from app.operations.upkeep.doctor.evaluation import check_evaluation
 from app.operations.upkeep.doctor.findings import Finding, fine, warning, wrong
-from app.operations.upkeep.heads import HEADS, UnreadableHeads, has_served
 
 SOON = timedelta(days=14)
 BACKUPS_EVERY = timedelta(days=7)
@@ -146,7 +146,7 @@ def check_event_log(settings: Settings) -> Iterator[Finding]:
     """Check its recorded end, which is quick; ``flagstaff events verify`` checks every event."""
     about = "event log"
     try:
-        file = heads.read(settings.home)
+        file = checkpoints.read(settings.home)
     except UnreadableHeads:
         yield wrong(
             about,

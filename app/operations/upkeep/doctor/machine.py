@@ -9,8 +9,8 @@ from shlex import quote
 
 from app.core.config import KEY_FILE, Settings
 from app.operations.upkeep.backup import LAST_BACKUP
+from app.operations.upkeep.checkpoints import HEADS
 from app.operations.upkeep.doctor.findings import Finding, fine, warning, wrong
-from app.operations.upkeep.heads import HEADS
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 MEGABYTE = 1_000_000

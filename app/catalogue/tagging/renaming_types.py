@@ -7,8 +7,8 @@ import sqlalchemy as sa
 
 from app.catalogue.features import queries
 from app.catalogue.features.models import Feature
-from app.catalogue.tagging import vocabulary
-from app.catalogue.tagging.vocabulary import TagChange
+from app.catalogue.tagging import renaming
+from app.catalogue.tagging.renaming import TagChange
 from app.catalogue.tags import service as tags
 from app.catalogue.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
 from app.core.actor import Actor
@@ -18,7 +18,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 
 
-class Reach(NamedTuple):
+class Scope(NamedTuple):
     """On how many features, in how many projects, the tags of a type are."""
 
     tags: int
@@ -34,7 +34,7 @@ class _Tagged(NamedTuple):
     project: str
 
 
-def reach(actor: Actor, name: str) -> Reach:
+def reach(actor: Actor, name: str) -> Scope:
     """What ``rename`` would change.
 
     Raises:
@@ -43,9 +43,9 @@ def reach(actor: Actor, name: str) -> Reach:
     """
     values = _values_by_feature(name)
     projects = {each.project for each in values}
-    vocabulary.refuse_without_permission(actor, projects, "a tag of this type")
+    renaming.refuse_without_permission(actor, projects, "a tag of this type")
     of_type = sa.select(sa.func.count()).select_from(Tag).where(Tag.type == name)
-    return Reach(db.session.scalar(of_type) or 0, len(values), len(projects))
+    return Scope(db.session.scalar(of_type) or 0, len(values), len(projects))
 
 
 def rename(actor: Actor, name: str, to: str) -> TagType:
@@ -57,7 +57,7 @@ def rename(actor: Actor, name: str, to: str) -> TagType:
         raise Invalid.at("/to", "Must differ from the name.")
     values = _values_by_feature(name)
     projects = {each.project for each in values}
-    vocabulary.refuse_without_permission(actor, projects, "a tag of this type")
+    renaming.refuse_without_permission(actor, projects, "a tag of this type")
     queries.lock({each.id for each in values})
     new = TagType(name=to, description=old.description, hue=old.hue)
     save(new, if_taken=NameExists(f"A tag type named {to!r} already exists.", field="to"))
@@ -76,7 +76,7 @@ def rename(actor: Actor, name: str, to: str) -> TagType:
         )
         for each, found in values.items()
     )
-    vocabulary.record_on_features(actor, batch, changes)
+    renaming.record_on_features(actor, batch, changes)
     return new
 
 

@@ -1,6 +1,6 @@
 """What a change is about, before and after it: a feature in one environment, or a segment.
 
-A portrait of a feature is ``{"enabled", "archived", "strategies", "variants", "parents"}``, one of
+A snapshot of a feature is ``{"enabled", "archived", "strategies", "variants", "parents"}``, one of
 a segment is as the event log records segments. None: there is no such thing.
 """
 
@@ -16,7 +16,7 @@ from app.catalogue.strategies import queries as strategies
 from app.core.db import chunks, db
 from app.releases.change_requests.models import Action, Change
 
-Portrait = dict[str, Any] | None
+FeatureSnapshot = dict[str, Any] | None
 
 _BUILDS_ON = {
     Action.DELETE_STRATEGY: ("enabled", "strategies"),
@@ -29,8 +29,10 @@ _BUILDS_ON = {
 """The parts by action; of others, whether the feature is on."""
 
 
-def of_features(project_id: str, environment: str, ids: Collection[int]) -> dict[int, Portrait]:
-    """The portraits of features of a project in one environment, by id."""
+def of_features(
+    project_id: str, environment: str, ids: Collection[int]
+) -> dict[int, FeatureSnapshot]:
+    """The snapshots of features of a project in one environment, by id."""
     if not ids:
         return {}
     parents = {edge.child_id: edge.rule() for edge in features.edges(ids) if edge.child_id in ids}
@@ -50,7 +52,7 @@ def of_features(project_id: str, environment: str, ids: Collection[int]) -> dict
     }
 
 
-def of_segments(ids: Collection[int]) -> dict[int, Portrait]:
+def of_segments(ids: Collection[int]) -> dict[int, FeatureSnapshot]:
     if not ids:
         return {}
     query = sa.select(Segment).where(Segment.id.in_(ids))
@@ -58,7 +60,7 @@ def of_segments(ids: Collection[int]) -> dict[int, Portrait]:
 
 
 def segment_names(ids: Collection[int]) -> dict[int, str]:
-    """The names of the segments that strategies of portraits use, by id."""
+    """The names of the segments that strategies of snapshots use, by id."""
     return {
         id: name
         for chunk in chunks(ids)
@@ -70,30 +72,30 @@ def segment_names(ids: Collection[int]) -> dict[int, str]:
 
 def of_changes(
     project_id: str, environment: str, changes: Collection[Change]
-) -> dict[int, Portrait]:
-    """The portrait of what each change is about now: by feature id, or by minus a segment’s id."""
+) -> dict[int, FeatureSnapshot]:
+    """The snapshot of what each change is about now: by feature id, or by minus a segment’s id."""
     segments = of_segments({id for change in changes if (id := change.segment_id)})
     found = of_features(project_id, environment, {id for c in changes if (id := c.feature_id)})
     return found | {-id: segments[id] for id in segments}
 
 
 def key(change: Change) -> int:
-    """Under what ``of_changes`` has the portrait for a change."""
+    """Under what ``of_changes`` has the snapshot for a change."""
     return change.feature_id or -(change.segment_id or 0)
 
 
-def base(action: Action, payload: Any, portrait: Portrait) -> Any:
-    """The part of a portrait that a change builds on: what its reviewers have to know."""
-    if portrait is None or action.is_on_segment:
-        return portrait
-    found = {name: portrait[name] for name in _BUILDS_ON.get(action, ("enabled",))}
+def base(action: Action, payload: Any, snapshot: FeatureSnapshot) -> Any:
+    """The part of a snapshot that a change builds on: what its reviewers have to know."""
+    if snapshot is None or action.is_on_segment:
+        return snapshot
+    found = {name: snapshot[name] for name in _BUILDS_ON.get(action, ("enabled",))}
     if action is Action.UPDATE_ENABLED and payload["enabled"]:
-        found |= {"strategies": portrait["strategies"], "variants": portrait["variants"]}
+        found |= {"strategies": snapshot["strategies"], "variants": snapshot["variants"]}
     elif action is Action.UPDATE_STRATEGY:
-        same = (_without_place(s) for s in portrait["strategies"] if s["id"] == payload["id"])
+        same = (_without_place(s) for s in snapshot["strategies"] if s["id"] == payload["id"])
         found["strategy"] = next(same, None)
     elif action is Action.REORDER_STRATEGY:
-        found["order"] = [strategy["id"] for strategy in portrait["strategies"]]
+        found["order"] = [strategy["id"] for strategy in snapshot["strategies"]]
     return found
 
 

@@ -79,7 +79,7 @@ def get(tag_id: int) -> TagName:
     return TagName(tag.type, tag.value)
 
 
-def use_of(actor: Actor, tag_id: int) -> UseCount:
+def usage_count(actor: Actor, tag_id: int) -> UseCount:
     uses = visible_uses(actor)
     of_all = sa.select(sa.func.count()).where(FeatureTag.tag_id == tag_id)
     of_visible = sa.select(sa.func.count()).where(uses.c.tag_id == tag_id)

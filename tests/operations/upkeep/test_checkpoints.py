@@ -8,8 +8,8 @@ from itertools import count
 import pytest
 import time_machine
 
-from app.operations.upkeep import heads
-from app.operations.upkeep.heads import HEADS
+from app.operations.upkeep import checkpoints
+from app.operations.upkeep.checkpoints import HEADS
 
 NOW = datetime(2099, 1, 1, 12, tzinfo=UTC)
 
@@ -33,7 +33,7 @@ def change(admin):
 
 def write_down_if_due(app, home, at=NOW):
     with time_machine.travel(at, tick=False), app.app_context():
-        heads.write_down_if_due(home)
+        checkpoints.write_down_if_due(home)
 
 
 def ids(home):
@@ -77,7 +77,7 @@ def test_a_change_is_written_down_a_minute_after_the_last_line(app, home, change
 
 
 def test_many_changes_are_written_down_sooner(app, home, change, monkeypatch):
-    monkeypatch.setattr(heads, "MOST_EVENTS", 5)
+    monkeypatch.setattr(checkpoints, "MOST_EVENTS", 5)
     change()
     write_down_if_due(app, home)
     change(4)
@@ -100,7 +100,7 @@ def test_several_at_once_write_one_line(app, home, change):
         list(pool.map(lambda _: write_down_if_due(app, home, later), range(16)))
     assert len(ids(home)) == 2
     with app.app_context():
-        assert heads.read(home).problems == []
+        assert checkpoints.read(home).problems == []
 
 
 @pytest.mark.slow
@@ -110,11 +110,11 @@ def test_a_long_file_is_continued_by_its_end_alone(app, home, change):
         write_down_if_due(app, home, NOW + timedelta(minutes=minutes))
     assert len(ids(home)) == 60
     with app.app_context():
-        found = heads.read(home)
+        found = checkpoints.read(home)
     assert (found.problems, found.last_id) == ([], ids(home)[-1])
 
 
 def test_a_line_that_can_not_be_read_stops_the_writing(app, home, change):
     (home / HEADS).write_text("nonsense}\n")
-    with pytest.raises(heads.UnreadableHeads, match="Line 1"):
+    with pytest.raises(checkpoints.UnreadableHeads, match="Line 1"):
         write_down_if_due(app, home)

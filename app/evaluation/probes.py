@@ -18,7 +18,7 @@ SHARES = {
 
 
 @dataclass(frozen=True, slots=True)
-class MadeUp:
+class Probe:
     """Made-up features, each once."""
 
     names: dict[str, str] = field(default_factory=dict)

@@ -9,32 +9,31 @@ from app.accounts.models import Account
 from app.catalogue.usage.queries import NEVER, PlaceUse, by_place
 from app.core.actor import Actor
 from app.core.words import spoken
-from app.releases.change_requests import portraits, words
-from app.releases.change_requests.marking import Field
+from app.releases.change_requests import snapshots, words
+from app.releases.change_requests.diff import DiffSide, Field, differing, segment_ids, sides
 from app.releases.change_requests.models import CLOSED, Change, State, Step, StepKind
 from app.releases.change_requests.reversing import inverse
-from app.releases.change_requests.sides import Side, differing, segment_ids, sides
 from app.releases.change_requests.views import ChangeView, View
 
 PEOPLE_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ChangeDiff:
     """A change from ``before`` to ``after``. ``now``: how it is now, if that no longer fits."""
 
     change: Change
     number: int
     act: str
-    before: Side
-    after: Side
-    now: Side | None
+    before: DiffSide
+    after: DiffSide
+    now: DiffSide | None
     fields: list[Field]
     use: PlaceUse | None
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class HistoryEntry:
     """What someone did or said; ``at``: the time that they scheduled it for."""
 
     by: str
@@ -45,23 +44,23 @@ class Deed:
     at: datetime | None
 
 
-def turns(view: View) -> list[Turn]:
+def change_diffs(view: View) -> list[ChangeDiff]:
     """The changes in their order, in a few statements however many there are."""
     request, changes = view.request, view.request.changes
     stuck = [change for change in changes if change.id in view.conflicts]
-    now = portraits.of_changes(request.project_id, request.environment, stuck) if stuck else {}
-    found = [portrait for change in changes for portrait in (change.before, change.after)]
-    names = portraits.segment_names(segment_ids(*found, *now.values()))
+    now = snapshots.of_changes(request.project_id, request.environment, stuck) if stuck else {}
+    found = [snapshot for change in changes for snapshot in (change.before, change.after)]
+    names = snapshots.segment_names(segment_ids(*found, *now.values()))
     uses = by_place({change.feature_id for change in changes if change.feature_id})
     told: set[int] = set()
 
-    def turn(number: int, each: ChangeView) -> Turn:
+    def diff_of(number: int, each: ChangeView) -> ChangeDiff:
         change = each.change
         before, after = sides(change, change.before, change.after, names)
         present = None
         if each.conflict:
-            present = sides(change, change.before, now.get(portraits.key(change)), names)[1]
-        return Turn(
+            present = sides(change, change.before, now.get(snapshots.key(change)), names)[1]
+        return ChangeDiff(
             change,
             number,
             words.act(change),
@@ -79,19 +78,19 @@ def turns(view: View) -> list[Turn]:
         told.add(change.feature_id)
         return uses.get((change.feature_id, request.environment), NEVER)
 
-    return [turn(number, each) for number, each in enumerate(view.changes, 1)]
+    return [diff_of(number, each) for number, each in enumerate(view.changes, 1)]
 
 
-def deeds(actor: Actor, view: View) -> list[Deed]:
+def history(actor: Actor, view: View) -> list[HistoryEntry]:
     """The history with the comments, oldest first."""
     ids = {step.created_by_id for step in view.steps if step.created_by_id is not None}
     known = accounts.names(ids)
-    return [_deed(actor, step, known) for step in view.steps]
+    return [_entry(actor, step, known) for step in view.steps]
 
 
-def _deed(actor: Actor, step: Step, known: dict[int, str]) -> Deed:
+def _entry(actor: Actor, step: Step, known: dict[int, str]) -> HistoryEntry:
     is_schedule = step.kind is StepKind.SCHEDULED and step.text
-    return Deed(
+    return HistoryEntry(
         by=known.get(step.created_by_id or 0, step.created_by),
         is_reader=actor.id is not None and step.created_by_id == actor.id,
         words=words.STEPS[step.kind],

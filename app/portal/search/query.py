@@ -13,7 +13,7 @@ _state = re.compile(r"(on|off):(\S+)", re.IGNORECASE).fullmatch
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SearchQuery:
     """``words``: all of them must be found. ``state``: only features that are on, or off, there.
 
     ``state`` is (on, environment), of which no one has checked that it exists.
@@ -28,24 +28,24 @@ class Question:
     def is_empty(self) -> bool:
         return not self.words and self.state is None
 
-    def as_text(self) -> "Question":
+    def as_text(self) -> "SearchQuery":
         """The same, with a state taken for a word like any other."""
-        return Question(self.text, _words(self.text))
+        return SearchQuery(self.text, _words(self.text))
 
 
-def read(typed: str) -> Question:
+def read(typed: str) -> SearchQuery:
     """``checkout on:production`` or ``> export``; anything else is words to find."""
     text = " ".join(nfc(typed).split())
     if text.startswith(">"):
         rest = text[1:].strip()
-        return Question(rest, _words(rest), only_pages=True)
+        return SearchQuery(rest, _words(rest), only_pages=True)
     parts = text.split(" ") if text else []
     states = [found for part in parts if (found := _state(part))]
     if len(states) != 1:
-        return Question(text, _words(text))
+        return SearchQuery(text, _words(text))
     rest = " ".join(part for part in parts if not _state(part))
     [found] = states
-    return Question(text, _words(rest), state=(found[1].lower() == "on", found[2]))
+    return SearchQuery(text, _words(rest), state=(found[1].lower() == "on", found[2]))
 
 
 def _words(text: str) -> tuple[str, ...]:

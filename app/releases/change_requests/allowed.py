@@ -11,7 +11,7 @@ from app.releases.change_requests.views import View
 
 
 @dataclass(frozen=True, slots=True)
-class Powers:
+class AllowedActions:
     """``able``: the people whose approval would count, all but the author. ``has_approved``:
     whether the reader’s own approval counts now.
     """
@@ -75,11 +75,11 @@ class Powers:
         return [account for account in self.able if account.id not in given]
 
 
-def of(actor: Actor, view: View) -> Powers:
+def of(actor: Actor, view: View) -> AllowedActions:
     request = view.request
     able = service.reviewers(request)
     is_author = service.is_author(actor, request)
-    return Powers(
+    return AllowedActions(
         view=view,
         able=able,
         is_author=is_author,

@@ -1,0 +1,278 @@
+"""What a change changes: both of its sides in sentences, and what differs between them."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
+
+from app.catalogue.constraints.words import Phrase, Sentence, all_of, told_all
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies import words
+from app.catalogue.strategies.models import Strategy
+from app.catalogue.strategies.words import RolloutState
+from app.releases.change_requests.models import Action, Change
+from app.releases.change_requests.snapshots import FeatureSnapshot
+
+Names = Mapping[int, str]
+"""The names of segments by id."""
+
+KINDS = {
+    RolloutState.EVERYONE: "on",
+    RolloutState.SOME: "some",
+    RolloutState.NO_ONE: "none",
+    RolloutState.OFF: "off",
+}
+
+
+JOINTS = {", ", " or ", " and "}
+
+
+class DiffSpan(NamedTuple):
+    """Phrases in a row that both sentences have, or that only this one has."""
+
+    phrases: Sentence
+    is_changed: bool
+
+
+class Field(NamedTuple):
+    """A field of a snapshot as JSON texts; None where it is missing."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DiffSide:
+    """``state``: whom it reaches, for a mark, with words. ``lines``: sentences; several are joined
+    by “or” if they are strategies. ``note``: what there is instead.
+    """
+
+    state: tuple[str, str] | None = None
+    lines: list[list[DiffSpan]] = field(default_factory=list)
+    note: str = ""
+
+
+Sides = tuple[DiffSide, DiffSide]
+
+
+def sides(change: Change, before: FeatureSnapshot, after: FeatureSnapshot, names: Names) -> Sides:
+    """What ``change`` is about in two snapshots, told so that what differs is marked."""
+    if before is None or after is None:
+        return _whole(change, before, names), _whole(change, after, names)
+    return _TELLERS[change.action](change, before, after, names)
+
+
+def segment_ids(*snapshots: FeatureSnapshot) -> set[int]:
+    """The segments that strategies in the snapshots use."""
+    return {
+        id
+        for snapshot in snapshots
+        for strategy in (snapshot or {}).get("strategies", ())
+        for id in strategy["segments"]
+    }
+
+
+def differing(change: Change, before: FeatureSnapshot, after: FeatureSnapshot) -> list[Field]:
+    """The fields that differ: of the strategy, if the change is about one, or of all of it."""
+    if change.action is Action.UPDATE_STRATEGY:
+        found = _strategy_in(before, change), _strategy_in(after, change)
+        if None not in found:
+            return fields(*found)
+    return fields(before or {}, after or {})
+
+
+def _whole(change: Change, snapshot: FeatureSnapshot, names: Names) -> DiffSide:
+    if snapshot is None:
+        return DiffSide(note="Deleted")
+    return _TELLERS[change.action](change, snapshot, snapshot, names)[0]
+
+
+def _states(_: Change, before: Any, after: Any, names: Names) -> Sides:
+    return _state(before, names), _state(after, names)
+
+
+def _state(snapshot: Any, names: Names) -> DiffSide:
+    if snapshot["archived"]:
+        return DiffSide(note="Archived. Applications get “off”")
+    found = [_restored(each, names) for each in snapshot["strategies"]]
+    reach = words.reach(found, enabled=snapshot["enabled"])
+    if reach is RolloutState.OFF:
+        return DiffSide(state=("off", "Off"))
+    live = [each for each in found if not each.disabled]
+    if len(live) == 1:
+        return DiffSide(state=(KINDS[reach], words.summary(live[0])))
+    return DiffSide((KINDS[reach], "On"), [unmarked(words.told(each)) for each in live])
+
+
+def _strategies(change: Change, before: Any, after: Any, names: Names) -> Sides:
+    """One strategy; with the state, if that changes too."""
+    found = [_strategy_in(snapshot, change) for snapshot in (before, after)]
+    told = [[] if each is None else _sentence(each, names) for each in found]
+    runs = marked(*told)
+    missing = "Not added yet" if change.action is Action.ADD_STRATEGY else "Deleted"
+    is_switched = before["enabled"] != after["enabled"]
+    was, now = (
+        DiffSide(
+            state=_short_state(snapshot) if is_switched else None,
+            lines=[line] if each is not None else [],
+            note=missing if each is None else "",
+        )
+        for snapshot, each, line in zip((before, after), found, runs, strict=True)
+    )
+    return was, now
+
+
+def _short_state(snapshot: Any) -> tuple[str, str]:
+    return ("on", "On") if snapshot["enabled"] else ("off", "Off")
+
+
+def _orders(_: Change, before: Any, after: Any, names: Names) -> Sides:
+    was, now = (
+        DiffSide(lines=[unmarked(_sentence(each, names)) for each in snapshot["strategies"]])
+        for snapshot in (before, after)
+    )
+    return was, now
+
+
+def _variants(_: Change, before: Any, after: Any, __: Names) -> Sides:
+    return _marked_sides(_split(before["variants"]), _split(after["variants"]), "No variants")
+
+
+def _parents(_: Change, before: Any, after: Any, __: Names) -> Sides:
+    was, now = (_dependency(snapshot["parents"]) for snapshot in (before, after))
+    return _marked_sides(was, now, "Depends on no feature")
+
+
+def _segments(_: Change, before: Any, after: Any, __: Names) -> Sides:
+    return _marked_sides(_members(before), _members(after), "No constraints")
+
+
+def _marked_sides(before: Sentence, after: Sentence, missing: str) -> Sides:
+    was, now = marked(before, after)
+    return (
+        DiffSide(lines=[was] if before else [], note="" if before else missing),
+        DiffSide(lines=[now] if after else [], note="" if after else missing),
+    )
+
+
+def _members(segment: Any) -> Sentence:
+    name = [Phrase(segment["name"], "strong"), Phrase(": ")]
+    return [*name, *(told_all(segment["constraints"]) or [Phrase("everyone")])]
+
+
+def _dependency(parents: list[Any]) -> Sentence:
+    if not parents:
+        return []
+    [rule] = parents
+    sentence = [Phrase("Depends on "), Phrase(rule["parent"], "field")]
+    if not rule["enabled"]:
+        return [*sentence, Phrase(" being off")]
+    if rule.get("variants"):
+        return [*sentence, Phrase(" in variant "), *all_of(rule["variants"])]
+    return sentence
+
+
+def _split(variants: list[Any]) -> Sentence:
+    sentence: Sentence = []
+    for share in words.shares(variants):
+        sentence += [Phrase(", ")] if sentence else []
+        sentence += [Phrase(share.name, "field"), Phrase(" "), Phrase(share.percent, "strong")]
+    return sentence
+
+
+def _sentence(snapshot: Any, names: Names) -> Sentence:
+    """All that people can tell of a strategy, in one sentence."""
+    strategy = _restored(snapshot, names)
+    sentence = [Phrase("Paused: ")] if strategy.disabled else []
+    sentence += words.told(strategy)
+    if strategy.variants:
+        sentence += [Phrase("; variants "), *_split(strategy.variants)]
+    if strategy.title:
+        sentence += [Phrase("; titled "), Phrase(strategy.title, "strong")]
+    return sentence
+
+
+def _restored(snapshot: Any, names: Names) -> Strategy:
+    """The strategy that a snapshot has as JSON; never saved."""
+    given = {
+        name: snapshot[name] for name in ("name", "title", "disabled", "parameters", "constraints")
+    }
+    segments = [Segment(name=names.get(id, f"number {id}")) for id in snapshot["segments"]]
+    return Strategy(**given, segments=segments, variants=snapshot["variants"])
+
+
+def _strategy_in(snapshot: Any, change: Change) -> Any:
+    wanted = (s for s in snapshot["strategies"] if s["id"] == change.payload["id"])
+    return next(wanted, None)
+
+
+_TELLERS: dict[Action, Callable[[Change, Any, Any, Names], Sides]] = {
+    Action.UPDATE_ENABLED: _states,
+    Action.ADD_STRATEGY: _strategies,
+    Action.UPDATE_STRATEGY: _strategies,
+    Action.DELETE_STRATEGY: _strategies,
+    Action.REORDER_STRATEGY: _orders,
+    Action.PATCH_VARIANT: _variants,
+    Action.ARCHIVE_FEATURE: _states,
+    Action.ADD_DEPENDENCY: _parents,
+    Action.DELETE_DEPENDENCY: _parents,
+    Action.UPDATE_SEGMENT: _segments,
+    Action.DELETE_SEGMENT: _segments,
+}
+
+
+def marked(before: Sentence, after: Sentence) -> tuple[list[DiffSpan], list[DiffSpan]]:
+    """Both sentences, each with the phrases that the other one lacks."""
+    was, now = _telling(before), _telling(after)
+    matcher = SequenceMatcher(
+        None, [before[n] for n in was], [after[n] for n in now], autojunk=False
+    )
+    gone, new = set(was), set(now)
+    for block in matcher.get_matching_blocks():
+        gone -= set(was[block.a : block.a + block.size])
+        new -= set(now[block.b : block.b + block.size])
+    return _runs(before, gone), _runs(after, new)
+
+
+def unmarked(sentence: Sentence) -> list[DiffSpan]:
+    return [DiffSpan(sentence, is_changed=False)]
+
+
+def fields(before: Any, after: Any) -> list[Field]:
+    """The fields that differ, by their paths, like ``strategies[0].parameters.rollout``."""
+    was, now = dict(_leaves(before, "")), dict(_leaves(after, ""))
+    return [
+        Field(path, was.get(path), now.get(path))
+        for path in {**was, **now}
+        if was.get(path) != now.get(path)
+    ]
+
+
+def _telling(sentence: Sentence) -> list[int]:
+    """The places of phrases that say something, and don’t only join two values."""
+    return [place for place, phrase in enumerate(sentence) if phrase.text not in JOINTS]
+
+
+def _runs(sentence: Sentence, changed: set[int]) -> list[DiffSpan]:
+    runs: list[DiffSpan] = []
+    for place, phrase in enumerate(sentence):
+        # What joins two values counts as changed with the value that it leads to.
+        is_changed = (place + 1 if phrase.text in JOINTS else place) in changed
+        if runs and runs[-1].is_changed is is_changed:
+            runs[-1].phrases.append(phrase)
+        else:
+            runs.append(DiffSpan([phrase], is_changed))
+    return runs
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict) and value:
+        for name, each in value.items():
+            yield from _leaves(each, f"{path}.{name}" if path else name)
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        for number, each in enumerate(value):
+            yield from _leaves(each, f"{path}[{number}]")
+    elif path:
+        yield path, json.dumps(value, ensure_ascii=False)
