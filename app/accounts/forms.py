@@ -31,6 +31,6 @@ def makes_admin(form: SchemaForm, account: Account) -> bool:
     return account.role is not Role.ADMIN and form["root_role"].data == str(Role.ADMIN.value)
 
 
-def in_words(settings: Values) -> Values:
+def display_values(settings: Values) -> Values:
     """An account's settings for display: the role by name instead of id."""
     return settings | {"root_role": Role(int(settings["root_role"])).title}

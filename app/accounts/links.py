@@ -13,7 +13,7 @@ from app.core.errors import NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 
-KEPT = timedelta(days=400)
+RETENTION = timedelta(days=400)
 TOLD_FOR = timedelta(days=7)
 
 
@@ -35,7 +35,7 @@ class ExpiredLink(UnusableLink):
 def create(actor: Actor, account: Account) -> str:
     """The path of a new link; earlier links stop working."""
     end_all([account.id])
-    is_old = SetupLink.expires_at < utcnow() - KEPT
+    is_old = SetupLink.expires_at < utcnow() - RETENTION
     db.session.execute(sa.delete(SetupLink).where(SetupLink.account_id == account.id, is_old))
     secret = secrets.generate()
     link = SetupLink(

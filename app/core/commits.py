@@ -57,7 +57,7 @@ class DataVersion:
 
 T = TypeVar("T")
 
-MOST = 10_000
+MAX_ENTRIES = 10_000
 
 
 class CommitCache(Generic[T]):
@@ -88,7 +88,7 @@ class CommitCache(Generic[T]):
             return known[1]
         value = read()
         if value:
-            if len(self._known) >= MOST:
+            if len(self._known) >= MAX_ENTRIES:
                 self._known.clear()
             self._known[place] = (version, value)
         return value

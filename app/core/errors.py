@@ -261,7 +261,7 @@ class Unavailable(DomainError):
         self.headers = {"Retry-After": "2"}
 
 
-def every() -> list[type[DomainError]]:
+def all_errors() -> list[type[DomainError]]:
     """The classes with a name of their own, ordered by status and name."""
     found: dict[str, type[DomainError]] = {}
     classes = [DomainError]

@@ -7,11 +7,11 @@ from itertools import chain, groupby
 
 from rapidfuzz import fuzz, process, utils
 
-SHOWN = 3
+DISPLAY_LIMIT = 3
 NAMES_SHOWN = 20
 
 
-def spoken(names: Iterable[object], shown: int = SHOWN) -> str:
+def spoken(names: Iterable[object], shown: int = DISPLAY_LIMIT) -> str:
     """``a, b and 3 more``."""
     known = [str(name) for name in names]
     if len(known) > shown + 1:

@@ -37,7 +37,7 @@ from app.evaluation.probes import (
 )
 
 NO_VARIANT = "disabled"
-MOST = 100
+MAX_PERCENT = 100
 """Percent."""
 _SURE = ("0", "100")
 """Shares with which it does not matter where someone falls."""
@@ -196,7 +196,7 @@ def _falls(rollouts: Sequence[tuple[str, Person]]) -> dict[tuple[str, Person], i
     Without those that never do. All are halved at once: seven states, however many there are.
     """
     low = dict.fromkeys(rollouts, 1)
-    high = dict.fromkeys(rollouts, MOST + 1)
+    high = dict.fromkeys(rollouts, MAX_PERCENT + 1)
     while undecided := [each for each in rollouts if low[each] < high[each]]:
         made = Probe()
         middles = {each: (low[each] + high[each]) // 2 for each in undecided}
@@ -210,7 +210,7 @@ def _falls(rollouts: Sequence[tuple[str, Person]]) -> dict[tuple[str, Person], i
                 high[each] = middle
             else:
                 low[each] = middle + 1
-    return {each: percent for each, percent in low.items() if percent <= MOST}
+    return {each: percent for each, percent in low.items() if percent <= MAX_PERCENT}
 
 
 @dataclass(frozen=True, slots=True)

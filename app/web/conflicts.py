@@ -61,7 +61,7 @@ class StaleEdit:
     def differences(self, before: Values, after: Values) -> list[Difference]:
         before, after = self.describe(before), self.describe(after)
         return [
-            Difference(label, in_words(before[part]), in_words(after[part]))
+            Difference(label, display_value(before[part]), display_value(after[part]))
             for part, label in self.labels.items()
             if before[part] != after[part]
         ]
@@ -69,7 +69,9 @@ class StaleEdit:
     def field_conflicts(self, seen: Values, present: Values, wanted: Values) -> list[FieldConflict]:
         """The fields that have changed since ``seen`` to something else than is ``wanted``."""
         return [
-            FieldConflict(part, label, in_words(seen[part]), in_words(theirs), in_words(mine))
+            FieldConflict(
+                part, label, display_value(seen[part]), display_value(theirs), display_value(mine)
+            )
             for part, label in self.labels.items()
             if (theirs := present[part]) not in (seen[part], mine := wanted[part])
         ]
@@ -99,7 +101,7 @@ class StaleEdit:
         return page, 409 if stale else status
 
 
-def in_words(value: Any) -> str:
+def display_value(value: Any) -> str:
     """A value of a form for a page."""
     if isinstance(value, bool):
         return "yes" if value else "no"

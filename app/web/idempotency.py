@@ -15,7 +15,7 @@ from app.core.errors import Conflict, Invalid
 from app.web.current import current_key
 
 HEADER = "Idempotency-Key"
-KEPT = timedelta(hours=24)
+RETENTION = timedelta(hours=24)
 
 _is_key = re.compile(r"[\x21-\x7e]{1,255}").fullmatch
 
@@ -44,7 +44,7 @@ def begin(token_id: int) -> FirstAnswer | None:
     if not _is_key(key):
         message = "Must have 1 to 255 printable ASCII characters."
         raise Invalid.at(HEADER, message)
-    db.session.execute(sa.delete(FirstAnswer).where(FirstAnswer.created_at < utcnow() - KEPT))
+    db.session.execute(sa.delete(FirstAnswer).where(FirstAnswer.created_at < utcnow() - RETENTION))
     digest = _digest_of_request()
     known = db.session.get(FirstAnswer, (token_id, key))
     if known is None:

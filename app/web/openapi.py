@@ -68,7 +68,9 @@ def document(view: Callable[..., Any], rule: str, needs: Need, refuses: tuple[in
 
 def _meaning(status: HTTPStatus) -> str:
     """``NotFoundError: It does not exist, …``: when each error with this status happens."""
-    kinds = [kind for kind in errors.every() if kind.status == status and not kind.only_on_pages]
+    kinds = [
+        kind for kind in errors.all_errors() if kind.status == status and not kind.only_on_pages
+    ]
     return " ".join(f"{kind.name}: {kind.when}" for kind in kinds) or status.phrase
 
 

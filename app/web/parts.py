@@ -10,7 +10,7 @@ from app.web.conflicts import Values
 from app.web.forms import SchemaForm
 
 Inputs = dict[str, Any]
-MOST = 100
+MAX_PARTS = 100
 
 
 class PartKind(NamedTuple):
@@ -62,7 +62,7 @@ class PartsForm(SchemaForm):
         step = request.form.get("step", "")
         act, _, rest = step.partition("-")
         name, _, number = rest.partition("-")
-        if name in self.kinds and act == "add" and len(self.parts[name]) < MOST:
+        if name in self.kinds and act == "add" and len(self.parts[name]) < MAX_PARTS:
             self.parts[name].append(dict(self.kinds[name].empty))
         elif name in self.kinds and act == "remove" and re.fullmatch(r"\d{1,2}", number):
             del self.parts[name][int(number) : int(number) + 1]

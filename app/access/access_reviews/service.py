@@ -74,7 +74,7 @@ def current(project_id: str) -> Current:
             Candidate(
                 account,
                 member.role,
-                sources.told(known.get(account.id, [])),
+                sources.describe(known.get(account.id, [])),
                 max(filter(None, (account.last_sign_in_at, used_at)), default=None),
                 member.own_role is None,
             )

@@ -61,7 +61,7 @@ class GroupForm(_Fields):
     schema = schemas.GroupChanges
 
 
-def settings_of(group: Group) -> Values:
+def form_data(group: Group) -> Values:
     """The group as the form's values: the roles in projects by id."""
     return {
         "name": group.name,
@@ -70,7 +70,7 @@ def settings_of(group: Group) -> Values:
     }
 
 
-def in_words(settings: Values) -> Values:
+def display_values(settings: Values) -> Values:
     """The settings with roles by name."""
     role, projects = settings["root_role"], settings["projects"]
     return settings | {

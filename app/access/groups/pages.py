@@ -9,9 +9,9 @@ from app.access.groups.forms import (
     ROLE_CHOICES,
     GroupForm,
     NewGroupForm,
+    display_values,
+    form_data,
     gives_admin,
-    in_words,
-    settings_of,
 )
 from app.access.groups.models import Group
 from app.catalogue.projects import service as projects
@@ -62,14 +62,14 @@ def new() -> ResponseReturnValue:
 def show(group_id: int) -> ResponseReturnValue:
     """A group: what it gives, and who is in it."""
     group = service.get(group_id)
-    return _page(group, GroupForm(settings_of(group)))
+    return _page(group, GroupForm(form_data(group)))
 
 
 @bp.post("/groups/<id:group_id>", needs=Permission.ADMIN)
 def update(group_id: int) -> ResponseReturnValue:
     """Save, unless someone else changed the group first: then show what they changed."""
     group = service.get_for_change(group_id)
-    present = settings_of(group)
+    present = form_data(group)
     form = GroupForm(present)
     if gives_admin(form, group):
         require_password(f"make Admins of those in {group.name}")
@@ -98,14 +98,14 @@ def _create(form: NewGroupForm) -> Group:
 
 
 def _stale_edit(group_id: int) -> StaleEdit:
-    return StaleEdit(f"group {group_id}", LABELS, in_words)
+    return StaleEdit(f"group {group_id}", LABELS, display_values)
 
 
 def _page(group: Group, form: GroupForm, stale: Values | None = None) -> ResponseReturnValue:
     return _stale_edit(group.id).show(
         "access/groups/show.html",
         form,
-        settings_of(group),
+        form_data(group),
         stale,
         group=group,
         members=service.members(group, limit=MEMBERS_SHOWN, offset=0),

@@ -15,7 +15,7 @@ from app.core.db import chunks, db
 from app.core.permissions import Role
 from app.core.words import spoken
 
-SHOWN = 3
+DISPLAY_LIMIT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class Source:
         return f"given by {self.given_by} on {self.given_at:%-d %B %Y}"
 
 
-def told(sources: Sequence[Source]) -> str:
+def describe(sources: Sequence[Source]) -> str:
     """The sources of the role that counts, in words; the weaker ones change nothing."""
     strongest = min((source.role for source in sources), default=None)
-    return spoken([source.words for source in sources if source.role is strongest], SHOWN)
+    return spoken([source.words for source in sources if source.role is strongest], DISPLAY_LIMIT)
 
 
 def of_project(project_id: str) -> dict[int, list[Source]]:

@@ -232,7 +232,7 @@ def _source(
         known = sources.of_account(current_actor.account_id)
     everywhere = permission in GRANTS[current_actor.role]
     place = "" if everywhere or project_id not in current_actor.project_roles else project_id
-    return f"{role}, {sources.told(known.get(place or '', []))}"
+    return f"{role}, {sources.describe(known.get(place or '', []))}"
 
 
 def _answer() -> FeedbackButton | None:

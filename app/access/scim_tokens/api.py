@@ -23,7 +23,7 @@ bp = ApiBlueprint(
 @bp.response(200, schemas.ScimTokenList)
 def index() -> dict[str, list[ScimToken]]:
     """List SCIM tokens"""
-    return {"tokens": tokens.every()}
+    return {"tokens": tokens.list_all()}
 
 
 @bp.post("", needs=Permission.ADMIN, answers_with_secret=True)

@@ -30,7 +30,7 @@ def managed() -> Managed:
     )
     groups = sa.select(sa.func.count()).where(Group.scim_id.is_not(None))
     return Managed(
-        tokens=len(service.every()),
+        tokens=len(service.list_all()),
         users=_number(users),
         deactivated=_number(users.where(Account.deactivated_at.is_not(None))),
         groups=_number(groups),
@@ -45,7 +45,7 @@ def disconnect(actor: Actor) -> Managed:
     """
     found = managed()
     acting = actor.for_act(events.new_batch(), "disconnected the directory")
-    for token in service.every():
+    for token in service.list_all():
         service.revoke(acting, token.id)
     gone = {"scim_id": None, "external_id": None}
     db.session.execute(

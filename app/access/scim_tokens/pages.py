@@ -22,7 +22,7 @@ def index() -> ResponseReturnValue:
     """List the tokens of directories, and where these send their requests."""
     return render_template(
         "access/scim_tokens/index.html",
-        tokens=tokens.every(),
+        tokens=tokens.list_all(),
         managed=disconnecting.managed(),
         address=current_settings().address(SCIM),
     )

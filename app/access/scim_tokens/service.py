@@ -44,7 +44,7 @@ def create(actor: Actor, *, token_name: str, expires_at: datetime | None = None)
     return IssuedScimToken(token, secret)
 
 
-def every() -> list[ScimToken]:
+def list_all() -> list[ScimToken]:
     """The tokens that aren't revoked, oldest first."""
     query = sa.select(ScimToken).where(ScimToken.revoked_at.is_(None))
     return list(db.session.scalars(query.order_by(ScimToken.id)))

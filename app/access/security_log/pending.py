@@ -18,7 +18,7 @@ from app.core.errors import Unavailable
 from app.core.faults import is_unavailable
 
 SECONDS = 1.0
-MOST = 100
+MAX_PENDING = 100
 """How many different entries may wait. More are counted by kind alone."""
 OTHERS = "and others"
 
@@ -58,7 +58,7 @@ class Pending:
             raise
 
     def _count(self, entry: LogEntry, at: datetime, times: int) -> None:
-        if entry not in self._waiting and len(self._waiting) >= MOST:
+        if entry not in self._waiting and len(self._waiting) >= MAX_PENDING:
             entry = _of_kind(entry.kind)
         first, before = self._waiting.get(entry, (at, 0))
         self._waiting[entry] = (min(first, at), before + times)

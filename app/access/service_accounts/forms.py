@@ -53,7 +53,7 @@ class FindTokenForm(SchemaForm):
     secret = PasswordField("The token you found")
 
 
-def settings_of(account: Account) -> Values:
+def form_data(account: Account) -> Values:
     """The service account as the form's field values."""
     return {
         "name": account.name or "",

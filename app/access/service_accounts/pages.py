@@ -12,11 +12,11 @@ from app.access.service_accounts.forms import (
     FindTokenForm,
     NewServiceAccountForm,
     ServiceAccountForm,
-    settings_of,
+    form_data,
 )
 from app.access.service_accounts.service import ServiceAccount
 from app.accounts import service as accounts
-from app.accounts.forms import in_words, makes_admin
+from app.accounts.forms import display_values, makes_admin
 from app.accounts.models import Account
 from app.accounts.pages import revoke_page, secret_page
 from app.accounts.tokens import service as tokens
@@ -85,14 +85,14 @@ def new() -> ResponseReturnValue:
 def show(account_id: int) -> ResponseReturnValue:
     """A service account and its tokens."""
     found = service.get(account_id)
-    return _account_page(found, ServiceAccountForm(data=settings_of(found.account)))
+    return _account_page(found, ServiceAccountForm(data=form_data(found.account)))
 
 
 @bp.post("/<id:account_id>", needs=Permission.ADMIN)
 def update(account_id: int) -> ResponseReturnValue:
     """Save, unless someone else changed the account first: then show what they changed."""
     found = service.get_for_change(account_id)
-    present = settings_of(found.account)
+    present = form_data(found.account)
     form = ServiceAccountForm(data=present)
     if makes_admin(form, found.account):
         require_password(f"make {found.account.called} an Admin")
@@ -217,7 +217,7 @@ def _revoke_address(token: Token, owner: Account) -> str | None:
 
 
 def _stale_edit(account_id: int) -> StaleEdit:
-    return StaleEdit(f"service account {account_id}", WORDS, in_words)
+    return StaleEdit(f"service account {account_id}", WORDS, display_values)
 
 
 def _secret_page(account: Account, issued: IssuedToken) -> str:
@@ -231,7 +231,7 @@ def _account_page(
     return _stale_edit(found.account.id).show(
         "access/service_accounts/show.html",
         form,
-        settings_of(found.account),
+        form_data(found.account),
         stale,
         found=found,
         roles=ROOT_ROLES,

@@ -14,7 +14,7 @@ from app.access.sign_on.people import Person
 from app.access.sign_on.provider import AnswerRefused, Request
 
 SECONDS = 600.0
-MOST = 3
+MAX_FLOWS = 3
 """Several tabs may be on their way; more would be too long for a cookie."""
 _FLOWS, _PERSON = "sign_on", "linking"
 
@@ -43,7 +43,7 @@ def begin_flow(
 ) -> None:
     """Remember the request that the browser is now sent away with."""
     flow = Flow(purpose, target, request.nonce, request.verifier, int(time.time()), session_id)
-    known = [*session.get(_FLOWS, {}).items()][1 - MOST :]
+    known = [*session.get(_FLOWS, {}).items()][1 - MAX_FLOWS :]
     session[_FLOWS] = dict([*known, (request.state, asdict(flow))])
 
 

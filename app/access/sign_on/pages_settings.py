@@ -13,7 +13,7 @@ from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("single_sign_on_pages", __name__, url_prefix="/single-sign-on")
 
-SHOWN = ("OIDC_", "SIGN_ON_", "PASSWORD_SIGN_IN", "BREAK_GLASS_", "TRUSTED_PROXY")
+SETTING_PREFIXES = ("OIDC_", "SIGN_ON_", "PASSWORD_SIGN_IN", "BREAK_GLASS_", "TRUSTED_PROXY")
 
 
 @bp.get("", needs=Permission.ADMIN)
@@ -47,7 +47,7 @@ def _rows() -> list[tuple[str, str, str]]:
     settings = current_settings()
     rows = []
     for name, one in every_setting().items():
-        if not name.removeprefix("FLAGSTAFF_").startswith(SHOWN):
+        if not name.removeprefix("FLAGSTAFF_").startswith(SETTING_PREFIXES):
             continue
         value = getattr(settings, name.removeprefix("FLAGSTAFF_").lower())
         rows.append((name, _in_words(name, value), one.meaning))

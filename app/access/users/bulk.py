@@ -55,7 +55,7 @@ class Effect:
         return [self.account.id, self.root_role, self.project_role, self.held]
 
 
-def among(ids: Collection[int]) -> list[Account]:
+def for_ids(ids: Collection[int]) -> list[Account]:
     """The users with these ids who are not deleted, by name."""
     found: list[Account] = []
     for chunk in _chunks(ids):
@@ -69,7 +69,7 @@ def among(ids: Collection[int]) -> list[Account]:
 def preview(actor: Actor, ids: Collection[int], changes: UserChanges) -> list[Effect]:
     """What ``apply`` would do, by name; changes nothing."""
     held = _held(actor, changes)
-    return [_effect(account, held.get(account.id), changes) for account in among(ids)]
+    return [_effect(account, held.get(account.id), changes) for account in for_ids(ids)]
 
 
 def apply(

@@ -78,7 +78,7 @@ class BulkForm(SparseForm):
         return bool(self.root_role.data == str(Role.ADMIN.value))
 
 
-def settings_of(account: Account) -> Values:
+def form_data(account: Account) -> Values:
     """The user as the form's field values."""
     return {
         "username": account.username or "",

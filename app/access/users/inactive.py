@@ -59,7 +59,7 @@ def search(
     return page_of(query, limit=limit, offset=offset)
 
 
-def among(ids: Collection[int], *, after: timedelta) -> list[Any]:
+def for_ids(ids: Collection[int], *, after: timedelta) -> list[Any]:
     """The inactive ones among ``ids``, as rows of ``search``."""
     condition = _is_inactive(utcnow() - after)
     found: list[Any] = []

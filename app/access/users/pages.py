@@ -8,10 +8,10 @@ from app.access.auth import second_factor
 from app.access.groups import service as groups
 from app.access.groups import sources
 from app.access.users import schemas, service
-from app.access.users.forms import NewUserForm, UserForm, settings_of
+from app.access.users.forms import NewUserForm, UserForm, form_data
 from app.accounts import directory, identities, links
 from app.accounts import service as accounts
-from app.accounts.forms import in_words, makes_admin
+from app.accounts.forms import display_values, makes_admin
 from app.accounts.models import Account, AccountKind
 from app.accounts.pages import revoke_page
 from app.accounts.tokens import service as tokens
@@ -61,14 +61,14 @@ def new() -> ResponseReturnValue:
 def show(account_id: int) -> ResponseReturnValue:
     """A user: settings, access and actions."""
     account = accounts.get(account_id)
-    return _user_page(account, UserForm(data=settings_of(account)))
+    return _user_page(account, UserForm(data=form_data(account)))
 
 
 @bp.post("/<id:account_id>", needs=Permission.ADMIN)
 def update(account_id: int) -> ResponseReturnValue:
     """Save, unless someone else changed the user first: then show what they changed."""
     account = accounts.get_for_change(account_id)
-    present = settings_of(account)
+    present = form_data(account)
     form = UserForm(data=present)
     if makes_admin(form, account):
         require_password(f"make {account.called} an Admin")
@@ -204,7 +204,7 @@ def _link_page(account: Account, *, is_new: bool) -> ResponseReturnValue:
 
 
 def _stale_edit(account_id: int) -> StaleEdit:
-    return StaleEdit(f"user {account_id}", WORDS, in_words)
+    return StaleEdit(f"user {account_id}", WORDS, display_values)
 
 
 def _user_page(
@@ -214,7 +214,7 @@ def _user_page(
     return _stale_edit(account.id).show(
         "access/users/show.html",
         form,
-        settings_of(account),
+        form_data(account),
         stale,
         account=account,
         holdings=service.holdings([account.id])[account.id],
@@ -222,7 +222,7 @@ def _user_page(
         has_second_step=second_factor.is_on(account.id),
         activity=service.recent(account.id),
         tokens=tokens.of_accounts([account.id])[account.id],
-        origins={place: sources.told(found) for place, found in known.items()},
+        origins={place: sources.describe(found) for place, found in known.items()},
         groups=groups.of_account(account.id),
         identities=identities.of_account(account.id),
         no_deletion=_no_deletion(account),

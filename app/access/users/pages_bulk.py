@@ -56,7 +56,7 @@ def apply() -> ResponseReturnValue:
 
 
 def _choose_page(form: BulkForm) -> ResponseReturnValue:
-    selected = bulk.among(_ids())
+    selected = bulk.for_ids(_ids())
     if not selected:
         flash("Select at least one person. Nothing has changed.", "warn")
         return redirect_to("user_pages.index")

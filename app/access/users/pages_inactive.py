@@ -171,7 +171,7 @@ def _none_selected() -> Response:
 
 def _selected(ids: Collection[int]) -> list[Candidate]:
     """The selected users who are inactive and can be deleted."""
-    found = inactive.among(ids, after=current_settings().inactivity)
+    found = inactive.for_ids(ids, after=current_settings().inactivity)
     return [one for one in service.candidates(current_actor, found) if one.obstacle is None]
 
 

@@ -25,7 +25,7 @@ from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("archive_pages", __name__, url_prefix="/projects/<key:project_id>")
 
-SHOWN = 500
+DISPLAY_LIMIT = 500
 """Rows of a group that a page shows."""
 
 
@@ -125,7 +125,7 @@ def _preview_page(
         api_body=archive_body(selection.names, detach),
         guarded=_guarded(project_id, plan),
         here_again={"project_id": project_id, "selection": selection.id, "detach": detach or None},
-        most=SHOWN,
+        most=DISPLAY_LIMIT,
     )
 
 

@@ -72,7 +72,7 @@ GROUPS = {
 ENDINGS = {Operator.SEMVER_GTE: " or later", Operator.SEMVER_LTE: " or earlier"}
 
 
-def told(constraint: Constraint) -> Sentence:
+def describe(constraint: Constraint) -> Sentence:
     """One constraint: its field, what is asked of it, and the values."""
     operator = Operator(constraint["operator"])
     verb = VERBS[operator][constraint["inverted"]]
@@ -93,12 +93,12 @@ def told(constraint: Constraint) -> Sentence:
     return [*sentence, Phrase(ending)] if ending else sentence
 
 
-def told_all(constraints: Sequence[Constraint]) -> Sentence:
+def describe_all(constraints: Sequence[Constraint]) -> Sentence:
     """Constraints joined by “and”."""
     sentence: Sentence = []
     for constraint in constraints:
         sentence += [Phrase(" and ")] if sentence else []
-        sentence += told(constraint)
+        sentence += describe(constraint)
     return sentence
 
 

@@ -21,7 +21,7 @@ bp = ApiBlueprint(
 @bp.response(200, schemas.ContextFieldRow(many=True))
 def index() -> list[ContextField]:
     """List context fields"""
-    return service.every()
+    return service.list_all()
 
 
 @bp.post("", needs=Permission.CREATE_CONTEXT_FIELD)

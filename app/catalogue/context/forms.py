@@ -36,7 +36,7 @@ class ContextFieldForm(_Fields):
     schema = schemas.ContextFieldChanges
 
 
-def settings_of(field: ContextField) -> Values:
+def form_data(field: ContextField) -> Values:
     """The field as the form's values."""
     return {
         "description": field.description or "",
@@ -45,7 +45,7 @@ def settings_of(field: ContextField) -> Values:
     }
 
 
-def in_words(settings: Values) -> Values:
+def display_values(settings: Values) -> Values:
     """The settings with one line for all legal values."""
     values = ", ".join(legal["value"] for legal in _read(settings["legal_values"]))
     return settings | {"legal_values": values}

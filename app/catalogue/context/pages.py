@@ -3,7 +3,12 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.catalogue.context import schemas, service, uses
-from app.catalogue.context.forms import ContextFieldForm, NewContextFieldForm, in_words, settings_of
+from app.catalogue.context.forms import (
+    ContextFieldForm,
+    NewContextFieldForm,
+    display_values,
+    form_data,
+)
 from app.core.permissions import Access, Permission
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
@@ -23,7 +28,7 @@ LABELS = {
 @bp.get("/context-fields", needs=Access.SIGNED_IN)
 def index() -> str:
     """List all context fields: those that people created, and those that are built in."""
-    found = service.every()
+    found = service.list_all()
     return render_template(
         "catalogue/context/index.html",
         own=[field for field in found if not field.is_built_in],
@@ -44,7 +49,7 @@ def new() -> ResponseReturnValue:
 @bp.get("/context-fields/<key:name>", needs=Access.SIGNED_IN)
 def show(name: str) -> ResponseReturnValue:
     """Show a context field, as a form to those who can change it."""
-    data = settings_of(service.get(name))
+    data = form_data(service.get(name))
     return _page(name, ContextFieldForm(data=data), data)
 
 
@@ -52,7 +57,7 @@ def show(name: str) -> ResponseReturnValue:
 def update(name: str) -> ResponseReturnValue:
     """Save, unless someone else changed the field first: then show what they changed."""
     field = service.get(name, for_change=True)
-    current = settings_of(field)
+    current = form_data(field)
     form = ContextFieldForm(data=current)
     if before := _stale_edit(name).stale(current):
         return _page(name, form, current, before)
@@ -72,7 +77,7 @@ def remove(name: str) -> Response:
 
 
 def _stale_edit(name: str) -> StaleEdit:
-    return StaleEdit(f"context field {name}", LABELS, in_words)
+    return StaleEdit(f"context field {name}", LABELS, display_values)
 
 
 def _page(

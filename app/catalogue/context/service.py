@@ -24,7 +24,7 @@ class Changes(TypedDict, total=False):
     legal_values: list[LegalValue]
 
 
-def every() -> list[ContextField]:
+def list_all() -> list[ContextField]:
     """All context fields, in the order that people chose."""
     query = sa.select(ContextField).order_by(ContextField.sort_order, ContextField.name)
     return list(db.session.scalars(query))

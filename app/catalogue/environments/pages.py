@@ -22,7 +22,7 @@ def index() -> ResponseReturnValue:
         return exports.table("environments", schemas.EnvironmentRow(), service.search)
     return render_template(
         "catalogue/environments/index.html",
-        environments=service.every(),
+        environments=service.list_all(),
         counts=service.project_counts(current_actor),
     )
 

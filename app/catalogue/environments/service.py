@@ -24,7 +24,7 @@ def search(*, limit: int, offset: int) -> Page[Environment]:
     return page_of(_in_order(), limit=limit, offset=offset)
 
 
-def every() -> list[Environment]:
+def list_all() -> list[Environment]:
     """All environments, in the order Admins chose."""
     return list(db.session.scalars(_in_order()))
 

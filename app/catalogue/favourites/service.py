@@ -14,7 +14,7 @@ from app.core.clock import utcnow
 from app.core.db import db, insert_if_absent
 from app.core.errors import Conflict
 
-MOST = 100
+MAX_FAVOURITES = 100
 """How many one person can have, so that all fit on their home page."""
 
 
@@ -31,15 +31,17 @@ def add(actor: Actor, project_id: str, feature: str | None = None) -> None:
     """Make a project, or a feature of it, a favourite of the actor.
 
     Raises:
-        Conflict: when they have MOST of them already.
+        Conflict: when they have MAX_FAVOURITES of them already.
 
     """
     feature_id = _id(actor, project_id, feature)
     if is_one(actor, project_id, feature_id):
         return
     own = sa.select(sa.func.count()).where(Favourite.account_id == actor.account_id)
-    if (db.session.scalar(own) or 0) >= MOST:
-        raise Conflict(f"You have {MOST} favourites, which is the most. Remove one first.")
+    if (db.session.scalar(own) or 0) >= MAX_FAVOURITES:
+        raise Conflict(
+            f"You have {MAX_FAVOURITES} favourites, which is the most. Remove one first."
+        )
     row = {
         "account_id": actor.account_id,
         "project_id": project_id,

@@ -19,7 +19,7 @@ from app.core.db import db, insert_if_absent
 from app.core.errors import NotFound
 from app.core.words import is_key
 
-KEPT = timedelta(days=90)
+RETENTION = timedelta(days=90)
 LONGEST_NAME = 100
 
 
@@ -67,12 +67,12 @@ def pasted(text: str) -> list[str]:
 
 
 def save(actor: Actor, project_id: str, names: Iterable[str]) -> str:
-    """Store the names; the id. Selections that were not used for KEPT are deleted."""
+    """Store the names; the id. Selections that were not used for RETENTION are deleted."""
     projects.require(actor, project_id)
     ordered = sorted(set(names))
     id = sha256("\n".join([project_id, *ordered]).encode()).hexdigest()[:32]
     now = utcnow()
-    db.session.execute(sa.delete(Selection).where(Selection.used_at < now - KEPT))
+    db.session.execute(sa.delete(Selection).where(Selection.used_at < now - RETENTION))
     values = {"id": id, "project_id": project_id, "names": ordered, "used_at": now}
     db.session.execute(insert_if_absent(Selection).values(values))
     db.session.execute(sa.update(Selection).where(Selection.id == id).values(used_at=now))

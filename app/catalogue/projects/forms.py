@@ -115,7 +115,7 @@ class _ProjectForm(SchemaForm):
 
     @property
     def settings(self) -> Values:
-        """The values of a valid form, in the shape of ``settings_of``."""
+        """The values of a valid form, in the shape of ``form_data``."""
         rules = self.values["change_request_environments"]
         return {
             "name": self.values["name"],
@@ -166,7 +166,7 @@ class ProjectForm(_ProjectForm):
     reason = ReasonField()
 
     def __init__(self, known: list[Environment], project: Project) -> None:
-        super().__init__(known, settings_of(project))
+        super().__init__(known, form_data(project))
 
     @property
     def api_body(self) -> dict[str, Any]:
@@ -175,7 +175,7 @@ class ProjectForm(_ProjectForm):
         return {name: value for name, value in self.payload().items() if name not in elsewhere}
 
 
-def settings_of(project: Project) -> Values:
+def form_data(project: Project) -> Values:
     """The project as the form's values: environments as names, approvals as numbers by name."""
     return {
         "name": project.name,

@@ -12,7 +12,7 @@ from app.catalogue.projects import schemas, service
 from app.catalogue.projects.forms import (
     NewProjectForm,
     ProjectForm,
-    settings_of,
+    form_data,
 )
 from app.catalogue.projects.models import Membership, Project, ProjectMode
 from app.core.permissions import Access, Permission
@@ -78,7 +78,7 @@ def index() -> ResponseReturnValue:
 @bp.form("/new-project", needs=Permission.CREATE_PROJECT)
 def new() -> ResponseReturnValue:
     """Create a project."""
-    form = NewProjectForm(known_environments.every())
+    form = NewProjectForm(known_environments.list_all())
     if project := submit(form, lambda: service.create(current_actor, **form.values)):
         words = f"Project {project.name} created. You are its Owner."
         flash(" ".join([words, *form.clamped]), "ok")
@@ -96,7 +96,7 @@ def settings(project_id: str) -> ResponseReturnValue:
             overview=overview,
             approvers=service.approvers(overview.project),
         )
-    return _settings_page(ProjectForm(known_environments.every(), overview.project), project_id)
+    return _settings_page(ProjectForm(known_environments.list_all(), overview.project), project_id)
 
 
 @bp.post("/projects/<key:project_id>/settings", needs=Permission.UPDATE_PROJECT)
@@ -106,8 +106,8 @@ def update(project_id: str) -> ResponseReturnValue:
     If someone else changed the settings first, show both versions to choose from.
     """
     project = service.get_for_change(current_actor, project_id)
-    form = ProjectForm(known_environments.every(), project)
-    stale_edit, current = _stale_settings(project_id), settings_of(project)
+    form = ProjectForm(known_environments.list_all(), project)
+    stale_edit, current = _stale_settings(project_id), form_data(project)
     seen = stale_edit.seen()
     for part in stale_edit.taken_from_them():
         form.reset(part, current)
@@ -158,7 +158,7 @@ def _save(project: Project, form: ProjectForm) -> bool:
 
 def _review(project: Project, form: ProjectForm, losses: list[str]) -> str | None:
     """The review of what people lose; None if exactly that was confirmed."""
-    stale_edit, current = _stale_settings(project.id), settings_of(project)
+    stale_edit, current = _stale_settings(project.id), form_data(project)
     facts = {"present": current, "wanted": form.settings, "losses": losses}
     shown = losses
     if plan := request.form.get("plan"):
@@ -181,7 +181,7 @@ def _settings_page(
     form: ProjectForm, project_id: str, seen: Values | None = None
 ) -> ResponseReturnValue:
     overview = service.overview(current_actor, project_id)
-    facts = seen or settings_of(overview.project)
+    facts = seen or form_data(overview.project)
     return show_form(
         "catalogue/projects/edit.html",
         form,
@@ -210,7 +210,7 @@ def _conflict_page(
 def _choices(project_id: str | None = None) -> dict[str, Any]:
     """What the form of a project offers, with the figures of today."""
     return {
-        "environments": known_environments.every(),
+        "environments": known_environments.list_all(),
         "use": known_environments.project_counts(current_actor),
         "reach": service.reach_by_mode(current_actor, project_id),
         "mode_words": MODE_WORDS,

@@ -4,7 +4,7 @@ from wtforms import SelectField, StringField
 
 from app.catalogue.constraints import forms as constraints
 from app.catalogue.constraints.models import Constraint
-from app.catalogue.constraints.words import plain, told_all
+from app.catalogue.constraints.words import describe_all, plain
 from app.catalogue.segments import schemas
 from app.catalogue.segments.models import Segment
 from app.web.conflicts import Values
@@ -47,7 +47,7 @@ EMPTY: Values = {
 }
 
 
-def settings_of(segment: Segment) -> Values:
+def form_data(segment: Segment) -> Values:
     """The segment as the form's values."""
     return {
         "name": segment.name,
@@ -57,10 +57,10 @@ def settings_of(segment: Segment) -> Values:
     }
 
 
-def in_words(settings: Values) -> Values:
+def display_values(settings: Values) -> Values:
     """The settings with the constraints as a sentence."""
     found = [cast(Constraint, constraints.as_json(each)) for each in settings["constraints"]]
     return settings | {
-        "constraints": plain(told_all(found)) if found else "",
+        "constraints": plain(describe_all(found)) if found else "",
         "project": settings["project"] or "all projects",
     }

@@ -6,11 +6,17 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.catalogue.constraints.forms import OPERATORS
-from app.catalogue.constraints.words import told_all
+from app.catalogue.constraints.words import describe_all
 from app.catalogue.context import service as context
 from app.catalogue.projects import service as projects
 from app.catalogue.segments import schemas, service
-from app.catalogue.segments.forms import EMPTY, NewSegmentForm, SegmentForm, in_words, settings_of
+from app.catalogue.segments.forms import (
+    EMPTY,
+    NewSegmentForm,
+    SegmentForm,
+    display_values,
+    form_data,
+)
 from app.catalogue.segments.models import Segment
 from app.core.permissions import Access, Permission
 from app.web import exports, signing
@@ -46,7 +52,7 @@ def index() -> ResponseReturnValue:
         query=query,
         filters=query.in_use(FILTERS),
         projects=_projects(),
-        told_all=told_all,
+        told_all=describe_all,
         may_create=_may_create(),
     )
 
@@ -94,7 +100,7 @@ def change(
     """
     segment = service.get(current_actor, id, for_change=True)
     _require(Permission.UPDATE_SEGMENT, segment)
-    current, form = settings_of(segment), _form(segment)
+    current, form = form_data(segment), _form(segment)
     if form.take_step() or "back" in request.form:
         return _page(segment, form)
     if before := _stale_edit(id).stale(current):
@@ -131,7 +137,7 @@ def _save(segment: Segment, form: SegmentForm) -> bool:
 
 def _review(segment: Segment, form: SegmentForm) -> str | None:
     """The review of what a change hits; None if there is nothing to review, or it was confirmed."""
-    current, uses = settings_of(segment), service.view(segment).used
+    current, uses = form_data(segment), service.view(segment).used
     wanted = {name: form.values.get(name) for name in ("name", "project", "constraints")}
     if not uses.strategies or wanted["constraints"] == segment.constraints:
         return None
@@ -170,7 +176,7 @@ def _form(segment: Segment) -> SegmentForm:
     own = segment.project_id
     if own and own not in dict(choices):
         choices.append((own, own))
-    return SegmentForm(choices, settings_of(segment))
+    return SegmentForm(choices, form_data(segment))
 
 
 def _page(segment: Segment, form: SegmentForm, before: Values | None = None) -> ResponseReturnValue:
@@ -179,13 +185,13 @@ def _page(segment: Segment, form: SegmentForm, before: Values | None = None) -> 
     return _stale_edit(segment.id).show(
         "catalogue/segments/edit.html",
         form,
-        settings_of(segment),
+        form_data(segment),
         before,
         segment=segment,
         used=service.view(segment).used,
         uses=found[:USES_SHOWN],
         more=len(found) - USES_SHOWN,
-        told_all=told_all,
+        told_all=describe_all,
         obstacle=service.obstacle_to_removal(current_actor, segment),
         can_change=_may(Permission.UPDATE_SEGMENT, segment),
         can_delete=_may(Permission.DELETE_SEGMENT, segment),
@@ -194,7 +200,7 @@ def _page(segment: Segment, form: SegmentForm, before: Values | None = None) -> 
 
 
 def _stale_edit(id: int) -> StaleEdit:
-    return StaleEdit(f"segment {id}", LABELS, in_words)
+    return StaleEdit(f"segment {id}", LABELS, display_values)
 
 
 def _require(general: Permission, segment: Segment) -> None:
@@ -222,7 +228,7 @@ def _projects(permission: Permission | None = None) -> list[tuple[str, str]]:
 
 
 def _choices() -> dict[str, object]:
-    fields = context.every()
+    fields = context.list_all()
     return {
         "fields": [field.name for field in fields],
         "legal": {field.name: field.values for field in fields},

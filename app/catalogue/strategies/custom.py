@@ -21,7 +21,7 @@ class Changes(TypedDict, total=False):
     parameters: list[CustomParameter]
 
 
-def every() -> list[StrategyType]:
+def list_all() -> list[StrategyType]:
     """The types that people created, by name."""
     return list(db.session.scalars(sa.select(StrategyType).order_by(StrategyType.name)))
 
@@ -42,7 +42,7 @@ def with_built_in() -> list[StrategyType]:
         )
         for name, description in DESCRIPTIONS.items()
     ]
-    return [*built_in, *every()]
+    return [*built_in, *list_all()]
 
 
 def read(name: str) -> StrategyType:

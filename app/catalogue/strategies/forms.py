@@ -52,7 +52,7 @@ class StrategyTypeForm(_Fields):
 EMPTY: Values = {"description": "", "parameters": []}
 
 
-def settings_of(type: StrategyType) -> Values:
+def form_data(type: StrategyType) -> Values:
     """The type as the form's values."""
     return {
         "description": type.description or "",
@@ -60,12 +60,12 @@ def settings_of(type: StrategyType) -> Values:
     }
 
 
-def in_words(settings: Values) -> Values:
+def display_values(settings: Values) -> Values:
     """The settings with the parameters in a few words each."""
-    return settings | {"parameters": told(settings["parameters"])}
+    return settings | {"parameters": parameter_labels(settings["parameters"])}
 
 
-def told(parameters: Iterable[CustomParameter]) -> list[str]:
+def parameter_labels(parameters: Iterable[CustomParameter]) -> list[str]:
     """Each like ``regions (list, required)``."""
     return [
         f"{each['name']} ({TYPES[each['type']]}{', required' if each['required'] else ''})"

@@ -10,9 +10,9 @@ from app.catalogue.strategies.forms import (
     TYPES,
     NewStrategyTypeForm,
     StrategyTypeForm,
-    in_words,
-    settings_of,
-    told,
+    display_values,
+    form_data,
+    parameter_labels,
 )
 from app.core.permissions import Access, Permission
 from app.web.conflicts import StaleEdit, Values
@@ -34,7 +34,7 @@ def index() -> str:
         "catalogue/strategies/index.html",
         own=[type for type in found if type.name not in types.TYPES],
         built_in=[type for type in found if type.name in types.TYPES],
-        told=told,
+        told=parameter_labels,
     )
 
 
@@ -53,7 +53,7 @@ def new() -> ResponseReturnValue:
 @bp.get("/strategy-types/<key:name>", needs=Access.SIGNED_IN)
 def show(name: str) -> ResponseReturnValue:
     """Show a strategy type, as a form to those who can change it."""
-    data = settings_of(custom.get(name))
+    data = form_data(custom.get(name))
     return _page(name, StrategyTypeForm(data), data)
 
 
@@ -61,7 +61,7 @@ def show(name: str) -> ResponseReturnValue:
 def update(name: str) -> ResponseReturnValue:
     """Save, unless someone else changed the type first: then show what they changed."""
     type = custom.get(name, for_change=True)
-    current = settings_of(type)
+    current = form_data(type)
     form = StrategyTypeForm(current)
     if form.take_step():
         return _page(name, form, current)
@@ -99,7 +99,7 @@ def remove(name: str) -> Response:
 
 
 def _stale_edit(name: str) -> StaleEdit:
-    return StaleEdit(f"strategy type {name}", LABELS, in_words)
+    return StaleEdit(f"strategy type {name}", LABELS, display_values)
 
 
 def _page(
@@ -115,7 +115,7 @@ def _page(
         before,
         type=type,
         types=TYPES.items(),
-        told=told,
+        told=parameter_labels,
         used=used,
         # What was typed before a strategy had the type is shown, so that it is not lost.
         are_fixed=bool(used) and form.parts["parameter"] == current["parameters"],

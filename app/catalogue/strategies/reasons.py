@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from app.catalogue.constraints.models import Constraint
 from app.catalogue.constraints.operators import Operator
-from app.catalogue.constraints.words import LISTED, Phrase, Sentence, moment, told
+from app.catalogue.constraints.words import LISTED, Phrase, Sentence, describe, moment
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import types, words
 from app.catalogue.strategies.models import Strategy
@@ -46,7 +46,7 @@ class Line:
 
 def of_strategy(reason: StrategyReason, number: int, given: Mapping[str, str]) -> Line:
     """``number``: of the strategy, from 1. ``given``: the values of the context."""
-    sentence = _calm(words.told(as_model(reason.strategy, reason.segments))[1:])
+    sentence = _calm(words.describe(as_model(reason.strategy, reason.segments))[1:])
     name = Phrase(f"Strategy {number}", "strong")
     inner = [*_conditions(reason), *_own(reason, given)]
     if reason.is_paused:
@@ -82,7 +82,7 @@ def as_model(strategy: Mapping[str, Any], segments: Sequence[SegmentReason]) -> 
 
 
 def of_constraint(reason: ConstraintReason) -> Line:
-    rule = _calm(told(cast(Constraint, reason.constraint)))
+    rule = _calm(describe(cast(Constraint, reason.constraint)))
     return Line(_mark(reason.is_met), rule, _compared(reason))
 
 
@@ -111,7 +111,7 @@ def _own(reason: StrategyReason, given: Mapping[str, str]) -> list[Line]:
         return []
     rule = [Phrase(f"{share}% rollout")]
     if share is None:
-        rule = _calm(words.told(as_model({**strategy, "constraints": []}, []))[1:])
+        rule = _calm(words.describe(as_model({**strategy, "constraints": []}, []))[1:])
     mark = _mark(reason.chooses) if reason.are_conditions_met else Mark.SKIP
     return [Line(mark, rule, _place(reason, share, given))]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from app.catalogue.constraints.words import Phrase, Sentence, all_of, any_of, plain, told_all
+from app.catalogue.constraints.words import Phrase, Sentence, all_of, any_of, describe_all, plain
 from app.catalogue.strategies import types
 from app.catalogue.strategies.models import Strategy, Variant
 
@@ -20,12 +20,12 @@ class RolloutState(StrEnum):
     OFF = "off"
 
 
-def told(strategy: Strategy) -> Sentence:
+def describe(strategy: Strategy) -> Sentence:
     """One strategy; the first phrase is “On for”."""
     sentence = [Phrase("On for "), *_who(strategy)]
     comma = "" if plain(sentence[1:]) == "everyone" else ","
     if strategy.constraints:
-        sentence += [Phrase(f"{comma} where "), *told_all(strategy.constraints)]
+        sentence += [Phrase(f"{comma} where "), *describe_all(strategy.constraints)]
         comma = ","
     if strategy.segments:
         which = "segment" if len(strategy.segments) == 1 else "segments"
@@ -36,7 +36,7 @@ def told(strategy: Strategy) -> Sentence:
 
 def summary(strategy: Strategy) -> str:
     """The sentence as plain text."""
-    return ("Paused: " if strategy.disabled else "") + plain(told(strategy))
+    return ("Paused: " if strategy.disabled else "") + plain(describe(strategy))
 
 
 def reach(strategies: Sequence[Strategy], *, enabled: bool) -> RolloutState:

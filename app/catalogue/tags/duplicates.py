@@ -55,7 +55,7 @@ class Pair:
 def pairs(actor: Actor) -> list[Pair]:
     """All pairs, those that differ least first. Features that the actor can't see don't count."""
     found = service.search(actor, limit=COMPARED, offset=0, sort="-used").items
-    return among(Used(row.id, TagName(row.type, row.value), row.used) for row in found)
+    return pairs_in(Used(row.id, TagName(row.type, row.value), row.used) for row in found)
 
 
 def likely() -> list[Pair]:
@@ -63,10 +63,10 @@ def likely() -> list[Pair]:
     query = sa.select(Tag.id, Tag.type, Tag.value).order_by(Tag.id).limit(COMPARED)
     found = db.session.execute(query)
     tags = (Used(id, TagName(type, value), 0) for id, type, value in found)
-    return [pair for pair in among(tags) if pair.difference is not NameDifference.LETTER]
+    return [pair for pair in pairs_in(tags) if pair.difference is not NameDifference.LETTER]
 
 
-def among(tags: Iterable[Used]) -> list[Pair]:
+def pairs_in(tags: Iterable[Used]) -> list[Pair]:
     """The pairs among these tags."""
     words: defaultdict[tuple[str, str], list[Used]] = defaultdict(list)
     for each in tags:

@@ -29,6 +29,6 @@ class NewTagTypeForm(_TagTypeFields):
     )
 
 
-def in_words(settings: Values) -> Values:
+def display_values(settings: Values) -> Values:
     """The settings with the name of the colour instead of its number."""
     return settings | {"hue": COLOURS[int(settings["hue"]) - 1]}

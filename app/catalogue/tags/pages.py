@@ -6,7 +6,7 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.tags import duplicates, schemas, service
 from app.catalogue.tags.duplicates import NameDifference
-from app.catalogue.tags.forms import NewTagTypeForm, TagTypeForm, in_words
+from app.catalogue.tags.forms import NewTagTypeForm, TagTypeForm, display_values
 from app.catalogue.tags.models import SIMPLE
 from app.core.permissions import Access, Permission
 from app.web import exports
@@ -107,7 +107,7 @@ def remove_type(name: str) -> Response:
 
 
 def _stale_edit(name: str) -> StaleEdit:
-    return StaleEdit(f"tag type {name}", TagTypeForm(empty=True).labels, in_words)
+    return StaleEdit(f"tag type {name}", TagTypeForm(empty=True).labels, display_values)
 
 
 def _type_page(

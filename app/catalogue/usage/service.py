@@ -24,7 +24,7 @@ from app.core.clock import utcnow
 from app.core.db import Model, db, insert_if_absent, upsert
 from app.core.lists import OnList
 
-KEPT = {Span.HOUR: timedelta(hours=48), Span.DAY: timedelta(days=90)}
+RETENTION = {Span.HOUR: timedelta(hours=48), Span.DAY: timedelta(days=90)}
 INSTANCES_KEPT = timedelta(days=7)
 UNKNOWN_KEPT = timedelta(days=7)
 MOST_UNKNOWN = 1_000
@@ -142,7 +142,7 @@ def prune() -> None:
     """Forget one hour or day of counts that is too old, and who was not heard of for long."""
     now = utcnow()
     for model in (Usage, VariantUsage):
-        for span, kept in KEPT.items():
+        for span, kept in RETENTION.items():
             oldest = sa.select(sa.func.min(model.start)).where(model.span == span)
             start = db.session.scalar(oldest)
             if start is not None and start < now - kept:
@@ -151,7 +151,7 @@ def prune() -> None:
     for stale, kept in (
         (Instance, INSTANCES_KEPT),
         (UnknownFeature, UNKNOWN_KEPT),
-        (TokenUse, tokens.KEPT),
+        (TokenUse, tokens.RETENTION),
     ):
         db.session.execute(sa.delete(stale).where(stale.last_seen_at < now - kept))
 

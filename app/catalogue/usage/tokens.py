@@ -11,7 +11,7 @@ from app.catalogue.usage.models import Application, TokenUse
 from app.core.db import db
 from app.core.lists import OnList
 
-KEPT = timedelta(days=7)
+RETENTION = timedelta(days=7)
 MOST_APPLICATIONS = 100
 """Of one token: an application could make up any number of names for itself."""
 

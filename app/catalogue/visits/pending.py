@@ -15,7 +15,7 @@ from app.core.db import transact
 SECONDS = 1.0
 AGAIN = timedelta(minutes=1)
 """So long the place where someone was last needs no writing if they open it again."""
-MOST = 10_000
+MAX_PENDING = 10_000
 """How many people’s last places are remembered, and how many visits may wait."""
 
 
@@ -37,7 +37,7 @@ class PendingVisits:
             if last is not None and last[0] == place and now - last[1] < AGAIN:
                 return
             for known in (self._last, self._waiting):
-                if len(known) >= MOST:
+                if len(known) >= MAX_PENDING:
                     known.clear()
             self._last[place.account_id] = (place, now)
             self._waiting[place] = now

@@ -1,4 +1,4 @@
-"""Which projects and features people opened last. Of each person only the KEPT latest are kept."""
+"""Which projects and features people opened last: of each person the MAX_VISITS latest."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,7 +12,7 @@ from app.catalogue.visits.models import Visit
 from app.core.actor import Actor
 from app.core.db import db, upsert
 
-KEPT = 20
+MAX_VISITS = 20
 
 
 class VisitedPlace(NamedTuple):
@@ -40,7 +40,7 @@ _older = sa.delete(Visit).where(
     .where(Visit.account_id == sa.bindparam("of_account"))
     .order_by(Visit.at.desc())
     .limit(1)
-    .offset(KEPT - 1)
+    .offset(MAX_VISITS - 1)
     .correlate(None)
     .scalar_subquery(),
 )

@@ -10,7 +10,7 @@ from app.core.events.models import Event
 from app.core.permissions import Role
 from app.core.words import counted, humanize, spoken
 
-SHOWN = 5
+DISPLAY_LIMIT = 5
 LONGEST_VALUE = 40
 
 
@@ -162,7 +162,7 @@ class _Facts:
         found = differences(self._event)
         if len(found) == 1:
             return [_change(found[0])]
-        return [spoken([_label(one) for one in found], SHOWN) or "nothing"]
+        return [spoken([_label(one) for one in found], DISPLAY_LIMIT) or "nothing"]
 
     @property
     def rows(self) -> list[Part]:
@@ -196,7 +196,7 @@ class _Facts:
     @property
     def origins(self) -> list[Part]:
         found = self._data.get("frontendApiOrigins") or ["no site"]
-        return ["all sites" if "*" in found else spoken(found, SHOWN)]
+        return ["all sites" if "*" in found else spoken(found, DISPLAY_LIMIT)]
 
     @property
     def count(self) -> list[Part]:
@@ -319,7 +319,7 @@ class _Facts:
             for verb in ("added", "removed")
             for tag in self._data.get(verb, ())
         ]
-        return [spoken(changed, SHOWN)]
+        return [spoken(changed, DISPLAY_LIMIT)]
 
     @property
     def token(self) -> list[Part]:
@@ -402,7 +402,7 @@ def _value(field: str, value: Any) -> str | None:
 
 def _joined(phrases: Sequence[Iterable[Part]]) -> list[Part]:
     """As ``spoken`` joins names."""
-    shown = phrases if len(phrases) <= SHOWN + 1 else phrases[:SHOWN]
+    shown = phrases if len(phrases) <= DISPLAY_LIMIT + 1 else phrases[:DISPLAY_LIMIT]
     rest = len(phrases) - len(shown)
     found = [*shown, *([[f"{rest:,} more"]] if rest else [])]
     joined: list[Part] = []

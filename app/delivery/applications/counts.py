@@ -11,14 +11,14 @@ from typing import NamedTuple
 from app.catalogue.usage import queries as usage
 from app.catalogue.usage.models import Span
 from app.catalogue.usage.queries import RECENT, Count
-from app.catalogue.usage.service import KEPT
+from app.catalogue.usage.service import RETENTION
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.delivery.applications import queries
 from app.delivery.applications.queries import AskedFor
 
-HOURS_KEPT = int(KEPT[Span.HOUR] / timedelta(hours=1))
-MOST_HOURS = int(KEPT[Span.DAY] / timedelta(hours=1))
+HOURS_KEPT = int(RETENTION[Span.HOUR] / timedelta(hours=1))
+MOST_HOURS = int(RETENTION[Span.DAY] / timedelta(hours=1))
 
 
 class Period(StrEnum):

@@ -16,7 +16,7 @@ Sent = MultiDict[str, str]
 
 PERSON = "context"
 """What names in the address begin with."""
-SHOWN = 4
+DISPLAY_LIMIT = 4
 """Of the fields that people created; more are folded."""
 MINUTES = len("2026-11-24T07:00")
 TIME = "currentTime"
@@ -81,8 +81,8 @@ def person(sent: Sent, prefix: str, fields: Sequence[ContextField]) -> PersonFor
     values, faults = _loaded(given)
     return PersonForm(
         prefix,
-        [inputs[name] for name in ("userId", *own[:SHOWN])],
-        [inputs[name] for name in (*built_in, *own[SHOWN:])],
+        [inputs[name] for name in ("userId", *own[:DISPLAY_LIMIT])],
+        [inputs[name] for name in (*built_in, *own[DISPLAY_LIMIT:])],
         "\n".join(f"{name}={value}" for name, value in rest.items()),
         values,
         unknown=list(rest),

@@ -36,7 +36,7 @@ def index_without_address() -> ResponseReturnValue:
 
 
 def _index(sent: Sent) -> ResponseReturnValue:
-    choices, fields = choices_in(sent), context.every()
+    choices, fields = choices_in(sent), context.list_all()
     form = forms.person(sent, PERSON, fields)
     faults = choices.faults | dict(form.faults)
     result: dict[str, Any] = {}

@@ -23,7 +23,7 @@ OTHER = "other"
 @bp.get("", needs=Access.SIGNED_IN)
 def compare() -> ResponseReturnValue:
     """Show what two people get in one environment, and where that differs."""
-    choices, fields = choices_in(request.args), context.every()
+    choices, fields = choices_in(request.args), context.list_all()
     forms_ = [forms.person(request.args, prefix, fields) for prefix in (PERSON, OTHER)]
     place = choices.chosen[-1] if request.args.get("environment") else choices.production
     result: dict[str, Any] = {}

@@ -55,7 +55,7 @@ def choices_in(sent: Sent) -> Choices:
     except ValidationError as error:
         faults = {name: str(found[0]) for name, found in error.messages_dict.items()}
         values = schemas.PageQuestion().load({k: v for k, v in given.items() if k not in faults})
-    every = [each for each in environments.every() if not each.deprecated]
+    every = [each for each in environments.list_all() if not each.deprecated]
     names = [each.name for each in every]
     wanted = [name for name in sent.getlist("environment") if name in names]
     production = [each.name for each in every if each.type == EnvironmentType.PRODUCTION]

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from app.delivery.sdk.state import DeliveredFeature, DeliveredState
 
-MOST = 200
+MAX_ANSWERS = 200
 """Answers that are kept of one state; there are seldom more kinds of question than tokens."""
 COMPRESSION = 6
 ETAG_LENGTH = 32
@@ -65,7 +65,7 @@ class Answers:
         return self._keep((name, question.is_inlined), Payload(body, _digest(body)))
 
     def _keep(self, key: EvaluationRequest | tuple[str, bool], payload: Payload) -> Payload:
-        if len(self._known) >= MOST:
+        if len(self._known) >= MAX_ANSWERS:
             self._known.clear()
         self._known[key] = payload
         return payload

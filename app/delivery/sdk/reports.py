@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from app.catalogue.sdk_tokens import service as sdk_tokens
 from app.catalogue.usage import service as usage
 from app.catalogue.usage.models import MAX_NAME, Span
-from app.catalogue.usage.service import KEPT, Counted, Report, Running
+from app.catalogue.usage.service import RETENTION, Counted, Report, Running
 from app.core.clock import utcnow
 from app.core.db import transact
 from app.core.logs import LOGGER
@@ -207,5 +207,5 @@ def _hour(at: Any) -> datetime:
     except (ValueError, OverflowError, OSError):
         found = now
     found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    oldest = now - KEPT[Span.HOUR] + timedelta(hours=1)
+    oldest = now - RETENTION[Span.HOUR] + timedelta(hours=1)
     return max(oldest, min(found, now)).replace(minute=0, second=0, microsecond=0)

@@ -6,7 +6,7 @@ from wtforms import BooleanField, SelectMultipleField, StringField
 from app.core.events.event_types import EventType, Subject
 from app.delivery.webhooks import schemas
 from app.delivery.webhooks.models import ALL, Webhook
-from app.web.conflicts import Values, in_words
+from app.web.conflicts import Values, display_value
 from app.web.forms import ReasonField, SchemaForm
 
 NEW: Values = {"event_types": [], "projects": [ALL]}
@@ -58,7 +58,7 @@ class WebhookForm(_Fields):
         self.name.flags.required = self.url.flags.required = True
 
 
-def settings_of(webhook: Webhook) -> Values:
+def form_data(webhook: Webhook) -> Values:
     """The webhook as the form's values."""
     return {
         "name": webhook.name,
@@ -69,9 +69,9 @@ def settings_of(webhook: Webhook) -> Values:
     }
 
 
-def described(settings: Values) -> Values:
+def display_values(settings: Values) -> Values:
     """The settings with lists of all as words."""
     found = dict(settings)
     for name in ("event_types", "projects"):
-        found[name] = "all" if ALL in settings[name] else in_words(settings[name])
+        found[name] = "all" if ALL in settings[name] else display_value(settings[name])
     return found

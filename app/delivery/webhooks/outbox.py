@@ -41,7 +41,7 @@ PAUSES = (
 MOST_WAITING = 1_000
 """Messages of one webhook that wait in the table. What comes after them waits in the event log."""
 AT_ONCE = 100
-KEPT = 1_000
+MAX_SENT = 1_000
 """Messages of one webhook that are kept after they were sent."""
 KEY_CHANGED = "FLAGSTAFF_SECRET_KEY has changed, and the secret with it. Rotate the secret."
 
@@ -137,7 +137,7 @@ def prune() -> None:
             Delivery.status != DeliveryStatus.WAITING,
         )
         last = sa.select(Delivery.id).where(*of_webhook).order_by(Delivery.id.desc())
-        oldest_kept = db.session.scalar(last.offset(KEPT - 1).limit(1))
+        oldest_kept = db.session.scalar(last.offset(MAX_SENT - 1).limit(1))
         if oldest_kept is not None:
             db.session.execute(sa.delete(Delivery).where(*of_webhook, Delivery.id < oldest_kept))
 

@@ -6,7 +6,7 @@ from app.catalogue.projects import service as projects
 from app.core.paging import Page
 from app.core.permissions import Permission
 from app.delivery.webhooks import schemas, service, traffic
-from app.delivery.webhooks.forms import NEW, NewWebhookForm, WebhookForm, described, settings_of
+from app.delivery.webhooks.forms import NEW, NewWebhookForm, WebhookForm, display_values, form_data
 from app.delivery.webhooks.models import DeliveryStatus, Webhook
 from app.delivery.webhooks.service import IssuedSecret
 from app.delivery.webhooks.traffic import WebhookView
@@ -85,7 +85,7 @@ def show(webhook_id: int) -> ResponseReturnValue:
 def edit(webhook_id: int) -> ResponseReturnValue:
     """Show the settings of a webhook as a form."""
     webhook = service.get(webhook_id)
-    data = settings_of(webhook)
+    data = form_data(webhook)
     return _edit_page(webhook, WebhookForm(_projects(), data), data)
 
 
@@ -94,7 +94,7 @@ def update(webhook_id: int) -> ResponseReturnValue:
     """Save, unless someone else changed the webhook first: then show what they changed."""
     webhook = service.get(webhook_id, for_change=True)
     require_password(f"change webhook {webhook.name}")
-    current = settings_of(webhook)
+    current = form_data(webhook)
     form = WebhookForm(_projects(), current)
     if before := _stale_edit(webhook_id).stale(current):
         return _edit_page(webhook, form, current, before)
@@ -169,7 +169,7 @@ def _projects() -> list[tuple[str, str]]:
 
 
 def _stale_edit(webhook_id: int) -> StaleEdit:
-    return StaleEdit(f"webhook {webhook_id}", LABELS, described)
+    return StaleEdit(f"webhook {webhook_id}", LABELS, display_values)
 
 
 def _edit_page(

@@ -24,7 +24,7 @@ from app.delivery.webhooks.models import ALL, Delivery, DeliveryStatus, Webhook
 
 OVERLAP = timedelta(hours=24)
 """How long messages have a signature with the old secret too, after it was rotated."""
-MOST = 100
+MAX_WEBHOOKS = 100
 """Webhooks of an instance."""
 
 
@@ -60,8 +60,8 @@ def create(
     """Create a webhook for events from now on. ``key``: the operator's secret key."""
     _check_url(url, hosts)
     _check_projects(projects)
-    if (db.session.scalar(sa.select(sa.func.count(Webhook.id))) or 0) >= MOST:
-        raise Conflict(f"There are {MOST} webhooks already. Delete one first.")
+    if (db.session.scalar(sa.select(sa.func.count(Webhook.id))) or 0) >= MAX_WEBHOOKS:
+        raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete one first.")
     salt = signatures.new_salt()
     secret = signatures.secret_of(salt, key)
     webhook = Webhook(

@@ -10,7 +10,7 @@ from app.core.words import counted, spoken
 from app.exchange.documents.documents import Item, Kind
 from app.exchange.documents.plans import Choice, Difference, Entry, Plan, Status
 
-SHOWN = 200
+MAX_CHARACTERS = 200
 """The characters of a value that are shown."""
 _SIGNS = {Status.NEW: "+", Status.DIFFERENT: "~", Status.IMPOSSIBLE: "!"}
 
@@ -60,7 +60,7 @@ def value(found: Any) -> str:
     if isinstance(found, bool):
         return "yes" if found else "no"
     text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}…"
 
 
 def difference(found: Difference) -> str:

@@ -41,7 +41,7 @@ def index() -> dict[str, Any]:
 
     Newest first.
     """
-    return {"imports": imports.every()}
+    return {"imports": imports.list_all()}
 
 
 @bp.post("", needs=Permission.ADMIN, refuses=(409,))

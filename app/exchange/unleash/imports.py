@@ -19,7 +19,7 @@ from app.exchange.documents import service as configuration
 from app.exchange.documents.documents import Fault, Item, Kind, digest
 from app.exchange.documents.plans import Choice, Decisions, Entry, Plan, Status, Wanted
 from app.exchange.documents.service import Prepared
-from app.exchange.unleash.models import KEPT, Import, ImportState
+from app.exchange.unleash.models import RETENTION, Import, ImportState
 
 LISTED = 1_000
 """How many things that need attention a plan shows at most; the report has all of them."""
@@ -58,7 +58,7 @@ def begin(actor: Actor, origin: str) -> Import:
     """Note that something is being read from there; old plans go."""
     old = sa.delete(Import).where(
         Import.state.in_([ImportState.READING, ImportState.PLANNED, ImportState.FAILED]),
-        Import.created_at < utcnow() - KEPT,
+        Import.created_at < utcnow() - RETENTION,
     )
     db.session.execute(old)
     found = Import(
@@ -89,7 +89,7 @@ def fail(found: Import, why: str) -> None:
     db.session.flush()
 
 
-def every() -> list[Import]:
+def list_all() -> list[Import]:
     """All imports, newest first."""
     return list(db.session.scalars(sa.select(Import).order_by(Import.id.desc())))
 
@@ -97,7 +97,7 @@ def every() -> list[Import]:
 def get(id: int, *, for_change: bool = False) -> Import:
     found = db.session.get(Import, id, with_for_update=for_change)
     if found is None:
-        raise NotFound(f"There is no import {id}. Plans are kept for {KEPT.days} days.")
+        raise NotFound(f"There is no import {id}. Plans are kept for {RETENTION.days} days.")
     return found
 
 

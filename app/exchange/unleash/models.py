@@ -11,7 +11,7 @@ from app.core.db import NEVER_REUSE_IDS, Model, at_most
 MAX_SOURCE = 500
 SILENCE = timedelta(minutes=3)
 """After so long without a sign of the process that works on it, it is not worked on any more."""
-KEPT = timedelta(days=7)
+RETENTION = timedelta(days=7)
 """How long a plan that no one applied is kept."""
 UNDOABLE = timedelta(days=7)
 

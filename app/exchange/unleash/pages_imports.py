@@ -26,7 +26,7 @@ bp = PageBlueprint("import_pages", __name__, url_prefix="/imports")
 
 ONE = "/<id:import_id>"
 REFRESH_SECONDS = 3
-SHOWN = 50
+DISPLAY_LIMIT = 50
 """Things of each group that a plan shows at first."""
 STATUSES = (Status.NEW, Status.SAME, Status.DIFFERENT, Status.IMPOSSIBLE)
 
@@ -34,7 +34,7 @@ STATUSES = (Status.NEW, Status.SAME, Status.DIFFERENT, Status.IMPOSSIBLE)
 @bp.get("", needs=Permission.ADMIN)
 def index() -> ResponseReturnValue:
     """List imports."""
-    return render_template("exchange/unleash/index.html", imports=imports.every())
+    return render_template("exchange/unleash/index.html", imports=imports.list_all())
 
 
 @bp.form("/new", needs=Permission.ADMIN)
@@ -153,7 +153,7 @@ def _plan_page(found: Import) -> ResponseReturnValue:
         summary=imports.summary(plan, imports.source_name(found)),
         groups={status: plan.entries(status) for status in (Status.DIFFERENT, Status.IMPOSSIBLE)},
         renamed=[e for e in plan.entries(Status.NEW) if e["choice"] == Choice.RENAME],
-        shown=None if asked == "all" else SHOWN,
+        shown=None if asked == "all" else DISPLAY_LIMIT,
         statuses=STATUSES,
         kinds=Kind,
         left_out=set(found.decisions.get("leftOut", ())),

@@ -176,4 +176,4 @@ def _context_fields(states: Iterator[EnvironmentState]) -> list[ContextField]:
         for variant in state.variants:
             used.add(variant["stickiness"])
             used |= {override["contextName"] for override in variant.get("overrides", ())}
-    return [field for field in context.every() if field.name in used]
+    return [field for field in context.list_all() if field.name in used]

@@ -33,7 +33,7 @@ LEAST_SATURATION = 0.15
 LISTS = {"IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH", "IN_CIDR"}
 OLD = ("userWithId", "gradualRolloutUserId", "gradualRolloutSessionId", "gradualRolloutRandom")
 TYPES_OF_TOKENS = {"client": "client", "backend": "client", "frontend": "frontend"}
-SHOWN = 5
+DISPLAY_LIMIT = 5
 
 
 @dataclass(slots=True)
@@ -358,13 +358,13 @@ class _Translator:
     def _note_old(self) -> None:
         notes = self.result.notes
         if found := {name: number for name, number in self.old.items() if number}:
-            what = spoken([f"{name} in {n:,}" for name, n in sorted(found.items())], SHOWN)
+            what = spoken([f"{name} in {n:,}" for name, n in sorted(found.items())], DISPLAY_LIMIT)
             notes.append(
                 f"Old types of strategy: {what} strategies. They work as before; use "
                 "flexibleRollout for new ones."
             )
         if self.dropped:
-            what = spoken(sorted(self.dropped), SHOWN)
+            what = spoken(sorted(self.dropped), DISPLAY_LIMIT)
             notes.append(f"Parameters that SDKs don’t read were left out: {what}.")
         if self.found.links:
             notes.append(f"{self.found.links:,} links of features were left out.")

@@ -32,7 +32,7 @@ def context_field() -> None:
 @query_command
 def list_context_fields(_actor: Actor) -> Output:
     """List context fields in their order."""
-    found = service.every()
+    found = service.list_all()
     rows = schemas.ContextFieldRow(many=True).dump(found)
     return Output({"contextFields": rows}, table(HEADINGS, map(_row, found)))
 

@@ -20,7 +20,7 @@ def scim_token() -> None:
 @query_command
 def list_tokens(_actor: Actor) -> Output:
     """List SCIM tokens, without their secrets."""
-    found = tokens.every()
+    found = tokens.list_all()
     data = schemas.ScimTokenList().dump({"tokens": found})
     return Output(data, table(HEADINGS, map(_row, found)))
 

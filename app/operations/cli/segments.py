@@ -3,7 +3,7 @@ from typing import Any
 
 import click
 
-from app.catalogue.constraints.words import plain, told_all
+from app.catalogue.constraints.words import describe_all, plain
 from app.catalogue.segments import schemas, service
 from app.catalogue.segments.queries import SegmentView
 from app.core.actor import Actor
@@ -113,5 +113,5 @@ def _output(view: SegmentView) -> Output:
 
 def _row(view: SegmentView) -> tuple[object, ...]:
     segment = view.segment
-    who = plain(told_all(segment.constraints)) or "everyone"
+    who = plain(describe_all(segment.constraints)) or "everyone"
     return segment.name, who, segment.project_id or "all projects", view.used.strategies

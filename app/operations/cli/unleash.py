@@ -44,7 +44,7 @@ from app.operations.cli.commands import (
 from app.operations.server.instance import read_transaction, set_up_home, write_transaction
 
 TOKEN = "UNLEASH_TOKEN"  # noqa: S105 - the name of a variable
-SHOWN = 50
+DISPLAY_LIMIT = 50
 NOTHING_CHANGED = "\nDry run: nothing was changed."
 
 _token_file = click.option(
@@ -203,7 +203,7 @@ def check(
 def list_imports(*, as_json: bool) -> None:
     """List what was read and imported."""
     with read_transaction():
-        found = imports.every()
+        found = imports.list_all()
     rows = [(each.id, each.state, in_text(each.created_at), each.source) for each in found]
     data = {"imports": [_row(each) for each in found]}
     text = table(("id", "state", "created", "source"), rows)
@@ -264,7 +264,7 @@ def _lines(shown: Shown, *, show_all: bool) -> Iterator[str]:
         for kind, found in shown.counts.items()
     ]
     yield table(columns, rows)
-    listed = shown.attention if show_all else shown.attention[:SHOWN]
+    listed = shown.attention if show_all else shown.attention[:DISPLAY_LIMIT]
     for entry in listed:
         others = ", ".join(_others(entry)) or "nothing else"
         yield f"{entry['key']}: {entry['choice']} (or {others})"

@@ -15,7 +15,7 @@ from app.catalogue.strategies import types
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.usage import service as usage
 from app.catalogue.usage.models import Span, Usage, VariantUsage
-from app.catalogue.usage.service import KEPT, Counted, Report, Running
+from app.catalogue.usage.service import RETENTION, Counted, Report, Running
 from app.core.clock import utcnow
 from app.core.db import db
 from app.core.permissions import Permission
@@ -75,7 +75,7 @@ class Applications:
         usage.write(report)
         sdk_tokens.note_uses(used)
         for model in (Usage, VariantUsage):  # each day was written as one hour
-            is_old = model.start < utcnow() - KEPT[Span.HOUR]
+            is_old = model.start < utcnow() - RETENTION[Span.HOUR]
             db.session.execute(sa.delete(model).where(model.span == Span.HOUR, is_old))
 
     def _create(self, key: SdkKey) -> None:
@@ -160,8 +160,8 @@ class Applications:
         """The days since then, and the hours of the last three."""
         this_hour = _hour(self.diary.now)
         today = this_hour.replace(hour=0)
-        first = today - KEPT[Span.HOUR]
-        day = max(today - KEPT[Span.DAY] + DAY, _hour(since).replace(hour=0) + DAY)
+        first = today - RETENTION[Span.HOUR]
+        day = max(today - RETENTION[Span.DAY] + DAY, _hour(since).replace(hour=0) + DAY)
         while day < first:
             yield day, DAY
             day += DAY

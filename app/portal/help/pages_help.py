@@ -128,7 +128,7 @@ FACTS: dict[str, Callable[[], dict[str, Any]]] = {
     "roles": lambda: {"roles": list(Role), "rows": [_permission_row(one) for one in Permission]},
     "settings": lambda: {"settings": every_setting()},
     "commands": lambda: {"groups": commands.groups()},
-    "troubleshooting": lambda: {"refusals": errors.every()},
+    "troubleshooting": lambda: {"refusals": errors.all_errors()},
     "events": lambda: {
         "events": EventType,
         "kinds": security_words.WORDS,

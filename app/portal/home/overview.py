@@ -14,7 +14,7 @@ from app.core.actor import Actor
 from app.core.db import db
 from app.releases.change_requests.models import CLOSED, ChangeRequest, State
 
-SHOWN = 8
+DISPLAY_LIMIT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def own_projects(actor: Actor, favourites: Collection[str]) -> list[ProjectRow]:
     found = list(db.session.scalars(query))
     found.sort(key=lambda project: project.changed_at or project.created_at, reverse=True)
     found.sort(key=lambda project: project.id not in favourites)
-    shown = found[: max(SHOWN, len(favourites))]
+    shown = found[: max(DISPLAY_LIMIT, len(favourites))]
     ids = [project.id for project in shown]
     on, waiting = _on_in_production(ids), _open_requests(ids)
     return [
@@ -76,7 +76,7 @@ def first_steps() -> FirstSteps:
 def _latest(actor: Actor) -> sa.Select[str]:
     """A few projects, so that what is counted doesn't grow with how many there are."""
     visible = projects.visible_projects(actor).where(Project.archived_at.is_(None))
-    return visible.order_by(Project.created_at.desc(), Project.id).limit(SHOWN)
+    return visible.order_by(Project.created_at.desc(), Project.id).limit(DISPLAY_LIMIT)
 
 
 def _on_in_production(ids: Collection[str]) -> dict[str, int]:

@@ -27,7 +27,7 @@ from app.portal.notices.models import NoticesRead
 from app.releases.change_requests.models import ChangeRequest
 from app.releases.change_requests.queries import is_by
 
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 """What happened before is no notice any more."""
 COUNTED = 100
 """Counting ends here, so that it stays cheap."""
@@ -113,7 +113,7 @@ def _newest(
     """
     too_old = (
         sa.select(Event.id)
-        .where(Event.created_at < utcnow() - KEPT)
+        .where(Event.created_at < utcnow() - RETENTION)
         .order_by(Event.created_at.desc())
         .limit(1)
         .scalar_subquery()

@@ -9,7 +9,7 @@ from app.core.db import db, flush, save
 from app.core.errors import Conflict, NameExists, NotFound
 from app.portal.saved_filters.models import SavedFilter
 
-MOST = 100
+MAX_SAVED = 100
 """How many one person can have."""
 
 
@@ -47,12 +47,12 @@ def create(actor: Actor, *, name: str, path: str, query: str) -> SavedFilter:
 
     Raises:
         NameExists: when the actor has some of this name for the list.
-        Conflict: when they have MOST of them already.
+        Conflict: when they have MAX_SAVED of them already.
 
     """
     own = sa.select(sa.func.count()).where(SavedFilter.account_id == actor.account_id)
-    if (db.session.scalar(own) or 0) >= MOST:
-        raise Conflict(f"You have {MOST} saved filters, which is the most. Delete one first.")
+    if (db.session.scalar(own) or 0) >= MAX_SAVED:
+        raise Conflict(f"You have {MAX_SAVED} saved filters, which is the most. Delete one first.")
     saved = SavedFilter(
         account_id=actor.account_id,
         path=path,

@@ -26,7 +26,7 @@ def index() -> str:
     """Everything that matches, by kind; with ``in`` one kind, page by page."""
     query = read_query(schemas.SearchQuery)
     kind = query.values.get("in_")
-    results = _results(query.values, kind, ALL_OF_KIND if kind else service.SHOWN)
+    results = _results(query.values, kind, ALL_OF_KIND if kind else service.DISPLAY_LIMIT)
     group = results.groups[0] if kind and results.groups else None
     return render_template(
         "portal/search/index.html",
@@ -41,7 +41,7 @@ def index() -> str:
 def hits() -> dict[str, str]:
     """The results as a script shows them over other pages while someone types, and their number."""
     query = read_query(schemas.Question)
-    results = _results({**query.values, "offset": 0}, None, service.SHOWN)
+    results = _results({**query.values, "offset": 0}, None, service.DISPLAY_LIMIT)
     html = render_template("portal/search/_palette_hits.html", query=query, **_shown(results))
     return {"html": html, "words": _words(results)}
 

@@ -3,8 +3,8 @@ from marshmallow import fields, validate
 
 from app.core.search import Hit
 from app.portal.search.query import LONGEST
-from app.portal.search.service import SHOWN
-from app.portal.search.sources import KINDS, MOST
+from app.portal.search.service import DISPLAY_LIMIT
+from app.portal.search.sources import KINDS, MAX_ROWS
 from app.web.schemas import QueryNumber, Schema, SingleLine
 
 MOST_SHOWN = 50
@@ -32,14 +32,14 @@ class Question(Schema):
 
 class SearchQuery(Question):
     limit = QueryNumber(
-        load_default=SHOWN,
+        load_default=DISPLAY_LIMIT,
         low=1,
         high=MOST_SHOWN,
         metadata={"description": "How many at most of each kind."},
     )
     offset = QueryNumber(
         load_default=0,
-        high=MOST,
+        high=MAX_ROWS,
         metadata={"description": "How many to leave out from the start of each kind."},
     )
 
@@ -60,7 +60,7 @@ class HitRow(NamedHit):
 
 class NamedGroup(Schema):
     kind = fields.String(attribute="kind.name", validate=_is_kind)
-    total = fields.Integer(metadata={"description": f"How many match; counted up to {MOST:,}."})
+    total = fields.Integer(metadata={"description": f"How many match; counted up to {MAX_ROWS:,}."})
     has_more = fields.Boolean(metadata={"description": "Whether more match than were counted."})
     hits = fields.List(fields.Nested(NamedHit))
 

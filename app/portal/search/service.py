@@ -15,7 +15,7 @@ from app.portal.search.matching import Rank, rank
 from app.portal.search.query import SearchQuery, read
 from app.portal.search.sources import PAGES
 
-SHOWN = 5
+DISPLAY_LIMIT = 5
 """Hits of a kind, where all kinds are shown."""
 
 
@@ -67,7 +67,7 @@ def search(
     typed: str,
     *,
     kind: str | None = None,
-    limit: int = SHOWN,
+    limit: int = DISPLAY_LIMIT,
     offset: int = 0,
     pages: Sequence[PageEntry] = (),
 ) -> Results:
@@ -119,11 +119,11 @@ def _group(
     actor: Actor, source: Searched, question: SearchQuery, part: slice, *, everywhere: bool = False
 ) -> HitGroup:
     found = sources.found(actor, source, question, everywhere=everywhere)
-    total = min(len(found), sources.MOST)
+    total = min(len(found), sources.MAX_ROWS)
     best = found[0].rank if found else Rank.ELSEWHERE
     rows = [match.row for match in found[:total][part]]
     hits = source.hits(actor, rows) if rows else []
-    return HitGroup(source.kind, hits, total, len(found) > sources.MOST, best)
+    return HitGroup(source.kind, hits, total, len(found) > sources.MAX_ROWS, best)
 
 
 def _pages(question: SearchQuery, pages: Sequence[PageEntry], part: slice) -> HitGroup:

@@ -17,7 +17,7 @@ from app.delivery import search as delivery
 from app.portal.search.matching import Rank, matches, rank, starts
 from app.portal.search.query import SearchQuery
 
-MOST = 500
+MAX_ROWS = 500
 """As many rows of a kind are counted and can be shown. There may be more."""
 
 PAGES = Kind(13, "pages", "Pages and actions")
@@ -39,7 +39,7 @@ class Match(NamedTuple):
 def found(
     actor: Actor, source: Searched, question: SearchQuery, *, everywhere: bool = False
 ) -> list[Match]:
-    """Up to MOST + 1 rows that match and that the actor can see, the best first.
+    """Up to MAX_ROWS + 1 rows that match and that the actor can see, the best first.
 
     ``everywhere``: also in texts that are looked through late. As long as there are no more, they
     are read in any order and ranked here. Of more, some are read: to sort them all would take ten
@@ -55,14 +55,14 @@ def found(
     query = sa.select(*source.columns, *source.names).where(condition, visible)
     if question.state is not None and source.in_state is not None:
         query = query.where(source.in_state(*question.state))
-    read = rows(query.limit(MOST + 1))
-    if len(read) > MOST:
+    read = rows(query.limit(MAX_ROWS + 1))
+    if len(read) > MAX_ROWS:
         is_exact = sa.or_(*(name == question.text for name in source.names))  # in an index
         better = (is_exact, starts(question.words, source.names))
-        first = [row for one in better for row in rows(query.where(one).limit(MOST))]
+        first = [row for one in better for row in rows(query.where(one).limit(MAX_ROWS))]
         read = list(dict.fromkeys([*first, *read]))
     ranked = [_ranked(source, question, row) for row in read]
-    return sorted(ranked, key=lambda match: match.order)[: MOST + 1]
+    return sorted(ranked, key=lambda match: match.order)[: MAX_ROWS + 1]
 
 
 def _ranked(source: Searched, question: SearchQuery, row: Any) -> Match:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from app.catalogue.constraints.words import Phrase, Sentence, all_of, told_all
+from app.catalogue.constraints.words import Phrase, Sentence, all_of, describe_all
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import words
 from app.catalogue.strategies.models import Strategy
@@ -103,7 +103,7 @@ def _state(snapshot: Any, names: Names) -> DiffSide:
     live = [each for each in found if not each.disabled]
     if len(live) == 1:
         return DiffSide(state=(KINDS[reach], words.summary(live[0])))
-    return DiffSide((KINDS[reach], "On"), [unmarked(words.told(each)) for each in live])
+    return DiffSide((KINDS[reach], "On"), [unmarked(words.describe(each)) for each in live])
 
 
 def _strategies(change: Change, before: Any, after: Any, names: Names) -> Sides:
@@ -159,7 +159,7 @@ def _marked_sides(before: Sentence, after: Sentence, missing: str) -> Sides:
 
 def _members(segment: Any) -> Sentence:
     name = [Phrase(segment["name"], "strong"), Phrase(": ")]
-    return [*name, *(told_all(segment["constraints"]) or [Phrase("everyone")])]
+    return [*name, *(describe_all(segment["constraints"]) or [Phrase("everyone")])]
 
 
 def _dependency(parents: list[Any]) -> Sentence:
@@ -186,7 +186,7 @@ def _sentence(snapshot: Any, names: Names) -> Sentence:
     """All that people can tell of a strategy, in one sentence."""
     strategy = _restored(snapshot, names)
     sentence = [Phrase("Paused: ")] if strategy.disabled else []
-    sentence += words.told(strategy)
+    sentence += words.describe(strategy)
     if strategy.variants:
         sentence += [Phrase("; variants "), *_split(strategy.variants)]
     if strategy.title:

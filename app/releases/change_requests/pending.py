@@ -10,7 +10,7 @@ from app.core.db import db
 from app.releases.change_requests.models import CLOSED, ChangeRequest, State
 from app.releases.change_requests.queries import is_by, waits_for_approval
 
-MOST = 100
+MAX_COUNTED = 100
 """Counting for the navigation ends here, so that it stays cheap."""
 
 
@@ -23,10 +23,12 @@ class Numbers(NamedTuple):
 
 
 def number(actor: Actor) -> int:
-    """How many wait for the actor’s approval, at most ``MOST``."""
+    """How many wait for the actor’s approval, at most ``MAX_COUNTED``."""
     if not (actor.is_admin or actor.project_roles):
         return 0
-    found = sa.select(ChangeRequest.id).where(waits_for_approval(actor)).limit(MOST).subquery()
+    found = (
+        sa.select(ChangeRequest.id).where(waits_for_approval(actor)).limit(MAX_COUNTED).subquery()
+    )
     return db.session.scalar(sa.select(sa.func.count()).select_from(found)) or 0
 
 

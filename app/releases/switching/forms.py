@@ -7,7 +7,7 @@ from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 
 from app.catalogue.constraints import forms as constraints
 from app.catalogue.constraints.models import Constraint
-from app.catalogue.constraints.words import plain, told_all
+from app.catalogue.constraints.words import describe_all, plain
 from app.catalogue.context.models import ContextField
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import types
@@ -166,7 +166,7 @@ class StrategyForm(PartsForm):
         return found
 
 
-def settings_of(strategy: Strategy, known: Sequence[str] = ()) -> Values:
+def form_data(strategy: Strategy, known: Sequence[str] = ()) -> Values:
     """The strategy as the form's values; ``known``: the parameters of a type that is no rollout."""
     return {
         "type": strategy.name,
@@ -183,11 +183,11 @@ def settings_of(strategy: Strategy, known: Sequence[str] = ()) -> Values:
     }
 
 
-def in_words(settings: Values) -> Values:
+def display_values(settings: Values) -> Values:
     """The settings with lists as sentences."""
     found = [cast(Constraint, constraints.as_json(each)) for each in settings["constraints"]]
     return settings | {
-        "constraints": plain(told_all(found)),
+        "constraints": plain(describe_all(found)),
         "variants": [
             f"{each['name']} {'the rest' if each['rest'] else each['weight'] + '%'}"
             for each in settings["variants"]

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.catalogue.constraints.forms import OPERATORS
-from app.catalogue.constraints.words import told_all
+from app.catalogue.constraints.words import describe_all
 from app.catalogue.context import service as context
 from app.catalogue.features import service as features
 from app.catalogue.projects import service as projects
@@ -19,7 +19,7 @@ from app.catalogue.strategies import service as contents
 from app.catalogue.strategies.models import Strategy
 from app.core.errors import NotFound
 from app.releases.switching import defaults, strategies
-from app.releases.switching.forms import PAYLOADS, StrategyForm, in_words, settings_of
+from app.releases.switching.forms import PAYLOADS, StrategyForm, display_values, form_data
 from app.releases.switching.samples import Sample, samples
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
@@ -100,12 +100,12 @@ def update(
 
 def form_of(project_id: str, strategy: Strategy) -> StrategyForm:
     available = segments.available(current_actor, project_id)
-    return StrategyForm(context.every(), available, settings(strategy))
+    return StrategyForm(context.list_all(), available, settings(strategy))
 
 
 def settings(strategy: Strategy) -> Values:
     known = contents.known_parameters(strategy.name) if strategy.name != types.ROLLOUT else {}
-    return settings_of(strategy, list(known))
+    return form_data(strategy, list(known))
 
 
 def empty_strategy(project_id: str, environment: str, type: str) -> Strategy:
@@ -125,7 +125,7 @@ def samples_of(draft: Strategy | None, group: str) -> list[Sample] | None:
 
 def about(project_id: str, name: str | None, environment: str) -> dict[str, Any]:
     """What the pages show around the form."""
-    fields = context.every()
+    fields = context.list_all()
     return {
         "overview": projects.overview(current_actor, project_id),
         "name": name,
@@ -135,8 +135,8 @@ def about(project_id: str, name: str | None, environment: str) -> dict[str, Any]
         "legal": {field.name: field.values for field in fields},
         "operators": OPERATORS,
         "payloads": PAYLOADS,
-        "told": words.told,
-        "told_all": told_all,
+        "told": words.describe,
+        "told_all": describe_all,
         "shares": words.shares,
     }
 
@@ -151,7 +151,7 @@ def _types() -> list[tuple[str, str]]:
 
 
 def _stale_edit(strategy: Strategy) -> StaleEdit:
-    return StaleEdit(f"strategy {strategy.id}", LABELS, in_words)
+    return StaleEdit(f"strategy {strategy.id}", LABELS, display_values)
 
 
 def _edit_page(

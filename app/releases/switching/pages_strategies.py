@@ -13,7 +13,7 @@ from app.catalogue.strategies.models import Strategy
 from app.core.permissions import Access, Permission
 from app.releases.switching import defaults, strategies
 from app.releases.switching import pages_editor as editor
-from app.releases.switching.forms import StrategyForm, in_words
+from app.releases.switching.forms import StrategyForm, display_values
 from app.releases.switching.pages_editor import StrategyPlace
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
@@ -128,7 +128,7 @@ def say(project_id: str) -> ResponseReturnValue:
         "releases/switching/_says.html",
         draft=draft,
         form=form,
-        told=words.told,
+        told=words.describe,
         shares=words.shares,
     )
     people = render_template(
@@ -157,7 +157,7 @@ def _default_form(strategy: Strategy, project_id: str) -> StrategyForm:
 
 
 def _stale_default(project_id: str, environment: str) -> StaleEdit:
-    return StaleEdit(f"default strategy {project_id} {environment}", editor.LABELS, in_words)
+    return StaleEdit(f"default strategy {project_id} {environment}", editor.LABELS, display_values)
 
 
 def _default_page(

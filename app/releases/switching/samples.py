@@ -20,7 +20,7 @@ from app.evaluation.explain import NO_VARIANT, Answers, Reasons
 from app.evaluation.facts import FeatureFacts, SegmentFacts, StrategyReason
 from app.evaluation.person import Person
 
-SHOWN, LEGAL = 3, 8
+DISPLAY_LIMIT, LEGAL = 3, 8
 """How many people, and how many of the legal values of a field are tried."""
 PEOPLE = ("1042", "88", *map(str, range(1, 60)))
 LAST = "311"
@@ -39,7 +39,7 @@ class Sample:
 
 
 def samples(strategy: Strategy, group: str, fields: Mapping[str, ContextField]) -> list[Sample]:
-    """At most SHOWN people with different outcomes. ``group``: whom the rollout is for."""
+    """At most DISPLAY_LIMIT people with different outcomes. ``group``: whom the rollout is for."""
     ask = _Asker(strategy, group)
     inside, outside = _values(ask, _candidates(strategy, fields))
     sticky = _goes_by(strategy)
@@ -194,5 +194,5 @@ def _varied(found: list[Sample]) -> list[Sample]:
     """SHOWN of them: of those who get it at most two, if others don’t."""
     on = [each for each in found if each.is_on]
     rest = [each for each in found if not each.is_on]
-    kept = max(1, SHOWN - len(rest)) if on else 0
-    return [*on[:kept], *rest][:SHOWN]
+    kept = max(1, DISPLAY_LIMIT - len(rest)) if on else 0
+    return [*on[:kept], *rest][:DISPLAY_LIMIT]

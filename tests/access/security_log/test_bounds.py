@@ -123,7 +123,7 @@ def test_what_waits_does_not_fill_the_memory(app, clock):
     with app.app_context():
         waiting.write()
     found = times(app)
-    assert (len(found), sum(found)) == (pending.MOST + 1, 10_000)
+    assert (len(found), sum(found)) == (pending.MAX_PENDING + 1, 10_000)
 
 
 def test_what_could_not_be_written_waits_and_keeps_its_time(app, clock, monkeypatch):

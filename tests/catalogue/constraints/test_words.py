@@ -3,13 +3,13 @@
 import pytest
 
 from app.catalogue.constraints.operators import Operator
-from app.catalogue.constraints.words import VERBS, plain, told
+from app.catalogue.constraints.words import VERBS, describe, plain
 
 
 def said(operator, *values, inverted=False, ignoring_case=False):
     given = {"values": list(values)} if Operator(operator).takes_list else {"value": values[0]}
     return plain(
-        told(
+        describe(
             {
                 "contextName": "x",
                 "operator": operator,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.catalogue.favourites.service import MOST
+from app.catalogue.favourites.service import MAX_FAVOURITES
 from tests.support.browser import Browser, text_of
 from tests.support.clients import error_of
 
@@ -82,7 +82,7 @@ def test_an_archived_favourite_says_so(admin):
 @pytest.fixture
 def most(admin):
     """As many favourites as one can have."""
-    for number in range(MOST):
+    for number in range(MAX_FAVOURITES):
         path = f"/projects/default/features/f{number}"
         admin.ok("POST", "/projects/default/features", {"name": f"f{number}"})
         admin.ok("POST", f"{path}/favorites")
@@ -110,7 +110,9 @@ def test_a_star_that_can_not_be_given_says_why(app, admin, most):
     browser = Browser(app).sign_in("admin")
     page = browser.get("/projects/default/features/card")
     page = browser.follow(browser.submit(page, form="Favourite: card"))
-    assert page.messages == [f"You have {MOST} favourites, which is the most. Remove one first."]
+    assert page.messages == [
+        f"You have {MAX_FAVOURITES} favourites, which is the most. Remove one first."
+    ]
 
 
 def test_pages_about_a_task_have_no_star(browser):

@@ -83,12 +83,12 @@ def test_an_archived_feature_says_so(app, admin, reader):
 @pytest.mark.slow
 def test_only_the_latest_are_kept(app, admin, reader):
     browser, id = reader
-    names = [f"f{number}" for number in range(service.KEPT + 3)]
+    names = [f"f{number}" for number in range(service.MAX_VISITS + 3)]
     make(admin, *names)
     for name in names:
         browser.get(f"/projects/default/features/{name}")
     with app.app_context(), unit_of_work(writes=False):
-        assert db.session.scalar(sa.select(sa.func.count(Visit.at))) == service.KEPT
+        assert db.session.scalar(sa.select(sa.func.count(Visit.at))) == service.MAX_VISITS
     assert recent(app, id)[0] == ("default", names[-1])
     assert ("default", names[2]) not in recent(app, id)
 

@@ -13,7 +13,7 @@ from app.core.db import db, transact, unit_of_work
 from app.core.events import service as events
 from app.delivery.webhooks import outbox
 from app.delivery.webhooks.models import Delivery, Webhook
-from app.delivery.webhooks.outbox import KEPT, LEASE, MOST_WAITING, PAUSES
+from app.delivery.webhooks.outbox import LEASE, MAX_SENT, MOST_WAITING, PAUSES
 from app.delivery.webhooks.payloads import MAX_BODY
 from tests.support.webhooks import WEBHOOKS, allow, create, deliver, deliveries
 
@@ -335,10 +335,12 @@ def test_a_webhook_that_was_deleted_while_it_was_sent_is_no_problem(app, admin, 
         task = transact(partial(outbox.take, id), writes=True)
     admin.ok("DELETE", f"{WEBHOOKS}/{id}")
     with app.app_context():
-        assert transact(partial(outbox.settle, task, outbox.DeliveryOutcome(204)), writes=True) is None
+        assert (
+            transact(partial(outbox.settle, task, outbox.DeliveryOutcome(204)), writes=True) is None
+        )
         assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 0
         assert db.session.scalar(sa.select(sa.func.count(Webhook.id))) == 0
 
 
 def test_the_bounds_are_what_the_help_says():
-    assert (MOST_WAITING, KEPT) == (1_000, 1_000)
+    assert (MOST_WAITING, MAX_SENT) == (1_000, 1_000)

@@ -93,8 +93,8 @@ def test_every_permission_is_documented(visitor):
 
 def test_every_error_name_is_documented(visitor):
     page = visitor.get("/help/troubleshooting")
-    assert len(errors.every()) == len(NAMES)
-    for kind in errors.every():
+    assert len(errors.all_errors()) == len(NAMES)
+    for kind in errors.all_errors():
         assert NAMES[kind.name] == kind.status
         assert page.has(kind.name)
         assert page.has(kind.when)
@@ -123,7 +123,7 @@ def test_help_loads_nothing_from_other_sites(visitor):
 def test_the_openapi_document_says_when_each_error_happens(admin):
     responses = admin.ok("GET", "/api/openapi.json")["components"]["responses"]
     told = " ".join(response["description"] for response in responses.values())
-    unsaid = {kind.name for kind in errors.every() if kind.when not in told}
+    unsaid = {kind.name for kind in errors.all_errors() if kind.when not in told}
     assert unsaid == {
         *("ForeignFormError", "ForeignHostError", "MethodNotAllowedError"),
         *("SignOnFailed", "SignOnRefused"),

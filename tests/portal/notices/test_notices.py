@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from app.core.clock import utcnow
-from app.portal.notices.service import COUNTED, KEPT
+from app.portal.notices.service import COUNTED, RETENTION
 from tests.support.browser import Browser, text_of
 from tests.support.change_requests import new_desk, switching
 from tests.support.clients import error_of
@@ -136,7 +136,7 @@ def test_pages_lead_to_older_ones(admin, ada):
 
 def test_after_thirty_days_it_is_no_notice(admin, ada, time_machine):
     make(admin, "card")
-    time_machine.move_to(utcnow() + KEPT - timedelta(minutes=1))
+    time_machine.move_to(utcnow() + RETENTION - timedelta(minutes=1))
     assert told(ada)
     time_machine.move_to(utcnow() + timedelta(minutes=2))
     assert told(ada) == []

@@ -237,7 +237,7 @@ def test_a_question_of_many_words_takes_no_longer(admin, shop):
 def test_of_too_many_to_count_those_with_the_name_are_still_the_first(app, admin, many):
     got = answer(admin, "bulk")
     [group] = got["groups"]
-    assert (group["total"], group["hasMore"]) == (sources.MOST, True)
+    assert (group["total"], group["hasMore"]) == (sources.MAX_ROWS, True)
     assert group["hits"][0]["name"] == "bulk"
     assert all(hit["name"].startswith("bulk") for hit in group["hits"])
 
@@ -245,8 +245,8 @@ def test_of_too_many_to_count_those_with_the_name_are_still_the_first(app, admin
 @pytest.fixture
 def many(app, admin):
     """More features than are counted with “bulk” inside, then some that start so."""
-    names = [f"x.inside-bulk-{number}" for number in range(sources.MOST + 50)]
-    names += [f"bulk-{number}" for number in range(sources.MOST)] + ["bulk"]
+    names = [f"x.inside-bulk-{number}" for number in range(sources.MAX_ROWS + 50)]
+    names += [f"bulk-{number}" for number in range(sources.MAX_ROWS)] + ["bulk"]
     rest = {"project_id": "default", "type": FeatureType.RELEASE, "created_at": utcnow()}
     rest |= {"stale": False, "impression_data": False}
     with app.app_context(), unit_of_work(writes=True):

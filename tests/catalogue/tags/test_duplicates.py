@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.catalogue.tags.duplicates import NameDifference, Used, among
+from app.catalogue.tags.duplicates import NameDifference, Used, pairs_in
 from app.catalogue.tags.models import TagName
 from tests.support.browser import Browser
 
@@ -13,7 +13,7 @@ def found(*values: str, types: tuple[str, ...] = ("team",)) -> list[tuple[str, s
     """The pairs among tags of which each is used less than the one before."""
     names = [(type, value) for type in types for value in values]
     tags = [Used(place, TagName(*name), 100 - place) for place, name in enumerate(names)]
-    return [(p.less.tag.value, p.more.tag.value, p.difference.value) for p in among(tags)]
+    return [(p.less.tag.value, p.more.tag.value, p.difference.value) for p in pairs_in(tags)]
 
 
 @pytest.mark.parametrize(
