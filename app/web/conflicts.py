@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from flask import request
+from flask import flash, request
 from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
 
 from app.web import signing
-from app.web.forms import SchemaForm, show_form
+from app.web.forms import SchemaForm, show_form, submit
 
+F = TypeVar("F", bound=SchemaForm)
 Values = dict[str, Any]
 """The state of an object as its form has it: JSON values by field."""
 
@@ -99,6 +101,48 @@ class StaleEdit:
             **context,
         )
         return page, 409 if stale else status
+
+
+@dataclass(frozen=True, slots=True)
+class EditPage(Generic[F]):
+    """The page on which something is edited, unless someone else changed it while it was open.
+
+    ``subject`` names the thing, ``present`` is what the form shows of it now, ``context`` reads
+    what else the page shows. ``labels`` are those of the form unless given, ``describe`` turns
+    codes into words.
+    """
+
+    subject: str
+    template: str
+    form: F
+    present: Values
+    context: Callable[[], Mapping[str, Any]] = dict
+    labels: Mapping[str, str] | None = None
+    describe: Callable[[Values], Values] = dict
+
+    def show(self, stale: Values | None = None) -> ResponseReturnValue:
+        """The page; 409 with what has changed if the form was ``stale``."""
+        return self._edit.show(self.template, self.form, self.present, stale, **self.context())
+
+    def save(
+        self, command: Callable[[], object], saved: Callable[[], str], way_on: Response
+    ) -> ResponseReturnValue:
+        """Run ``command`` and lead on, saying ``saved`` if that changed anything.
+
+        The page comes back if the form is refused, or if someone else changed the thing first.
+        """
+        if stale := self._edit.stale(self.present):
+            return self.show(stale)
+        changed = submit(self.form, command)
+        if changed is None:
+            return self.show()
+        flash(saved() if changed else "Nothing changed.", "ok")
+        return way_on
+
+    @property
+    def _edit(self) -> StaleEdit:
+        labels = self.form.labels if self.labels is None else self.labels
+        return StaleEdit(self.subject, labels, self.describe)
 
 
 def display_value(value: Any) -> str:

@@ -87,8 +87,8 @@ class SchemaForm(FlaskForm):
 
     @property
     def labels(self) -> dict[str, str]:
-        """What the fields are called, without what is explained after a colon."""
-        return {name: self[name].label.text.partition(":")[0] for name in self.rules}
+        """What the fields are called, without what is explained after a colon or a full stop."""
+        return {name: re.split("[:.]", self[name].label.text)[0] for name in self.rules}
 
     def refuse(self, error: DomainError) -> None:
         """Show a refusal of the domain where the user can correct it."""

@@ -1,4 +1,5 @@
 from functools import partial
+from typing import Any
 
 from flask import flash, render_template
 from flask.typing import ResponseReturnValue
@@ -18,7 +19,7 @@ from app.catalogue.projects import service as projects
 from app.core.permissions import Permission
 from app.web import exports
 from app.web.browsers import require_password
-from app.web.conflicts import StaleEdit, Values
+from app.web.conflicts import EditPage
 from app.web.current import current_actor, current_settings
 from app.web.forms import ReasonForm, show_form, submit, submitted
 from app.web.listing import MAX_LIMIT, read_query
@@ -61,25 +62,21 @@ def new() -> ResponseReturnValue:
 @bp.get("/groups/<id:group_id>", needs=Permission.ADMIN)
 def show(group_id: int) -> ResponseReturnValue:
     """A group: what it gives, and who is in it."""
-    group = service.get(group_id)
-    return _page(group, GroupForm(form_data(group)))
+    return _edit(service.get(group_id)).show()
 
 
 @bp.post("/groups/<id:group_id>", needs=Permission.ADMIN)
 def update(group_id: int) -> ResponseReturnValue:
     """Save, unless someone else changed the group first: then show what they changed."""
     group = service.get_for_change(group_id)
-    present = form_data(group)
-    form = GroupForm(present)
-    if gives_admin(form, group):
+    edit = _edit(group)
+    if gives_admin(edit.form, group):
         require_password(f"make Admins of those in {group.name}")
-    if stale := _stale_edit(group_id).stale(present):
-        return _page(group, form, stale)
-    changed = submit(form, lambda: service.update(current_actor, group, **form.values))
-    if changed is None:
-        return _page(service.get(group_id), form)
-    flash(f"Group {group.name} saved." if changed else "Nothing changed.", "ok")
-    return redirect_to(".show", group_id=group_id)
+    return edit.save(
+        lambda: service.update(current_actor, group, **edit.form.values),
+        lambda: f"Group {group.name} saved.",
+        redirect_to(".show", group_id=group_id),
+    )
 
 
 @bp.form("/groups/<id:group_id>/delete", needs=Permission.ADMIN)
@@ -97,21 +94,27 @@ def _create(form: NewGroupForm) -> Group:
     return service.create(current_actor, **form.values)
 
 
-def _stale_edit(group_id: int) -> StaleEdit:
-    return StaleEdit(f"group {group_id}", LABELS, display_values)
+def _edit(group: Group) -> EditPage[GroupForm]:
+    id, data = group.id, form_data(group)
 
+    def context() -> dict[str, Any]:
+        group = service.get(id)
+        return {
+            "group": group,
+            "members": service.members(group, limit=MEMBERS_SHOWN, offset=0),
+            "role_choices": ROLE_CHOICES,
+            "prefix": ROLE,
+            "projects": _projects(),
+        }
 
-def _page(group: Group, form: GroupForm, stale: Values | None = None) -> ResponseReturnValue:
-    return _stale_edit(group.id).show(
+    return EditPage(
+        f"group {id}",
         "access/groups/show.html",
-        form,
-        form_data(group),
-        stale,
-        group=group,
-        members=service.members(group, limit=MEMBERS_SHOWN, offset=0),
-        role_choices=ROLE_CHOICES,
-        prefix=ROLE,
-        projects=_projects(),
+        GroupForm(data),
+        data,
+        context,
+        LABELS,
+        display_values,
     )
 
 

@@ -30,7 +30,7 @@ from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.core.words import counted
 from app.web import exports
 from app.web.browsers import require_password
-from app.web.conflicts import StaleEdit, Values
+from app.web.conflicts import EditPage
 from app.web.current import current_actor
 from app.web.forms import ReasonForm, show_form, submit, submitted
 from app.web.listing import read_query
@@ -84,25 +84,21 @@ def new() -> ResponseReturnValue:
 @bp.get("/<id:account_id>", needs=Permission.ADMIN)
 def show(account_id: int) -> ResponseReturnValue:
     """A service account and its tokens."""
-    found = service.get(account_id)
-    return _account_page(found, ServiceAccountForm(data=form_data(found.account)))
+    return _edit(service.get(account_id)).show()
 
 
 @bp.post("/<id:account_id>", needs=Permission.ADMIN)
 def update(account_id: int) -> ResponseReturnValue:
     """Save, unless someone else changed the account first: then show what they changed."""
     found = service.get_for_change(account_id)
-    present = form_data(found.account)
-    form = ServiceAccountForm(data=present)
-    if makes_admin(form, found.account):
+    edit = _edit(found)
+    if makes_admin(edit.form, found.account):
         require_password(f"make {found.account.called} an Admin")
-    if stale := _stale_edit(account_id).stale(present):
-        return _account_page(found, form, stale)
-    changed = submit(form, lambda: accounts.update(current_actor, found.account, **form.values))
-    if changed is None:
-        return _account_page(service.get(account_id), form)
-    flash(f"{found.account.called} saved." if changed else "Nothing changed.", "ok")
-    return redirect_to(".show", account_id=account_id)
+    return edit.save(
+        lambda: accounts.update(current_actor, found.account, **edit.form.values),
+        lambda: f"{found.account.called} saved.",
+        redirect_to(".show", account_id=account_id),
+    )
 
 
 @bp.form("/<id:account_id>/tokens/new", needs=Permission.ADMIN)
@@ -216,23 +212,18 @@ def _revoke_address(token: Token, owner: Account) -> str | None:
     return url_for(f"{area}.revoke_token", account_id=owner.id, token_id=token.id)
 
 
-def _stale_edit(account_id: int) -> StaleEdit:
-    return StaleEdit(f"service account {account_id}", WORDS, display_values)
+def _edit(found: ServiceAccount) -> EditPage[ServiceAccountForm]:
+    id, data = found.account.id, form_data(found.account)
+    return EditPage(
+        f"service account {id}",
+        "access/service_accounts/show.html",
+        ServiceAccountForm(data=data),
+        data,
+        lambda: {"found": service.get(id), "roles": ROOT_ROLES},
+        describe=display_values,
+    )
 
 
 def _secret_page(account: Account, issued: IssuedToken) -> str:
     back = (account.called, url_for(".show", account_id=account.id))
     return secret_page(issued, account.called, back=back)
-
-
-def _account_page(
-    found: ServiceAccount, form: ServiceAccountForm, stale: Values | None = None
-) -> ResponseReturnValue:
-    return _stale_edit(found.account.id).show(
-        "access/service_accounts/show.html",
-        form,
-        form_data(found.account),
-        stale,
-        found=found,
-        roles=ROOT_ROLES,
-    )

@@ -1,4 +1,5 @@
 from functools import partial
+from typing import Any
 
 from flask import flash, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -18,7 +19,7 @@ from app.accounts.tokens import service as tokens
 from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.web import exports
 from app.web.browsers import require_password
-from app.web.conflicts import StaleEdit, Values
+from app.web.conflicts import EditPage
 from app.web.current import current_actor, current_settings
 from app.web.forms import ReasonForm, show_form, submit, submitted
 from app.web.listing import Query, read_query
@@ -26,8 +27,6 @@ from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("user_pages", __name__, url_prefix="/users")
-
-WORDS = {"username": "User name", "email": "E-mail", "name": "Full name", "root_role": "Role"}
 
 
 @bp.get("", needs=Permission.ADMIN)
@@ -60,25 +59,21 @@ def new() -> ResponseReturnValue:
 @bp.get("/<id:account_id>", needs=Permission.ADMIN)
 def show(account_id: int) -> ResponseReturnValue:
     """A user: settings, access and actions."""
-    account = accounts.get(account_id)
-    return _user_page(account, UserForm(data=form_data(account)))
+    return _edit(accounts.get(account_id)).show()
 
 
 @bp.post("/<id:account_id>", needs=Permission.ADMIN)
 def update(account_id: int) -> ResponseReturnValue:
     """Save, unless someone else changed the user first: then show what they changed."""
     account = accounts.get_for_change(account_id)
-    present = form_data(account)
-    form = UserForm(data=present)
-    if makes_admin(form, account):
+    edit = _edit(account)
+    if makes_admin(edit.form, account):
         require_password(f"make {account.called} an Admin")
-    if stale := _stale_edit(account_id).stale(present):
-        return _user_page(account, form, stale)
-    changed = submit(form, lambda: accounts.update(current_actor, account, **form.values))
-    if changed is None:
-        return _user_page(accounts.get(account_id), form)
-    flash(f"{account.called} saved." if changed else "Nothing changed.", "ok")
-    return redirect_to(".show", account_id=account_id)
+    return edit.save(
+        lambda: accounts.update(current_actor, account, **edit.form.values),
+        lambda: f"{account.called} saved.",
+        redirect_to(".show", account_id=account_id),
+    )
 
 
 @bp.form("/<id:account_id>/link", needs=Permission.ADMIN)
@@ -203,29 +198,33 @@ def _link_page(account: Account, *, is_new: bool) -> ResponseReturnValue:
     return render_template("access/users/link.html", account=account, link=address, is_new=is_new)
 
 
-def _stale_edit(account_id: int) -> StaleEdit:
-    return StaleEdit(f"user {account_id}", WORDS, display_values)
+def _edit(account: Account) -> EditPage[UserForm]:
+    id, data = account.id, form_data(account)
 
+    def context() -> dict[str, Any]:
+        account = accounts.get(id)
+        return {
+            "account": account,
+            "holdings": service.holdings([id])[id],
+            "roles": ROOT_ROLES,
+            "has_second_step": second_factor.is_on(id),
+            "activity": service.recent(id),
+            "tokens": tokens.of_accounts([id])[id],
+            "origins": {
+                place: sources.describe(found) for place, found in sources.of_account(id).items()
+            },
+            "groups": groups.of_account(id),
+            "identities": identities.of_account(id),
+            "no_deletion": _no_deletion(account),
+        }
 
-def _user_page(
-    account: Account, form: UserForm, stale: Values | None = None
-) -> ResponseReturnValue:
-    known = sources.of_account(account.id)
-    return _stale_edit(account.id).show(
+    return EditPage(
+        f"user {id}",
         "access/users/show.html",
-        form,
-        form_data(account),
-        stale,
-        account=account,
-        holdings=service.holdings([account.id])[account.id],
-        roles=ROOT_ROLES,
-        has_second_step=second_factor.is_on(account.id),
-        activity=service.recent(account.id),
-        tokens=tokens.of_accounts([account.id])[account.id],
-        origins={place: sources.describe(found) for place, found in known.items()},
-        groups=groups.of_account(account.id),
-        identities=identities.of_account(account.id),
-        no_deletion=_no_deletion(account),
+        UserForm(data=data),
+        data,
+        context,
+        describe=display_values,
     )
 
 

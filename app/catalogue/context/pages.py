@@ -1,3 +1,5 @@
+from typing import Any
+
 from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
@@ -9,20 +11,15 @@ from app.catalogue.context.forms import (
     display_values,
     form_data,
 )
+from app.catalogue.context.models import ContextField
 from app.core.permissions import Access, Permission
-from app.web.conflicts import StaleEdit, Values
+from app.web.conflicts import EditPage
 from app.web.current import current_actor
 from app.web.forms import show_form, submit
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("context_pages", __name__)
-
-LABELS = {
-    "description": "Description",
-    "stickiness": "Stickiness",
-    "legal_values": "Legal values",
-}
 
 
 @bp.get("/context-fields", needs=Access.SIGNED_IN)
@@ -49,23 +46,19 @@ def new() -> ResponseReturnValue:
 @bp.get("/context-fields/<key:name>", needs=Access.SIGNED_IN)
 def show(name: str) -> ResponseReturnValue:
     """Show a context field, as a form to those who can change it."""
-    data = form_data(service.get(name))
-    return _page(name, ContextFieldForm(data=data), data)
+    return _edit(service.get(name)).show()
 
 
 @bp.post("/context-fields/<key:name>", needs=Permission.UPDATE_CONTEXT_FIELD)
 def update(name: str) -> ResponseReturnValue:
     """Save, unless someone else changed the field first: then show what they changed."""
     field = service.get(name, for_change=True)
-    current = form_data(field)
-    form = ContextFieldForm(data=current)
-    if before := _stale_edit(name).stale(current):
-        return _page(name, form, current, before)
-    changed = submit(form, lambda: service.update(current_actor, field, **form.values))
-    if changed is None:
-        return _page(name, form, current)
-    flash(f"Context field {name} saved." if changed else "Nothing changed.", "ok")
-    return redirect_to(".index")
+    edit = _edit(field)
+    return edit.save(
+        lambda: service.update(current_actor, field, **edit.form.values),
+        lambda: f"Context field {name} saved.",
+        redirect_to(".index"),
+    )
 
 
 @bp.post("/context-fields/<key:name>/delete", needs=Permission.DELETE_CONTEXT_FIELD)
@@ -76,22 +69,25 @@ def remove(name: str) -> Response:
     return redirect_to(".index")
 
 
-def _stale_edit(name: str) -> StaleEdit:
-    return StaleEdit(f"context field {name}", LABELS, display_values)
+def _edit(field: ContextField) -> EditPage[ContextFieldForm]:
+    name, data = field.name, form_data(field)
+    form = ContextFieldForm(data=data)
 
+    def context() -> dict[str, Any]:
+        field = service.get(name)
+        return {
+            "field": field,
+            "row": schemas.ContextFieldRow().dump(field),
+            "obstacle": service.obstacle_to_removal(field),
+            "uses": uses.of(name),
+        }
 
-def _page(
-    name: str, form: ContextFieldForm, current: Values, before: Values | None = None
-) -> ResponseReturnValue:
-    """``before``: the settings this form was opened with, if someone changed them since."""
-    field = service.get(name)
-    return _stale_edit(name).show(
+    return EditPage(
+        f"context field {name}",
         "catalogue/context/edit.html",
         form,
-        current,
-        before,
-        field=field,
-        row=schemas.ContextFieldRow().dump(field),
-        obstacle=service.obstacle_to_removal(field),
-        uses=uses.of(name),
+        data,
+        context,
+        form.labels | {"stickiness": "Stickiness"},
+        display_values,
     )

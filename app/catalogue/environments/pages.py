@@ -4,9 +4,10 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.environments import schemas, service
 from app.catalogue.environments.forms import EnvironmentForm, NewEnvironmentForm
+from app.catalogue.environments.models import Environment
 from app.core.permissions import Access, Permission
 from app.web import exports
-from app.web.conflicts import StaleEdit, Values
+from app.web.conflicts import EditPage
 from app.web.current import current_actor
 from app.web.forms import show_form, submit
 from app.web.redirects import redirect_to
@@ -40,23 +41,19 @@ def new() -> ResponseReturnValue:
 @bp.get("/environments/<key:name>", needs=Access.SIGNED_IN)
 def show(name: str) -> ResponseReturnValue:
     """Show an environment, to Admins as a form."""
-    data = EnvironmentForm.inputs_of(service.get(name))
-    return _page(name, EnvironmentForm(data=data), data)
+    return _edit(service.get(name)).show()
 
 
 @bp.post("/environments/<key:name>", needs=Permission.ADMIN)
 def update(name: str) -> ResponseReturnValue:
     """Save, unless someone else changed the environment first: then show what they changed."""
     environment = service.get_for_change(name)
-    current = EnvironmentForm.inputs_of(environment)
-    form = EnvironmentForm(data=current)
-    if before := _stale_edit(name).stale(current):
-        return _page(name, form, current, before)
-    changed = submit(form, lambda: service.update(current_actor, environment, **form.values))
-    if changed is None:
-        return _page(name, form, current)
-    flash(f"Environment {name} saved." if changed else "Nothing changed.", "ok")
-    return redirect_to(".index")
+    edit = _edit(environment)
+    return edit.save(
+        lambda: service.update(current_actor, environment, **edit.form.values),
+        lambda: f"Environment {name} saved.",
+        redirect_to(".index"),
+    )
 
 
 @bp.post("/environments/<key:name>/deprecate", needs=Permission.ADMIN)
@@ -75,19 +72,15 @@ def reinstate(name: str) -> Response:
     return redirect_to(".show", name=name)
 
 
-def _stale_edit(name: str) -> StaleEdit:
-    return StaleEdit(f"environment {name}", EnvironmentForm(empty=True).labels)
-
-
-def _page(
-    name: str, form: EnvironmentForm, current: Values, before: Values | None = None
-) -> ResponseReturnValue:
-    """``before``: the settings this form was opened with, if someone changed them since."""
-    return _stale_edit(name).show(
+def _edit(environment: Environment) -> EditPage[EnvironmentForm]:
+    name, data = environment.name, EnvironmentForm.inputs_of(environment)
+    return EditPage(
+        f"environment {name}",
         "catalogue/environments/edit.html",
-        form,
-        current,
-        before,
-        environment=service.get(name),
-        projects=service.project_counts(current_actor).get(name, 0),
+        EnvironmentForm(data=data),
+        data,
+        lambda: {
+            "environment": service.get(name),
+            "projects": service.project_counts(current_actor).get(name, 0),
+        },
     )

@@ -1,5 +1,7 @@
 """The pages of types of strategy that applications implement themselves."""
 
+from typing import Any
+
 from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
@@ -14,8 +16,9 @@ from app.catalogue.strategies.forms import (
     form_data,
     parameter_labels,
 )
+from app.catalogue.strategies.models import StrategyType
 from app.core.permissions import Access, Permission
-from app.web.conflicts import StaleEdit, Values
+from app.web.conflicts import EditPage
 from app.web.current import current_actor
 from app.web.forms import show_form, submit
 from app.web.redirects import redirect_to
@@ -53,25 +56,21 @@ def new() -> ResponseReturnValue:
 @bp.get("/strategy-types/<key:name>", needs=Access.SIGNED_IN)
 def show(name: str) -> ResponseReturnValue:
     """Show a strategy type, as a form to those who can change it."""
-    data = form_data(custom.get(name))
-    return _page(name, StrategyTypeForm(data), data)
+    return _edit(custom.get(name)).show()
 
 
 @bp.post("/strategy-types/<key:name>", needs=Permission.UPDATE_STRATEGY)
 def update(name: str) -> ResponseReturnValue:
     """Save, unless someone else changed the type first: then show what they changed."""
     type = custom.get(name, for_change=True)
-    current = form_data(type)
-    form = StrategyTypeForm(current)
-    if form.take_step():
-        return _page(name, form, current)
-    if before := _stale_edit(name).stale(current):
-        return _page(name, form, current, before)
-    changed = submit(form, lambda: custom.update(current_actor, type, **form.values))
-    if changed is None:
-        return _page(name, form, current)
-    flash(f"Strategy type {name} saved." if changed else "Nothing changed.", "ok")
-    return redirect_to(".index")
+    edit = _edit(type)
+    if edit.form.take_step():
+        return edit.show()
+    return edit.save(
+        lambda: custom.update(current_actor, type, **edit.form.values),
+        lambda: f"Strategy type {name} saved.",
+        redirect_to(".index"),
+    )
 
 
 @bp.post("/strategy-types/<key:name>/deprecate", needs=Permission.UPDATE_STRATEGY)
@@ -98,26 +97,28 @@ def remove(name: str) -> Response:
     return redirect_to(".index")
 
 
-def _stale_edit(name: str) -> StaleEdit:
-    return StaleEdit(f"strategy type {name}", LABELS, display_values)
+def _edit(type: StrategyType) -> EditPage[StrategyTypeForm]:
+    name, data = type.name, form_data(type)
+    form = StrategyTypeForm(data)
 
+    def context() -> dict[str, Any]:
+        type, used = custom.get(name), custom.uses(name)
+        return {
+            "type": type,
+            "types": TYPES.items(),
+            "told": parameter_labels,
+            "used": used,
+            # What was typed before a strategy had the type is shown, so that it is not lost.
+            "are_fixed": bool(used) and form.parts["parameter"] == data["parameters"],
+            "obstacle": custom.obstacle_to_removal(type),
+        }
 
-def _page(
-    name: str, form: StrategyTypeForm, current: Values, before: Values | None = None
-) -> ResponseReturnValue:
-    """``before``: the settings this form was opened with, if someone changed them since."""
-    type = custom.get(name)
-    used = custom.uses(name)
-    return _stale_edit(name).show(
+    return EditPage(
+        f"strategy type {name}",
         "catalogue/strategies/edit.html",
         form,
-        current,
-        before,
-        type=type,
-        types=TYPES.items(),
-        told=parameter_labels,
-        used=used,
-        # What was typed before a strategy had the type is shown, so that it is not lost.
-        are_fixed=bool(used) and form.parts["parameter"] == current["parameters"],
-        obstacle=custom.obstacle_to_removal(type),
+        data,
+        context,
+        LABELS,
+        display_values,
     )

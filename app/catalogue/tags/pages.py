@@ -7,10 +7,10 @@ from werkzeug.wrappers import Response
 from app.catalogue.tags import duplicates, schemas, service
 from app.catalogue.tags.duplicates import NameDifference
 from app.catalogue.tags.forms import NewTagTypeForm, TagTypeForm, display_values
-from app.catalogue.tags.models import SIMPLE
+from app.catalogue.tags.models import SIMPLE, TagType
 from app.core.permissions import Access, Permission
 from app.web import exports
-from app.web.conflicts import StaleEdit, Values
+from app.web.conflicts import EditPage
 from app.web.current import current_actor
 from app.web.forms import show_form, submit
 from app.web.listing import read_query
@@ -68,23 +68,19 @@ def new_type() -> ResponseReturnValue:
 @bp.get("/types/<key:name>", needs=Access.SIGNED_IN)
 def show_type(name: str) -> ResponseReturnValue:
     """Show a tag type, as a form to those who can change it."""
-    data = TagTypeForm.inputs_of(service.get_type(name, for_change=False))
-    return _type_page(name, TagTypeForm(data=data), data)
+    return _edit(service.get_type(name, for_change=False)).show()
 
 
 @bp.post("/types/<key:name>", needs=Permission.UPDATE_TAG_TYPE)
 def update_type(name: str) -> ResponseReturnValue:
     """Save, unless someone else changed the tag type first: then show what they changed."""
     tag_type = service.get_type(name)
-    current = TagTypeForm.inputs_of(tag_type)
-    form = TagTypeForm(data=current)
-    if before := _stale_edit(name).stale(current):
-        return _type_page(name, form, current, before)
-    changed = submit(form, lambda: service.update_type(current_actor, tag_type, **form.values))
-    if changed is None:
-        return _type_page(name, form, current)
-    flash(f"Tag type {name} saved." if changed else "Nothing changed.", "ok")
-    return redirect_to(".index")
+    edit = _edit(tag_type)
+    return edit.save(
+        lambda: service.update_type(current_actor, tag_type, **edit.form.values),
+        lambda: f"Tag type {name} saved.",
+        redirect_to(".index"),
+    )
 
 
 @bp.get("/types/<key:name>/delete", needs=Permission.DELETE_TAG_TYPE)
@@ -106,20 +102,17 @@ def remove_type(name: str) -> Response:
     return redirect_to(".index")
 
 
-def _stale_edit(name: str) -> StaleEdit:
-    return StaleEdit(f"tag type {name}", TagTypeForm(empty=True).labels, display_values)
-
-
-def _type_page(
-    name: str, form: TagTypeForm, current: Values, before: Values | None = None
-) -> ResponseReturnValue:
-    """``before``: the settings this form was opened with, if someone changed them since."""
-    return _stale_edit(name).show(
+def _edit(tag_type: TagType) -> EditPage[TagTypeForm]:
+    name, data = tag_type.name, TagTypeForm.inputs_of(tag_type)
+    return EditPage(
+        f"tag type {name}",
         "catalogue/tags/edit_type.html",
-        form,
-        current,
-        before,
-        type=service.get_type(name, for_change=False),
-        impact=service.deletion_impact(current_actor, name),
-        is_default=name == SIMPLE,
+        TagTypeForm(data=data),
+        data,
+        lambda: {
+            "type": service.get_type(name, for_change=False),
+            "impact": service.deletion_impact(current_actor, name),
+            "is_default": name == SIMPLE,
+        },
+        describe=display_values,
     )

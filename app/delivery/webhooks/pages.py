@@ -12,7 +12,7 @@ from app.delivery.webhooks.service import IssuedSecret
 from app.delivery.webhooks.traffic import WebhookView
 from app.web import exports
 from app.web.browsers import require_password
-from app.web.conflicts import StaleEdit, Values
+from app.web.conflicts import EditPage
 from app.web.current import current_actor, current_key, current_settings
 from app.web.forms import ReasonForm, show_form, submit, submitted
 from app.web.listing import PageQuery, read_query
@@ -23,13 +23,6 @@ bp = PageBlueprint("webhook_pages", __name__)
 
 ONE = "/webhooks/<id:webhook_id>"
 PROJECTS_OFFERED = 100
-LABELS = {
-    "name": "Name",
-    "url": "Address",
-    "event_types": "Events",
-    "projects": "Projects",
-    "paused": "Paused",
-}
 STATUSES = {status.value: status.value.capitalize() for status in DeliveryStatus}
 
 
@@ -84,9 +77,7 @@ def show(webhook_id: int) -> ResponseReturnValue:
 @bp.get(f"{ONE}/edit", needs=Permission.ADMIN)
 def edit(webhook_id: int) -> ResponseReturnValue:
     """Show the settings of a webhook as a form."""
-    webhook = service.get(webhook_id)
-    data = form_data(webhook)
-    return _edit_page(webhook, WebhookForm(_projects(), data), data)
+    return _edit(service.get(webhook_id)).show()
 
 
 @bp.post(f"{ONE}/edit", needs=Permission.ADMIN)
@@ -94,18 +85,12 @@ def update(webhook_id: int) -> ResponseReturnValue:
     """Save, unless someone else changed the webhook first: then show what they changed."""
     webhook = service.get(webhook_id, for_change=True)
     require_password(f"change webhook {webhook.name}")
-    current = form_data(webhook)
-    form = WebhookForm(_projects(), current)
-    if before := _stale_edit(webhook_id).stale(current):
-        return _edit_page(webhook, form, current, before)
-    hosts = current_settings().webhook_hosts
-    changed = submit(
-        form, lambda: service.update(current_actor, webhook, hosts=hosts, **form.values)
+    edit, hosts = _edit(webhook), current_settings().webhook_hosts
+    return edit.save(
+        lambda: service.update(current_actor, webhook, hosts=hosts, **edit.form.values),
+        lambda: f"Webhook {webhook.name} saved.",
+        redirect_to(".show", webhook_id=webhook_id),
     )
-    if changed is None:
-        return _edit_page(service.get(webhook_id), form, current)
-    flash(f"Webhook {webhook.name} saved." if changed else "Nothing changed.", "ok")
-    return redirect_to(".show", webhook_id=webhook_id)
 
 
 @bp.form(f"{ONE}/rotate", needs=Permission.ADMIN)
@@ -168,16 +153,15 @@ def _projects() -> list[tuple[str, str]]:
     return projects.names(current_actor, PROJECTS_OFFERED)
 
 
-def _stale_edit(webhook_id: int) -> StaleEdit:
-    return StaleEdit(f"webhook {webhook_id}", LABELS, display_values)
-
-
-def _edit_page(
-    webhook: Webhook, form: WebhookForm, current: Values, before: Values | None = None
-) -> ResponseReturnValue:
-    """``before``: the settings this form was opened with, if someone changed them since."""
-    return _stale_edit(webhook.id).show(
-        "delivery/webhooks/edit.html", form, current, before, webhook=webhook
+def _edit(webhook: Webhook) -> EditPage[WebhookForm]:
+    id, data = webhook.id, form_data(webhook)
+    return EditPage(
+        f"webhook {id}",
+        "delivery/webhooks/edit.html",
+        WebhookForm(_projects(), data),
+        data,
+        lambda: {"webhook": service.get(id)},
+        describe=display_values,
     )
 
 

@@ -124,7 +124,7 @@ def test_names_differ(admin, allowed):
 
 
 def test_there_are_at_most_so_many(admin, allowed, monkeypatch):
-    monkeypatch.setattr(service, "MOST", 1)
+    monkeypatch.setattr(service, "MAX_WEBHOOKS", 1)
     create(admin, allowed)
     refused = admin.post(WEBHOOKS, {"name": "Other", "url": allowed.url})
     assert error_of(refused) == (409, "ConflictError")

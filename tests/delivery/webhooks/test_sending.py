@@ -290,7 +290,7 @@ def test_more_events_than_fit_wait_in_the_log(app, admin, allowed, clock, monkey
 
 
 def test_old_deliveries_are_pruned_and_those_that_wait_are_kept(app, admin, allowed, monkeypatch):
-    monkeypatch.setattr(outbox, "KEPT", 3)
+    monkeypatch.setattr(outbox, "MAX_SENT", 3)
     id = create(admin, allowed, eventTypes=["feature-created"])["id"]
     make_features(admin, *(f"f{number}" for number in range(6)))
     deliver(app)
