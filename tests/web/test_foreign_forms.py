@@ -70,8 +70,8 @@ NEW_PROJECT = {"name": "New", "mode": "open", "environments": "production"}
 FILLED_IN = {
     "/new-project": ("/new-project", 0, NEW_PROJECT),
     f"{PAGES}/settings": ("/projects/web/settings", 0, {"name": "Other"}),
-    f"{PAGES}/put-away": ("/projects/empty/settings", "Archive empty", {}),
-    f"{PAGES}/bring-back": ("/projects/old/settings", "Revive old", {}),
+    f"{PAGES}/settings/archive": ("/projects/empty/settings", "Archive empty", {}),
+    f"{PAGES}/settings/revive": ("/projects/old/settings", "Revive old", {}),
     f"{PAGES}/members/add": (
         "/projects/web/members",
         "/members/add",

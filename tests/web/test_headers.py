@@ -98,7 +98,7 @@ def answers(app, broken, people, ada, caplog) -> dict[str, TestResponse]:
         "403 page": Browser(app).sign_in("viewer").get("/new-project").answer,
         "404 page": inside.get("/nowhere").answer,
         "405 page": inside.post("/projects").answer,
-        "409 page": inside.post("/projects/new/bring-back").answer,
+        "409 page": inside.post("/projects/new/settings/revive").answer,
         "413 page": inside.post("/new-project", {"name": LARGE}).answer,
         "503 page": Browser(broken).get("/set-up/x").answer,
         "200 file": inside.client.get("/static/css/base.css", buffered=True),

@@ -1,6 +1,7 @@
 """On a sub-path every address that a page names is below it."""
 
 import re
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -55,3 +56,21 @@ def test_no_page_names_an_address_outside(furnished):
         found = ADDRESS.findall(page.text)
         assert found, path
         assert [one for one in found if not one.startswith("/flags/")] == [], path
+
+
+@pytest.mark.parametrize(
+    ("method", "old", "new"),
+    [
+        (
+            "GET",
+            "/projects/web/tags/take-back?batch=b1&of=2",
+            "/projects/web/tags/undo?batch=b1&of=2",
+        ),
+        ("POST", "/projects/web/tags/take-back?batch=b1", "/projects/web/tags/undo?batch=b1"),
+        ("POST", "/projects/web/put-away", "/projects/web/settings/archive"),
+        ("POST", "/projects/web/bring-back", "/projects/web/settings/revive"),
+    ],
+)
+def test_an_address_of_an_earlier_version_redirects_with_method_and_query(app, method, old, new):
+    answer = app.test_client().open(old, method=method)
+    assert (answer.status_code, urlsplit(answer.location)[2:4]) == (308, urlsplit(new)[2:4])

@@ -126,7 +126,7 @@ def update(project_id: str) -> ResponseReturnValue:
     return redirect_to(".settings", project_id=project_id)
 
 
-@bp.post("/projects/<key:project_id>/put-away", needs=Permission.DELETE_PROJECT)
+@bp.post("/projects/<key:project_id>/settings/archive", needs=Permission.DELETE_PROJECT)
 def archive(project_id: str) -> Response:
     """Archive a project without active features."""
     service.archive(current_actor, service.get_for_change(current_actor, project_id))
@@ -134,12 +134,17 @@ def archive(project_id: str) -> Response:
     return redirect_to(".settings", project_id=project_id)
 
 
-@bp.post("/projects/<key:project_id>/bring-back", needs=Permission.DELETE_PROJECT)
+@bp.post("/projects/<key:project_id>/settings/revive", needs=Permission.DELETE_PROJECT)
 def revive(project_id: str) -> Response:
     """Revive an archived project."""
     project = service.revive(current_actor, project_id)
     flash(f"Project {project.name} revived.", "ok")
     return redirect_to(".settings", project_id=project_id)
+
+
+# Addresses of earlier versions redirect.
+for old, endpoint in (("put-away", "archive"), ("bring-back", "revive")):
+    bp.add_url_rule(f"/projects/<key:project_id>/{old}", endpoint, methods=["POST"], alias=True)
 
 
 def _stale_settings(project_id: str) -> StaleEdit:

@@ -111,13 +111,13 @@ def done(project_id: str) -> str:
     )
 
 
-@bp.get("/take-back", needs=Permission.UPDATE_FEATURE)
+@bp.get("/undo", needs=Permission.UPDATE_FEATURE)
 def review_undo(project_id: str) -> ResponseReturnValue:
     """What undoing a change of tags would change on each of its features."""
     return _undo_page(project_id, ReasonForm())
 
 
-@bp.post("/take-back", needs=Permission.UPDATE_FEATURE)
+@bp.post("/undo", needs=Permission.UPDATE_FEATURE)
 def undo(project_id: str) -> ResponseReturnValue:
     """Undo a change of tags: exactly what it changed."""
     form = ReasonForm()
@@ -127,6 +127,11 @@ def undo(project_id: str) -> ResponseReturnValue:
     if applied is None:
         return _undo_page(project_id, form, shown)
     return _result(project_id, *applied, of=sum(len(edit.features) for edit in edits))
+
+
+# Addresses of earlier versions redirect.
+bp.add_url_rule("/take-back", "review_undo", methods=["GET"], alias=True)
+bp.add_url_rule("/take-back", "undo", methods=["POST"], alias=True)
 
 
 def _picker_page(

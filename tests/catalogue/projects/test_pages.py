@@ -456,7 +456,7 @@ def test_a_project_with_features_says_why_it_can_not_be_archived(browser, admin,
     admin.ok("POST", "/projects/shop/features", json={"name": "a"})
     page = browser.get("/projects/shop/settings")
     assert page.has("It has 1 active feature. You can archive it once all of them are archived.")
-    assert browser.post("/projects/shop/put-away").status == 409
+    assert browser.post("/projects/shop/settings/archive").status == 409
 
 
 def test_people_who_cannot_create_projects_see_whom_to_ask(app: Flask, people: People):

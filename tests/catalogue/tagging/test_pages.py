@@ -267,9 +267,9 @@ def test_a_change_in_another_project_can_not_be_undone_here(browser, admin, thre
     batch = admin.ok("GET", "/events?project=other&type=feature-tags-changed")["events"][0][
         "batchId"
     ]
-    assert browser.get(f"/projects/other/tags/take-back?batch={batch}").status == 200
+    assert browser.get(f"/projects/other/tags/undo?batch={batch}").status == 200
     for other in (batch, "unknown"):
-        assert browser.get(f"{HOME}/tags/take-back?batch={other}").status == 404
+        assert browser.get(f"{HOME}/tags/undo?batch={other}").status == 404
     assert browser.get(f"{HOME}/tags/done").status == 404
 
 
