@@ -5,9 +5,9 @@ request alone. What needs a look at the database is the service's to refuse.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import marshmallow
 from marshmallow import fields, validate
@@ -30,6 +30,9 @@ MAX_ITEMS = 50_000
 # but an argument on the command line can.
 _is_line = re.compile(f"(?:(?![\\ud800-\\udfff]){_IN_LINE})*").fullmatch
 _is_prose = re.compile(f"(?:(?![\\ud800-\\udfff]){_IN_PROSE})*").fullmatch
+
+
+S = TypeVar("S", bound="Schema")
 
 
 class Schema(marshmallow.Schema):
@@ -74,9 +77,15 @@ class Ignored(fields.Raw):
         super().__init__(load_only=True, allow_none=True, metadata=metadata, **kwargs)
 
 
-def ignored(row: type[Schema], *, but: Iterable[str]) -> dict[str, Ignored]:
-    """For ``Meta.include``: what reading a thing returns ``but`` what can be changed there."""
-    return {name: Ignored() for name in row().fields.keys() - set(but)}
+def accepts(row: type[Schema]) -> Callable[[type[S]], type[S]]:
+    """Let a schema of changes accept what reading returns: fields of ``row`` only are ignored."""
+
+    def add(changes: type[S]) -> type[S]:
+        declared = changes._declared_fields  # noqa: SLF001 - marshmallow has no other way
+        declared |= {name: Ignored() for name in row().fields if name not in declared}
+        return changes
+
+    return add
 
 
 class WholeNumber(fields.Integer):

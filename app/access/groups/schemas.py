@@ -2,7 +2,7 @@ from marshmallow import fields
 
 from app.core.permissions import PROJECT_ROLES, ROOT_ROLES
 from app.web.listing import PageQuery
-from app.web.schemas import Ignored, Key, RoleId, Schema, SingleLine, StrictList, Timestamp
+from app.web.schemas import Key, RoleId, Schema, SingleLine, StrictList, Timestamp, accepts
 
 
 class Grant(Schema):
@@ -24,17 +24,6 @@ class NewGroup(_Fields):
         required=True,
         metadata={"description": "As the provider names it, ignoring case."},
     )
-
-
-class GroupChanges(_Fields):
-    """Accepts what a read returns."""
-
-    name = SingleLine(high=255)
-    id = Ignored()
-    scim_id = Ignored()
-    created_at = Ignored()
-    changed_at = Ignored()
-    member_count = Ignored()
 
 
 class GroupQuery(PageQuery):
@@ -63,6 +52,13 @@ class GroupDetail(Schema):
 
 class ListedGroup(GroupDetail):
     member_count = fields.Integer()
+
+
+@accepts(ListedGroup)
+class GroupChanges(_Fields):
+    """Accepts what a read returns."""
+
+    name = SingleLine(high=255)
 
 
 class AccessGroupList(Schema):

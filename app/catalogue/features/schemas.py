@@ -20,7 +20,7 @@ from app.web.schemas import (
     StrictBoolean,
     StrictList,
     Timestamp,
-    ignored,
+    accepts,
 )
 
 
@@ -162,11 +162,9 @@ class FeatureRow(Schema):
     )
 
 
+@accepts(FeatureRow)
 class FeatureChanges(_FeatureFields):
     """Accepts what reading a feature returns; fields with an endpoint of their own are ignored."""
-
-    class Meta:
-        include = ignored(FeatureRow, but=["name", *_FeatureFields().fields])
 
     name = fields.String()
 

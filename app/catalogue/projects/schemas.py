@@ -16,6 +16,7 @@ from app.web.schemas import (
     StrictList,
     Timestamp,
     WholeNumber,
+    accepts,
 )
 
 T = TypeVar("T")
@@ -80,18 +81,6 @@ class NewProject(_ProjectFields, _Environments):
     id = Key(required=True)
 
 
-class ProjectChanges(_ProjectFields):
-    """Accepts what a read returns. Fields with an endpoint of their own are ignored."""
-
-    id = fields.String()
-    environments = Ignored()
-    change_request_environments = Ignored()
-    feature_count = Ignored()
-    member_count = Ignored()
-    created_at = Ignored()
-    archived_at = Ignored()
-
-
 class ProjectSettings(_ProjectFields, _Environments):
     """Everything that the settings page of a project sends."""
 
@@ -131,6 +120,13 @@ class ProjectRow(ProjectDetail):
     archived_at = Timestamp(allow_none=True)
 
 
+@accepts(ProjectRow)
+class ProjectChanges(_ProjectFields):
+    """Accepts what a read returns. Fields with an endpoint of their own are ignored."""
+
+    id = fields.String()
+
+
 class ProjectList(Schema):
     version = fields.Constant(1)
     projects = fields.List(fields.Nested(ProjectRow), attribute="items")
@@ -155,12 +151,20 @@ class ProjectQuery(PageQuery):
     )
 
 
+class MemberRow(Schema):
+    id = fields.Function(lambda row: row[0].id, metadata={"type": "integer"})
+    username = fields.Function(lambda row: row[0].username, metadata={"type": ["string", "null"]})
+    name = fields.Function(lambda row: row[0].name, metadata={"type": ["string", "null"]})
+    account_type = fields.Function(
+        lambda row: row[0].kind.account_type, metadata={"type": "string"}
+    )
+    role_id = fields.Function(lambda row: int(row[1].role), metadata={"type": "integer"})
+
+
+@accepts(MemberRow)
 class MemberRef(Schema):
     id = WholeNumber(required=True, metadata={"description": "The account's id."})
     role_id = RoleId(PROJECT_ROLES, kind="project", required=True)
-    username = Ignored()
-    name = Ignored()
-    account_type = Ignored()
 
 
 class AccessChange(Schema):
@@ -179,16 +183,6 @@ class AccessChange(Schema):
     @post_load
     def _by_id(self, data: dict[str, Any], **_: Any) -> dict[str, dict[int, Role]]:
         return {"members": {member["id"]: member["role_id"] for member in data["members"]}}
-
-
-class MemberRow(Schema):
-    id = fields.Function(lambda row: row[0].id, metadata={"type": "integer"})
-    username = fields.Function(lambda row: row[0].username, metadata={"type": ["string", "null"]})
-    name = fields.Function(lambda row: row[0].name, metadata={"type": ["string", "null"]})
-    account_type = fields.Function(
-        lambda row: row[0].kind.account_type, metadata={"type": "string"}
-    )
-    role_id = fields.Function(lambda row: int(row[1].role), metadata={"type": "integer"})
 
 
 class Access(Schema):

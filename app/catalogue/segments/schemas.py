@@ -2,7 +2,7 @@ from marshmallow import fields
 
 from app.catalogue.constraints.schemas import ConstraintRow, Constraints
 from app.web.listing import PageQuery, Sort
-from app.web.schemas import Ignored, Key, Schema, SingleLine, Timestamp
+from app.web.schemas import Key, Schema, SingleLine, Timestamp, accepts
 
 
 class _Fields(Schema):
@@ -16,18 +16,6 @@ class _Fields(Schema):
 class NewSegment(_Fields):
     name = SingleLine(high=100, required=True)
     constraints = Constraints(required=True)
-
-
-class SegmentChanges(_Fields):
-    """Accepts what a read returns."""
-
-    name = SingleLine(high=100)
-    constraints = Constraints()
-    id = Ignored()
-    created_at = Ignored()
-    used_in_strategies = Ignored()
-    used_in_features = Ignored()
-    used_in_projects = Ignored()
 
 
 class SegmentName(Schema):
@@ -55,6 +43,14 @@ class SegmentRow(Schema):
     used_in_strategies = fields.Integer(attribute="used.strategies")
     used_in_features = fields.Integer(attribute="used.features")
     used_in_projects = fields.Integer(attribute="used.projects")
+
+
+@accepts(SegmentRow)
+class SegmentChanges(_Fields):
+    """Accepts what a read returns."""
+
+    name = SingleLine(high=100)
+    constraints = Constraints()
 
 
 class SegmentList(Schema):

@@ -57,7 +57,7 @@ class _OneSegment(Schema):
 
 
 class _SegmentUpdate(SegmentChanges):
-    id = WholeNumber(low=1, high=MAX_ID, required=True)  # type: ignore[assignment] # as above
+    id = WholeNumber(low=1, high=MAX_ID, required=True)
 
 
 PAYLOADS: dict[Action, Schema] = {
