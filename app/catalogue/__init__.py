@@ -1,5 +1,5 @@
-"""What there is to switch: projects and their rules, environments, features, tags, segments,
-context, types of strategies, tokens of SDKs, the archive.
+"""What there is to switch: projects and the approvals they need, environments, features, tags,
+segments, context, types of strategies, tokens of SDKs, the archive.
 
 Switching is in releases.
 """

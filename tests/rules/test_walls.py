@@ -139,3 +139,10 @@ def test_each_room_says_what_is_in_it_and_what_is_not():
     table = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|", text, re.MULTILINE))
     said = {room: " ".join(str(import_module(f"app.{room}").__doc__).split()) for room in ROOMS}
     assert {room: table.get(room) for room in ROOMS} == said
+
+
+def test_each_room_has_an_act_to_look_for_in_a_file_that_exists():
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    acts = re.findall(r"^\| [^`|]+ \| `(\w+)` \| `([\w/.]+)` \|", text, re.MULTILINE)
+    assert {room for room, _ in acts} == {*ROOMS}
+    assert [act for act in acts if not ROOT.joinpath("app", *act).is_file()] == []
