@@ -17,7 +17,7 @@ AGES = ("Up to 30 days", "30 to 90 days", "90 days to a year", "More than a year
 
 @bp.get("/health", needs=Access.SIGNED_IN)
 def show(project_id: str) -> str:
-    """How far the features of a project have come, and which could go."""
+    """Show the stages and ages of a project's features, and those that could be removed."""
     settings = current_settings()
     after = settings.stale_after
     found = health.for_project(current_actor, project_id, stale_after=after)

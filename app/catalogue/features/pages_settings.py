@@ -28,14 +28,14 @@ bp = PageBlueprint(
 
 @bp.get("/settings", needs=Access.SIGNED_IN)
 def settings(project_id: str, name: str) -> ResponseReturnValue:
-    """The settings, with a form for people who may change them."""
+    """Show the settings, with a form for people who may change them."""
     view = service.get(current_actor, project_id, name)
     return _settings_page(project_id, view, FeatureForm(data=FeatureForm.inputs_of(view.feature)))
 
 
 @bp.post("/settings", needs=Permission.UPDATE_FEATURE)
 def update(project_id: str, name: str) -> ResponseReturnValue:
-    """Save; if someone else changed the feature first, the person chooses field by field."""
+    """Save, or if someone else changed the feature first, offer a choice for each field."""
     view = service.get_for_change(current_actor, project_id, name)
     present = FeatureForm.inputs_of(view.feature)
     form = FeatureForm(data=present)
@@ -50,13 +50,13 @@ def update(project_id: str, name: str) -> ResponseReturnValue:
     changed = submit(form, lambda: service.update(current_actor, view.feature, **form.values))
     if changed is None:
         return _settings_page(project_id, view, form, seen)
-    _tell(name, changed=changed)
+    _flash_saved(name, changed=changed)
     return redirect_to(".settings", project_id=project_id, name=name)
 
 
 @bp.get("/tags", needs=Access.SIGNED_IN)
 def tags(project_id: str, name: str) -> ResponseReturnValue:
-    """Its tags, its parent with a form for people who may choose it, and its children."""
+    """Show tags, children, and the parent with a form for people who may choose it."""
     view = service.get(current_actor, project_id, name)
     return _tags_page(project_id, view, ParentForm(data=parent_of(view)))
 
@@ -66,7 +66,7 @@ def choose_parent(project_id: str, name: str) -> ResponseReturnValue:
     """Save the parent, unless someone else changed it first: then show what they changed."""
 
     def save(parent: str | None) -> Response:
-        _tell(name, changed=_save_parent(project_id, name, parent))
+        _flash_saved(name, changed=_save_parent(project_id, name, parent))
         return redirect_to(".tags", project_id=project_id, name=name)
 
     return change_parent(project_id, name, save)
@@ -75,7 +75,7 @@ def choose_parent(project_id: str, name: str) -> ResponseReturnValue:
 def change_parent(
     project_id: str, name: str, save: Callable[[str | None], Response]
 ) -> ResponseReturnValue:
-    """The form of the parent; ``save`` takes what was chosen, and says where to go then."""
+    """Handle the form of the parent. ``save`` gets its name or None, and returns the redirect."""
     view, form = service.get_for_change(current_actor, project_id, name), ParentForm()
     if before := _parent_edit(name).stale(parent_of(view)):
         return _tags_page(project_id, view, form, before)
@@ -90,7 +90,7 @@ def _save_parent(project_id: str, name: str, parent: str | None) -> bool:
     return service.add_dependency(current_actor, project_id, name, parent)
 
 
-def _tell(name: str, *, changed: bool) -> None:
+def _flash_saved(name: str, *, changed: bool) -> None:
     flash(f"Feature {name} saved." if changed else "Nothing changed.", "ok")
 
 

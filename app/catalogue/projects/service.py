@@ -35,7 +35,7 @@ class ApprovalRule(TypedDict):
 
 
 class Changes(TypedDict, total=False):
-    """Fields of an update. Those left out stay as they are; None clears."""
+    """Fields of an update. Omitted fields keep their value; None clears one."""
 
     name: str
     description: str | None

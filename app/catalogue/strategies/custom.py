@@ -15,7 +15,7 @@ from app.core.words import counted
 
 
 class Changes(TypedDict, total=False):
-    """Fields of an update. Those left out stay as they are; None clears."""
+    """Fields of an update. Omitted fields keep their value; None clears one."""
 
     description: str | None
     parameters: list[CustomParameter]

@@ -78,13 +78,13 @@ def update_choice(project_id: str) -> ResponseReturnValue:
 
 @bp.get("/review", needs=Permission.UPDATE_FEATURE)
 def review(project_id: str) -> ResponseReturnValue:
-    """What would change on each feature."""
+    """Show what would change on each feature."""
     return _review_page(project_id, ReasonForm())
 
 
 @bp.post("/review", needs=Permission.UPDATE_FEATURE)
 def apply(project_id: str) -> ResponseReturnValue:
-    """Apply the changes, if they are still what was shown."""
+    """Apply the changes, unless they differ from what the review showed."""
     selection, form = _selection(project_id), ReasonForm()
     edits = [_edit(selection, _choices(request.args))]
     shown = signing.read("review", _subject(project_id), request.form.get("plan", ""))
@@ -96,7 +96,7 @@ def apply(project_id: str) -> ResponseReturnValue:
 
 @bp.get("/done", needs=Permission.UPDATE_FEATURE)
 def done(project_id: str) -> str:
-    """What was changed, with the way to undo it."""
+    """Show what was changed, and offer to undo it."""
     batch_id = request.args.get("batch", "")
     edits = service.reversal(current_actor, project_id, batch_id)
     changed = sum(len(edit.features) for edit in edits)
@@ -216,7 +216,7 @@ def _preview_page(
     shown: PlannedChanges | None,
     **context: Any,
 ) -> ResponseReturnValue:
-    """``shown``: what the page showed before, if that changed and was refused."""
+    """``shown``: the facts of the page that was confirmed, after a refusal; else None."""
     preview = service.preview(current_actor, project_id, edits)
     facts, unchanged = preview.facts, preview.unchanged
     marked = changes.differing(shown, facts) if shown is not None else set()

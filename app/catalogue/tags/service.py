@@ -26,7 +26,7 @@ _by_name_locked = _by_name.order_by(Tag.id).with_for_update()
 
 
 class TypeChanges(TypedDict, total=False):
-    """Fields of an update. Those left out stay as they are; None clears."""
+    """Fields of an update. Omitted fields keep their value; None clears one."""
 
     description: str | None
     hue: int
