@@ -215,7 +215,7 @@ def _destination() -> str:
 
 def _selected(project_id: str) -> set[str]:
     """The names selected in the list, on any page of it."""
-    if kept := g.get("kept_form"):  # what was sent before people had to sign in or confirm
+    if kept := g.get("kept_form"):  # typed into a form that had expired
         return set(kept.getlist("feature"))
     id = request.args.get("selection", "")
     return set(selections.names_of(current_actor, project_id, id) or ()) if id else set()

@@ -11,7 +11,6 @@ from app.catalogue.features.forms import ENTERED, FeatureForm, ParentForm, paren
 from app.catalogue.features.pages import SUGGESTIONS, about
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
-from app.catalogue.strategies.queries import ProjectUse
 from app.core.permissions import Access, Permission
 from app.web.conflicts import FieldConflict, StaleEdit, Values
 from app.web.current import current_actor
@@ -66,7 +65,11 @@ def choose_parent(project_id: str, name: str) -> ResponseReturnValue:
     """Save the parent, unless someone else changed it first: then show what they changed."""
 
     def save(parent: str | None) -> Response:
-        _flash_saved(name, changed=_save_parent(project_id, name, parent))
+        if parent is None:
+            changed = service.remove_dependencies(current_actor, project_id, name)
+        else:
+            changed = service.add_dependency(current_actor, project_id, name, parent)
+        _flash_saved(name, changed=changed)
         return redirect_to(".tags", project_id=project_id, name=name)
 
     return change_parent(project_id, name, save)
@@ -81,13 +84,6 @@ def change_parent(
         return _tags_page(project_id, view, form, before)
     done = submit(form, lambda: save(form.values["parent"]))
     return done or _tags_page(project_id, view, form)
-
-
-def _save_parent(project_id: str, name: str, parent: str | None) -> bool:
-    """Whether anything changed."""
-    if parent is None:
-        return service.remove_dependencies(current_actor, project_id, name)
-    return service.add_dependency(current_actor, project_id, name, parent)
 
 
 def _flash_saved(name: str, *, changed: bool) -> None:
@@ -133,18 +129,14 @@ def _tags_page(
     project_id: str, view: FeatureView, form: ParentForm, before: Values | None = None
 ) -> ResponseReturnValue:
     """``before``: the parent that this form was opened with, if someone changed it since."""
+    # Another parent changes what applications get where the feature is on.
+    on = [state.environment for state in view.environments if state.enabled]
     return _parent_edit(view.feature.name).show(
         "catalogue/features/tags.html",
         form,
         parent_of(view),
         before,
         parents=service.possible_parents(project_id, SUGGESTIONS),
-        guarded=_where_on_and_guarded(view),
+        guarded=[use for use in on if use.required_approvals],
         **about(project_id, view),
     )
-
-
-def _where_on_and_guarded(view: FeatureView) -> list[ProjectUse]:
-    """The environments in which another parent needs approvals."""
-    uses = (state.environment for state in view.environments if state.enabled)
-    return [use for use in uses if use.required_approvals]

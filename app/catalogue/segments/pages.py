@@ -94,9 +94,10 @@ def change(
     *,
     review: Callable[[Segment, SegmentForm], str | None] = lambda *_: None,
 ) -> ResponseReturnValue:
-    """The form of a segment; if someone else changed it first, show what they changed.
+    """Handle the form of a segment. If someone else changed it first, show what they changed.
 
-    ``review``: a page to show before. ``save`` takes what was entered, and says where to go then.
+    ``save``: saves the form and returns the redirect. ``review``: returns a page to confirm before
+    saving, or None.
     """
     segment = service.get(current_actor, id, for_change=True)
     _require(Permission.UPDATE_SEGMENT, segment)
@@ -136,7 +137,7 @@ def _save(segment: Segment, form: SegmentForm) -> bool:
 
 
 def _review(segment: Segment, form: SegmentForm) -> str | None:
-    """The review of what a change hits; None if there is nothing to review, or it was confirmed."""
+    """Page that reviews which strategies change; None if none do, or if it was confirmed."""
     current, uses = form_data(segment), service.view(segment).used
     wanted = {name: form.values.get(name) for name in ("name", "project", "constraints")}
     if not uses.strategies or wanted["constraints"] == segment.constraints:
