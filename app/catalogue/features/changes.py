@@ -11,7 +11,7 @@ PlannedChanges = list[list[Any]]
 
 
 class ChangeGroup(NamedTuple):
-    """Features with the same changes. ``marked``: names whose changes an earlier review lacked."""
+    """Features with the same changes. ``marked``: names that differ from an earlier review."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]

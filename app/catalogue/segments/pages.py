@@ -81,7 +81,10 @@ def update(id: int) -> ResponseReturnValue:
     """Save, after a review if strategies use it and would reach other people."""
 
     def save(segment: Segment, form: SegmentForm) -> Response:
-        changed = _save(segment, form)
+        project = form.values.get("project")
+        if project != segment.project_id:
+            current_actor.require(*service.permission(Permission.UPDATE_SEGMENT, project))
+        changed = service.update(current_actor, segment, **form.values)
         flash(f"Segment {segment.name} saved." if changed else "Nothing changed.", "ok")
         return redirect_to(".show", id=id)
 
@@ -126,14 +129,6 @@ def _create(form: NewSegmentForm) -> Segment:
     project = form.values.get("project")
     current_actor.require(*service.permission(Permission.CREATE_SEGMENT, project))
     return service.create(current_actor, **form.values)
-
-
-def _save(segment: Segment, form: SegmentForm) -> bool:
-    """Whether that changed anything."""
-    project = form.values.get("project")
-    if project != segment.project_id:
-        current_actor.require(*service.permission(Permission.UPDATE_SEGMENT, project))
-    return service.update(current_actor, segment, **form.values)
 
 
 def _review(segment: Segment, form: SegmentForm) -> str | None:

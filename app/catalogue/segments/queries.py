@@ -56,7 +56,10 @@ def rows(
     sort: str | None = None,
 ) -> sa.Select[Segment]:
     """Select segments that the actor can see. ``project``: those that its strategies can use."""
-    query = sa.select(Segment).where(_visible(actor))
+    visible = sa.select(Project.id).where(Project.visible_to(actor))
+    query = sa.select(Segment).where(
+        sa.or_(Segment.project_id.is_(None), Segment.project_id.in_(visible))
+    )
     if text is not None:
         # The whole name of a field that a constraint compares, as it is written in the JSON text.
         has_field = sa.cast(Segment.constraints, sa.Text).contains(
@@ -118,8 +121,3 @@ def with_ids(ids: Collection[int]) -> dict[int, Segment]:
     query = sa.select(Segment).where(Segment.id.in_(ids)).order_by(Segment.id)
     locked = query.with_for_update(read=True).execution_options(populate_existing=True)
     return {segment.id: segment for segment in db.session.scalars(locked)}
-
-
-def _visible(actor: Actor) -> sa.ColumnElement[bool]:
-    seen = sa.select(Project.id).where(Project.visible_to(actor))
-    return sa.or_(Segment.project_id.is_(None), Segment.project_id.in_(seen))

@@ -111,7 +111,8 @@ def demand(ids: Collection[int]) -> dict[int, Demand]:
         latest[id] = max(at, latest.get(id, at))
     since = utcnow() - ASKED_FOR
     recent = [id for id, at in latest.items() if at >= since]
-    counts = dict(_applications.rows(recent, since=_midnight(since)) if recent else ())
+    midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)  # where its row begins
+    counts = dict(_applications.rows(recent, since=midnight) if recent else ())
     return {id: Demand(at, counts.get(id, 0)) for id, at in latest.items()}
 
 
@@ -166,7 +167,3 @@ def instances(
     if environment is not None:
         query = query.where(Instance.environment == environment)
     return db.session.scalars(query.order_by(Instance.last_seen_at.desc(), Instance.id)).all()
-
-
-def _midnight(at: datetime) -> datetime:
-    return at.replace(hour=0, minute=0, second=0, microsecond=0)
