@@ -1,4 +1,4 @@
-"""What will be a problem for the reader’s projects, and what in them could go."""
+"""Reminders on the home page: upcoming problems of the reader’s projects, and what to clean up."""
 
 from collections.abc import Iterator
 
@@ -21,17 +21,17 @@ from app.core.words import counted
 
 
 def missing_approvers(actor: Actor, _: HomeContext) -> Iterator[Item]:
-    """Only where nothing can be approved at all."""
+    """Environments in which no change at all can be approved."""
     able = [id for id in actor.project_roles if actor.may(Permission.UPDATE_PROJECT, id)]
     conditions = [] if actor.is_admin else [Project.id.in_(able)]
     if not actor.is_admin and not able:
         return
-    found = [each for each in shortages(*conditions) if each.people < each.required]
-    for each in found[:NAMED]:
-        says = f"No one can approve changes in {each.environment} of {each.project_id}"
-        people = counted(each.people, "person", "people")
-        more = f"They need {counted(each.required, 'approval')}, and {people} can approve"
-        place = {"project_id": each.project_id}
+    found = [shortage for shortage in shortages(*conditions) if shortage.people < shortage.required]
+    for shortage in found[:NAMED]:
+        says = f"No one can approve changes in {shortage.environment} of {shortage.project_id}"
+        people = counted(shortage.people, "person", "people")
+        more = f"They need {counted(shortage.required, 'approval')}, and {people} can approve"
+        place = {"project_id": shortage.project_id}
         yield Item(Tone.WARNING, says, more, place)
 
 
@@ -77,7 +77,7 @@ def ownerless_projects(actor: Actor, _: HomeContext) -> Iterator[Item]:
 
 
 def alike_tags(actor: Actor, _: HomeContext) -> Iterator[Item]:
-    """Only those that surely mean the same, because no one can say that they do not."""
+    """Tags that surely mean the same. No guesses: no one can mark a pair as different."""
     if not actor.may(Permission.UPDATE_TAG_TYPE):
         return
     found = duplicates.likely()
@@ -89,7 +89,7 @@ def alike_tags(actor: Actor, _: HomeContext) -> Iterator[Item]:
 
 
 def _proposed(actor: Actor, context: HomeContext, reason: StaleFilter) -> tuple[int, list[str]]:
-    """The features of the actor's own projects that look ready to go."""
+    """(number, first names) of features of the actor's own projects that are proposed as stale."""
     if not context.stale_after:
         return 0, []
     able = [id for id in actor.project_roles if actor.may(Permission.UPDATE_FEATURE, id)]

@@ -1,4 +1,4 @@
-"""The features, projects, tags, segments and the rest of this room that can be found."""
+"""Search in this room: features, projects, tags, segments and the rest."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -65,7 +65,7 @@ def _features(_actor: Actor, rows: Sequence[Any]) -> list[Hit]:
 
 
 def _state(states: Sequence[EnvironmentState]) -> str:
-    """How a feature is in production, or in the last environment that its project uses."""
+    """State of a feature in production, or else in the last environment of its project."""
     production = EnvironmentType.PRODUCTION
     chosen = [state for state in states if state.environment.type is production] or states[-1:]
     if not chosen:
@@ -144,7 +144,7 @@ def _segments(_actor: Actor, rows: Sequence[Any]) -> list[Hit]:
 
 
 def _described(endpoint: str) -> Callable[[Actor, Sequence[Any]], list[Hit]]:
-    """For what has a name, a description and a page that goes by the name."""
+    """Hits for models with a name, a description and a page addressed by the name."""
     return lambda _actor, rows: [
         Hit(row.name, shortened(row.description), endpoint, {"name": row.name}) for row in rows
     ]
@@ -163,7 +163,7 @@ def _environments(_actor: Actor, rows: Sequence[Any]) -> list[Hit]:
 
 
 def _visible_sdk_tokens(actor: Actor) -> sa.ColumnElement[bool] | None:
-    """Those that the actor can list: all, or those of one project alone."""
+    """Condition for tokens that the actor can list: all, or those for one own project alone."""
     is_valid = SdkToken.revoked_at.is_(None)
     if actor.may(Permission.READ_CLIENT_API_TOKEN):
         return is_valid

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from app.catalogue.archive.service import ArchivePlan
 
 LINE, GAP, TOP = 26, 12, 12
+"""In pixels, like all sizes here."""
 MOST_LINES = 60
 LETTER = 7.3
+"""Width of a letter, roughly: enough to leave room for the longest name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A feature at height ``y``; ``blocks``: it is not selected, and blocks its parent."""
+    """A feature at height ``y``; ``blocks``: not selected, so its parent can't be archived."""
 
     name: str
     y: int
@@ -60,6 +62,7 @@ def draw(plan: ArchivePlan) -> Drawing:
 
 
 def _width(trees: Iterable[Tree]) -> int:
+    # 24 and 62: where the template begins the names of parents and of children
     names = [(24, tree.parent.name) for tree in trees]
     names += [(62, child.name) for tree in trees for child in tree.children]
     return int(max((x + len(name) * LETTER for x, name in names), default=200)) + 8

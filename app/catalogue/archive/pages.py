@@ -31,13 +31,13 @@ DISPLAY_LIMIT = 500
 
 @bp.get("/archive", needs=Permission.DELETE_FEATURE)
 def preview(project_id: str) -> ResponseReturnValue:
-    """What archiving a selection would do. The address is the plan and can be shared."""
+    """Show what archiving would do. The address holds the selection, so it can be shared."""
     return _preview_page(project_id, ReasonForm())
 
 
 @bp.post("/archive", needs=Permission.DELETE_FEATURE)
 def archive(project_id: str) -> ResponseReturnValue:
-    """Archive, if the plan is still what was shown."""
+    """Archive, unless the plan has changed since the page showed it."""
 
     def save(names: list[str], detach: list[str], shown: dict[str, Any]) -> Response:
         batch_id = service.archive(current_actor, project_id, names, detach=detach, shown=shown)
@@ -49,10 +49,10 @@ def archive(project_id: str) -> ResponseReturnValue:
 def confirm(
     project_id: str, save: Callable[[list[str], list[str], dict[str, Any]], Response]
 ) -> ResponseReturnValue:
-    """Take the confirmation of a plan.
+    """Handle the form that confirms a plan.
 
-    ``save`` takes the names, the parents that others stop depending on, and the facts that the
-    page showed, and says where to go then.
+    ``save`` gets the names, the parents that other features stop depending on, and the facts that
+    the page showed. It returns the redirect.
     """
     selection, form = _selection(project_id), ReasonForm()
     detach = request.args.getlist("detach")
@@ -65,7 +65,7 @@ def confirm(
 
 @bp.get("/archived", needs=Permission.DELETE_FEATURE)
 def archived(project_id: str) -> str:
-    """What was archived, with the way to revive it."""
+    """Show what was archived, and offer to revive it."""
     batch_id = request.args.get("batch", "")
     return render_template(
         "catalogue/archive/done.html",
@@ -102,7 +102,7 @@ def revive(project_id: str) -> Response:
 def _preview_page(
     project_id: str, form: ReasonForm, shown: dict[str, Any] | None = None
 ) -> ResponseReturnValue:
-    """``shown``: the plan that the page showed before, if it changed and was refused."""
+    """``shown``: the facts of the page that was confirmed, after a refusal; else None."""
     selection, detach = _selection(project_id), request.args.getlist("detach")
     plan = service.preview(current_actor, project_id, selection.names, detach=detach)
     return show_review(
@@ -130,19 +130,19 @@ def _preview_page(
 
 
 def _guarded(project_id: str, plan: ArchivePlan) -> dict[str, list[str]]:
-    """The environments with approvals in which features of the plan are on, with those."""
+    """Features of the plan that are on, by environment that needs approvals."""
     names = {id: name for name, id in plan.ids.items()}
-    found = strategies.guarded_where_on(project_id, names)
-    return {place: sorted(names[id] for id in ids) for place, ids in found.items()}
+    on = strategies.guarded_where_on(project_id, names)
+    return {environment: sorted(names[id] for id in ids) for environment, ids in on.items()}
 
 
 def _detach_url(parent: str) -> str:
-    """The address of the plan in which the other children of the parent stop depending on it."""
+    """Address of the plan in which children outside the selection stop depending on the parent."""
     return _plan_url([*request.args.getlist("detach"), parent])
 
 
 def _keep_url(parent: str) -> str:
-    """The address of the plan in which they still depend on it."""
+    """Address of the plan in which children outside the selection keep depending on the parent."""
     return _plan_url([name for name in request.args.getlist("detach") if name != parent])
 
 
@@ -156,7 +156,7 @@ def _selection(project_id: str) -> ResolvedSelection:
 
 
 def _changed_since(shown: dict[str, Any] | None, plan: ArchivePlan) -> set[str]:
-    """The features for which the page showed something else before."""
+    """Features whose outcome differs from what the page showed before."""
     if shown is None:
         return set()
     before, now = _outcomes(shown), _outcomes(plan.facts)
@@ -164,7 +164,7 @@ def _changed_since(shown: dict[str, Any] | None, plan: ArchivePlan) -> set[str]:
 
 
 def _outcomes(facts: dict[str, Any]) -> dict[str, str]:
-    """What the facts of a plan say about each feature."""
+    """Outcome by feature, from the facts of a plan."""
     outcomes = dict.fromkeys(facts["archive"], "archive") | dict.fromkeys(facts["archived"], "none")
     outcomes |= {name: f"blocked by {children}" for name, children in facts["blocked"].items()}
     for child, parent in facts["lost"] + facts["detached"]:

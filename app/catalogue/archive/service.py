@@ -1,4 +1,4 @@
-"""Archiving and reviving features, and previewing it."""
+"""Archiving and reviving features, with a preview of archiving."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -27,7 +27,7 @@ from app.core.words import listed
 
 
 class AskedFor(NamedTuple):
-    """A feature that ``applications`` asked for in the last days."""
+    """A feature in use. ``applications``: how many asked for it within ASKED_FOR."""
 
     feature: str
     last_seen_at: datetime
@@ -38,11 +38,12 @@ class AskedFor(NamedTuple):
 class ArchivePlan:
     """What archiving a set of features would do.
 
-    ``ids``: the active features of the set, by name. ``blocked``: those that features outside the
-    set depend on, with these children. ``detached``: dependencies of features outside the set,
-    which are deleted so that they block nothing. ``dropped``: all dependencies of the set.
-    ``archived``, ``unknown`` and ``elsewhere``: names with nothing to archive here; the last are
-    features of other projects that the actor can see. ``still_asked_for``: see ``preview``.
+    ``ids``: the active features of the set, by name. ``blocked``: features that can't be archived,
+    by name, with the children outside the set that depend on them. ``detached``: dependencies of
+    features outside the set, which are deleted so that they block nothing. ``dropped``: all
+    dependencies with the child or the parent in the set. ``archived``, ``unknown`` and
+    ``elsewhere``: names with nothing to archive here; the last are features of other projects that
+    the actor can see. ``still_asked_for``: filled by ``preview`` only.
     """
 
     ids: dict[str, int]
@@ -70,7 +71,7 @@ class ArchivePlan:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Everything a review page shows, as JSON can hold it."""
+        """The parts of the plan that a review page shows and confirms, as JSON values."""
         return {
             "archive": self.archivable,
             "archived": self.archived,
@@ -82,7 +83,7 @@ class ArchivePlan:
 
 @dataclass(frozen=True, slots=True)
 class Revived:
-    """The revived names, and the parents that some of them depend on again."""
+    """``names``: the revived features. ``parents``: the parents depended on again, by child."""
 
     names: list[str]
     parents: dict[str, str]
@@ -91,7 +92,7 @@ class Revived:
 def plan(
     actor: Actor, project_id: str, features: Collection[str], *, detach: Collection[str] = ()
 ) -> ArchivePlan:
-    """What archiving would do; changes nothing. ``detach``: see ``archive``."""
+    """Dry run of ``archive``: return the plan, change nothing."""
     projects.require(actor, project_id)
     return _plan(actor, project_id, features, detach)
 
@@ -99,7 +100,7 @@ def plan(
 def preview(
     actor: Actor, project_id: str, features: Collection[str], *, detach: Collection[str] = ()
 ) -> ArchivePlan:
-    """The plan, with those of the archivable features that applications still ask for."""
+    """The plan, with the archivable features that applications still ask for."""
     found = plan(actor, project_id, features, detach=detach)
     demand = usage.demand([found.ids[name] for name in found.archivable])
     since = utcnow() - ASKED_FOR
@@ -120,13 +121,17 @@ def archive(
     detach: Collection[str] = (),
     shown: dict[str, Any] | None = None,
 ) -> str:
-    """Archive the features, all or none; archived ones stay as they are. The id of the batch.
+    """Archive all of the features or none. Return the id of the batch.
 
-    Features outside the set stop depending on the features in ``detach``. With ``shown``, the
-    facts of a plan, exactly that plan is carried out or nothing.
+    Features that are archived already are skipped. ``detach``: parents that features outside the
+    set stop depending on. ``shown``: facts of the plan that was confirmed.
+
+    Raises:
+        ChangedSinceReview: when the plan is no longer the one in ``shown``.
+
     """
     projects.require_for_content(actor, project_id)
-    ids = {found.id for found in queries.find(project_id, features).values()}
+    ids = {feature.id for feature in queries.find(project_id, features).values()}
     if detach:
         ids |= {edge.child_id for edge in _plan(actor, project_id, features, detach).detached}
     queries.lock(ids)
@@ -176,9 +181,9 @@ def archived_in(actor: Actor, project_id: str, batch_id: str) -> list[str]:
 
 
 def revive(actor: Actor, project_id: str, features: Collection[str]) -> Revived:
-    """Revive archived features; each depends on its former parent again if the rules allow it.
+    """Revive archived features. Each depends on its former parent again if the rules allow it.
 
-    They are off everywhere, with the strategies they had. Active ones stay as they are.
+    They are off everywhere and keep their strategies. Active features are skipped.
     """
     projects.require_for_content(actor, project_id)
     found = queries.find(project_id, features)
@@ -188,6 +193,7 @@ def revive(actor: Actor, project_id: str, features: Collection[str]) -> Revived:
     asked = {feature.id for feature in found.values()}
     stored = _stored_dependencies(asked)
     queries.lock({*asked, *stored, *(row.parent_id for row in stored.values())})
+    # Read again, now that they are locked: another transaction may have revived some.
     archived = {n: f.id for n, f in queries.find(project_id, features).items() if f.is_archived}
     for chunk in chunks(archived.values()):
         db.session.execute(sa.update(Feature).where(Feature.id.in_(chunk)).values(archived_at=None))
@@ -212,7 +218,7 @@ def revive(actor: Actor, project_id: str, features: Collection[str]) -> Revived:
 
 
 def _stored_dependencies(ids: Collection[int]) -> dict[int, ArchivedDependency]:
-    """The dependencies that archiving deleted at either end of these, by the child."""
+    """Archived dependencies with the child or the parent among the ids, by child id."""
     found: dict[int, ArchivedDependency] = {}
     for chunk in chunks(ids):
         query = sa.select(ArchivedDependency).where(
@@ -223,7 +229,7 @@ def _stored_dependencies(ids: Collection[int]) -> dict[int, ArchivedDependency]:
 
 
 def _restore_dependencies(stored: dict[int, ArchivedDependency], revived: set[int]) -> list[Edge]:
-    """Restore the dependencies, by the child, that the rules still allow."""
+    """Restore the dependencies that the rules still allow. ``stored``: by child id."""
     active = _active_names({*stored, *(row.parent_id for row in stored.values())})
     edges = queries.edges(active)
     are_children = {edge.child_id for edge in edges}
@@ -235,7 +241,8 @@ def _restore_dependencies(stored: dict[int, ArchivedDependency], revived: set[in
         and not {child, row.parent_id} & are_children
         and child not in are_parents
     }
-    # Features revived together may have had their dependencies at different times, in a chain.
+    # Dependencies archived at different times can form a chain. Only its upper end is restored,
+    # because dependencies are one level deep.
     found = sorted(
         Edge(
             child_id=child,
@@ -249,6 +256,7 @@ def _restore_dependencies(stored: dict[int, ArchivedDependency], revived: set[in
         if row.parent_id not in restored
     )
     insert_all([_stored(edge) for edge in found], Dependency)
+    # A child that is still archived keeps its record, for when it is revived itself.
     for chunk in chunks(stored.keys() & (revived | active.keys())):
         done = sa.delete(ArchivedDependency).where(ArchivedDependency.child_id.in_(chunk))
         db.session.execute(done)
@@ -256,7 +264,7 @@ def _restore_dependencies(stored: dict[int, ArchivedDependency], revived: set[in
 
 
 def _active_names(ids: Collection[int]) -> dict[int, str]:
-    """The names of those of the features that are active, by id."""
+    """Names of the active features among the ids, by id."""
     found: dict[int, str] = {}
     for chunk in chunks(ids):
         query = sa.select(Feature.id, Feature.name).where(
@@ -291,7 +299,8 @@ def _plan(
 
 
 def _delete_dependencies(edges: list[Edge]) -> None:
-    """Delete the dependencies, stored so that reviving can restore them."""
+    """Move dependencies to ``ArchivedDependency``, from which reviving can restore them."""
+    # A child can have a record from earlier, of another parent; the key allows only one.
     for chunk in chunks(edge.child_id for edge in edges):
         for model in (Dependency, ArchivedDependency):
             db.session.execute(sa.delete(model).where(model.child_id.in_(chunk)))
@@ -299,7 +308,7 @@ def _delete_dependencies(edges: list[Edge]) -> None:
 
 
 def _stored(edge: Edge) -> dict[str, object]:
-    """The columns of a dependency, archived or not."""
+    """Column values of a dependency, archived or not."""
     return {
         "child_id": edge.child_id,
         "parent_id": edge.parent_id,

@@ -1,4 +1,4 @@
-"""What a plan says in sentences."""
+"""Sentences about a plan."""
 
 from app.catalogue.archive.service import ArchivePlan, AskedFor
 from app.core.words import counted
@@ -12,7 +12,7 @@ def title(plan: ArchivePlan) -> str:
 
 
 def asked_for(one: AskedFor) -> str:
-    """Who still asks for a feature, and until when, for the command line."""
+    """How many applications still ask for a feature, for the command line."""
     by = counted(one.applications, "application")
     return f"still asked for by {by}, last on {one.last_seen_at:%Y-%m-%d at %H:%M} UTC"
 

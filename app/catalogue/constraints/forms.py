@@ -23,7 +23,7 @@ OPERATORS = [
     (title, [(operator.value, words) for operator, words in entries.items()])
     for title, entries in GROUPS.items()
 ]
-"""Operators to choose from, in groups."""
+"""(group, [(operator, label)])"""
 
 
 def as_inputs(constraint: Constraint) -> Inputs:

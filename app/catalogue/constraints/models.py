@@ -18,5 +18,5 @@ class Constraint(TypedDict):
 
 
 def values_of(constraint: Constraint) -> list[str]:
-    """All that the field is compared with."""
+    """The values that the field is compared with; one if the operator takes no list."""
     return constraint.get("values") or [constraint.get("value", "")]

@@ -1,7 +1,7 @@
 """The operators of constraints, and which values each can be compared with.
 
-What is refused here would be misread by the engine that SDKs evaluate with: a feature would be off
-for everyone, or on for more people than anyone meant.
+The engine that SDKs evaluate with would misread the refused values: a feature would be off for
+everyone, or on for more people than intended.
 """
 
 import ipaddress
@@ -63,6 +63,7 @@ WITH_LIST = frozenset(
     }
 )
 
+# [0-9], not \d, which matches digits of other scripts. Longer versions overflow in the engine.
 _number = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?").fullmatch
 _digits = r"(0|[1-9][0-9]{0,8})"
 _identifiers = r"(0|[1-9][0-9]{0,8}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
@@ -74,7 +75,7 @@ _network = re.compile(r"[0-9a-fA-F:.]+(/(0|[1-9][0-9]{0,2}))?").fullmatch
 
 
 def problem(operator: Operator, value: str) -> str | None:
-    """What is wrong with a value, and how to correct it."""
+    """Error message for a value; None if it is valid."""
     if value.endswith("\\"):
         return "Must not end with a backslash, which SDKs misread."
     for prefix, is_valid, message in RULES:
@@ -84,7 +85,7 @@ def problem(operator: Operator, value: str) -> str | None:
 
 
 def _is_date(value: str) -> bool:
-    with suppress(ValueError, OverflowError):  # beyond the first and the last year in UTC
+    with suppress(ValueError, OverflowError):  # OverflowError: outside years 1 to 9999 in UTC
         at = datetime.fromisoformat(value)
         return at.tzinfo is not None and bool(at.astimezone(UTC))
     return False
@@ -113,4 +114,4 @@ RULES: tuple[tuple[str, Callable[[str], object], str], ...] = (
     ("REGEX", _is_pattern, "Must be a pattern in RE2 syntax, which has no look-around."),
     ("IN_CIDR", _is_network, "Must be an address or a network, like 10.0.0.0/8."),
 )
-"""By the beginning of the operator's name: the test, and what to say if it fails."""
+"""(prefix of operators, test, error message), tried in this order."""

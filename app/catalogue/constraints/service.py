@@ -1,4 +1,4 @@
-"""What constraints need of the context fields that exist."""
+"""Checks of constraints against the context fields that exist."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,13 +10,13 @@ from app.core.errors import Detail, Invalid
 
 
 def check_to_store(constraints: Sequence[Constraint]) -> None:
-    """The same as ``check``, and keeps the fields as they are until the transaction ends."""
+    """Check a list like ``check``, and lock the context fields until the transaction ends."""
     if constraints:
         _check(constraints, "/constraints", context.by_name(keep=True))
 
 
 def refuse_unknown_fields(names: Mapping[str, str]) -> None:
-    """Refuse names, given by their path in the request, that no context field has."""
+    """Refuse names that no context field has. ``names``: by their path in the request."""
     known = context.by_name(keep=True) if names else {}
     problems = [_unknown(path, name) for path, name in names.items() if name not in known]
     if problems:

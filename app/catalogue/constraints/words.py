@@ -40,7 +40,7 @@ VERBS = {
     Operator.REGEX: ("matches the pattern", ""),
     Operator.IN_CIDR: ("is in the network", "isn’t in the network"),
 }
-"""As it is, and inverted."""
+"""(verb, verb of the inverted constraint)"""
 
 GROUPS = {
     "Values": {Operator.IN: "is one of", Operator.NOT_IN: "is none of"},
@@ -73,7 +73,7 @@ ENDINGS = {Operator.SEMVER_GTE: " or later", Operator.SEMVER_LTE: " or earlier"}
 
 
 def describe(constraint: Constraint) -> Sentence:
-    """One constraint: its field, what is asked of it, and the values."""
+    """A constraint as part of a sentence: field, verb, values."""
     operator = Operator(constraint["operator"])
     verb = VERBS[operator][constraint["inverted"]]
     sentence = [Phrase(constraint["contextName"], "field"), Phrase(f" {verb} ")]
@@ -128,6 +128,6 @@ def _joined(values: Sequence[str], last: str) -> Sentence:
 
 
 def moment(value: str) -> str:
-    """``24 Nov 2026, 07:00 UTC``, of a time in UTC."""
+    """Format an ISO time in UTC as ``24 Nov 2026, 07:00 UTC``."""
     at = datetime.fromisoformat(value)
     return f"{at.day} {at:%b %Y, %H:%M} UTC"

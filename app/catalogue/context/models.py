@@ -10,12 +10,12 @@ from app.core.db import Model, at_most
 MAX_ORDER = 9_999
 MAX_LEGAL_VALUES = 250
 MAX_VALUE = 100
-"""The characters of one value of a context field."""
+"""Characters in one value of a context field."""
 
 BUILT_IN = frozenset(
     {"appName", "currentTime", "environment", "remoteAddress", "sessionId", "userId"}
 )
-"""Fields that every SDK sends by itself, so they are always there."""
+"""Fields that every SDK sends by itself, so they always exist."""
 
 
 class LegalValue(TypedDict):
@@ -26,10 +26,10 @@ class LegalValue(TypedDict):
 
 
 class ContextField(Model):
-    """What an application tells about the person who asks, such as their country.
+    """A property of the user that applications send, such as the country.
 
-    Without ``legal_values`` any value will do. ``stickiness``: whether it stays the same for one
-    person, so that rollouts can go by it.
+    Without ``legal_values`` any value is allowed. ``stickiness``: whether it stays the same for one
+    person, so that rollouts can use it.
     """
 
     __tablename__ = "context_fields"

@@ -1,4 +1,4 @@
-"""Context fields: what applications tell about the person who asks."""
+"""Context fields: the properties of a user that applications send."""
 
 from collections.abc import Callable
 from typing import TypedDict, Unpack
@@ -16,7 +16,7 @@ from app.core.words import counted, listed
 
 
 class Changes(TypedDict, total=False):
-    """Fields of an update. Those left out stay as they are; None clears."""
+    """Fields of an update. Omitted fields keep their value; None clears one."""
 
     description: str | None
     stickiness: bool
@@ -31,9 +31,10 @@ def list_all() -> list[ContextField]:
 
 
 def by_name(*, keep: bool = False) -> dict[str, ContextField]:
-    """All fields. With ``keep`` no one changes or deletes them until the transaction ends."""
+    """All fields by name. ``keep``: lock them against changes until the transaction ends."""
     query = sa.select(ContextField)
     if keep:
+        # FOR KEY SHARE: blocks ``get`` with ``for_change``, but no other reader like this one
         query = query.with_for_update(read=True, key_share=True)
     return {field.name: field for field in db.session.scalars(query)}
 
@@ -73,16 +74,17 @@ def create(
 
 
 def update(actor: Actor, field: ContextField, **changes: Unpack[Changes]) -> bool:
-    """Change a field that ``get`` locked; whether that changed anything."""
+    """Change a field that ``get`` locked. Return whether anything changed."""
     before = field.snapshot()
     replace(actor, field, **changes)()
     return field.snapshot() != before
 
 
 def replace(actor: Actor, field: ContextField, **changes: Unpack[Changes]) -> Callable[[], None]:
-    """The same, without a check that nothing relies on what goes away.
+    """Change a field like ``update``, but leave it to the caller when to check for lost values.
 
-    Call what this returns to check it, when all that relied on it has changed too.
+    Call the returned function once everything that relied on the old values has changed too. It
+    raises Conflict if anything still does.
     """
     before, was_sticky, values = field.snapshot(), field.stickiness, field.values
     for key, value in changes.items():
@@ -96,7 +98,7 @@ def replace(actor: Actor, field: ContextField, **changes: Unpack[Changes]) -> Ca
 def set_legal_value(
     actor: Actor, field: ContextField, value: str, description: str | None = None
 ) -> bool:
-    """Add a legal value, or describe one that exists; whether that changed anything."""
+    """Add a legal value, or describe an existing one. Return whether anything changed."""
     legal = LegalValue(value=value, description=description)
     if value in field.values:
         values = [legal if each["value"] == value else each for each in field.legal_values]
@@ -129,9 +131,9 @@ def obstacle_to_removal(field: ContextField) -> str:
 
 
 def _refuse_loss(field: ContextField, had: list[str], *, was_sticky: bool) -> None:
-    """Refuse to have taken away what is relied on: a legal value, or the stickiness.
+    """Refuse a change if strategies or segments rely on a lost legal value or the lost stickiness.
 
-    ``had``: the legal values before.
+    ``had``: the former legal values; empty if any value was allowed.
     """
     legal = field.values
     less_legal = legal and (not had or set(had) - set(legal))

@@ -1,4 +1,4 @@
-"""Where context fields are used: in segments and strategies, and in variants that they share."""
+"""Where context fields are used: in segments, strategies and variants."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from app.core.db import db
 from app.core.words import counted
 
 COMPARE_WITH_PARTS = ("STR_", "REGEX", "IN_CIDR")
-"""The beginnings of operators that compare with a part of a value, or a pattern."""
+"""Prefixes of operators that compare with a part of a value, or a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,11 @@ def of(name: str) -> Uses:
 
 
 def _mentions(name: str) -> Iterator[Any]:
-    """The strategies whose texts have the name somewhere, and the variants they share."""
+    """Rows of (feature_id, parameters, constraints, variants) in which the name occurs.
+
+    One for each strategy, and one for the variants that all strategies of a feature share. Their
+    overrides count as constraints.
+    """
     texts = Strategy.parameters, Strategy.constraints, Strategy.variants
     yield from _with_name(name, *texts, also=[Strategy.feature_id])
     for feature_id, variants in _with_name(
@@ -78,7 +82,7 @@ def _with_name(
     *columns: sa.SQLColumnExpression[Any],
     also: Sequence[sa.SQLColumnExpression[Any]] = (),
 ) -> Iterator[Any]:
-    """The rows in which one of the columns has the name in quotes."""
+    """Rows in which one of the JSON columns has the name in quotes, whatever it is there."""
     quoted = f'"{name}"'
     has_name = [sa.cast(column, sa.Text).contains(quoted, autoescape=True) for column in columns]
     yield from db.session.execute(sa.select(*also, *columns).where(sa.or_(*has_name)))
@@ -93,6 +97,6 @@ def _sticky_by(parameters: dict[str, str], variants: list[dict[str, Any]]) -> se
 
 
 def _whole_values(constraints: list[dict[str, Any]]) -> set[str]:
-    """The values that are compared as a whole."""
+    """Values that constraints compare as a whole."""
     whole = [each for each in constraints if not each["operator"].startswith(COMPARE_WITH_PARTS)]
     return {value for each in whole for value in each.get("values") or [each.get("value", "")]}

@@ -13,7 +13,7 @@ from app.core.paging import Page, page_of
 
 
 class Changes(TypedDict, total=False):
-    """Fields of an update. Those left out stay as they are."""
+    """Fields of an update. Omitted fields keep their value."""
 
     type: EnvironmentType
     sort_order: int
@@ -57,7 +57,7 @@ def get_for_change(name: str) -> Environment:
 
 
 def project_counts(actor: Actor) -> dict[str, int]:
-    """How many active projects that the actor can see use each environment, without zeros."""
+    """Number of active, visible projects by environment that they use; no zeros."""
     query = (
         sa.select(ProjectEnvironment.environment, sa.func.count().label("projects"))
         .join(Project, Project.id == ProjectEnvironment.project_id)
@@ -75,7 +75,7 @@ def get(name: str, *, for_change: bool = False) -> Environment:
 
 
 def update(actor: Actor, environment: Environment, **changes: Unpack[Changes]) -> bool:
-    """Change an environment from ``get_for_change``; whether that changed anything."""
+    """Change an environment from ``get_for_change``. Return whether anything changed."""
     before = environment.snapshot()
     for key, value in changes.items():
         setattr(environment, key, value)

@@ -8,9 +8,9 @@ from app.core.db import Model
 
 
 class Favourite(Model):
-    """A project or a feature that a person keeps at hand.
+    """A project or a feature that a person marked as a favourite.
 
-    ``feature_id``: 0 for the project itself, because a part of a key can't be NULL.
+    ``feature_id``: 0 for the project itself, because a part of a primary key can't be NULL.
     """
 
     __tablename__ = "favourites"

@@ -25,7 +25,7 @@ def mark_project(project_id: str) -> Response:
 
 @bp.post("/features/<key:name>/favourite", needs=Access.SIGNED_IN)
 def mark_feature(project_id: str, name: str) -> Response:
-    """The same for a feature."""
+    """Make a feature a favourite, or with ``remove`` no longer one, and return to the page."""
     return _mark(project_id, name)
 
 

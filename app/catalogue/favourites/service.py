@@ -1,4 +1,4 @@
-"""The projects and features that a person keeps at hand. Only they see which these are."""
+"""Favourites: projects and features that a person marked. No one else sees them."""
 
 from typing import NamedTuple
 
@@ -15,11 +15,11 @@ from app.core.db import db, insert_if_absent
 from app.core.errors import Conflict
 
 MAX_FAVOURITES = 100
-"""How many one person can have, so that all fit on their home page."""
+"""Per person, so that all fit on the home page."""
 
 
 class FavouriteItem(NamedTuple):
-    """A favourite as it is now. ``feature`` is None for a project."""
+    """A favourite with its current names and state. ``feature``: None for a project."""
 
     project_id: str
     project: str
@@ -52,7 +52,7 @@ def add(actor: Actor, project_id: str, feature: str | None = None) -> None:
 
 
 def remove(actor: Actor, project_id: str, feature: str | None = None) -> None:
-    """What was no favourite stays none."""
+    """Remove a favourite of the actor, if it is one."""
     feature_id = _id(actor, project_id, feature)
     db.session.execute(sa.delete(Favourite).where(*_is(actor, project_id, feature_id)))
 
@@ -64,7 +64,7 @@ def is_one(actor: Actor, project_id: str, feature_id: int = 0) -> bool:
 
 
 def all_of(actor: Actor) -> list[FavouriteItem]:
-    """What the actor can still see of their favourites: projects first, then by name."""
+    """Favourites that the actor can still see: projects first, then by name."""
     query = (
         sa.select(
             Project.id,

@@ -21,7 +21,7 @@ from app.core.words import listed
 
 
 class Settings(TypedDict, total=False):
-    """What can be set on many features. A key that is left out keeps its values."""
+    """Settings for many features. An omitted key keeps the value of each feature."""
 
     type: FeatureType
     stale: bool
@@ -44,7 +44,7 @@ class Preview:
 
 
 def preview(actor: Actor, project_id: str, edits: Collection[Edit]) -> Preview:
-    """What ``apply`` would do; changes nothing. Archived features are left out."""
+    """Dry run of ``apply``, without archived features."""
     projects.require(actor, project_id)
     found = {feature.name: feature for feature in _features(project_id, edits)}
     facts: PlannedChanges = []
@@ -56,23 +56,27 @@ def preview(actor: Actor, project_id: str, edits: Collection[Edit]) -> Preview:
         if before == settings:
             unchanged.append(name)
         else:
-            facts.append([name, *_signs(before, settings)])
+            facts.append([name, *_added_and_removed(before, settings)])
     return Preview(sorted(facts), sorted(unchanged))
 
 
 def apply(
     actor: Actor, project_id: str, edits: Collection[Edit], *, shown: PlannedChanges | None = None
 ) -> tuple[str, list[str]]:
-    """Apply several edits at once; the id of the batch, and the names that changed.
+    """Apply several edits at once. Return the id of the batch and the names that changed.
 
-    With ``shown``, the facts of a preview, exactly these changes are made or none.
+    ``shown``: facts of the preview that was confirmed.
+
+    Raises:
+        ChangedSinceReview: when the edits would no longer change exactly what is in ``shown``.
+
     """
     projects.require_for_content(actor, project_id)
     queries.lock([feature.id for feature in _features(project_id, edits)])
     if shown is not None and shown != preview(actor, project_id, edits).facts:
         raise ChangedSinceReview
     found = {feature.name: feature for feature in _features(project_id, edits)}
-    _refuse(project_id, edits, found)
+    _refuse_missing_or_archived(project_id, edits, found)
     payloads = []
     for name, settings in _by_name(edits):
         feature = found[name]
@@ -92,7 +96,12 @@ def apply(
 
 
 def reversal(actor: Actor, project_id: str, batch_id: str) -> list[Edit]:
-    """The edits that undo a batch; NotFound if it changed no features of this project."""
+    """Edits that undo a batch.
+
+    Raises:
+        NotFound: when it changed no features of this project.
+
+    """
     names: defaultdict[tuple[tuple[str, Any], ...], list[str]] = defaultdict(list)
     for name, before, _ in _recorded(actor, project_id, batch_id):
         names[tuple(before.items())].append(name)
@@ -100,9 +109,14 @@ def reversal(actor: Actor, project_id: str, batch_id: str) -> list[Edit]:
 
 
 def recorded(actor: Actor, project_id: str, batch_id: str) -> PlannedChanges:
-    """What a batch changed; NotFound if it changed no features of this project."""
+    """Changes that a batch made.
+
+    Raises:
+        NotFound: when it changed no features of this project.
+
+    """
     found = _recorded(actor, project_id, batch_id)
-    return [[name, *_signs(before, _settings(after))] for name, before, after in found]
+    return [[name, *_added_and_removed(before, _settings(after))] for name, before, after in found]
 
 
 def _recorded(
@@ -117,7 +131,7 @@ def _recorded(
     for event in found:
         before, after = event.pre_data or {}, event.data or {}
         keys = [key for key in ("type", "stale") if before[key] != after[key]]
-        former, present = ({key: facts[key] for key in keys} for facts in (before, after))
+        former, present = ({key: values[key] for key in keys} for values in (before, after))
         changes.append((event.feature_name or "", former, present))
     return changes
 
@@ -132,7 +146,7 @@ def _settings(values: dict[str, Any]) -> Settings:
 
 
 def _features(project_id: str, edits: Collection[Edit]) -> list[Feature]:
-    """The features of the edits as they are now."""
+    """Features of the edits, read from the database again even if they are loaded."""
     found: list[Feature] = []
     for chunk in chunks({name for edit in edits for name in edit.features}):
         query = sa.select(Feature).where(Feature.project_id == project_id, Feature.name.in_(chunk))
@@ -140,7 +154,9 @@ def _features(project_id: str, edits: Collection[Edit]) -> list[Feature]:
     return found
 
 
-def _refuse(project_id: str, edits: Collection[Edit], found: dict[str, Feature]) -> None:
+def _refuse_missing_or_archived(
+    project_id: str, edits: Collection[Edit], found: dict[str, Feature]
+) -> None:
     names = {name for edit in edits for name in edit.features}
     if missing := names - found.keys():
         raise NotFound(f"These features are not in project {project_id}: {listed(missing)}.")
@@ -152,8 +168,8 @@ def _by_name(edits: Collection[Edit]) -> list[tuple[str, Settings]]:
     return [(name, edit.settings) for edit in edits for name in dict.fromkeys(edit.features)]
 
 
-def _signs(before: dict[str, Any], settings: Settings) -> tuple[list[str], list[str]]:
-    """What is added to and removed from a feature, in words."""
+def _added_and_removed(before: dict[str, Any], settings: Settings) -> tuple[list[str], list[str]]:
+    """(added, removed) settings of a feature, in words."""
     added, removed = [], []
     if "type" in settings and before["type"] != settings["type"]:
         added.append(f"type {settings['type']}")

@@ -1,4 +1,4 @@
-"""What changes on which features: as a review groups it, and compares it with an earlier one."""
+"""Planned changes of features: grouped for a review, and compared with an earlier review."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from app.core.words import counted
 
 PlannedChanges = list[list[Any]]
-"""[feature, [what is added], [what is removed]] of each feature that changes; JSON can hold it."""
+"""[feature, [added], [removed]] for each feature that changes: texts, as JSON values."""
 
 
 class ChangeGroup(NamedTuple):
-    """Features with the same changes. ``marked``: those that an earlier review showed otherwise."""
+    """Features with the same changes. ``marked``: names that differ from an earlier review."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -22,7 +22,7 @@ class ChangeGroup(NamedTuple):
 def grouped(
     facts: PlannedChanges, unchanged: Collection[str] = (), marked: Collection[str] = ()
 ) -> list[ChangeGroup]:
-    """The features by their changes, large groups first and those without changes last."""
+    """Features grouped by their changes: large groups first, unchanged features last."""
     names: defaultdict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
     for name, added, removed in facts:
         names[tuple(added), tuple(removed)].append(name)
@@ -32,10 +32,9 @@ def grouped(
 
 
 def differing(before: PlannedChanges, now: PlannedChanges) -> set[str]:
-    """The features with other changes than before."""
-    changes = [{name: change for name, *change in facts} for facts in (before, now)]
-    names = {name for found in changes for name in found}
-    return {name for name in names if changes[0].get(name) != changes[1].get(name)}
+    """Features whose changes differ between two reviews."""
+    old, new = ({name: change for name, *change in facts} for facts in (before, now))
+    return {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
 
 
 def verdict(changing: int, total: int) -> tuple[str, str]:

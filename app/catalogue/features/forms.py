@@ -52,7 +52,7 @@ SHOWN_IN_BODY = 20
 
 
 def cut(names: list[str]) -> list[str]:
-    """The names for an example of an API request, of which the first are enough."""
+    """Names for an example of an API request: the first SHOWN_IN_BODY, then “…”."""
     return [*names[:SHOWN_IN_BODY], "…"] if len(names) > SHOWN_IN_BODY else names
 
 
@@ -96,7 +96,7 @@ class FeatureForm(_FeatureForm):
 
     @property
     def settings(self) -> Values:
-        """The valid form's values, as ``inputs_of`` has those of a feature."""
+        """Values of a valid form, in the shape of ``inputs_of``."""
         return as_inputs(self.values)
 
     @property
@@ -139,7 +139,7 @@ def proposals(days: int) -> dict[str, str]:
 
 
 def filter_choices(days: int) -> dict[str, dict[str, str]]:
-    """What lists of features can be filtered by, in words. ``days``: FLAGSTAFF_STALE_AFTER_DAYS."""
+    """Options of filters of lists, with labels. ``days``: FLAGSTAFF_STALE_AFTER_DAYS."""
     return {
         "type": TYPE_NAMES,
         "stale": STATES,

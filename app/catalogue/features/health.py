@@ -1,4 +1,4 @@
-"""The health of a project: how far its features have come, how old they are, which could go."""
+"""Health of a project: stages and ages of its features, and those that could be removed."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,16 +21,16 @@ from app.core.db import db
 from app.core.events.models import Event
 
 STAGES = (Stage.INITIAL, Stage.PRE_LIVE, Stage.LIVE, Stage.COMPLETED)
-"""Those of active features."""
+"""Stages of active features."""
 AGES = (timedelta(days=30), timedelta(days=90), timedelta(days=365))
-"""The ends of all groups by age but the last, which has none."""
+"""Upper limits of the age groups. The last group has none."""
 LISTED = 50
 LATELY = timedelta(days=90)
 MOST_ACTIVE = 5
 
 
 class ByAge(NamedTuple):
-    """Numbers of features in the groups that AGES ends."""
+    """Number of features in each age group."""
 
     up_to_30_days: int = 0
     up_to_90_days: int = 0
@@ -39,14 +39,14 @@ class ByAge(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """How many events of the project someone caused."""
+    """``number``: events of the project that ``who`` caused."""
 
     who: str
     number: int
 
 
 class StaleFlag(NamedTuple):
-    """A feature that is stale, or with ``life.proposal`` looks so."""
+    """A feature marked as stale, or with a reason in ``life.proposal`` proposed as stale."""
 
     feature: Feature
     life: Life
@@ -57,7 +57,7 @@ class Health:
     """Numbers of active features.
 
     ``stale``: marked by people; ``proposed``: not marked, but unused or on for everyone.
-    ``leftover_ages``: both of these, by the time since they were created.
+    ``leftover_ages``: both of these, by the time since their creation.
     ``on_ages``: on in production, by the time since their state there last changed.
     """
 
@@ -77,7 +77,7 @@ class Health:
 
     @property
     def percent(self) -> int:
-        """The share that is neither stale nor proposed; 100 % only if that is all."""
+        """Share neither stale nor proposed, rounded down: 100 only if it is all of them."""
         kept = self.total - self.stale - self.proposed
         return kept * 100 // self.total if self.total else 100
 
@@ -94,11 +94,11 @@ def for_project(actor: Actor, project_id: str, *, stale_after: timedelta) -> Hea
     query = sa.select(*groups.c).add_columns(sa.func.count()).group_by(*groups.c)
     stages = dict.fromkeys(STAGES, 0)
     marked, proposed, ages = 0, 0, [0] * len(ByAge._fields)
-    for stage, is_marked, looks_so, place, number in db.session.execute(query):
+    for stage, is_marked, looks_stale, group, number in db.session.execute(query):
         stages[Stage(stage)] += number
         marked += number if is_marked else 0
-        proposed += number if looks_so else 0
-        ages[place] += number if is_marked or looks_so else 0
+        proposed += number if looks_stale else 0
+        ages[group] += number if is_marked or looks_stale else 0
     return Health(stages, marked, proposed, ByAge(*ages), _on_ages(project_id))
 
 
@@ -114,7 +114,7 @@ def leftovers(actor: Actor, project_id: str, *, stale_after: timedelta) -> list[
 
 
 def most_active(actor: Actor, project_id: str) -> list[Changes]:
-    """Who changed most LATELY, for those who can read the events of the project."""
+    """Accounts with the most events LATELY; none if the actor can't read the project's events."""
     projects.require(actor, project_id)
     if not actor.may_read_events(project_id):
         return []
@@ -132,7 +132,7 @@ def most_active(actor: Actor, project_id: str) -> list[Changes]:
 
 
 def on_in_production(*columns: sa.SQLColumnExpression[Any]) -> sa.Select[*tuple[Any, ...]]:
-    """Of active features, the states that are on in an environment of production."""
+    """Select from states of active features that are on in a production environment."""
     uses = sa.and_(
         ProjectEnvironment.project_id == Feature.project_id,
         ProjectEnvironment.environment == FeatureState.environment,
@@ -160,7 +160,7 @@ def _on_ages(project_id: str) -> ByAge:
 
 
 def _age(at: sa.SQLColumnExpression[datetime]) -> sa.ColumnElement[int]:
-    """The number of the group by age."""
+    """Index of the age group that a time falls in."""
     now = utcnow()
     return sa.case(
         *((at > now - age, sa.literal(place)) for place, age in enumerate(AGES)),

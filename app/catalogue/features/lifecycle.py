@@ -1,4 +1,4 @@
-"""The stages of a feature, from its creation to its end: they follow from what is known of it."""
+"""Stages of a feature from creation to archiving, derived from its usage and its own columns."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -49,7 +49,7 @@ current_stage: sa.ColumnElement[str] = sa.case(
     else_=Stage.INITIAL.value,
 )
 """The stage that a feature is in."""
-_facts = OnList(
+_columns = OnList(
     lambda is_among: sa.select(
         Feature.id,
         _first_seen,
@@ -69,7 +69,7 @@ def matching(
     usage: UsageFilter | None = None,
     **filters: Any,
 ) -> sa.Select[Feature]:
-    """The features that match every filter; the others are those of ``queries.rows``."""
+    """Select the features that match every filter. ``filters``: see ``queries.rows``."""
     query = queries.rows(project_id, **filters)
     if stage is not None:
         query = query.where(current_stage == stage.value)
@@ -83,7 +83,7 @@ def matching(
 def page(
     query: sa.Select[Feature], *, limit: int, offset: int, stale_after: timedelta
 ) -> Page[FeatureView]:
-    """A page of features with all that belongs to them."""
+    """A page of feature views with their lives."""
     found = page_of(query, limit=limit, offset=offset)
     return found.of(with_life(queries.views(found.items), stale_after=stale_after))
 
@@ -95,9 +95,9 @@ def with_life(views: Sequence[FeatureView], *, stale_after: timedelta) -> list[F
 
 def lives(features: Sequence[Feature], *, stale_after: timedelta) -> dict[int, Life]:
     """The lives of features by their ids, in one statement for any number."""
-    rows = _facts.rows([feature.id for feature in features], before=stale.before(stale_after))
-    facts = {id: rest for id, *rest in rows}
-    return {feature.id: _life(feature, *facts[feature.id]) for feature in features}
+    rows = _columns.rows([feature.id for feature in features], before=stale.before(stale_after))
+    values = {id: rest for id, *rest in rows}
+    return {feature.id: _life(feature, *values[feature.id]) for feature in features}
 
 
 def new_life(feature: Feature) -> Life:
@@ -112,9 +112,9 @@ def complete(
     status: CompletedStatus,
     status_value: str | None = None,
 ) -> bool:
-    """Note what became of a feature from ``lock_for_change``; whether that is new.
+    """Mark a feature from ``lock_for_change`` as completed. Return whether anything changed.
 
-    Applications get what they got before.
+    This doesn't change what applications get.
     """
     before, after = feature.completion(), {"status": status, "statusValue": status_value or None}
     if after == before:
@@ -126,7 +126,7 @@ def complete(
 
 
 def uncomplete(actor: Actor, feature: Feature) -> bool:
-    """Undo that; whether there was anything to undo."""
+    """Remove the mark that ``complete`` sets. Return whether there was one."""
     before = feature.completion()
     if before is None:
         return False
@@ -150,7 +150,7 @@ def _life(
     }
     steps: list[LifecycleStep] = []
     for stage, at in reversed(entered.items()):
-        # What is first asked for after its end has not gone back to an earlier stage.
+        # First asked for after it was completed or archived: that is no step back.
         if at is not None and (not steps or at <= steps[-1].entered_at):
             steps.append(_step(feature, stage, max(at, feature.created_at)))
     steps.append(_step(feature, Stage.INITIAL, feature.created_at))

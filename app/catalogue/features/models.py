@@ -18,14 +18,14 @@ class FeatureType(StrEnum):
 
 
 class CompletedStatus(StrEnum):
-    """What became of a feature that is decided: its code stays for good, or goes."""
+    """Outcome of a completed feature: its code stays for good, or is removed."""
 
     KEPT = "kept"
     DISCARDED = "discarded"
 
 
 class Stage(StrEnum):
-    """How far a feature has come: the last of these that it entered."""
+    """Stages in their order. A feature is in the last one that it entered."""
 
     INITIAL = "initial"
     PRE_LIVE = "pre-live"
@@ -61,7 +61,7 @@ class Feature(Model):
 
     __table_args__ = (
         Index(None, "project_id", "name"),
-        Index(  # by which the active features of a project are counted and listed
+        Index(  # for counting and listing the active features of a project
             "ix_features_active",
             "project_id",
             "name",
@@ -75,20 +75,20 @@ class Feature(Model):
     )
 
     settings = ("type", "description", "stale", "impression_data")
-    """What people change in its settings."""
+    """Columns that people change as settings."""
     recorded = ("name", *settings)
 
     def completion(self) -> dict[str, Any] | None:
-        """What became of it, as the event log records it; None as long as that is open."""
+        """The outcome as the event log records it; None if the feature isn't completed."""
         if self.completed_at is None:
             return None
         return {"status": self.completed_status, "statusValue": self.completed_value}
 
 
 class ParentRule:
-    """What a parent must be so that its child can be on: on or off, and in one of the variants.
+    """Condition on a parent for its child to be on: parent on or off, and in one of the variants.
 
-    Without ``variants`` any will do.
+    Without ``variants`` any variant meets it.
     """
 
     enabled: Mapped[bool] = mapped_column(default=True, server_default=true())

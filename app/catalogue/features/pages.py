@@ -60,7 +60,7 @@ FILTERS = {
 
 @bp.get("", needs=Access.SIGNED_IN)
 def index(project_id: str) -> ResponseReturnValue:
-    """The features of a project, to filter and select; or all of them as a file."""
+    """List the features of a project to filter and select, or export those that match."""
     query = read_query(schemas.FeatureQuery)
     settings = current_settings()
     search = partial(service.search, current_actor, project_id, stale_after=settings.stale_after)
@@ -107,7 +107,7 @@ def new(project_id: str) -> ResponseReturnValue:
 
 @bp.get("/features/<key:name>", needs=Access.SIGNED_IN)
 def show(project_id: str, name: str) -> str:
-    """A feature: where it is on, and who gets it."""
+    """Show where a feature is on, and who gets it."""
     view = service.get(current_actor, project_id, name)
     return render_template(
         "catalogue/features/show.html",
@@ -134,8 +134,9 @@ def paste(project_id: str) -> ResponseReturnValue:
 def select(project_id: str) -> Response:
     """Store a selection and go to the page that acts on it.
 
-    It consists of rows of the list (on other pages of it: those of the selection ``base``), of all
-    features that match the filters, or of an earlier selection with names added and removed.
+    It consists of the selected rows of the list (for its other pages: the names of the selection
+    ``base``), of all features that match the filters, or of an earlier selection with names added
+    and removed.
     """
     sent = request.form
     if earlier := sent.get("selection"):
@@ -162,7 +163,7 @@ def select(project_id: str) -> Response:
 
 
 def about(project_id: str, view: FeatureView) -> dict[str, Any]:
-    """What all pages of a feature show above their tabs; see ``layouts/feature.html``."""
+    """Template values for the top of all pages of a feature; see ``layouts/feature.html``."""
     settings, feature = current_settings(), view.feature
     lives = lifecycle.lives([feature], stale_after=settings.stale_after)
     return {
@@ -178,7 +179,7 @@ def about(project_id: str, view: FeatureView) -> dict[str, Any]:
 
 
 def are_too_many(names: Collection[str]) -> bool:
-    """Whether more features were selected than one request can change; the next page says so."""
+    """Whether one request can't change so many features. If so, flash a message."""
     if len(names) <= MAX_ITEMS:
         return False
     flash(f"Select at most {MAX_ITEMS:,} features at once. Filter the list first.", "warn")
@@ -201,7 +202,7 @@ def _open_selection(project_id: str, names: Iterable[str]) -> Response:
 
 
 def _return_to_list(project_id: str, names: Collection[str]) -> Response:
-    """Show the list as its address asks, sorted otherwise or another page, with these selected."""
+    """Redirect to another page or order of the list, and keep these names selected."""
     asked = {name: value for name, value in request.args.items() if name != "selection"}
     asked |= {"all": "1"} if "all" in request.form else {}
     id = selections.save(current_actor, project_id, names) if names else None
@@ -214,14 +215,14 @@ def _destination() -> str:
 
 def _selected(project_id: str) -> set[str]:
     """The names selected in the list, on any page of it."""
-    if kept := g.get("kept_form"):
+    if kept := g.get("kept_form"):  # typed into a form that had expired
         return set(kept.getlist("feature"))
     id = request.args.get("selection", "")
     return set(selections.names_of(current_actor, project_id, id) or ()) if id else set()
 
 
 def _defaults(project_id: str, view: FeatureView) -> dict[str, Strategy | None]:
-    """What switching on adds in environments without a strategy; None for a rollout to everyone."""
+    """Strategy that switching on adds, by environment without one; None: rollout to everyone."""
     return {
         state.name: strategies.default_in(project_id, state.name)
         for state in view.environments

@@ -58,14 +58,14 @@ PROJECTS_OFFERED = 100
 
 
 def asked_name() -> str | None:
-    """The name for a new feature that the address brings, if a feature can have it."""
+    """Name for a new feature from the address; None if it isn't valid."""
     name = request.args.get("name", "")
     return name if is_key(name) else None
 
 
 @new_bp.get("/new-feature", needs=Access.SIGNED_IN)
 def choose() -> ResponseReturnValue:
-    """Choose the project of a new feature; where there is no choice, go on to its form."""
+    """Choose the project of a new feature. If only one is possible, redirect to its form."""
     found = projects.names(current_actor, PROJECTS_OFFERED + 1, Permission.CREATE_FEATURE)
     name = asked_name()
     if len(found) == 1:

@@ -46,20 +46,20 @@ def choose(project_id: str) -> str:
 
 @bp.get("/review", needs=Permission.UPDATE_FEATURE)
 def review(project_id: str) -> ResponseReturnValue:
-    """What would change on each feature."""
+    """Show what would change on each feature."""
     return _review_page(project_id, ReasonForm())
 
 
 @bp.post("/review", needs=Permission.UPDATE_FEATURE)
 def apply(project_id: str) -> ResponseReturnValue:
-    """Apply the changes, if they are still what was shown."""
+    """Apply the changes, unless they differ from what the review showed."""
     edits, form = [_edit(_selection(project_id))], ReasonForm()
     return _apply(project_id, edits, form) or _review_page(project_id, form, _shown(project_id))
 
 
 @bp.get("/done", needs=Permission.UPDATE_FEATURE)
 def done(project_id: str) -> str:
-    """What was changed, with the way to undo it."""
+    """Show what was changed, and offer to undo it."""
     batch_id = request.args.get("batch", "")
     groups = changes.grouped(bulk.recorded(current_actor, project_id, batch_id))
     return render_template(
@@ -73,20 +73,20 @@ def done(project_id: str) -> str:
 
 @bp.get("/undo", needs=Permission.UPDATE_FEATURE)
 def review_undo(project_id: str) -> ResponseReturnValue:
-    """What undoing a change would change on each of its features."""
+    """Show what undoing a change would do to each feature."""
     return _undo_page(project_id, ReasonForm())
 
 
 @bp.post("/undo", needs=Permission.UPDATE_FEATURE)
 def undo(project_id: str) -> ResponseReturnValue:
-    """Undo a change: exactly what it changed."""
+    """Undo exactly what a change did."""
     form = ReasonForm()
     edits = bulk.reversal(current_actor, project_id, request.args.get("batch", ""))
     return _apply(project_id, edits, form) or _undo_page(project_id, form, _shown(project_id))
 
 
 def _apply(project_id: str, edits: list[Edit], form: ReasonForm) -> Response | None:
-    """The way on after the changes were made; None if they were refused."""
+    """Apply edits. Return the redirect; None if they were refused."""
     shown = _shown(project_id)
     applied = submit(form, lambda: bulk.apply(current_actor, project_id, edits, shown=shown))
     if applied is None:
@@ -134,7 +134,7 @@ def _preview_page(
     shown: PlannedChanges | None,
     **context: Any,
 ) -> ResponseReturnValue:
-    """``shown``: what the page showed before, if that changed and was refused."""
+    """``shown``: the facts of the page that was confirmed, after a refusal; else None."""
     preview = bulk.preview(current_actor, project_id, edits)
     facts, unchanged = preview.facts, preview.unchanged
     marked = changes.differing(shown, facts) if shown is not None else set()
@@ -162,7 +162,7 @@ def _edit(selection: ResolvedSelection) -> Edit:
 
 
 def _shown(project_id: str) -> PlannedChanges:
-    """The facts that the review showed."""
+    """Facts of the review that the form confirms."""
     facts: PlannedChanges = signing.read(
         "review", _subject(project_id), request.form.get("plan", "")
     )

@@ -2,10 +2,9 @@ from flask import render_template
 
 from app.catalogue.features import health
 from app.catalogue.features.forms import STAGES, proposals
-from app.catalogue.features.health import Health
 from app.catalogue.projects import service as projects
 from app.catalogue.strategies import words
-from app.catalogue.strategies.words import WHOLE, Share
+from app.catalogue.strategies.words import WHOLE
 from app.core.permissions import Access
 from app.web.current import current_actor, current_settings
 from app.web.routes import PageBlueprint
@@ -17,7 +16,7 @@ AGES = ("Up to 30 days", "30 to 90 days", "90 days to a year", "More than a year
 
 @bp.get("/health", needs=Access.SIGNED_IN)
 def show(project_id: str) -> str:
-    """How far the features of a project have come, and which could go."""
+    """Show the stages and ages of a project's features, and those that could be removed."""
     settings = current_settings()
     after = settings.stale_after
     found = health.for_project(current_actor, project_id, stale_after=after)
@@ -25,7 +24,9 @@ def show(project_id: str) -> str:
         "catalogue/features/health.html",
         overview=projects.overview(current_actor, project_id),
         health=found,
-        bar=_bar(found),
+        bar=words.bar(
+            [(stage.value, n * WHOLE // (found.total or 1)) for stage, n in found.stages.items()]
+        ),
         stages=STAGES,
         ages=AGES,
         leftovers=health.leftovers(current_actor, project_id, stale_after=after),
@@ -33,10 +34,4 @@ def show(project_id: str) -> str:
         proposals=proposals(settings.stale_after_days),
         most_active=health.most_active(current_actor, project_id),
         lately=health.LATELY.days,
-    )
-
-
-def _bar(found: Health) -> list[Share]:
-    return words.bar(
-        [(stage.value, n * WHOLE // (found.total or 1)) for stage, n in found.stages.items()]
     )

@@ -24,7 +24,7 @@ bp = PageBlueprint(
 
 @bp.form("/complete", needs=Permission.UPDATE_FEATURE)
 def complete(project_id: str, name: str) -> ResponseReturnValue:
-    """Say what became of a feature."""
+    """Mark a feature as completed, with its outcome."""
     view = service.get(current_actor, project_id, name)
     form = CompletionForm(data=_completion_of(view.feature))
     if submitted(form, lambda: _complete(project_id, name, form)):
@@ -55,7 +55,7 @@ def _complete(project_id: str, name: str, form: CompletionForm) -> None:
 
 
 def _completion_of(feature: Feature) -> dict[str, str]:
-    """By the names of the form's fields."""
+    """Values for the form's fields; empty if the feature isn't completed."""
     if feature.completed_status is None:
         return {}
     return {
@@ -65,11 +65,11 @@ def _completion_of(feature: Feature) -> dict[str, str]:
 
 
 def _variants_of(view: FeatureView) -> list[str]:
-    """The names of its variants, in any environment."""
+    """Names of variants in all environments, of the feature and of its strategies."""
     found = [
         variant["name"]
         for state in view.environments
-        for variant in chain(state.variants, *(each.variants for each in state.strategies))
+        for variant in chain(state.variants, *(strategy.variants for strategy in state.strategies))
     ]
     return list(dict.fromkeys(found))
 

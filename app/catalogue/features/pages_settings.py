@@ -11,7 +11,6 @@ from app.catalogue.features.forms import ENTERED, FeatureForm, ParentForm, paren
 from app.catalogue.features.pages import SUGGESTIONS, about
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
-from app.catalogue.strategies.queries import ProjectUse
 from app.core.permissions import Access, Permission
 from app.web.conflicts import FieldConflict, StaleEdit, Values
 from app.web.current import current_actor
@@ -28,14 +27,14 @@ bp = PageBlueprint(
 
 @bp.get("/settings", needs=Access.SIGNED_IN)
 def settings(project_id: str, name: str) -> ResponseReturnValue:
-    """The settings, with a form for people who may change them."""
+    """Show the settings, with a form for people who may change them."""
     view = service.get(current_actor, project_id, name)
     return _settings_page(project_id, view, FeatureForm(data=FeatureForm.inputs_of(view.feature)))
 
 
 @bp.post("/settings", needs=Permission.UPDATE_FEATURE)
 def update(project_id: str, name: str) -> ResponseReturnValue:
-    """Save; if someone else changed the feature first, the person chooses field by field."""
+    """Save, or if someone else changed the feature first, offer a choice for each field."""
     view = service.get_for_change(current_actor, project_id, name)
     present = FeatureForm.inputs_of(view.feature)
     form = FeatureForm(data=present)
@@ -50,13 +49,13 @@ def update(project_id: str, name: str) -> ResponseReturnValue:
     changed = submit(form, lambda: service.update(current_actor, view.feature, **form.values))
     if changed is None:
         return _settings_page(project_id, view, form, seen)
-    _tell(name, changed=changed)
+    _flash_saved(name, changed=changed)
     return redirect_to(".settings", project_id=project_id, name=name)
 
 
 @bp.get("/tags", needs=Access.SIGNED_IN)
 def tags(project_id: str, name: str) -> ResponseReturnValue:
-    """Its tags, its parent with a form for people who may choose it, and its children."""
+    """Show tags, children, and the parent with a form for people who may choose it."""
     view = service.get(current_actor, project_id, name)
     return _tags_page(project_id, view, ParentForm(data=parent_of(view)))
 
@@ -66,7 +65,11 @@ def choose_parent(project_id: str, name: str) -> ResponseReturnValue:
     """Save the parent, unless someone else changed it first: then show what they changed."""
 
     def save(parent: str | None) -> Response:
-        _tell(name, changed=_save_parent(project_id, name, parent))
+        if parent is None:
+            changed = service.remove_dependencies(current_actor, project_id, name)
+        else:
+            changed = service.add_dependency(current_actor, project_id, name, parent)
+        _flash_saved(name, changed=changed)
         return redirect_to(".tags", project_id=project_id, name=name)
 
     return change_parent(project_id, name, save)
@@ -75,7 +78,7 @@ def choose_parent(project_id: str, name: str) -> ResponseReturnValue:
 def change_parent(
     project_id: str, name: str, save: Callable[[str | None], Response]
 ) -> ResponseReturnValue:
-    """The form of the parent; ``save`` takes what was chosen, and says where to go then."""
+    """Handle the form of the parent. ``save`` gets its name or None, and returns the redirect."""
     view, form = service.get_for_change(current_actor, project_id, name), ParentForm()
     if before := _parent_edit(name).stale(parent_of(view)):
         return _tags_page(project_id, view, form, before)
@@ -83,14 +86,7 @@ def change_parent(
     return done or _tags_page(project_id, view, form)
 
 
-def _save_parent(project_id: str, name: str, parent: str | None) -> bool:
-    """Whether anything changed."""
-    if parent is None:
-        return service.remove_dependencies(current_actor, project_id, name)
-    return service.add_dependency(current_actor, project_id, name, parent)
-
-
-def _tell(name: str, *, changed: bool) -> None:
+def _flash_saved(name: str, *, changed: bool) -> None:
     flash(f"Feature {name} saved." if changed else "Nothing changed.", "ok")
 
 
@@ -133,18 +129,14 @@ def _tags_page(
     project_id: str, view: FeatureView, form: ParentForm, before: Values | None = None
 ) -> ResponseReturnValue:
     """``before``: the parent that this form was opened with, if someone changed it since."""
+    # Another parent changes what applications get where the feature is on.
+    on = [state.environment for state in view.environments if state.enabled]
     return _parent_edit(view.feature.name).show(
         "catalogue/features/tags.html",
         form,
         parent_of(view),
         before,
         parents=service.possible_parents(project_id, SUGGESTIONS),
-        guarded=_where_on_and_guarded(view),
+        guarded=[use for use in on if use.required_approvals],
         **about(project_id, view),
     )
-
-
-def _where_on_and_guarded(view: FeatureView) -> list[ProjectUse]:
-    """The environments in which another parent needs approvals."""
-    uses = (state.environment for state in view.environments if state.enabled)
-    return [use for use in uses if use.required_approvals]

@@ -36,7 +36,7 @@ LAST_SEEN = (
 
 @dataclass(frozen=True, slots=True)
 class FeatureView:
-    """A feature with its tags, neighbours and states; names sorted, environments in their order."""
+    """A feature with its tags, parent, children and states. Names are sorted."""
 
     feature: Feature
     tags: list[Tag]
@@ -44,7 +44,7 @@ class FeatureView:
     children: list[str]
     environments: list[EnvironmentState]
     life: "Life | None" = None
-    """Only where it is shown; see ``lifecycle.with_life``."""
+    """Set only where it is shown; see ``lifecycle.with_life``."""
 
 
 class LifecycleStep(NamedTuple):
@@ -69,7 +69,7 @@ class Life(NamedTuple):
 
 
 class ParentLink(NamedTuple):
-    """What a feature depends on; see ``ParentRule``."""
+    """The parent that a feature depends on, by name; see ``ParentRule``."""
 
     feature: str
     enabled: bool
@@ -78,12 +78,12 @@ class ParentLink(NamedTuple):
 
 def rule_for_sdks(parent: Any) -> dict[str, Any]:
     """A dependency as SDKs read it; ``parent``: a row with ``name``, ``enabled``, ``variants``."""
-    found: dict[str, Any] = {"feature": parent.name, "enabled": parent.enabled}
-    return found | {"variants": parent.variants or []} if parent.enabled else found
+    rule: dict[str, Any] = {"feature": parent.name, "enabled": parent.enabled}
+    return rule | {"variants": parent.variants or []} if parent.enabled else rule
 
 
 class Found(NamedTuple):
-    """What is known about a name that a project has."""
+    """A feature that was looked up by its name."""
 
     id: int
     is_archived: bool
@@ -114,7 +114,7 @@ _for_change = OnList(
         sa.select(Feature.id)
         .where(is_among(Feature.id))
         .order_by(Feature.id)
-        .with_for_update(key_share=True)
+        .with_for_update(key_share=True)  # lets others insert rows that refer to a feature
     )
 )
 _tags = OnList(
@@ -176,7 +176,7 @@ def rows(
 
 
 def views(features: list[Feature]) -> list[FeatureView]:
-    """Each feature with all that belongs to it, in the same few statements for any number."""
+    """Views of the features, in a few statements regardless of their number."""
     ids = [feature.id for feature in features]
     tags = _grouped(
         sa.select(FeatureTag.feature_id, Tag)
@@ -288,7 +288,7 @@ def _has_tag(type: str, value: str) -> sa.ColumnElement[bool]:
 
 
 def _of_project(project_id: str | sa.Select[str]) -> sa.ColumnElement[bool]:
-    """Whether a feature is of that project, or of one of those projects."""
+    """Condition for features of one project, or of the projects of a query."""
     if isinstance(project_id, str):
         return Feature.project_id == project_id
     return Feature.project_id.in_(project_id)

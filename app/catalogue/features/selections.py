@@ -67,7 +67,7 @@ def pasted(text: str) -> list[str]:
 
 
 def save(actor: Actor, project_id: str, names: Iterable[str]) -> str:
-    """Store the names; the id. Selections that were not used for RETENTION are deleted."""
+    """Store the names and return the id. Delete all selections unused for RETENTION."""
     projects.require(actor, project_id)
     ordered = sorted(set(names))
     id = sha256("\n".join([project_id, *ordered]).encode()).hexdigest()[:32]
@@ -82,13 +82,13 @@ def save(actor: Actor, project_id: str, names: Iterable[str]) -> str:
 def change(
     actor: Actor, project_id: str, id: str, *, plus: Collection[str], minus: Collection[str]
 ) -> str:
-    """The id of the selection with the names ``plus`` and without ``minus``."""
+    """Store the selection with ``plus`` added and ``minus`` removed. Return the new id."""
     names = get(actor, project_id, id).all_names
     return save(actor, project_id, {*names, *plus}.difference(minus))
 
 
 def get(actor: Actor, project_id: str, id: str) -> ResolvedSelection:
-    """The selection, its names looked up now.
+    """The selection, with its names looked up.
 
     Raises:
         NotFound: for an id that is not of this project, or was deleted.

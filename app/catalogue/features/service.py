@@ -67,9 +67,9 @@ def names(
 
 
 def similar_names(project_id: str, names: Sequence[str]) -> dict[str, str]:
-    """For the first SUGGESTED of the names: an active feature with a similar name, if there is one.
+    """Active features with similar names, for the first SUGGESTED of the names that have one.
 
-    Compares with COMPARED features at most: with all, or with those next to each name.
+    Compares with at most COMPARED features: with all, or with those next to each name.
     """
     known = queries.active_names(project_id, COMPARED + 1) if names else []
     asked = names[:SUGGESTED]
@@ -125,7 +125,7 @@ def create(
     name: str,
     **settings: Any,
 ) -> FeatureView:
-    """Create a feature that is off everywhere, with those of its ``Feature.settings``."""
+    """Create a feature that is off everywhere. ``settings``: values of ``Feature.settings``."""
     projects.require_for_content(actor, project_id)
     feature = Feature(name=name, project_id=project_id, **settings)
     taken = NameExists(
@@ -147,7 +147,7 @@ def create(
 
 
 def update(actor: Actor, feature: Feature, **changes: Any) -> bool:
-    """Change settings of a feature that ``get_for_change`` returned; whether anything changed."""
+    """Change settings of a feature from ``get_for_change``. Return whether anything changed."""
     before = feature.snapshot()
     for name, value in changes.items():
         setattr(feature, name, value)
@@ -165,7 +165,7 @@ def update(actor: Actor, feature: Feature, **changes: Any) -> bool:
 
 
 def get_for_change(actor: Actor, project_id: str, name: str) -> FeatureView:
-    """The feature with all that belongs to it; see ``lock_for_change``."""
+    """View of a feature that is locked by ``lock_for_change``."""
     return queries.views([lock_for_change(actor, project_id, name)])[0]
 
 
@@ -174,7 +174,7 @@ def lock_for_change(actor: Actor, project_id: str, name: str) -> Feature:
     projects.require_for_content(actor, project_id)
     feature = _find(project_id, name)
     queries.lock({feature.id})
-    db.session.refresh(feature)
+    db.session.refresh(feature)  # current, now that it is locked
     if feature.archived_at is not None:
         raise Conflict(f"{name} is archived. Revive it before you change it.")
     return feature
@@ -189,9 +189,9 @@ def add_dependency(
     enabled: bool | None = None,
     variants: list[str] | None = None,
 ) -> bool:
-    """Make the child depend on the parent, instead of any former parent; whether that is new.
+    """Make the child depend on the parent instead of a former one. Return whether it is a change.
 
-    What is not given stays as it is if the parent does, or else is as ``ParentRule`` begins.
+    Omitted values are kept if the parent stays; a new parent gets the defaults of ``ParentRule``.
     """
     projects.require_for_content(actor, project_id)
     child = _find(project_id, child_name)
@@ -240,7 +240,7 @@ def add_dependency(
 def remove_dependencies(
     actor: Actor, project_id: str, child_name: str, parent_name: str | None = None
 ) -> bool:
-    """Remove the child's dependency on this parent, or on any; whether there was one.
+    """Remove the child's dependency on this parent, or on any. Return whether there was one.
 
     Raises:
         NotFound: when a parent is named that the child does not depend on.
@@ -281,13 +281,13 @@ def _exists(condition: sa.ColumnElement[bool]) -> bool:
 
 
 def _guard(actor: Actor, child: Feature) -> None:
-    """A dependency reaches applications where the child is on."""
+    """Require approval where the child is on: there, a dependency changes what applications get."""
     environments = strategies.guarded_where_on(child.project_id, [child.id])
     require_approval(actor, child.project_id, environments, feature=child.name)
 
 
 def _dependency(child: Feature) -> Edge | None:
-    """What the feature depends on."""
+    """The feature's dependency on its parent, if it has one."""
     return next((edge for edge in queries.edges([child.id]) if edge.child_id == child.id), None)
 
 
@@ -318,7 +318,7 @@ def search_everywhere(
     project: str | None = None,
     **filters: Unpack[Filters],
 ) -> Page[FeatureView]:
-    """Features that match every filter. A project that the actor cannot see has none."""
+    """Features of all visible projects, or of ``project`` if it is visible, that match."""
     within = visible_projects(actor, project)
     query = lifecycle.matching(within, stale_after=stale_after, **filters)
     return lifecycle.page(query, limit=limit, offset=offset, stale_after=stale_after)

@@ -1,6 +1,6 @@
-"""Which features look ready to be removed from code: the rule, as conditions of SQL.
+"""The rule for features that look ready to be removed from code, as SQL conditions.
 
-``before``: what happened since then is too recent to count.
+``before``: anything that happened later is too recent to count.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ from app.core.clock import utcnow
 
 USUAL = timedelta(days=30)
 TEMPORARY = (FeatureType.RELEASE, FeatureType.EXPERIMENT)
-"""The types that are meant to go. Others are on for everyone for good reasons."""
+"""Types that are meant to be removed. Others may stay on for everyone for good reasons."""
 
 Moment = datetime | sa.BindParameter[datetime]
 Condition = sa.ColumnElement[bool]
@@ -41,7 +41,7 @@ class UsageFilter(StrEnum):
 
 
 def before(after: timedelta) -> datetime:
-    """What is older counts as long ago. With zero nothing does, so nothing is proposed."""
+    """The time that counts as long ago. With zero it is never reached: nothing is proposed."""
     return utcnow() - after if after else datetime.min.replace(tzinfo=UTC)
 
 
@@ -75,14 +75,14 @@ def _is_old(before: Moment) -> Condition:
 
 
 def _is_unused(before: Moment) -> Condition:
-    """No one asked for it, though applications have been asking for others all the time."""
+    """No one asked for it, though applications asked for features before and after ``before``."""
     lately = FeatureSeen.last_seen_at > before
     is_asking = _exists(FeatureSeen, FeatureSeen.first_seen_at <= before)
     return is_asking & _exists(FeatureSeen, lately) & ~_seen(lately)
 
 
 def _is_everywhere(before: Moment) -> Condition:
-    """It is on for everyone, everywhere, and that has long not changed."""
+    """It is on for everyone in every environment of its project, unchanged for long."""
     uses = ProjectEnvironment.project_id == Feature.project_id
     settled = _exists(
         FeatureState,
@@ -103,7 +103,7 @@ def _is_everywhere(before: Moment) -> Condition:
 
 
 def _strategy(condition: Condition) -> Condition:
-    """Whether the feature has such a strategy in the environment, which is not disabled."""
+    """Whether the feature has an active strategy in the environment that meets the condition."""
     return _exists(
         Strategy,
         Strategy.feature_id == FeatureState.feature_id,
@@ -130,6 +130,7 @@ def _seen(*conditions: Condition) -> Condition:
 
 
 def _exists(model: type[Any], *conditions: sa.ColumnExpressionArgument[bool]) -> Condition:
+    # Only ``model`` is read here. All other tables are those of the enclosing query.
     return sa.exists().where(*conditions).select_from(model).correlate_except(model)
 
 

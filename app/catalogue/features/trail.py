@@ -15,7 +15,7 @@ from app.core.events.event_types import EventType
 from app.core.events.models import Event
 
 RECENT = 50
-"""Events of a feature among which the latest of each environment is looked for."""
+"""Latest events of a feature that are searched for the last one of each environment."""
 SWITCHED = {
     EventType.FEATURE_ENVIRONMENT_ENABLED: "Switched on",
     EventType.FEATURE_ENVIRONMENT_DISABLED: "Switched off",
@@ -38,7 +38,7 @@ class HistoryEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangeHistory:
-    """What is known. The rest is too long ago, pruned, or not for this reader."""
+    """Known changes. Others are too old, pruned, or hidden from this reader."""
 
     created: HistoryEntry | None = None
     archived: HistoryEntry | None = None
@@ -46,7 +46,7 @@ class ChangeHistory:
 
 
 def of(actor: Actor, feature: Feature) -> ChangeHistory:
-    """The trail of a feature; an empty one for people who may not read its events."""
+    """The history of a feature; empty if the actor can't read its events."""
     if not actor.may_read_events(feature.project_id):
         return ChangeHistory()
     query = (
@@ -55,7 +55,7 @@ def of(actor: Actor, feature: Feature) -> ChangeHistory:
             Event.created_at,
             Event.created_by,
             Event.reason,
-            sa.func.coalesce(
+            sa.func.coalesce(  # events of removals have no ``data``
                 Event.data["environment"].as_string(), Event.pre_data["environment"].as_string()
             ),
             Account,
@@ -63,27 +63,27 @@ def of(actor: Actor, feature: Feature) -> ChangeHistory:
         .outerjoin(Account, Account.id == Event.created_by_user_id)
         .where(Event.feature_name == feature.name, Event.project == feature.project_id)
     )
-    latest = _deeds(actor, query.order_by(Event.id.desc()).limit(RECENT))
-    first = _deeds(actor, query.order_by(Event.id).limit(1))
+    latest = _entries(actor, query.order_by(Event.id.desc()).limit(RECENT))
+    first = _entries(actor, query.order_by(Event.id).limit(1))
     return ChangeHistory(
         _first(EventType.FEATURE_CREATED, first),
         _first(EventType.FEATURE_ARCHIVED, latest),
-        {deed.environment: deed for deed in reversed(latest) if deed.environment is not None},
+        {entry.environment: entry for entry in reversed(latest) if entry.environment is not None},
     )
 
 
-def _deeds(
+def _entries(
     actor: Actor,
     query: sa.Select[*tuple[EventType, datetime, str, str | None, str | None, Account | None]],
 ) -> list[HistoryEntry]:
-    found = []
+    entries = []
     for type, at, username, reason, environment, account in db.session.execute(query):
         by = account.called if account else username
         if account is not None and account.id == actor.id:
             by = "you"
-        found.append(HistoryEntry(type, at, by, reason, environment))
-    return found
+        entries.append(HistoryEntry(type, at, by, reason, environment))
+    return entries
 
 
-def _first(type: EventType, deeds: Iterable[HistoryEntry]) -> HistoryEntry | None:
-    return next((deed for deed in deeds if deed.type is type), None)
+def _first(type: EventType, entries: Iterable[HistoryEntry]) -> HistoryEntry | None:
+    return next((entry for entry in entries if entry.type is type), None)

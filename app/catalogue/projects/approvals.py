@@ -1,4 +1,4 @@
-"""Environments in which a project asks for approvals: no one changes anything there alone."""
+"""Approvals: environments of a project in which no one can change anything alone."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from app.core.words import counted, spoken
 
 
 class Shortage(NamedTuple):
-    """An environment where no change by one of the ``people`` who can approve can be approved."""
+    """An environment with too few ``people`` to approve a change that one of them proposes."""
 
     project_id: str
     environment: str
@@ -26,9 +26,9 @@ class Shortage(NamedTuple):
 
 
 def shortages(*conditions: sa.ColumnElement[bool]) -> list[Shortage]:
-    """Where too few people can approve what one of them proposes: no one approves their own.
+    """Environments with too few approvers, given that no one can approve their own change.
 
-    ``conditions``: about projects.
+    ``conditions``: filters on ``Project``.
     """
     is_person = sa.and_(
         Account.kind == AccountKind.PERSON,
@@ -56,7 +56,7 @@ def shortages(*conditions: sa.ColumnElement[bool]) -> list[Shortage]:
 
 
 def needing_approval(project_id: str, environments: Iterable[str]) -> list[str]:
-    """Those of the environments in which changes need approvals, by name."""
+    """Environments among these in which changes need approvals, sorted by name."""
     return [name for name, _ in _required(project_id, environments)]
 
 
@@ -71,22 +71,22 @@ def require_approval(
 ) -> None:
     """Refuse a change that reaches applications in one of these environments, if it needs approval.
 
-    Approvals of others let it pass, and so does the reason of an Admin, which the event log keeps.
-    ``is_visible``: whether the refusal may name the project. ``instead``: what to do where this
-    can't be proposed.
+    It passes once others approved it. An Admin who gives a reason can bypass approval, which the
+    event log records. ``is_visible``: whether the refusal may name the project. ``instead``: advice
+    for a change that can't be proposed.
 
     Raises:
         NoAccess: with the number of approvals that the change would need, and how to propose it.
 
     """
-    found = _required(project_id, environments)
+    rules = _required(project_id, environments)
     if actor.approved:
-        found = [row for row in found if (project_id, row.environment) != actor.approved[:2]]
-    if not found:
+        rules = [rule for rule in rules if (project_id, rule.environment) != actor.approved[:2]]
+    if not rules:
         return
     if actor.approved or not (actor.is_admin and actor.reason):
-        raise _needs_approvals(actor, project_id, found, is_visible=is_visible, instead=instead)
-    for name, required in found:
+        raise _needs_approvals(actor, project_id, rules, is_visible=is_visible, instead=instead)
+    for name, required in rules:
         events.record(
             actor,
             EventType.CHANGE_REQUEST_BYPASSED,
@@ -99,12 +99,12 @@ def require_approval(
 def _needs_approvals(
     actor: Actor,
     project_id: str,
-    found: Sequence[sa.Row[str, int]],
+    rules: Sequence[sa.Row[str, int]],
     *,
     is_visible: bool,
     instead: str | None,
 ) -> NoAccess:
-    needs = spoken([f"{counted(most, 'approval')} in {name}" for name, most in found])
+    needs = spoken([f"{counted(number, 'approval')} in {name}" for name, number in rules])
     where = f"{needs} of project {project_id}" if is_visible else "approvals in other projects"
     by_admin = "An Admin can make this change without approval, and must give a reason."
     if approved := actor.approved:
@@ -113,23 +113,23 @@ def _needs_approvals(
             f"cannot be part of one in {approved.environment} of project {approved.project}. "
             f"{by_admin}"
         )
-    how = instead or (_how_to_propose(project_id, found) if is_visible else "")
+    how = instead or (_how_to_propose(project_id, rules) if is_visible else "")
     sentences = (f"Changes that reach applications need {where}.", how, by_admin)
     return NoAccess(" ".join(filter(None, sentences)))
 
 
-def _how_to_propose(project_id: str, found: Sequence[sa.Row[str, int]]) -> str:
-    if len(found) > 1:
+def _how_to_propose(project_id: str, rules: Sequence[sa.Row[str, int]]) -> str:
+    if len(rules) > 1:
         return (
             "A change request covers one environment, so make sure first that the change reaches "
             "only one of these. For example, switch the feature off in the others."
         )
-    path = f"/api/admin/projects/{project_id}/environments/{found[0].environment}/change-requests"
+    path = f"/api/admin/projects/{project_id}/environments/{rules[0].environment}/change-requests"
     return f"Propose it in a change request (POST {path})."
 
 
 def _required(project_id: str, environments: Iterable[str]) -> Sequence[sa.Row[str, int]]:
-    """The environments that need approval, each with the number that a change needs."""
+    """Rows of (environment, required approvals) for the environments that need approval."""
     query = sa.select(Approval.environment, Approval.required_approvals).where(
         Approval.project_id == project_id, Approval.environment.in_(list(environments))
     )

@@ -86,7 +86,7 @@ class _ProjectForm(SchemaForm):
 
     @property
     def clamped(self) -> list[str]:
-        """Which numbers of approvals were out of range, and what was saved instead."""
+        """Sentences on numbers of approvals out of range, with the number saved instead."""
         return [
             f"Approvals in {name} were "
             + (f"capped at {MAX_APPROVALS}" if int(typed) > MAX_APPROVALS else "raised to 1")
@@ -100,7 +100,7 @@ class _ProjectForm(SchemaForm):
         return not set(names).isdisjoint(self.environments.data or [])
 
     def approvals_before(self, name: str) -> str | None:
-        """How many approvals the environment needs as saved, if the form says something else."""
+        """The saved number of approvals in words, if the form has another one."""
         saved = self.saved_approvals.get(name, 0)
         current = self.approvals[name] if name in self.guarded else "0"
         return None if current == str(saved) else counted(saved, "approval")
@@ -151,7 +151,7 @@ class NewProjectForm(_ProjectForm):
         usual = [environment.name for environment in known if not environment.deprecated]
         data = {"mode": "open", "default_stickiness": "default", "environments": usual}
         super().__init__(known, data)
-        self.id.flags.required = False
+        self.id.flags.required = False  # the API requires it; here it can follow from the name
 
     def payload(self) -> dict[str, Any]:
         sent = super().payload()
@@ -170,7 +170,7 @@ class ProjectForm(_ProjectForm):
 
     @property
     def api_body(self) -> dict[str, Any]:
-        """The part that the API takes in the request for the project itself."""
+        """Body of the API request for the project itself; environments have their own request."""
         elsewhere = {"environments", "changeRequestEnvironments"}
         return {name: value for name, value in self.payload().items() if name not in elsewhere}
 
@@ -219,7 +219,7 @@ class MembersForm(SchemaForm):
 
     @property
     def changes(self) -> dict[int, Role | None]:
-        """What the valid form changes in the roles that it was opened with; None removes."""
+        """Roles that the valid form sets, if they differ from ``seen``; None removes a member."""
         return {
             id: None if self.roles[id] == REMOVE else Role(int(self.roles[id]))
             for id, role in self.seen.items()
@@ -228,7 +228,7 @@ class MembersForm(SchemaForm):
 
 
 class NewMemberForm(SchemaForm):
-    """One account to add. A valid form has found it: ``member``."""
+    """An account to add. ``member``: the account that the valid form found."""
 
     schema = schemas.MemberRef
 
@@ -258,7 +258,7 @@ class NewMemberForm(SchemaForm):
 
 
 def _unclear(name: str, found: list[Account]) -> str:
-    """Why a name does not mean exactly one account."""
+    """Error message for a name that doesn't match exactly one account."""
     if not name:
         return "Enter a name, a user name or an e-mail address."
     if found:

@@ -27,7 +27,7 @@ def roles(actor: Actor, project_id: str) -> dict[int, Role]:
 
 
 def replace(actor: Actor, project: Project, roles: dict[int, Role]) -> bool:
-    """Replace the members of a project that is locked for change; whether that changed any."""
+    """Replace all members of a project locked for change. Return whether anything changed."""
     unknown = sorted(set(roles) - queries.not_deleted(roles.keys()))
     if unknown:
         places = {id: place for place, id in enumerate(roles)}
@@ -41,7 +41,7 @@ def replace(actor: Actor, project: Project, roles: dict[int, Role]) -> bool:
 
 
 def set_role(actor: Actor, project: Project, account_id: int, role: Role) -> bool:
-    """Add one member, or change their role; whether that changed anything."""
+    """Add one member, or change their role. Return whether anything changed."""
     if account_id not in queries.not_deleted([account_id]):
         raise Invalid.at("/id", f"There is no account {account_id}.")
     return change(actor, project, {account_id: role})
@@ -54,16 +54,16 @@ def remove(actor: Actor, project: Project, account_id: int) -> None:
 
 
 def change(actor: Actor, project: Project, changes: Mapping[int, Role | None]) -> bool:
-    """Set the roles of some members of a project that is locked for change; None removes one.
+    """Set roles of some members of a project locked for change; None removes a member.
 
-    All other members stay as they are. Returns whether that changed anything.
+    Return whether anything changed.
     """
     roles: dict[int, Role | None] = {**_roles_in(project), **changes}
     return _replace(actor, project, {id: role for id, role in roles.items() if role is not None})
 
 
 def accounts_called(text: str) -> list[Account]:
-    """The accounts that a user name, an e-mail address or a full name can mean."""
+    """Accounts with this user name, e-mail address or full name."""
     if not text:
         return []
     account = accounts.named(text)
@@ -88,7 +88,7 @@ def _replace(actor: Actor, project: Project, roles: dict[int, Role]) -> bool:
         )
     for id, member in current.items():
         if id not in roles:
-            _take(member)
+            _take_own_role(member)
         elif member.role is not roles[id]:
             member.give(actor, roles[id])
     for id in sorted(set(roles) - set(current)):
@@ -109,8 +109,8 @@ def _replace(actor: Actor, project: Project, roles: dict[int, Role]) -> bool:
     return after != before
 
 
-def _take(member: Member) -> None:
-    """Take away what the member was given; what a group gives remains."""
+def _take_own_role(member: Member) -> None:
+    """Remove the role that people gave. The member stays if a group gives a role too."""
     if not member.take():
         db.session.delete(member)
 

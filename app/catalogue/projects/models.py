@@ -27,7 +27,7 @@ class ProjectMode(StrEnum):
 
 
 class Membership(StrEnum):
-    """What a list of projects can be filtered by."""
+    """Filters of a list of projects, by its members."""
 
     MINE = "mine"
     OWNERLESS = "ownerless"
@@ -48,7 +48,7 @@ class Project(Model):
         order_by="ProjectEnvironment.environment", cascade="all, delete-orphan"
     )
     approvals: Mapped[list["Approval"]] = relationship(
-        f"{__name__}.Approval",  # those of change requests have the same name
+        f"{__name__}.Approval",  # in full: change requests have a model with the same name
         order_by=lambda: Approval.environment,
         cascade="all, delete-orphan",
     )
@@ -67,7 +67,7 @@ class Project(Model):
 
     @classmethod
     def visible_to(cls, actor: Actor) -> sa.ColumnElement[bool]:
-        """Whether the actor can see a project: only members and Admins see a private one."""
+        """Condition for projects that the actor can see: private ones as a member or Admin only."""
         if actor.is_admin:
             return sa.true()
         return sa.or_(cls.mode != ProjectMode.PRIVATE, cls.id.in_(list(actor.project_roles)))
@@ -107,7 +107,7 @@ class ProjectEnvironment(Model):
 
 
 class Approval(Model):
-    """How many approvals changes in an environment need. The project need not use it."""
+    """Number of approvals that changes in an environment need, even if it isn't used yet."""
 
     __tablename__ = "project_approvals"
 

@@ -152,7 +152,7 @@ def _stale_settings(project_id: str) -> StaleEdit:
 
 
 def _save(project: Project, form: ProjectForm) -> bool:
-    """Whether that changed anything."""
+    """Save all settings. Return whether anything changed."""
     values = dict(form.values)
     environments = {
         name: values.pop(name) for name in ("environments", "change_request_environments")
@@ -162,7 +162,7 @@ def _save(project: Project, form: ProjectForm) -> bool:
 
 
 def _review(project: Project, form: ProjectForm, losses: list[str]) -> str | None:
-    """The review of what people lose; None if exactly that was confirmed."""
+    """Page that reviews what people lose; None if the form confirms exactly this review."""
     stale_edit, current = _stale_settings(project.id), form_data(project)
     facts = {"present": current, "wanted": form.settings, "losses": losses}
     shown = losses
@@ -186,13 +186,12 @@ def _settings_page(
     form: ProjectForm, project_id: str, seen: Values | None = None
 ) -> ResponseReturnValue:
     overview = service.overview(current_actor, project_id)
-    facts = seen or form_data(overview.project)
     return show_form(
         "catalogue/projects/edit.html",
         form,
         overview=overview,
         approvers=service.approvers(overview.project),
-        seen=_stale_settings(project_id).sign(facts),
+        seen=_stale_settings(project_id).sign(seen or form_data(overview.project)),
         **_choices(project_id),
     )
 
@@ -213,7 +212,7 @@ def _conflict_page(
 
 
 def _choices(project_id: str | None = None) -> dict[str, Any]:
-    """What the form of a project offers, with the figures of today."""
+    """Template values for the form: environments, and how many accounts each mode would reach."""
     return {
         "environments": known_environments.list_all(),
         "use": known_environments.project_counts(current_actor),
@@ -223,7 +222,7 @@ def _choices(project_id: str | None = None) -> dict[str, Any]:
 
 
 def _losses(project: Project, wanted: Values) -> Iterator[str]:
-    """Which accounts lose sight of the project, and where fewer approvals are needed."""
+    """Sentences on accounts that lose sight of the project, and on fewer approvals."""
     mode = ProjectMode(wanted["mode"])
     if mode is ProjectMode.PRIVATE and project.mode is not ProjectMode.PRIVATE:
         reach = service.reach_by_mode(current_actor, project.id)[mode]

@@ -44,7 +44,7 @@ def is_insider(actor: Actor, project_id: str) -> bool:
 def can_approve(
     project_id: sa.SQLColumnExpression[str], account: type[Account] = Account
 ) -> sa.ColumnElement[bool]:
-    """Whether an account is someone whose approval counts in the project: a person who is there."""
+    """Condition for accounts that can approve in the project: active people, as member or Admin."""
     is_member = sa.exists().where(Member.account_id == account.id, Member.project_id == project_id)
     return sa.and_(
         account.kind == AccountKind.PERSON,
@@ -61,13 +61,13 @@ def approver_count(project_id: str) -> int:
 
 
 def visible_projects(actor: Actor, project_id: str | None = None) -> sa.Select[str]:
-    """The ids of all projects that the actor can see, or that one of them."""
+    """Select the ids of projects that the actor can see. ``project_id``: of this one only."""
     query = sa.select(Project.id).where(Project.visible_to(actor))
     return query if project_id is None else query.where(Project.id == project_id)
 
 
 def hidden_from(actor: Actor) -> sa.Select[str]:
-    """The ids of all projects that the actor cannot see."""
+    """Select the ids of all projects that the actor can't see."""
     return sa.select(Project.id).where(~Project.visible_to(actor))
 
 
@@ -113,7 +113,7 @@ def rows(
 
 
 def counted(actor: Actor) -> sa.Select[Project]:
-    """The projects that the actor can see, each with its counts and the time of its last change."""
+    """Select projects that the actor can see, with their counts and the time of the last change."""
     return (
         sa.select(Project)
         .where(Project.visible_to(actor))
@@ -185,7 +185,7 @@ def members(project_id: str) -> list[tuple[Account, Member]]:
 
 
 def not_deleted(account_ids: Collection[int]) -> set[int]:
-    """Those of the ids whose accounts exist and are not deleted."""
+    """Ids among these of accounts that exist and aren't deleted."""
     possible = [id for id in account_ids if 0 < id <= MAX_ID]
     found: set[int] = set()
     for chunk in chunks(possible):

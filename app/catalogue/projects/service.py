@@ -35,7 +35,7 @@ class ApprovalRule(TypedDict):
 
 
 class Changes(TypedDict, total=False):
-    """Fields of an update. Those left out stay as they are; None clears."""
+    """Fields of an update. Omitted fields keep their value; None clears one."""
 
     name: str
     description: str | None
@@ -43,17 +43,18 @@ class Changes(TypedDict, total=False):
     default_stickiness: str
 
 
-# A project that the actor cannot see is not read at all: to read it first would take measurably
-# longer than to find nothing, and so show that it exists.
+# The database filters out a project that the actor can't see. Reading it first would take
+# measurably longer than finding nothing, and so reveal that it exists.
 _archived_at = sa.select(Project.archived_at).where(
     Project.id == sa.bindparam("id"),
     sa.or_(Project.mode != ProjectMode.PRIVATE, sa.bindparam("is_insider", type_=sa.Boolean)),
 )
+# FOR KEY SHARE: blocks ``get_for_change``, but not others who change features of the project
 _archived_at_locked = _archived_at.with_for_update(read=True, key_share=True)
 
 
 class Filters(TypedDict, total=False):
-    """What a list of projects can be filtered and sorted by."""
+    """Filters and order of a list of projects."""
 
     text: str
     mode: ProjectMode
@@ -90,7 +91,7 @@ def owners(page: Page[Project]) -> dict[str, list[Account]]:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A project with the facts shown at the top of each of its pages."""
+    """A project with the numbers and names shown at the top of each of its pages."""
 
     project: Project
     feature_count: int
@@ -101,6 +102,7 @@ class Overview:
 
 def overview(actor: Actor, project_id: str) -> Overview:
     query = queries.counted(actor).where(Project.id == project_id)
+    # Counts are only filled in when a project is loaded, and this one may be loaded already.
     query = query.execution_options(populate_existing=True)
     project = _found(query, project_id)
     return Overview(
@@ -122,7 +124,7 @@ class Audience:
 
 
 def reach_by_mode(actor: Actor, project_id: str | None = None) -> dict[ProjectMode, Audience]:
-    """What each mode would mean with the accounts of today. A new project has no id."""
+    """How many accounts each mode would reach now. Without ``project_id``: for a new project."""
     count = queries.head_count(project_id, actor.id)
     is_default = project_id == DEFAULT_PROJECT
     editors_too = count.insiders_and_editors if is_default else count.insiders
@@ -143,7 +145,7 @@ class Approvers:
 
 
 def approvers(project: Project) -> Approvers:
-    """No one approves their own, so it takes one person more than approvals."""
+    """Count approvers. No one approves their own change, so it takes one more than approvals."""
     number = queries.approver_count(project.id)
     rules = project.change_request_environments
     return Approvers(number, [rule for rule in rules if rule.required_approvals >= number])
@@ -163,12 +165,12 @@ def get_for_change(actor: Actor, project_id: str) -> Project:
 
 
 def require(actor: Actor, project_id: str) -> None:
-    """Refuse to continue unless the actor can see such a project, active or archived."""
+    """Refuse unless the project exists, active or archived, and the actor can see it."""
     _require(actor, project_id, _archived_at)
 
 
 def require_for_content(actor: Actor, project_id: str) -> None:
-    """Also refuse an archived project, and keep it from being archived until the end."""
+    """Refuse like ``require``, or if it is archived. Lock it against archiving."""
     if _require(actor, project_id, _archived_at_locked) is not None:
         raise _archived(project_id)
 
@@ -221,7 +223,7 @@ def create(
 
 
 def update(actor: Actor, project: Project, **changes: Unpack[Changes]) -> bool:
-    """Change a project from ``get_for_change``; whether that changed anything."""
+    """Change a project from ``get_for_change``. Return whether anything changed."""
     before = project.snapshot()
     for key, value in changes.items():
         setattr(project, key, value)
@@ -235,9 +237,9 @@ def set_environments(
     environments: list[str],
     change_request_environments: Collection[ApprovalRule] | None = None,
 ) -> bool:
-    """Replace the project's environments and, unless None, its approvals; whether that changed any.
+    """Replace the environments of a project and, unless None, its approvals.
 
-    ``project`` is from ``get_for_change``.
+    ``project``: from ``get_for_change``. Return whether anything changed.
     """
     _refuse_unknown(environments, "/environments/{}")
     before = project.snapshot()
@@ -283,7 +285,7 @@ def revive(actor: Actor, project_id: str) -> Project:
 
 
 def _switch_off(actor: Actor, project: Project, environments: Collection[str]) -> None:
-    """Switch the features off that are on there; they keep their strategies."""
+    """Switch off all features that are on there. They keep their strategies."""
     inside = sa.select(Feature.id).where(Feature.project_id == project.id)
     on = sa.select(FeatureState.environment).where(
         FeatureState.enabled,
@@ -313,7 +315,7 @@ def _found(query: sa.Select[Project], project_id: str) -> Project:
 
 
 def _require(actor: Actor, project_id: str, statement: sa.Executable) -> Any:
-    """When the project was archived, or None."""
+    """Time at which the project was archived; None if it is active."""
     found = rows(statement, id=project_id, is_insider=queries.is_insider(actor, project_id))
     if not found:
         raise _not_found(project_id)
@@ -340,7 +342,7 @@ def _refuse_unknown(names: list[str], path: str) -> None:
 
 
 def _record_lowered_approvals(actor: Actor, project: Project, before: dict[str, int]) -> None:
-    """Let the log show where less protects an environment than before."""
+    """Record events for environments that need fewer approvals than before."""
     now = {row.environment: row.required_approvals for row in project.approvals}
     for name in sorted(before):
         if now.get(name, 0) < before[name]:

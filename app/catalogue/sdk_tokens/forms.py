@@ -58,7 +58,7 @@ USUAL = {"lasts": "365", "place": TokenPlace.SERVER.value}
 
 
 class ConnectForm(SchemaForm):
-    """A token for one project, which the address names."""
+    """A token for one project, which is in the address."""
 
     schema = schemas.NewProjectToken
 
@@ -84,7 +84,7 @@ class ConnectForm(SchemaForm):
 
     @property
     def where(self) -> TokenPlace:
-        """Where the application runs; on a server if that was not said."""
+        """Where the application runs; by default on a server."""
         known = {place.value: place for place in TokenPlace}
         return known.get(self.place.data, TokenPlace.SERVER)
 
@@ -98,7 +98,7 @@ class ConnectForm(SchemaForm):
 
 
 class ConnectAnywhereForm(ConnectForm):
-    """A token for the projects that are chosen."""
+    """A token for any projects."""
 
     schema = schemas.NewSdkToken
 

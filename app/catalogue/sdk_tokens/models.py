@@ -11,7 +11,7 @@ from app.core.db import NEVER_REUSE_IDS, Model, at_most
 from app.core.words import spoken
 
 ALL = "*"
-"""Instead of the projects of a token: those of today and those to come."""
+"""Wildcard for all projects, including future ones."""
 
 
 class SdkTokenType(StrEnum):
@@ -22,14 +22,14 @@ class SdkTokenType(StrEnum):
 
 
 class SdkTokenState(StrEnum):
-    """Tokens that are worth a look."""
+    """States of tokens that need attention."""
 
     EXPIRING = "expiring"
     UNUSED = "unused"
 
 
 class SdkToken(Secret, Model):
-    """What an application reads its features with, in one environment. It is valid nowhere else."""
+    """A token with which an application reads features, valid in one environment only."""
 
     __tablename__ = "sdk_tokens"
 
@@ -49,7 +49,7 @@ class SdkToken(Secret, Model):
     )
 
     __table_args__ = (
-        Index(  # the names of tokens that aren't revoked differ
+        Index(  # names of tokens that aren't revoked are unique
             "uq_sdk_tokens_name",
             "name",
             unique=True,
@@ -67,7 +67,7 @@ class SdkToken(Secret, Model):
 
     @property
     def project(self) -> str:
-        """The projects in one word, as the token itself begins: ``[]`` for several."""
+        """The projects as the secret begins: one id, ``*`` for all, ``[]`` for several."""
         return self.projects[0] if len(self.projects) == 1 else "[]"
 
     @property
@@ -80,12 +80,12 @@ class SdkToken(Secret, Model):
 
     @property
     def applications(self) -> list[str]:
-        """The names of those that used it in the last 7 days."""
+        """Names of applications that used it in the last 7 days."""
         return [application.name for application in self.used_by]
 
     @property
     def label(self) -> str:
-        """What the security log calls it."""
+        """Its name in the security log."""
         return f"SDK token {self.id} for {self.environment}"
 
     def snapshot(self) -> dict[str, Any]:

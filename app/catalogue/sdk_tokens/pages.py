@@ -1,4 +1,4 @@
-"""The lists of SDK tokens, and what is done to one: all for Admins, a project's for its Owners."""
+"""Pages that list, rotate and revoke SDK tokens: all for Admins, a project's for its Owners."""
 
 from datetime import timedelta
 from functools import partial
@@ -47,7 +47,7 @@ def index_in_project(project_id: str) -> ResponseReturnValue:
 
 @bp.form("/sdk-tokens/<id:token_id>/rotate", needs=Permission.UPDATE_CLIENT_API_TOKEN)
 def rotate(token_id: int) -> ResponseReturnValue:
-    """Replace a token; only this response shows the new one. The old one works on for a while."""
+    """Replace a token. Only this response shows the new one. The old one stays valid a while."""
     return _rotate(Scope(), token_id)
 
 

@@ -54,13 +54,13 @@ def snippets(
 ) -> list[Snippet]:
     """Code that reads features from this server. ``name``: of the application, in any spelling.
 
-    ``token``: only code of browsers has it, where everyone can read it anyway.
+    ``token``: only code for browsers includes it, where it is public anyway.
     """
     base = current_settings().address("")
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") or UNKNOWN_NAME
-    facts = {"base": base, "url": f"{base}/api/", "name": plain, "token": token}
+    values = {"base": base, "url": f"{base}/api/", "name": plain, "token": token}
     return [
-        Snippet(language, render_template(f"catalogue/sdk_tokens/snippets/{file}.txt", **facts))
+        Snippet(language, render_template(f"catalogue/sdk_tokens/snippets/{file}.txt", **values))
         for file, language in LANGUAGES[place].items()
     ]
 

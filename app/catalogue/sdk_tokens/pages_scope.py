@@ -1,4 +1,4 @@
-"""Whose SDK tokens a page is about, and where their pages are."""
+"""The scope of a page of SDK tokens: all of them or one project's, with its addresses."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -21,7 +21,7 @@ class Scope:
 
     @classmethod
     def of(cls, project_id: str) -> Self:
-        """A project that the reader can see."""
+        """The scope of a project that the reader can see."""
         return cls(projects.get(current_actor, project_id))
 
     @property
@@ -30,7 +30,7 @@ class Scope:
 
     @property
     def api(self) -> str:
-        """Where the API has these tokens."""
+        """Path of these tokens in the API."""
         place = f"/projects/{self.project_id}" if self.project else ""
         return f"/api/admin{place}/api-tokens"
 
@@ -45,14 +45,14 @@ class Scope:
 
     @property
     def environments(self) -> list[str]:
-        """Those that a new token can be for."""
+        """Environments that a new token can be for."""
         found = environments.all_names(with_deprecated=False)
         readable = [name for name in found if service.is_readable(name)]
         own = self.project.environments if self.project else readable
         return [name for name in readable if name in own]
 
     def url(self, endpoint: str, **values: Any) -> str:
-        """The address of a page, of which there is one for all tokens and one in a project."""
+        """Address of a page in this scope: endpoints come in pairs, with and without a project."""
         if self.project is None:
             return url_for(endpoint, **values)
         return url_for(f"{endpoint}_in_project", project_id=self.project.id, **values)

@@ -1,4 +1,4 @@
-"""Tokens that applications read their features with. They open neither the admin API nor a page."""
+"""SDK tokens: applications read features with them. They give no access to pages or admin API."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,10 +29,11 @@ from app.core.paging import Page, page_of
 from app.core.secrets import digest
 
 KEPT_OF_NAME = 200
+"""Characters of a rotated token's name that are kept: the time of rotation is added to them."""
 SOON = timedelta(days=30)
 """A token that expires within this time is about to."""
 LONG = timedelta(days=90)
-"""One that was not used for so long is probably not needed."""
+"""A token unused for this time is probably not needed."""
 CUTS = ".:"
 """SDKs read the environment out of the token, up to the first of these."""
 
@@ -61,7 +62,7 @@ def create(
     projects: Sequence[str] = (ALL,),
     expires_at: datetime | None = None,
 ) -> IssuedSdkToken:
-    """Create a token, of which only the digest is stored."""
+    """Create a token. Only the digest of its secret is stored."""
     _check_environment(environment)
     _check_expiry(expires_at)
     chosen = sorted(set(projects))
@@ -81,7 +82,7 @@ def take_over(
     digest: bytes,
     hint: str,
 ) -> SdkToken:
-    """Let a token that another server issued work here too, of which only the digest is known."""
+    """Import a token of another server by its digest, so that its secret works here too."""
     token = _token(token_name, type, environment, projects, expires_at)
     token.digest, token.hint = digest, hint
     return _save(actor, token)
@@ -97,9 +98,10 @@ def search(
     type: SdkTokenType | None = None,
     state: SdkTokenState | None = None,
 ) -> Page[SdkToken]:
-    """The tokens that aren't revoked and match, by name; with ``project_id`` those for it alone.
+    """A page of tokens that match and aren't revoked, sorted by name.
 
-    ``text``: part of the token's name or of that of an application that uses it, or how it ends.
+    ``project_id``: tokens for this project alone. ``text``: part of the name of the token or of an
+    application that uses it, or the end of the secret.
     """
     query = sa.select(SdkToken).where(SdkToken.revoked_at.is_(None))
     if project_id is not None:
@@ -156,7 +158,7 @@ def is_readable(environment: str) -> bool:
 
 
 def set_expiry(actor: Actor, token: SdkToken, *, expires_at: datetime | None) -> bool:
-    """Let a token that ``get`` locked expire at another time; whether that is another."""
+    """Change the expiry of a token that ``get`` locked. Return whether it changed."""
     _check_expiry(expires_at)
     before = token.snapshot()
     token.expires_at = expires_at
@@ -171,7 +173,7 @@ def set_expiry(actor: Actor, token: SdkToken, *, expires_at: datetime | None) ->
 def rotate(actor: Actor, old: SdkToken, *, overlap: timedelta) -> IssuedSdkToken:
     """Replace a token that ``get`` locked; the old one stays valid for ``overlap``.
 
-    The new one gives the same features, and is valid for as long as the old one was.
+    The new one reads the same features. It gets the lifetime of the old one, from now on.
     """
     now, before = utcnow(), old.snapshot()
     new = SdkToken(
@@ -182,6 +184,7 @@ def rotate(actor: Actor, old: SdkToken, *, overlap: timedelta) -> IssuedSdkToken
         limited_to=[SdkTokenProject(project_id=row.project_id) for row in old.limited_to],
         expires_at=now + (old.expires_at - old.created_at) if old.expires_at else None,
     )
+    # Names of valid tokens are unique, and the new token gets this one.
     old.name = f"{old.name[:KEPT_OF_NAME]} (until rotation {now:%Y-%m-%d %H:%M:%S.%f})"
     if overlap:
         old.expires_at = min(old.expires_at or now + overlap, now + overlap)
@@ -214,8 +217,7 @@ def note_uses(used: Mapping[int, datetime]) -> None:
 
 
 def _issue(actor: Actor, token: SdkToken) -> IssuedSdkToken:
-    beginning = f"{token.project}:{token.environment}."
-    secret = beginning + secrets.generate(TokenKind.SDK)
+    secret = f"{token.project}:{token.environment}." + secrets.generate(TokenKind.SDK)
     token.digest, token.hint = digest(secret), secret[-HINT_LENGTH:]
     return IssuedSdkToken(_save(actor, token), secret)
 
@@ -246,7 +248,7 @@ def _token(
 
 
 def _home(token: SdkToken) -> str | None:
-    """The project that a token is for alone, whose history has its events."""
+    """The project whose history gets the token's events; None unless it is for one alone."""
     return token.project if token.project not in {ALL, "[]"} else None
 
 

@@ -10,7 +10,7 @@ from app.core.db import NEVER_REUSE_IDS, Model, at_most
 
 
 class Segment(Model):
-    """A group of people that many strategies can use: those who meet all its constraints.
+    """A group of people that many strategies can use: everyone who meets all its constraints.
 
     With ``project_id`` only strategies of this project can use it.
     """

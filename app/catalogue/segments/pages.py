@@ -81,7 +81,10 @@ def update(id: int) -> ResponseReturnValue:
     """Save, after a review if strategies use it and would reach other people."""
 
     def save(segment: Segment, form: SegmentForm) -> Response:
-        changed = _save(segment, form)
+        project = form.values.get("project")
+        if project != segment.project_id:
+            current_actor.require(*service.permission(Permission.UPDATE_SEGMENT, project))
+        changed = service.update(current_actor, segment, **form.values)
         flash(f"Segment {segment.name} saved." if changed else "Nothing changed.", "ok")
         return redirect_to(".show", id=id)
 
@@ -94,9 +97,10 @@ def change(
     *,
     review: Callable[[Segment, SegmentForm], str | None] = lambda *_: None,
 ) -> ResponseReturnValue:
-    """The form of a segment; if someone else changed it first, show what they changed.
+    """Handle the form of a segment. If someone else changed it first, show what they changed.
 
-    ``review``: a page to show before. ``save`` takes what was entered, and says where to go then.
+    ``save``: saves the form and returns the redirect. ``review``: returns a page to confirm before
+    saving, or None.
     """
     segment = service.get(current_actor, id, for_change=True)
     _require(Permission.UPDATE_SEGMENT, segment)
@@ -127,16 +131,8 @@ def _create(form: NewSegmentForm) -> Segment:
     return service.create(current_actor, **form.values)
 
 
-def _save(segment: Segment, form: SegmentForm) -> bool:
-    """Whether that changed anything."""
-    project = form.values.get("project")
-    if project != segment.project_id:
-        current_actor.require(*service.permission(Permission.UPDATE_SEGMENT, project))
-    return service.update(current_actor, segment, **form.values)
-
-
 def _review(segment: Segment, form: SegmentForm) -> str | None:
-    """The review of what a change hits; None if there is nothing to review, or it was confirmed."""
+    """Page that reviews which strategies change; None if none do, or if it was confirmed."""
     current, uses = form_data(segment), service.view(segment).used
     wanted = {name: form.values.get(name) for name in ("name", "project", "constraints")}
     if not uses.strategies or wanted["constraints"] == segment.constraints:

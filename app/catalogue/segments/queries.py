@@ -15,6 +15,7 @@ from app.core.actor import Actor
 from app.core.db import chunks, contains, db
 from app.core.paging import sorted_by
 
+# A default strategy belongs to a project and to no feature.
 _project_id = sa.func.coalesce(Feature.project_id, Strategy.project_id)
 _used = sa.join(StrategySegment, Strategy, Strategy.id == StrategySegment.strategy_id).outerjoin(
     Feature, Feature.id == Strategy.feature_id
@@ -22,7 +23,7 @@ _used = sa.join(StrategySegment, Strategy, Strategy.id == StrategySegment.strate
 
 
 class Use(NamedTuple):
-    """A strategy that uses a segment; ``feature``: None for the default one of a project."""
+    """A strategy that uses a segment; ``feature``: None for a project's default strategy."""
 
     id: str
     strategy: str
@@ -54,9 +55,13 @@ def rows(
     project: str | None = None,
     sort: str | None = None,
 ) -> sa.Select[Segment]:
-    """The segments that the actor can see, by name; with ``project`` those it can use."""
-    query = sa.select(Segment).where(_visible(actor))
+    """Select segments that the actor can see. ``project``: those that its strategies can use."""
+    visible = sa.select(Project.id).where(Project.visible_to(actor))
+    query = sa.select(Segment).where(
+        sa.or_(Segment.project_id.is_(None), Segment.project_id.in_(visible))
+    )
     if text is not None:
+        # The whole name of a field that a constraint compares, as it is written in the JSON text.
         has_field = sa.cast(Segment.constraints, sa.Text).contains(
             f'"contextName": {json.dumps(text)},', autoescape=True
         )
@@ -92,7 +97,7 @@ def use_counts(ids: Collection[int]) -> dict[int, UseCount]:
 
 
 def uses(id: int, *, visible_to: Actor | None = None) -> list[Use]:
-    """The strategies that use a segment; with ``visible_to`` in projects that the actor can see."""
+    """Strategies that use a segment. ``visible_to``: in projects that this actor can see."""
     query = (
         sa.select(
             Strategy.id,
@@ -112,12 +117,7 @@ def uses(id: int, *, visible_to: Actor | None = None) -> list[Use]:
 
 
 def with_ids(ids: Collection[int]) -> dict[int, Segment]:
-    """Segments by id; no one changes or deletes them until the transaction ends."""
+    """Segments by id, locked against changes until the transaction ends."""
     query = sa.select(Segment).where(Segment.id.in_(ids)).order_by(Segment.id)
     locked = query.with_for_update(read=True).execution_options(populate_existing=True)
     return {segment.id: segment for segment in db.session.scalars(locked)}
-
-
-def _visible(actor: Actor) -> sa.ColumnElement[bool]:
-    seen = sa.select(Project.id).where(Project.visible_to(actor))
-    return sa.or_(Segment.project_id.is_(None), Segment.project_id.in_(seen))

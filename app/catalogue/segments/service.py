@@ -1,4 +1,4 @@
-"""Segments: groups of people that are described once and used in many strategies."""
+"""Segments: groups of people, described once and used in many strategies."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypedDict, Unpack
@@ -23,7 +23,7 @@ from app.core.words import counted, spoken
 
 
 class Changes(TypedDict, total=False):
-    """Fields of an update. Those left out stay as they are; None clears."""
+    """Fields of an update. Omitted fields keep their value; None clears one."""
 
     name: str
     description: str | None
@@ -50,7 +50,7 @@ def available(actor: Actor, project_id: str) -> list[Segment]:
 
 
 def permission(general: Permission, project: str | None) -> tuple[Permission, str | None]:
-    """What it takes to change a segment: less for one that belongs to a single project."""
+    """(permission, project) to change a segment: less is needed if it belongs to one project."""
     return (general, None) if project is None else (Permission.UPDATE_PROJECT_SEGMENT, project)
 
 
@@ -66,7 +66,7 @@ def get(actor: Actor, id: int, *, for_change: bool = False) -> Segment:
 
 
 def named(actor: Actor, name: str, *, for_change: bool = False) -> Segment:
-    """The same by its name."""
+    """The segment with this name; ``for_change``: locked until the transaction ends."""
     id = db.session.scalar(sa.select(Segment.id).where(Segment.name == name))
     if id is None:
         raise NotFound(f"There is no segment named {name!r}.")
@@ -127,7 +127,7 @@ def create(
 
 
 def update(actor: Actor, segment: Segment, **changes: Unpack[Changes]) -> bool:
-    """Change a segment that ``get`` locked; whether that changed anything."""
+    """Change a segment that ``get`` locked. Return whether anything changed."""
     if segment.project_id is not None:
         projects.require_for_content(actor, segment.project_id)
     before, found = segment.snapshot(), queries.uses(segment.id)
@@ -150,7 +150,8 @@ def update(actor: Actor, segment: Segment, **changes: Unpack[Changes]) -> bool:
         events.record(
             actor,
             EventType.SEGMENT_UPDATED,
-            project=before["project"] or segment.project_id,  # who did not see it, does not now
+            project=before["project"]
+            or segment.project_id,  # people who didn't see it before don't see this event
             pre_data=before,
             data=after,
         )
@@ -185,7 +186,7 @@ def obstacle_to_removal(actor: Actor, segment: Segment) -> str:
 
 
 def to_use(project_id: str, ids: Sequence[int], path: str) -> list[Segment]:
-    """Segments for a strategy of the project, kept as they are until the transaction ends.
+    """Segments for a strategy of the project, locked against changes in this transaction.
 
     Raises:
         Invalid: when one is unknown, belongs to another project, or would hold for everyone.

@@ -15,7 +15,7 @@ from app.core.words import counted
 
 
 class Changes(TypedDict, total=False):
-    """Fields of an update. Those left out stay as they are; None clears."""
+    """Fields of an update. Omitted fields keep their value; None clears one."""
 
     description: str | None
     parameters: list[CustomParameter]
@@ -46,7 +46,7 @@ def with_built_in() -> list[StrategyType]:
 
 
 def read(name: str) -> StrategyType:
-    """The type, also one that every SDK knows."""
+    """The type, custom or built in."""
     for type in with_built_in():
         if type.name == name:
             return type
@@ -79,7 +79,7 @@ def create(
 
 
 def update(actor: Actor, type: StrategyType, **changes: Unpack[Changes]) -> bool:
-    """Change a type that ``get`` locked; whether that changed anything."""
+    """Change a type that ``get`` locked. Return whether anything changed."""
     before = type.snapshot()
     if changes.get("parameters", type.parameters) != type.parameters and (used := uses(type.name)):
         raise Conflict(
@@ -92,7 +92,7 @@ def update(actor: Actor, type: StrategyType, **changes: Unpack[Changes]) -> bool
 
 
 def set_deprecated(actor: Actor, type: StrategyType, *, deprecated: bool) -> bool:
-    """Say whether people should still use a type that ``get`` locked; whether that is new."""
+    """Deprecate or reactivate a type that ``get`` locked. Return whether anything changed."""
     before = type.snapshot()
     type.deprecated = deprecated
     return _record_change(actor, type, before)

@@ -22,7 +22,7 @@ TYPES = {
     "number": "number",
     "boolean": "true or false",
 }
-"""What the types of parameters are called on pages."""
+"""Labels of the types of parameters."""
 
 
 class _Fields(PartsForm):

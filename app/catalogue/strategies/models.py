@@ -11,11 +11,11 @@ from app.core.clock import utcnow
 from app.core.db import Model, at_most
 
 MAX_STRATEGIES = 30
-"""Of one feature in one environment."""
+"""For each feature and environment."""
 
 
 AS_STRATEGY = ""
-"""The stickiness of a variant that has none of its own; never stored."""
+"""Stickiness of a variant that takes over its strategy's; replaced before it is stored."""
 
 
 class Payload(TypedDict):
@@ -24,7 +24,7 @@ class Payload(TypedDict):
 
 
 class Variant(TypedDict):
-    """One of several versions. ``weight``: of 1,000; all weights of a strategy add up to that."""
+    """A version of a feature. ``weight``: share of 1,000, to which those of a strategy add up."""
 
     name: str
     weight: int
@@ -34,7 +34,7 @@ class Variant(TypedDict):
 
 
 class Override(TypedDict):
-    """People who get a variant in any case."""
+    """People who always get a variant."""
 
     contextName: str
     values: list[str]
@@ -77,7 +77,7 @@ class CustomParameter(TypedDict):
 
 
 class StrategyType(Model):
-    """A type of strategy that applications implement themselves. Here no one knows what it does."""
+    """A custom type of strategy. Only applications that implement it know what it does."""
 
     __tablename__ = "strategy_types"
 
@@ -157,9 +157,9 @@ class Strategy(Model):
 
 
 class Copy(NamedTuple):
-    """A strategy of a feature that is like another one but for these; see ``queries.insert``.
+    """A copy of the strategy ``like`` with other values in these fields; see ``queries.insert``.
 
-    Thousands are made at once, and each takes a tenth of the time that a ``Strategy`` takes.
+    Thousands are created at once, and each takes a tenth of the time that a ``Strategy`` takes.
     """
 
     like: Strategy

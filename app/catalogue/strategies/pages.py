@@ -108,7 +108,7 @@ def _edit(type: StrategyType) -> EditPage[StrategyTypeForm]:
             "types": TYPES.items(),
             "told": parameter_labels,
             "used": used,
-            # What was typed before a strategy had the type is shown, so that it is not lost.
+            # Input typed before a strategy got the type stays visible, so that it isn't lost.
             "are_fixed": bool(used) and form.parts["parameter"] == data["parameters"],
             "obstacle": custom.obstacle_to_removal(type),
         }

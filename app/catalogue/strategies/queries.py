@@ -151,7 +151,7 @@ def environments_of(project_ids: Collection[str]) -> dict[str, list[ProjectUse]]
 
 
 def states(features: Collection[tuple[int, str]]) -> dict[int, list[EnvironmentState]]:
-    """The states of features, given by their ids and projects, by the feature's id."""
+    """States in all environments by feature id. ``features``: pairs of (id, project id)."""
     ids = [id for id, _ in features]
     environments = environments_of({project_id for _, project_id in features})
     stored = {(id, name): (enabled, variants) for id, name, enabled, variants in _states.rows(ids)}
@@ -178,31 +178,31 @@ def states(features: Collection[tuple[int, str]]) -> dict[int, list[EnvironmentS
 
 
 def on_in(environment: str, ids: Collection[int]) -> set[int]:
-    """Those of the features that are on in the environment."""
+    """Ids among these of features that are on in the environment."""
     return {id for id, name in _on.rows(ids) if name == environment}
 
 
 def guarded_where_on(project_id: str, ids: Collection[int]) -> dict[str, set[int]]:
-    """The environments with approvals in which at least one of the features is on, with those."""
+    """Ids among these of features that are on, by environment that needs approvals."""
     on: defaultdict[str, set[int]] = defaultdict(set)
     for id, name in _on.rows(ids):
         on[name].add(id)
-    [uses] = environments_of([project_id]).values() or [[]]
+    uses = environments_of([project_id]).get(project_id, [])
     return {use.name: on[use.name] for use in uses if use.required_approvals and use.name in on}
 
 
 def with_strategy(environment: str, ids: Collection[int]) -> set[int]:
-    """Those of the features that have a strategy there that is not disabled."""
+    """Ids among these of features with an active strategy in the environment."""
     return {id for (id,) in _with_strategy.rows(ids, in_environment=environment)}
 
 
 def numbers_in(environment: str, ids: Collection[int]) -> dict[int, int]:
-    """How many strategies features have there, disabled ones too; those without are absent."""
+    """Number of strategies by feature id, disabled ones included; no zeros."""
     return dict(_numbers.rows(ids, in_environment=environment))
 
 
 def strategies_in(environment: str, ids: Collection[int]) -> dict[int | None, list[Strategy]]:
-    """The strategies of features there, disabled ones too, in their order."""
+    """Strategies by feature id in their order, disabled ones included."""
     found: defaultdict[int | None, list[Strategy]] = defaultdict(list)
     for chunk in chunks(ids):
         query = (
@@ -217,7 +217,7 @@ def strategies_in(environment: str, ids: Collection[int]) -> dict[int | None, li
 
 
 def default_in(project_id: str, environment: str) -> Strategy | None:
-    """What the project has chosen for features that are switched on without a strategy."""
+    """The project's default strategy, for features switched on without one of their own."""
     query = sa.select(Strategy).where(
         Strategy.project_id == project_id, Strategy.environment == environment
     )
@@ -251,7 +251,7 @@ def set_states(environment: str, ids: Collection[int], *, enabled: bool) -> None
 
 
 def set_variants(environment: str, id: int, variants: list[FeatureVariant]) -> None:
-    """Replace what all strategies of a feature share; the caller has locked it."""
+    """Replace the variants that a feature's strategies share; the caller has locked it."""
     _ensure_states(environment, [id], enabled=False)
     state = db.session.get_one(FeatureState, (id, environment), populate_existing=True)
     state.variants, state.changed_at = variants, utcnow()
@@ -259,7 +259,7 @@ def set_variants(environment: str, id: int, variants: list[FeatureVariant]) -> N
 
 
 def note_change(environments: Collection[str], id: int) -> None:
-    """Note that strategies of a feature changed there; without a state there is nothing to note."""
+    """Set the time of the last change in these environments, where the feature has a state."""
     given = {"in_environments": list(environments), "id": id, "at": utcnow()}
     db.session.connection().execute(_note_change, given)
 
@@ -272,5 +272,5 @@ def switch_off_everywhere(ids: Collection[int]) -> None:
 
 
 def _ensure_states(environment: str, ids: Collection[int], *, enabled: bool) -> None:
-    """Give features that have no state in the environment this one, without variants."""
+    """Insert a state without variants for each feature that has none in the environment."""
     _add.execute(ids, in_environment=environment, is_enabled=enabled, at=utcnow())

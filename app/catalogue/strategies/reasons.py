@@ -1,4 +1,4 @@
-"""Why someone gets a strategy’s feature or doesn’t, as people read it.
+"""Why a strategy chooses someone or doesn’t, in words.
 
 Each line names a rule, and then the value that it was compared with.
 """
@@ -17,9 +17,9 @@ from app.catalogue.strategies.models import Strategy
 from app.evaluation.facts import ConstraintReason, SegmentReason, StrategyReason
 
 COMPARED = {"userWithId": "userId", "remoteAddress": "remoteAddress"}
-"""The field that each of these types compares."""
+"""The context field that each of these types compares."""
 OF_OLD = {"gradualRolloutUserId": "userId", "gradualRolloutSessionId": "sessionId"}
-"""What the rollouts of old go by."""
+"""The stickiness of the legacy rollouts."""
 
 
 class Mark(StrEnum):
@@ -59,7 +59,7 @@ def of_strategy(reason: StrategyReason, number: int, given: Mapping[str, str]) -
 
 
 def obstacles(reason: StrategyReason, given: Mapping[str, str]) -> list[str]:
-    """What keeps someone from getting it, each in a few words."""
+    """Rules that keep someone from getting the feature, each in a few words."""
     found = [_value_of(each) for each in reason.constraints if not each.is_met]
     found += [f"not in {each.segment.name}" for each in reason.segments if not each.is_met]
     if reason.chooses is False:
@@ -70,7 +70,7 @@ def obstacles(reason: StrategyReason, given: Mapping[str, str]) -> list[str]:
 
 
 def as_model(strategy: Mapping[str, Any], segments: Sequence[SegmentReason]) -> Strategy:
-    """The strategy for its sentence; not stored."""
+    """A model of the strategy, to describe it in a sentence; not stored."""
     return Strategy(
         name=strategy["name"],
         disabled=False,
@@ -92,16 +92,16 @@ def _calm(sentence: Sentence) -> Sentence:
 
 
 def _conditions(reason: StrategyReason) -> list[Line]:
-    found = [of_constraint(each) for each in reason.constraints]
-    for each in reason.segments:
-        rule = [Phrase("in segment "), Phrase(each.segment.name, "strong")]
-        inner = [of_constraint(one) for one in each.constraints]
-        found.append(Line(_mark(each.is_met), rule, inner=inner))
-    return found
+    lines = [of_constraint(constraint) for constraint in reason.constraints]
+    for segment in reason.segments:
+        rule = [Phrase("in segment "), Phrase(segment.segment.name, "strong")]
+        inner = [of_constraint(constraint) for constraint in segment.constraints]
+        lines.append(Line(_mark(segment.is_met), rule, inner=inner))
+    return lines
 
 
 def _own(reason: StrategyReason, given: Mapping[str, str]) -> list[Line]:
-    """What the type of the strategy itself says, unless that is: everyone."""
+    """The line about the strategy's type; none if it chooses everyone."""
     strategy = reason.strategy
     share = types.percent(strategy["name"], strategy["parameters"])
     if reason.chooses is None:
@@ -127,7 +127,7 @@ def _place(reason: StrategyReason, share: int | None, given: Mapping[str, str]) 
     if reason.is_random:
         return "at random: the next check may differ"
     if reason.falls_at is None:
-        return f"{_goes_by(reason)} isn’t set"
+        return f"{_stickiness(reason)} isn’t set"
     falls = "falls" if reason.are_conditions_met else "would fall"
     return f"{falls} at {reason.falls_at} of 100"
 
@@ -143,7 +143,7 @@ def _why_not_chosen(reason: StrategyReason, given: Mapping[str, str]) -> str:
     return _is(field, given.get(field))
 
 
-def _goes_by(reason: StrategyReason) -> str:
+def _stickiness(reason: StrategyReason) -> str:
     strategy = reason.strategy
     found: str = OF_OLD.get(strategy["name"]) or strategy["parameters"].get("stickiness", "userId")
     return found

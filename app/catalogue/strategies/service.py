@@ -1,4 +1,4 @@
-"""What a strategy may consist of: its type with its parameters, constraints, segments, variants."""
+"""Composing strategies from type, parameters, constraints, segments and variants, with checks."""
 
 from collections.abc import Mapping
 from typing import TypedDict
@@ -29,7 +29,7 @@ class Fields(TypedDict, total=False):
 
 
 def blank() -> Fields:
-    """What a strategy begins with: a rollout with the defaults of its parameters, for everyone."""
+    """Fields of a new strategy: a rollout to everyone, with default parameters."""
     return Fields(
         name=types.ROLLOUT, title=None, parameters={}, constraints=[], segments=[], variants=[]
     )
@@ -38,9 +38,9 @@ def blank() -> Fields:
 def compose(
     strategy: Strategy, fields: Fields, *, project_id: str, defaults: Mapping[str, str]
 ) -> None:
-    """Give a strategy of the project these fields, all but its place, if they can be used together.
+    """Set all of these fields but ``sort_order`` on a strategy of the project, if they are valid.
 
-    ``defaults``: for parameters that are not given, where the type itself has none.
+    ``defaults``: for omitted parameters; they take precedence over those of the type.
 
     Raises:
         Invalid: with every problem, such as a context field or a segment that does not exist.
@@ -58,7 +58,7 @@ def compose(
         strategy.parameters = _parameters(strategy.name, given, defaults)
     if any(variant["stickiness"] == AS_STRATEGY for variant in strategy.variants):
         own = strategy.parameters.get("stickiness", "default")
-        strategy.variants = [  # others: SQLAlchemy does not notice changes inside of them
+        strategy.variants = [  # new dicts: SQLAlchemy doesn't notice changes inside JSON
             variant | {"stickiness": variant["stickiness"] or own} for variant in strategy.variants
         ]
     constraints.check_to_store(strategy.constraints)
@@ -75,7 +75,7 @@ def project_environment(project_id: str, environment: str) -> ProjectUse:
 
 
 def refuse_unknown_stickiness(asked: Mapping[str, str]) -> None:
-    """Refuse stickiness, given by its path in the request, that no context field allows."""
+    """Refuse stickiness that no context field allows. ``asked``: by path in the request."""
     if set(asked.values()) <= set(types.ALWAYS_STICKY):
         return
     fields = context.by_name(keep=True).values()
@@ -102,7 +102,7 @@ def _parameters(name: str, given: Mapping[str, str], defaults: Mapping[str, str]
 
 
 def known_parameters(name: str, *, keep: bool = False) -> Mapping[str, Parameter]:
-    """The parameters of a type; with ``keep`` no one changes it until the transaction ends."""
+    """The parameters of a type. ``keep``: lock it against changes until the transaction ends."""
     if name in types.TYPES:
         return types.TYPES[name]
     lock = {"read": True, "key_share": True} if keep else None
@@ -115,7 +115,7 @@ def known_parameters(name: str, *, keep: bool = False) -> Mapping[str, Parameter
 def _check_stickiness(strategy: Strategy) -> None:
     asked = {"/parameters/stickiness": strategy.parameters.get("stickiness", "default")}
     if strategy.name not in types.TYPES:
-        asked = {}  # what a parameter of such a type means, only its applications know
+        asked = {}  # only applications know what a parameter of a custom type means
     refuse_unknown_stickiness(
         asked
         | {

@@ -1,7 +1,7 @@
 """The types of strategies, and the parameters of each: ``rollout``, ``userIds`` and so on.
 
-Values are kept as text. What is refused here would be misread by the engine that SDKs evaluate
-with, or could change the rule that it builds.
+Values are stored as text. The engine that SDKs evaluate with would misread the refused values, or
+they could change the rule that it builds.
 """
 
 import re
@@ -17,18 +17,18 @@ from app.catalogue.strategies.models import CustomParameter
 ROLLOUT = "flexibleRollout"
 EVERYONE = "default"
 ALWAYS_STICKY = ("default", "random", "userId", "sessionId")
-"""What every rollout can go by; context fields that allow it come on top."""
+"""Stickiness that every rollout supports, besides context fields that allow it."""
 LONGEST_LIST = 10_000
 LONGEST_GROUP = 100
 ALL = 100
-"""Percent."""
+"""The whole, in percent."""
 
 
 class Parameter(NamedTuple):
-    """``problem``: what is wrong with a value, if anything.
+    """``problem``: returns the error message for a value, or None.
 
-    ``default``: empty if the parameter must be given; None if it can be left out, or depends on
-    the feature.
+    ``default``: empty if the parameter is required; None if it can be omitted, or its default
+    depends on the feature.
     """
 
     problem: Callable[[str], str | None]
@@ -91,7 +91,7 @@ def of_custom(parameters: Sequence[CustomParameter]) -> dict[str, Parameter]:
 
 
 def problems(name: str, known: Mapping[str, Parameter], given: Mapping[str, str]) -> dict[str, str]:
-    """What is wrong with the parameters of a type, by name."""
+    """Error messages for parameters of a type, by name."""
     found = {}
     for key in sorted({*given, *known}):
         if key not in known:
@@ -104,7 +104,7 @@ def problems(name: str, known: Mapping[str, Parameter], given: Mapping[str, str]
 def in_full(
     known: Mapping[str, Parameter], given: Mapping[str, str], defaults: Mapping[str, str]
 ) -> dict[str, str]:
-    """The parameters of a type, with defaults for those that are not given, where there are any."""
+    """Parameters of a type: the given ones, and defaults of the others where there are any."""
     values = {
         key: given.get(key, defaults.get(key, parameter.default))
         for key, parameter in known.items()
@@ -131,7 +131,7 @@ CHECKS: Mapping[str, Callable[[str], str | None]] = MappingProxyType(
         "boolean": _boolean,
     }
 )
-"""By the kind of a custom parameter, as Unleash names them: what is wrong with a value."""
+"""``Parameter.problem`` by the kind of a custom parameter, as Unleash names them."""
 
 TYPES: Mapping[str, Mapping[str, Parameter]] = MappingProxyType(
     {
@@ -155,7 +155,7 @@ TYPES: Mapping[str, Mapping[str, Parameter]] = MappingProxyType(
         "gradualRolloutRandom": {"percentage": Parameter(_percentage, "100")},
     }
 )
-"""By the name that SDKs know."""
+"""Parameters of the built-in types, by the names that SDKs know."""
 
 DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -169,4 +169,4 @@ DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "gradualRolloutRandom": "A share of the requests; use flexibleRollout instead",
     }
 )
-"""What each of them is for."""
+"""Descriptions of the built-in types, by name."""

@@ -12,7 +12,7 @@ WHOLE, GAP, HUES = 1_000, 6, 8
 
 
 class RolloutState(StrEnum):
-    """Whom a feature reaches in an environment."""
+    """Who a feature reaches in an environment."""
 
     EVERYONE = "everyone"
     SOME = "some"
@@ -40,7 +40,7 @@ def summary(strategy: Strategy) -> str:
 
 
 def reach(strategies: Sequence[Strategy], *, enabled: bool) -> RolloutState:
-    """Whom these strategies reach together."""
+    """Who these strategies reach together."""
     if not enabled:
         return RolloutState.OFF
     shares = [
@@ -84,19 +84,19 @@ class Share(NamedTuple):
 
 
 def shares(variants: Sequence[Variant]) -> list[Share]:
-    """Variants, to draw in one bar."""
+    """Variants as parts of one bar."""
     return bar([(variant["name"], variant["weight"]) for variant in variants])
 
 
 def bar(parts: Sequence[tuple[str, int]]) -> list[Share]:
-    """Parts by their names and weights, of WHOLE together, to draw in one bar."""
-    found, start = [], 0
+    """Parts of one bar, from (name, weight) pairs that add up to at most WHOLE."""
+    drawn, start = [], 0
     for place, (name, weight) in enumerate(parts):
         percent = f"{weight / 10:.1f}".removesuffix(".0") + "%"
         gap = GAP if start + weight < WHOLE else 0
-        found.append(Share(name, percent, start, max(weight - gap, 0), place % HUES + 1))
+        drawn.append(Share(name, percent, start, max(weight - gap, 0), place % HUES + 1))
         start += weight
-    return found
+    return drawn
 
 
 def _is_limited(strategy: Strategy) -> bool:

@@ -43,7 +43,7 @@ Choices = dict[TagName, str]
 
 @bp.get("", needs=Permission.UPDATE_FEATURE)
 def choose(project_id: str) -> ResponseReturnValue:
-    """All tags, each to keep, to add to all or to remove from all features."""
+    """Show all tags: each is to keep, to add to all features, or to remove from all."""
     return _picker_page(project_id, request.args, NewTagForm(empty=True))
 
 
@@ -78,13 +78,13 @@ def update_choice(project_id: str) -> ResponseReturnValue:
 
 @bp.get("/review", needs=Permission.UPDATE_FEATURE)
 def review(project_id: str) -> ResponseReturnValue:
-    """What would change on each feature."""
+    """Show what would change on each feature."""
     return _review_page(project_id, ReasonForm())
 
 
 @bp.post("/review", needs=Permission.UPDATE_FEATURE)
 def apply(project_id: str) -> ResponseReturnValue:
-    """Apply the changes, if they are still what was shown."""
+    """Apply the changes, unless they differ from what the review showed."""
     selection, form = _selection(project_id), ReasonForm()
     edits = [_edit(selection, _choices(request.args))]
     shown = signing.read("review", _subject(project_id), request.form.get("plan", ""))
@@ -96,7 +96,7 @@ def apply(project_id: str) -> ResponseReturnValue:
 
 @bp.get("/done", needs=Permission.UPDATE_FEATURE)
 def done(project_id: str) -> str:
-    """What was changed, with the way to undo it."""
+    """Show what was changed, and offer to undo it."""
     batch_id = request.args.get("batch", "")
     edits = service.reversal(current_actor, project_id, batch_id)
     changed = sum(len(edit.features) for edit in edits)
@@ -107,19 +107,19 @@ def done(project_id: str) -> str:
         batch=batch_id,
         changed=changed,
         already=max(int(asked) - changed, 0) if is_number(asked) else 0,
-        groups=changes.grouped(_undone(edits)),
+        groups=changes.grouped(_changes_undone_by(edits)),
     )
 
 
 @bp.get("/undo", needs=Permission.UPDATE_FEATURE)
 def review_undo(project_id: str) -> ResponseReturnValue:
-    """What undoing a change of tags would change on each of its features."""
+    """Show what undoing a change of tags would do to each feature."""
     return _undo_page(project_id, ReasonForm())
 
 
 @bp.post("/undo", needs=Permission.UPDATE_FEATURE)
 def undo(project_id: str) -> ResponseReturnValue:
-    """Undo a change of tags: exactly what it changed."""
+    """Undo exactly what a change of tags did."""
     form = ReasonForm()
     edits = service.reversal(current_actor, project_id, request.args.get("batch", ""))
     shown = signing.read("review", _subject(project_id), request.form.get("plan", ""))
@@ -155,8 +155,8 @@ def _picker_page(
         to="tags",
         action=url_for(".update_choice", project_id=project_id),
         types=types,
-        type_choices=[(one.name, one.name) for one in types],
-        hues={one.name: one.hue for one in types},
+        type_choices=[(tag_type.name, tag_type.name) for tag_type in types],
+        hues={tag_type.name: tag_type.hue for tag_type in types},
         palette=palette,
         offered=len(palette.tags),
         choices=choices,
@@ -164,7 +164,7 @@ def _picker_page(
         number_of_changes=len(choices),
         text=text or "",
         type=type or "",
-        creatable=_creatable(text, type, {one.name for one in types}),
+        creatable=_creatable(text, type, {tag_type.name for tag_type in types}),
         near=near if similar else None,
         similar=similar,
         api_body=tagging_body(selection.names, edit),
@@ -174,12 +174,12 @@ def _picker_page(
 
 
 def _creatable(text: str | None, type: str | None, types: Collection[str]) -> TagName | None:
-    """The tag that the text of the filter names, if there is none yet."""
+    """The tag that the text of the filter names, if it doesn't exist yet."""
     if not text:
         return None
     named = text if text.partition(":")[0] in types else f"{type or SIMPLE}:{text}"
-    [*found] = _parse_tags([named])
-    return next((tag for tag in found if tag.type in types and not tags.ids_of([tag])), None)
+    new = (tag for tag in _parse_tags([named]) if tag.type in types and not tags.ids_of([tag]))
+    return next(new, None)
 
 
 def _review_page(
@@ -221,7 +221,7 @@ def _preview_page(
     shown: PlannedChanges | None,
     **context: Any,
 ) -> ResponseReturnValue:
-    """``shown``: what the page showed before, if that changed and was refused."""
+    """``shown``: the facts of the page that was confirmed, after a refusal; else None."""
     preview = service.preview(current_actor, project_id, edits)
     facts, unchanged = preview.facts, preview.unchanged
     marked = changes.differing(shown, facts) if shown is not None else set()
@@ -262,8 +262,8 @@ def _edit(selection: ResolvedSelection, choices: Choices) -> Edit:
     )
 
 
-def _undone(edits: list[Edit]) -> PlannedChanges:
-    """What a batch changed, by the edits that undo it."""
+def _changes_undone_by(edits: list[Edit]) -> PlannedChanges:
+    """Changes that a batch made, derived from the edits that undo it."""
     return [
         [name, [str(tag) for tag in edit.removed], [str(tag) for tag in edit.added]]
         for edit in edits
@@ -272,7 +272,7 @@ def _undone(edits: list[Edit]) -> PlannedChanges:
 
 
 def _choices(source: MultiDict[str, str]) -> Choices:
-    """The choices in the lists of an address and the radios of a form."""
+    """Choices from the lists of an address or the radios of a form."""
     choices = dict.fromkeys(_parse_tags(source.getlist(ADD)), ADD)
     choices |= dict.fromkeys(_parse_tags(source.getlist(REMOVE)), REMOVE)
     for name, choice in source.items():
@@ -288,7 +288,7 @@ def _address(selection: str, choices: Choices, asked: dict[str, str]) -> MultiDi
 
 
 def _values(state: MultiDict[str, str]) -> dict[str, Any]:
-    """For ``url_for``."""
+    """The values for ``url_for``."""
     return state.to_dict(flat=False)
 
 

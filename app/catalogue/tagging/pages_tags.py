@@ -33,7 +33,7 @@ def show(tag_id: int) -> str:
 
 @bp.post("/<id:tag_id>", needs=Permission.UPDATE_TAG_TYPE)
 def choose_name(tag_id: int) -> ResponseReturnValue:
-    """Lead to the review of the new name."""
+    """Redirect to the review of the new name."""
     form = NewNameForm(renaming.get(tag_id), tags.types())
     if form.validate_on_submit():
         name = {"type": form.values["type"], "value": form.values["value"]}
@@ -113,7 +113,7 @@ def rename_type(name: str) -> ResponseReturnValue:
 
 @bp.post("/types/<key:name>/rename/<key:to>", needs=Permission.UPDATE_TAG_TYPE)
 def rename_type_back(name: str, to: str) -> Response:
-    """Undo a rename."""
+    """Undo a rename of a tag type."""
     form, back = ButtonForm(), redirect_to("tag_pages.show_type", name=name)
     if not submitted(form, lambda: renaming_types.rename(current_actor, name, to)):
         return flash_errors(form, back)

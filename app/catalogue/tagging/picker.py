@@ -50,7 +50,7 @@ def palette(
     text: str | None,
     type: str | None,
 ) -> Palette:
-    """New tags first, then all tags on the features, then OFFERED others of those that match."""
+    """New tags, then tags on the features, then at most OFFERED other tags that match."""
     on = queries.tag_counts(feature_ids)
     found, total = queries.tags(actor, text=text, type=type, limit=OFFERED + len(on))
     others = [row for row in found if row.id not in on][:OFFERED]
@@ -64,7 +64,7 @@ def palette(
             "On these features",
             [TagRow(TagName(row.type, row.value), on[row.id], row.used) for row in applied],
         ),
-        *(TagGroup(one.name, by_type[one.name], one.description) for one in types),
+        *(TagGroup(each.name, by_type[each.name], each.description) for each in types),
     ]
     return Palette([group for group in groups if group.rows], total)
 

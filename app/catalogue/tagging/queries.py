@@ -28,7 +28,7 @@ def tag_counts(feature_ids: Collection[int]) -> dict[int, int]:
 
 
 def tags(actor: Actor, *, text: str | None, type: str | None, limit: int) -> tuple[list[Any], int]:
-    """Rows of (id, type, value, used) of tags that match, by type, and the number of all.
+    """Rows of (id, type, value, used) of the first tags that match, and the number of all.
 
     ``used`` counts the features that the actor can see.
     """
@@ -39,7 +39,7 @@ def tags(actor: Actor, *, text: str | None, type: str | None, limit: int) -> tup
 def tags_with_ids(
     actor: Actor, ids: Collection[int], *, text: str | None = None, type: str | None = None
 ) -> list[Any]:
-    """The same rows of those of these tags that match."""
+    """Rows like those of ``tags``, for the tags among the ids that match."""
     query = _matching(actor, text, type)
     found: list[Any] = []
     for chunk in chunks(ids):

@@ -39,7 +39,7 @@ class UseCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What replacing a tag by another would do. ``is_merge``: the other tag exists."""
+    """Plan to replace a tag by another. ``is_merge``: the other tag exists already."""
 
     tag: TagName
     to: TagName
@@ -48,7 +48,7 @@ class Replacement:
 
     @property
     def facts(self) -> list[Any]:
-        """For a review that is confirmed exactly as it was shown."""
+        """The plan as JSON values: a review signs them, so that exactly they are confirmed."""
         return [self.tag, self.to, self.is_merge, self.uses]
 
 
@@ -88,7 +88,7 @@ def usage_count(actor: Actor, tag_id: int) -> UseCount:
 
 
 def preview(actor: Actor, tag: TagName, to: TagName) -> Replacement:
-    """What ``rename`` or ``merge`` would do; nothing is changed."""
+    """Dry run of ``rename`` or ``merge``."""
     return _plan(actor, tag, to, tags.ids_of([tag, to]))
 
 
@@ -204,7 +204,7 @@ def _record(
 
 
 def record_on_features(actor: Actor, batch: str, changes: Iterable[TagChange]) -> None:
-    """Record what an act changed on each feature."""
+    """Record the changes of tags on each feature, as parts of a batch."""
     payloads = (
         EventPayload(
             project=change.project,
@@ -220,7 +220,7 @@ def record_on_features(actor: Actor, batch: str, changes: Iterable[TagChange]) -
 
 
 def _recorded(batch: str) -> dict[str, TagChange]:
-    """What a batch changed on each feature, by its name."""
+    """Changes of tags that a batch made, by feature name."""
     query = sa.select(Event).where(
         Event.batch_id == batch, Event.type == EventType.FEATURE_TAGS_CHANGED
     )
@@ -254,7 +254,7 @@ def _with_other(other_id: int | None) -> sa.Select[int, str, str, bool]:
 def refuse_without_permission(
     actor: Actor, project_ids: Iterable[str], which: str = "this tag"
 ) -> None:
-    """A tag belongs to all projects that use it, so the actor must be able to change them all."""
+    """Refuse unless the actor can change all projects, since a tag belongs to all that use it."""
     if not all(actor.may(Permission.UPDATE_FEATURE, id) for id in project_ids):
         raise NoAccess(
             f"You need the permission {Permission.UPDATE_FEATURE} in every project with a feature "

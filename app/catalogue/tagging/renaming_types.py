@@ -19,7 +19,7 @@ from app.core.events.event_types import EventType
 
 
 class Scope(NamedTuple):
-    """On how many features, in how many projects, the tags of a type are."""
+    """Numbers of the tags of a type, and of the features and projects with such tags."""
 
     tags: int
     features: int
@@ -35,7 +35,7 @@ class _Tagged(NamedTuple):
 
 
 def reach(actor: Actor, name: str) -> Scope:
-    """What ``rename`` would change.
+    """Numbers of things that ``rename`` would change.
 
     Raises:
         NoAccess: when the actor can't change features of all these projects.
@@ -49,7 +49,7 @@ def reach(actor: Actor, name: str) -> Scope:
 
 
 def rename(actor: Actor, name: str, to: str) -> TagType:
-    """Give a tag type a name that no other has, and with it each of its tags."""
+    """Rename a tag type, and with it each of its tags."""
     old = tags.get_type(name)
     if name == SIMPLE:
         raise Conflict(f"The tag type {SIMPLE!r} is the default type and cannot be renamed.")
@@ -59,6 +59,7 @@ def rename(actor: Actor, name: str, to: str) -> TagType:
     projects = {each.project for each in values}
     renaming.refuse_without_permission(actor, projects, "a tag of this type")
     queries.lock({each.id for each in values})
+    # Tags refer to their type, so insert the new type first and delete the old one last.
     new = TagType(name=to, description=old.description, hue=old.hue)
     save(new, if_taken=NameExists(f"A tag type named {to!r} already exists.", field="to"))
     db.session.execute(sa.update(Tag).where(Tag.type == name).values(type=to))

@@ -26,7 +26,7 @@ from app.core.words import listed
 
 @dataclass(slots=True)
 class TagChange:
-    """The tags that are really added to and removed from one feature."""
+    """Tags that are actually added to and removed from one feature."""
 
     added: list[TagName] = field(default_factory=list)
     removed: list[TagName] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Preview:
 
     @property
     def facts(self) -> PlannedChanges:
-        """Every feature that changes, with its changes."""
+        """The changes that a review shows and confirms."""
         return [
             [name, [str(tag) for tag in change.added], [str(tag) for tag in change.removed]]
             for name in self.changing
@@ -74,16 +74,20 @@ def change(
     added: Collection[TagName],
     removed: Collection[TagName],
 ) -> dict[str, TagChange]:
-    """Add tags to all these features and remove others; the changes by feature name."""
+    """Add tags to all these features and remove others. Return the changes by feature name."""
     return apply(actor, project_id, [Edit(features, added, removed)])[1]
 
 
 def apply(
     actor: Actor, project_id: str, edits: Collection[Edit], *, shown: PlannedChanges | None = None
 ) -> tuple[str, dict[str, TagChange]]:
-    """Apply several edits at once; the id of the batch, and the changes by feature name.
+    """Apply several edits at once. Return the id of the batch and the changes by feature name.
 
-    With ``shown``, the facts of a preview, exactly these changes are made or none.
+    ``shown``: facts of the preview that was confirmed.
+
+    Raises:
+        ChangedSinceReview: when the edits would no longer change exactly what is in ``shown``.
+
     """
     ids = _known_tags(edits)
     names = _lock(actor, project_id, edits)
@@ -106,7 +110,7 @@ def apply(
 
 
 def preview(actor: Actor, project_id: str, edits: Collection[Edit]) -> Preview:
-    """What ``apply`` would do; changes nothing."""
+    """Dry run of ``apply``."""
     known = _known_tags(edits)
     projects.require(actor, project_id)
     wanted = {name for edit in edits for name in edit.features}
@@ -120,14 +124,11 @@ def preview(actor: Actor, project_id: str, edits: Collection[Edit]) -> Preview:
             changes[name].removed += sorted(set(edit.removed) & after[name])
             after[name] = (after[name] | set(edit.added)) - set(edit.removed)
     added = {tag for edit in edits for tag in edit.added}
-    return Preview(
-        changes,
-        sorted(added - known.keys()),
-    )
+    return Preview(changes, sorted(added - known.keys()))
 
 
 def reversal(actor: Actor, project_id: str, batch_id: str) -> list[Edit]:
-    """The edits that undo a batch.
+    """Edits that undo a batch.
 
     Raises:
         NotFound: when the batch changed no tags in this project.
@@ -149,7 +150,7 @@ def reversal(actor: Actor, project_id: str, batch_id: str) -> list[Edit]:
 
 
 def _lock(actor: Actor, project_id: str, edits: Collection[Edit]) -> dict[int, str]:
-    """Lock all features of the edits for this transaction; their names by id."""
+    """Lock all features of the edits for this transaction. Return their names by id."""
     projects.require_for_content(actor, project_id)
     wanted = {name for edit in edits for name in edit.features}
     found = queries.find(project_id, wanted)
@@ -161,7 +162,7 @@ def _lock(actor: Actor, project_id: str, edits: Collection[Edit]) -> dict[int, s
 
 
 def _known_tags(edits: Collection[Edit]) -> dict[TagName, int]:
-    """The ids of the tags that exist; the types of all others must exist."""
+    """Ids of the tags that exist. Refuse the others if their type doesn't exist."""
     named = {tag for edit in edits for part in (edit.added, edit.removed) for tag in part}
     known = tags.ids_of(named, keep=True)
     if types := {tag.type for tag in named - known.keys()}:
@@ -186,23 +187,25 @@ def _refuse_types(unknown: Collection[str], edit: Edit) -> None:
 
 
 def _add(features: Collection[int], new: Collection[int]) -> list[tuple[int, int]]:
-    """Add every tag to every feature; the pairs that are new."""
+    """Add every tag to every feature. Return the (feature id, tag id) pairs that are new."""
     if not new:
         return []
     return [*_insert_pairs(db.engine.dialect.name).rows(features, tags=list(new))]
 
 
 def _remove(features: Collection[int], old: Collection[int]) -> list[tuple[int, int]]:
-    """Remove every tag from every feature; the pairs that existed."""
+    """Remove every tag from every feature. Return the (feature id, tag id) pairs that existed."""
     return [*_delete_pairs.rows(features, tags=list(old))] if old else []
 
 
 @cache
 def _insert_pairs(_dialect: str) -> OnList:
+    """Build the statement once for each database, whose ``insert_if_absent`` differ."""
+
     def build(is_among: Condition) -> sa.Executable:
         wanted = (
             sa.select(Feature.id, Tag.id)
-            .join(Tag, sa.true())  # a cross join
+            .join(Tag, sa.true())  # a cross join: every feature with every tag
             .where(is_among(Feature.id), Tag.id.in_(any_of("tags")))
             .order_by(Feature.id, Tag.id)
         )

@@ -18,11 +18,11 @@ from app.core.db import db
 from app.core.words import nfc
 
 COMPARED = 5_000
-"""How many tags are compared at most."""
+"""Limit for the tags that are compared."""
 LONG = 5
-"""Letters of a tag in which one letter more or less is more likely a slip than another word."""
+"""Minimum length of words in which one other letter is more likely a typo than another word."""
 MANY = 20
-"""So many words that differ in one letter are meant to."""
+"""So many words that differ in one letter are no typos, but meant to."""
 
 _digits = re.compile(r"\d+")
 _punctuation = re.compile(r"[\W_]+")
@@ -53,13 +53,13 @@ class Pair:
 
 
 def pairs(actor: Actor) -> list[Pair]:
-    """All pairs, those that differ least first. Features that the actor can't see don't count."""
+    """All pairs, sorted from the least difference. Only features that the actor can see count."""
     found = service.search(actor, limit=COMPARED, offset=0, sort="-used").items
     return pairs_in(Used(row.id, TagName(row.type, row.value), row.used) for row in found)
 
 
 def likely() -> list[Pair]:
-    """Those that mean the same word for certain. Uses are not counted: of many, the oldest."""
+    """Pairs that certainly mean the same word, among the COMPARED oldest tags. Uses count as 0."""
     query = sa.select(Tag.id, Tag.type, Tag.value).order_by(Tag.id).limit(COMPARED)
     found = db.session.execute(query)
     tags = (Used(id, TagName(type, value), 0) for id, type, value in found)
@@ -71,10 +71,10 @@ def pairs_in(tags: Iterable[Used]) -> list[Pair]:
     words: defaultdict[tuple[str, str], list[Used]] = defaultdict(list)
     for each in tags:
         words[each.tag.type, _word(each.tag.value)].append(each)
-    found = [pair for same in words.values() for pair in _spellings(same)]
-    mains = {key: max(same, key=_weight) for key, same in words.items()}
+    found = [pair for spellings in words.values() for pair in _with_main(spellings)]
+    mains = {key: max(spellings, key=_weight) for key, spellings in words.items()}
     found += [
-        _pair(mains[one], mains[other], NameDifference.LETTER) for one, other in _slips(mains)
+        _pair(mains[one], mains[other], NameDifference.LETTER) for one, other in _typos(mains)
     ]
     order = list(NameDifference)
     return sorted(
@@ -82,18 +82,19 @@ def pairs_in(tags: Iterable[Used]) -> list[Pair]:
     )
 
 
-def _spellings(same: list[Used]) -> Iterator[Pair]:
-    """Each spelling of a word beside the one that is used most."""
-    main = max(same, key=_weight)
-    for each in same:
+def _with_main(spellings: list[Used]) -> Iterator[Pair]:
+    """Pair each spelling of a word with the one that is used most."""
+    main = max(spellings, key=_weight)
+    for each in spellings:
         if each is not main:
             yield _pair(each, main, _difference(each.tag.value, main.tag.value))
 
 
-def _slips(words: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-    """Pairs of words of one type that a letter more, less, other or exchanged makes alike.
+def _typos(words: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Pairs of words of one type that differ in one letter: added, missing, other or swapped.
 
-    Such words have a text in common that is left when one letter is taken from each, or none.
+    If at most one letter is deleted from each of such words, the same text can be left. Only words
+    with a common text are compared, not all with all.
     """
     left: defaultdict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
     for type, word in words:
@@ -103,6 +104,7 @@ def _slips(words: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], 
     groups = (sorted(near) for near in left.values() if len(near) < MANY)
     seen = {pair for near in groups for pair in combinations(near, 2)}
     for one, other in sorted(seen):
+        # Words like team1 and team2 differ on purpose.
         is_number = _digits.sub("", one[1]) == _digits.sub("", other[1])
         if not is_number and OSA.distance(one[1], other[1], score_cutoff=1) <= 1:
             yield one, other
@@ -114,7 +116,7 @@ def _pair(one: Used, other: Used, difference: NameDifference) -> Pair:
 
 
 def _weight(each: Used) -> tuple[int, int]:
-    """The more it is used, the more it weighs; of two alike the older one."""
+    """Sort key: the tag with more uses ranks higher, and of two with as many the older one."""
     return each.used, -each.id
 
 
@@ -135,7 +137,7 @@ def _plain(value: str) -> str:
 
 
 def _word(value: str) -> str:
-    """Without what makes no other word of it: case, punctuation and a plural."""
+    """The value without case, punctuation and plural ending, which make no other word of it."""
     plain = _plain(value) or _folded(value)
     if len(plain) < LONG or plain.endswith("ss"):
         return plain

@@ -26,7 +26,7 @@ class TagName(NamedTuple):
 
 
 class TagType(Model):
-    """A group of tags. ``hue`` is the number of its colour, 1 to HUES."""
+    """A group of tags. ``hue``: number of its colour, 1 to HUES."""
 
     __tablename__ = "tag_types"
 

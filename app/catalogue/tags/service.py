@@ -21,19 +21,19 @@ _by_name = sa.select(Tag.id, Tag.type, Tag.value).where(
 )
 
 _by_name_kept = _by_name.with_for_update(read=True, key_share=True)
-# In one order for all, or two transactions could wait for each other.
+# In the same order for every transaction, or two of them could deadlock.
 _by_name_locked = _by_name.order_by(Tag.id).with_for_update()
 
 
 class TypeChanges(TypedDict, total=False):
-    """Fields of an update. Those left out stay as they are; None clears."""
+    """Fields of an update. Omitted fields keep their value; None clears one."""
 
     description: str | None
     hue: int
 
 
 class Filters(TypedDict, total=False):
-    """What a list of tags can be filtered and sorted by."""
+    """Filters and order of a list of tags."""
 
     text: str
     type: str
@@ -87,7 +87,7 @@ def create_type(
 
 
 def update_type(actor: Actor, tag_type: TagType, **changes: Unpack[TypeChanges]) -> bool:
-    """Change a tag type from ``get_type``; whether that changed anything."""
+    """Change a tag type from ``get_type``. Return whether anything changed."""
     before = tag_type.snapshot()
     for key, value in changes.items():
         setattr(tag_type, key, value)
@@ -155,7 +155,7 @@ def type_uses() -> dict[str, int]:
 
 
 def remove_type(actor: Actor, tag_type: TagType) -> None:
-    """Delete a tag type and its tags, which no feature may have."""
+    """Delete a tag type with its tags. Refuse if a feature has one of them."""
     if tag_type.name == SIMPLE:
         raise Conflict(f"The tag type {SIMPLE!r} is the default type and cannot be deleted.")
     impact = deletion_impact(actor, tag_type.name)
@@ -177,7 +177,7 @@ def hues() -> dict[str, int]:
 
 
 def unknown_types(names: set[str]) -> set[str]:
-    """Those of the names that are not a tag type."""
+    """Names among these that no tag type has."""
     return names.difference(db.session.scalars(sa.select(TagType.name)))
 
 
@@ -186,18 +186,18 @@ def ids_of(
 ) -> dict[TagName, int]:
     """The ids of the tags that exist.
 
-    Until the transaction ends no other one can rename or delete them with ``keep``, nor use them
-    with ``lock``.
+    ``keep``: lock them against renaming and deletion until the transaction ends. ``lock``: also
+    against use by others.
     """
     statement = _by_name_locked if lock else _by_name_kept if keep else _by_name
     found: dict[TagName, int] = {}
-    for chunk in chunks(tags, CHUNK // 2):
+    for chunk in chunks(tags, CHUNK // 2):  # each tag takes two parameters
         found |= {TagName(type, value): id for id, type, value in rows(statement, tags=chunk)}
     return found
 
 
 def make(tags: Collection[TagName]) -> dict[TagName, int]:
-    """Create the tags that do not exist yet; the ids of all of them."""
+    """Create the tags that don't exist yet. Return the ids of all."""
     if not tags:
         return {}
     ordered = sorted(tags)  # the same order for every writer, or two could deadlock

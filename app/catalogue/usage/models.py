@@ -13,21 +13,21 @@ MAX_NAME = 255
 
 
 class Span(StrEnum):
-    """What a row of counts covers, from its ``start``."""
+    """Period that a row of counts covers, from its ``start``."""
 
     HOUR = "hour"
     DAY = "day"
 
 
 class Application(Model):
-    """What asks for features through an SDK, by the name it gives itself."""
+    """An application that asks for features through an SDK, by the name that it reports."""
 
     __tablename__ = "applications"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(MAX_NAME), unique=True)
     strategies: Mapped[list[str]] = mapped_column(JSON(none_as_null=True))
-    """The types of strategy that it can evaluate, as it said when it started."""
+    """Types of strategy that it can evaluate, as it reported when it started."""
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
     __table_args__ = (at_most("name", MAX_NAME), NEVER_REUSE_IDS)
@@ -114,7 +114,7 @@ class FeatureSeen(Model):
 
 
 class UnknownFeature(Model):
-    """A name that an application asks for, and that no feature has which its token reads."""
+    """A name that an application asks for, but that no feature has which its token can read."""
 
     __tablename__ = "unknown_features"
 

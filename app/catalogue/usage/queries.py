@@ -1,4 +1,4 @@
-"""Reading what applications reported. Here features are known by their ids alone."""
+"""Reading what applications reported. Features are given by their ids."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -13,9 +13,9 @@ from app.core.db import db
 from app.core.lists import OnList
 
 RECENT = timedelta(hours=24)
-"""Instances heard of since then count as running."""
+"""Instances seen within this time count as running."""
 ASKED_FOR = timedelta(days=7)
-"""An application that asked for a feature since then may still need it."""
+"""An application that asked for a feature within this time may still need it."""
 
 
 class PlaceUse(NamedTuple):
@@ -90,7 +90,7 @@ _applications = OnList(
 
 
 def last_hour() -> datetime:
-    """Where the last hour begins. Only whole hours are known: it is this one and the one before."""
+    """Start of the last hour. Counts are by full hours, so it is this one and the one before."""
     return utcnow().replace(minute=0, second=0, microsecond=0) - timedelta(hours=1)
 
 
@@ -105,13 +105,14 @@ def by_place(ids: Collection[int]) -> dict[tuple[int, str], PlaceUse]:
 
 
 def demand(ids: Collection[int]) -> dict[int, Demand]:
-    """Those of the features that were ever asked for, in at most two statements."""
+    """Demand by feature id, if ever asked for, in at most two statements."""
     latest: dict[int, datetime] = {}
     for id, _, at in _seen.rows(ids):
         latest[id] = max(at, latest.get(id, at))
     since = utcnow() - ASKED_FOR
     recent = [id for id, at in latest.items() if at >= since]
-    counts = dict(_applications.rows(recent, since=_midnight(since)) if recent else ())
+    midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)  # where its row begins
+    counts = dict(_applications.rows(recent, since=midnight) if recent else ())
     return {id: Demand(at, counts.get(id, 0)) for id, at in latest.items()}
 
 
@@ -166,7 +167,3 @@ def instances(
     if environment is not None:
         query = query.where(Instance.environment == environment)
     return db.session.scalars(query.order_by(Instance.last_seen_at.desc(), Instance.id)).all()
-
-
-def _midnight(at: datetime) -> datetime:
-    return at.replace(hour=0, minute=0, second=0, microsecond=0)

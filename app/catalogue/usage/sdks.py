@@ -1,4 +1,4 @@
-"""SDKs by the names they give themselves, and the newest major version known of each."""
+"""SDKs by the names that they report, and the newest known major version of each."""
 
 import re
 from collections.abc import Iterable
@@ -60,7 +60,7 @@ class Sdk:
 
     @property
     def newest(self) -> int | None:
-        """The major version to update to; None if this one is, or nothing is known about it."""
+        """The major version to update to; None if this one is new enough or unknown."""
         major = _major(self.version)
         if self._known is None or major is None or int(major[1]) >= self._known.newest:
             return None

@@ -1,4 +1,4 @@
-"""Writing down what applications reported, and forgetting it again."""
+"""Storing what applications reported, and pruning it."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -28,14 +28,14 @@ RETENTION = {Span.HOUR: timedelta(hours=48), Span.DAY: timedelta(days=90)}
 INSTANCES_KEPT = timedelta(days=7)
 UNKNOWN_KEPT = timedelta(days=7)
 MOST_UNKNOWN = 1_000
-"""Names of features that don’t exist: an application could make up any number of them."""
+"""Limit for names of features that don’t exist: an application could make up any number."""
 
 
 class Counted(NamedTuple):
-    """What is counted together: an hour, an environment, a feature’s name, an application’s.
+    """Key of a counter: an hour, an environment, the names of a feature and an application.
 
-    ``projects``: those of the token that it was reported with, whose features alone are counted;
-    None for all.
+    ``projects``: of the token that it was reported with. Only their features are counted; None for
+    all.
     """
 
     hour: datetime
@@ -69,9 +69,9 @@ class Running(NamedTuple):
 class Report:
     """What applications reported in a few seconds.
 
-    ``counts``: how often on and off. ``variants``: how often, by what is counted and the variant.
-    ``instances``: when each was last heard of, and its SDK. ``tokens``: when an application last
-    used one, by the token's id and the application. ``strategies``: by application.
+    ``counts``: numbers of on and off. ``variants``: numbers by counter and variant. ``instances``:
+    time and SDK of the latest request. ``tokens``: time of the latest use, by the token's id and
+    the application. ``strategies``: types that can be evaluated, by application.
     """
 
     counts: dict[Counted, tuple[int, int]] = field(default_factory=dict)
@@ -100,10 +100,9 @@ _set_strategies = (
 
 
 def write(report: Report) -> None:
-    """Add what was reported to what is known.
+    """Store a report.
 
-    Rows are written in the order of their keys, so that several servers never wait for each other
-    in a circle.
+    Rows are written in the order of their keys, so that several servers never deadlock.
     """
     environments = set(db.session.scalars(sa.select(Environment.name)))
     counts = {key: n for key, n in report.counts.items() if key.environment in environments}
@@ -139,7 +138,7 @@ def write(report: Report) -> None:
 
 
 def prune() -> None:
-    """Forget one hour or day of counts that is too old, and who was not heard of for long."""
+    """Delete the oldest hour and day of counts if they are too old, and rows unseen for long."""
     now = utcnow()
     for model in (Usage, VariantUsage):
         for span, kept in RETENTION.items():
@@ -157,7 +156,7 @@ def prune() -> None:
 
 
 def _applications(names: Collection[str]) -> dict[str, int]:
-    """The ids of applications; new ones get one."""
+    """Ids of applications by name. Insert the ones that don't exist yet."""
     if not names:
         return {}
     known = dict(_ids_of_applications.rows(names))
@@ -170,7 +169,7 @@ def _applications(names: Collection[str]) -> dict[str, int]:
 
 
 def _readable(keys: Collection[Counted]) -> dict[Counted, int]:
-    """The ids of the features that exist and that the tokens read."""
+    """Ids of features that exist and that the tokens read, by counter."""
     found = _features.rows({key.feature for key in keys}) if keys else ()
     known = {name: (id, project_id) for name, id, project_id in found}
     ids = {}
@@ -246,7 +245,7 @@ def _write_unknown(keys: Iterable[Counted], applications: Mapping[str, int]) -> 
 def _places(
     key: Counted, ids: Mapping[Counted, int], applications: Mapping[str, int]
 ) -> list[tuple[Any, ...]]:
-    """The keys of the two rows that count it: of the hour and of the day."""
+    """Keys of the two rows that a counter is added to: of the hour and of the day."""
     starts = {Span.HOUR: key.hour, Span.DAY: key.hour.replace(hour=0)}
     id, application = ids[key], applications[key.application]
     return [(id, key.environment, span, start, application) for span, start in starts.items()]
@@ -272,7 +271,7 @@ def _write(
     latest: tuple[str, ...] = (),
     first: tuple[str, ...] = (),
 ) -> None:
-    """Write rows in an order that is the same for all writers; see ``upsert``."""
+    """Upsert rows in the order of their keys, which is the same for all writers."""
     key = [column.name for column in sa.inspect(model).primary_key]
     ordered = sorted(rows, key=lambda row: [str(row[name]) for name in key])
     if ordered:

@@ -13,7 +13,7 @@ from app.core.lists import OnList
 
 RETENTION = timedelta(days=7)
 MOST_APPLICATIONS = 100
-"""Of one token: an application could make up any number of names for itself."""
+"""For each token: an application could make up any number of names for itself."""
 
 _uses = OnList(
     lambda is_among: (
@@ -25,7 +25,7 @@ _uses = OnList(
 
 
 class FirstContact(NamedTuple):
-    """The application that used a token before all others."""
+    """The first application that used a token."""
 
     application: str
     at: datetime
@@ -34,9 +34,9 @@ class FirstContact(NamedTuple):
 def rows(
     uses: Mapping[tuple[int, str], datetime], applications: Mapping[str, int]
 ) -> Iterator[dict[str, Any]]:
-    """What to write of uses, which are known by the id of a token and the name of an application.
+    """Rows to upsert. ``uses``: by the id of a token and the name of an application.
 
-    Applications that are known for a token always count, new ones only up to MOST_APPLICATIONS.
+    Known applications of a token always count, new ones only up to MOST_APPLICATIONS.
     """
     known: dict[int, set[int]] = {}
     for id, application_id in _uses.rows({id for id, _ in uses}) if uses else ():
@@ -45,7 +45,7 @@ def rows(
             of_token.add(application_id)
     for (id, name), at in sorted(uses.items()):
         if id not in known:
-            continue  # from before the database was restored
+            continue  # a token that the restored database doesn't have
         of_token, application_id = known[id], applications[name]
         if application_id in of_token or len(of_token) < MOST_APPLICATIONS:
             of_token.add(application_id)
@@ -54,7 +54,7 @@ def rows(
 
 
 def first_contact(token_id: int) -> FirstContact | None:
-    """Which application used a token first, of those that are known; None if none did."""
+    """The known application that used a token first; None if none did."""
     query = (
         sa.select(Application.name, TokenUse.first_seen_at)
         .join(TokenUse, TokenUse.application_id == Application.id)

@@ -9,7 +9,7 @@ from app.core.db import Model
 class Visit(Model):
     """When a person last opened a project or a feature; only the latest of each person are kept.
 
-    ``feature_id``: 0 for the project itself, because a part of a key can't be NULL.
+    ``feature_id``: 0 for the project itself, because a part of a primary key can't be NULL.
     """
 
     __tablename__ = "visits"

@@ -1,6 +1,6 @@
-"""Visits that are written after their requests, together with others.
+"""Buffer of visits, which are written in batches after their requests.
 
-They are a convenience: what can't be written is dropped.
+They are a convenience: visits that can't be written are dropped.
 """
 
 import threading
@@ -14,9 +14,9 @@ from app.core.db import transact
 
 SECONDS = 1.0
 AGAIN = timedelta(minutes=1)
-"""So long the place where someone was last needs no writing if they open it again."""
+"""Opening the last place again within this time isn't written again."""
 MAX_PENDING = 10_000
-"""How many people’s last places are remembered, and how many visits may wait."""
+"""Limit for the people whose last place is remembered, and for the visits that wait."""
 
 
 class PendingVisits:
@@ -30,24 +30,24 @@ class PendingVisits:
         self._not_before = 0.0
 
     def add(self, place: VisitedPlace) -> None:
-        """Let a visit be written with the next ones, unless this person was just there."""
+        """Buffer a visit, unless this person was at the place within AGAIN."""
         now = utcnow()
         with self._lock:
             last = self._last.get(place.account_id)
             if last is not None and last[0] == place and now - last[1] < AGAIN:
                 return
-            for known in (self._last, self._waiting):
-                if len(known) >= MAX_PENDING:
-                    known.clear()
+            for buffer in (self._last, self._waiting):
+                if len(buffer) >= MAX_PENDING:
+                    buffer.clear()
             self._last[place.account_id] = (place, now)
             self._waiting[place] = now
 
     def is_due(self) -> bool:
-        """Whether something waits and the last writing was long enough ago."""
+        """Whether visits wait, and the last write was at least ``seconds`` ago."""
         return bool(self._waiting) and time.monotonic() >= self._not_before
 
     def write(self) -> None:
-        """Write what waits, in a transaction of its own."""
+        """Write the waiting visits in a transaction of their own."""
         with self._lock:
             due, self._waiting = self._waiting, {}
             self._not_before = time.monotonic() + self.seconds

@@ -1,4 +1,4 @@
-"""Noting which projects and features people open, after their pages are made."""
+"""Recording which projects and features people open, after their pages are rendered."""
 
 from http import HTTPStatus
 
@@ -23,7 +23,7 @@ def init_app(app: Flask) -> None:
 
 
 def write_pending() -> None:
-    """Write what waits in this process."""
+    """Write the waiting visits of this process."""
     _waiting().write()
 
 
@@ -37,7 +37,7 @@ def _note(response: Response) -> Response:
 
 
 def _write(_error: BaseException | None) -> None:
-    """Write what waits, if no one else is writing."""
+    """Write the waiting visits, unless that would have to wait for others or for disk space."""
     if not _waiting().is_due() or must_wait_to_write():
         return
     try:

@@ -1,4 +1,4 @@
-"""Which projects and features people opened last: of each person the MAX_VISITS latest."""
+"""The projects and features that people opened last: MAX_VISITS for each person."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -24,7 +24,7 @@ class VisitedPlace(NamedTuple):
 
 
 class Visited(NamedTuple):
-    """A project or a feature that someone opened, as it is now."""
+    """A project or a feature that someone opened, with its current names and state."""
 
     project_id: str
     project: str
@@ -47,7 +47,7 @@ _older = sa.delete(Visit).where(
 
 
 def record(seen: Mapping[VisitedPlace, datetime]) -> None:
-    """Store when places were last opened, and forget what each person opened long before."""
+    """Store when places were last opened. Delete all but the MAX_VISITS latest of each person."""
     names = {place.feature for place in seen if place.feature is not None}
     query = sa.select(Feature.name, Feature.id).where(Feature.name.in_(names))
     known: dict[str | None, int] = {None: 0}
@@ -67,7 +67,7 @@ def record(seen: Mapping[VisitedPlace, datetime]) -> None:
 
 
 def recent(actor: Actor, limit: int) -> list[Visited]:
-    """What the actor opened last and can still see, latest first."""
+    """Places that the actor opened last and can still see, latest first."""
     query = (
         sa.select(
             Project.id,
