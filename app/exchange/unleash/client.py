@@ -26,10 +26,10 @@ SECONDS = 60.0
 MAX_ANSWER = 200_000_000
 SETTING = "FLAGSTAFF_IMPORT_HOSTS"
 LEAST_STRATEGIES = 2
-"""From so many on, their order has to be asked for."""
+"""Features with fewer have no order to ask for."""
 
 Note = Callable[[str, int, int], object]
-"""Gets what is being read, how much of it there is already, and how much there will be."""
+"""Called with what is being read, how many are read, and how many there are."""
 
 
 class UnleashRefused(Conflict):
@@ -73,7 +73,7 @@ class Unleash:
             ),
         }
         self._pool: urllib3.HTTPConnectionPool
-        if target.scheme == "https":  # whose certificate names the host, whatever its address
+        if target.scheme == "https":  # to the checked address, with the certificate of the host
             self._pool = urllib3.HTTPSConnectionPool(
                 found or target.host,
                 target.port,
@@ -88,14 +88,14 @@ class Unleash:
         return self._ask("GET", path)
 
     def find(self, path: str) -> Any:
-        """The same; None if this version has no such thing."""
+        """GET a path; None if this version doesn’t have it."""
         return self._ask("GET", path, may_be_missing=True)
 
     def post(self, path: str, body: Any) -> Any:
         return self._ask("POST", path, body)
 
     def version(self) -> str:
-        """Its version, after a look at whether it can be read at all."""
+        """The version of the server. Refuse a server that can’t be read."""
         config = self.get("/api/admin/ui-config")
         found = config.get("versionInfo", {}).get("current", {}) if isinstance(config, dict) else {}
         version = str(found.get("enterprise") or found.get("oss") or "")
@@ -120,6 +120,7 @@ class Unleash:
             answer = self._pool.urlopen(
                 method, self._base + path, body=data, headers=headers, preload_content=False
             )
+            # One byte more than is allowed, to notice what is larger.
             content = answer.read(MAX_ANSWER + 1, decode_content=True)
             answer.release_conn()
         except urllib3.exceptions.HTTPError as error:
@@ -143,7 +144,7 @@ class Unleash:
 
 
 def read(unleash: Unleash, note: Note = lambda _what, _done, _all: None) -> Snapshot:
-    """Everything that can be read of it.
+    """Read everything from a running Unleash.
 
     Raises:
         UnleashRefused: when it can’t be read.
@@ -182,7 +183,7 @@ class _Reader:
         self._note_missing()
 
     def _own_context_fields(self) -> None:
-        """Fields of single projects (from 7 on), which are for all projects here."""
+        """Add context fields of single projects (Unleash 7 on). Here they are for all projects."""
         known = {each["name"] for each in self.found.context_fields}
         for project in self.found.projects:
             path = f"/api/admin/projects/{quote(project['id'], safe='')}/context"
@@ -192,7 +193,7 @@ class _Reader:
                     self.found.context_fields.append(each)
 
     def _note_missing(self) -> None:
-        """Say so if it counts more features than it lists, as open source does of old projects."""
+        """Note if more features are counted than listed, as by open source for old projects."""
         statistics = self.unleash.find("/api/admin/instance-admin/statistics") or {}
         listed = sum(not each.get("archived") for each in self.found.features)
         if (counted := statistics.get("featureToggles") or 0) > listed:
@@ -273,7 +274,7 @@ class _Reader:
                 found.feature_tags.append(tag)
 
     def _archived(self, seen: dict[str, Raw], tagged: set[tuple[str, str, str]]) -> None:
-        """Archived features are in an export only if it names them."""
+        """Read archived features: an export has them only if it asks for them by name."""
         listed = self._archived_list()
         for feature in listed:
             seen[feature["name"]] = feature | {"archived": True}
@@ -332,7 +333,7 @@ class _Reader:
         return sorted(found, key=lambda each: each.get("sortOrder") or 0)
 
     def _each(self, what: str, ask: Callable[[T], Any], about: Iterable[T]) -> list[Any]:
-        """The answers in order, several at once."""
+        """Ask about each, several at once. Return the answers in order."""
         todo = list(about)
         answers: list[Any] = []
         with ThreadPoolExecutor(AT_ONCE) as pool:

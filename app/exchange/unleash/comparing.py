@@ -1,7 +1,7 @@
-"""Asks two servers the same questions, to show that nothing changes for anyone.
+"""Compares the answers of two servers, to show that nothing changes for anyone.
 
-Both are read as applications read them, with the same tokens. What they say is then evaluated for
-many people with the engine that SDKs have.
+Both are read as applications read them, with the same tokens. The engine of the SDKs then evaluates
+what they answer, for many contexts.
 """
 
 import json
@@ -19,14 +19,14 @@ from app.exchange.unleash.unleash import TYPES_OF_TOKENS, Raw
 FEATURES = "/api/client/features"
 FRONTEND = "/api/frontend"
 ASKED_IN_BROWSERS = 20
-"""Contexts that are asked over the API for browsers, one request each."""
+"""Contexts that are sent to the frontend API, one request each."""
 TIME = "2026-06-01T12:00:00.000Z"
-"""One moment for all questions: two servers are not asked at the same one."""
+"""Fixed for all questions, since two servers are never asked at the same moment."""
 USERS = 5_000
 
 
 class Unlike(NamedTuple):
-    """A feature that has different answers, for so many of the contexts."""
+    """A feature with different answers. ``contexts``: for how many contexts."""
 
     environment: str
     feature: str
@@ -36,11 +36,11 @@ class Unlike(NamedTuple):
 
 @dataclass(slots=True)
 class Comparison:
-    """``answers``: how many were compared. ``places``: with which tokens, in words.
+    """``answers``: how many were compared. ``places``: what was compared, in words.
 
-    ``by_engine``: features whose rules give the same answers, but that the other server evaluates
-    otherwise for browsers: there it does not have the engine of SDKs. ``alike`` and ``random``: by
-    environment, features with the same answers, and those whose answers are never the same.
+    ``by_engine``: features with equal rules that the other server’s frontend API evaluates
+    differently, since it does not use the engine of the SDKs. ``alike``, ``random``: by
+    environment, features with equal answers, and features with random ones.
     """
 
     answers: int = 0
@@ -52,7 +52,7 @@ class Comparison:
 
 
 def compare(there: Unleash, here_url: str, contexts: int) -> Comparison:
-    """Compare the answers of an Unleash with those of this instance at its address.
+    """Compare the answers of an Unleash with those of this instance, at ``here_url``.
 
     Raises:
         UnleashRefused: when one of the two can’t be read.
@@ -74,7 +74,7 @@ def compare(there: Unleash, here_url: str, contexts: int) -> Comparison:
 
 
 def _tokens(tokens: Sequence[Raw]) -> Iterator[Raw]:
-    """One token of each kind for each environment: that for the most projects."""
+    """One token of each kind for each environment: the one for the most projects."""
     best: dict[tuple[str, str], Raw] = {}
     for token in tokens:
         kind = TYPES_OF_TOKENS.get(token.get("type") or "")
@@ -143,7 +143,7 @@ def _compare_browsers(found: Comparison, token: Raw, theirs: Unleash, ours: Unle
 
 
 def _random_ones(features: Mapping[str, Raw]) -> set[str]:
-    """Those that are random, or depend on one that is."""
+    """Features that are random, or depend on a random one."""
     found = {name for name, feature in features.items() if _is_random(feature)}
     return found | {
         name
@@ -153,7 +153,7 @@ def _random_ones(features: Mapping[str, Raw]) -> set[str]:
 
 
 def _is_random(feature: Raw) -> bool:
-    """Whether two questions can have different answers although nothing differs."""
+    """Whether equal questions can have different answers."""
     return any(
         strategy["name"] == "gradualRolloutRandom"
         or (strategy.get("parameters") or {}).get("stickiness") == "random"
@@ -171,7 +171,7 @@ def _on(answer: Raw) -> dict[str, Any]:
 
 
 def samples(state: Raw, number: int) -> Iterator[dict[str, Any]]:
-    """Contexts made from the values that the rules look for, and from others; always the same."""
+    """Contexts from the values in the rules, and from others; equal in every run."""
     chance = Random("contexts")  # noqa: S311 - so that two runs can be compared
     values = _values(state)
     for place in range(number):
@@ -194,7 +194,7 @@ def samples(state: Raw, number: int) -> Iterator[dict[str, Any]]:
 
 
 def _values(state: Raw) -> Mapping[str, list[str]]:
-    """What the rules compare each context field with."""
+    """The values that the rules compare each context field with."""
     found: dict[str, list[str]] = {}
     rules = [c for segment in state.get("segments") or () for c in segment["constraints"]]
     for feature in state["features"]:

@@ -1,6 +1,6 @@
 """Undoes an import, as long as nothing was built on it.
 
-What it created goes for good, and what it changed is as it was before.
+Things that it created are deleted permanently. Things that it changed are restored.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -51,7 +51,7 @@ def undo(actor: Actor, id: int) -> Import:
     """Undo an import, all of it or nothing.
 
     Raises:
-        Conflict: when it is too late, or something was built on it; names what.
+        Conflict: when it is too late, or something was built on it; the message says what.
 
     """
     found = imports.get(id, for_change=True)
@@ -123,7 +123,7 @@ def _refuse_if_built_on(things: Things, present: Document) -> None:
 
 
 def _inhabited(things: Things, features: Collection[str]) -> list[str]:
-    """The projects that it created and people have used since."""
+    """Projects that the import created and people have used since, with how."""
     created = [name for name, (before, _) in things[Kind.PROJECTS].items() if before is None]
     known = set(features)
     found: list[str] = []
@@ -154,7 +154,7 @@ def _change_back(actor: Actor, things: Things) -> None:
 
 
 class _Removal:
-    """Removes what was created: nothing refers to it, for it is as it was on the first day."""
+    """Deletes what the import created. Nothing else refers to it: ``undo`` has checked that."""
 
     def __init__(self, actor: Actor, things: Things, present: Document) -> None:
         self.actor = actor

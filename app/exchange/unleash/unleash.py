@@ -1,7 +1,7 @@
-"""Understands what Unleash says, in its several formats, as a document of Flagstaff’s.
+"""Translates data from Unleash, in any of its formats, to a document of Flagstaff.
 
-Names, groups and stickiness stay exactly as they are: with them, everyone keeps the answers they
-had. What can’t be kept exactly is not changed silently, but named with the reason.
+Names, groups and stickiness are never changed: with them, everyone keeps the answers they had. What
+can’t be kept exactly is not changed silently, but reported with the reason.
 """
 
 import colorsys
@@ -27,7 +27,7 @@ from app.exchange.documents.documents import Document, Fault, Item, Kind, empty,
 Raw = dict[str, Any]
 
 HUE_ANGLES = {1: 190, 2: 265, 3: 25, 4: 120, 5: 330, 6: 215, 7: 48}
-"""The colours of tag types, on the circle of colours; 8 is grey."""
+"""Hues of our tag type colours, in degrees on the colour wheel. 8 is grey."""
 GREY = 8
 LEAST_SATURATION = 0.15
 LISTS = {"IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH", "IN_CIDR"}
@@ -41,7 +41,6 @@ class Snapshot:
     """What was read from an Unleash, in the words of its export.
 
     ``states`` and ``strategies`` have an ``environment``; strategies are in their order.
-    ``is_whole``: whether it was a whole instance, so that what is not here is not there.
     """
 
     source: str
@@ -67,9 +66,9 @@ class Snapshot:
 
 @dataclass(slots=True)
 class Translation:
-    """``raws``: things as a document has them, not checked yet. ``fields``: see ``Wanted``.
+    """``raws``: items of a document, not checked yet. ``fields``: see ``Wanted``.
 
-    ``notes``: what was carried over in another way, or not at all, in sentences.
+    ``notes``: sentences about what was changed or left out.
     """
 
     source: str
@@ -98,13 +97,13 @@ FIELDS: Mapping[Kind | tuple[Kind, str], frozenset[str]] = {
         }
     ),
 }
-"""What Unleash knows of a thing, where Flagstaff knows more."""
+"""Fields that Unleash knows, for kinds of which Flagstaff knows more."""
 SCAFFOLD: frozenset[str] = frozenset()
-"""Of what an export only names: it is made if it is missing, and else stays as it is."""
+"""Kinds that an export only references: create if missing, never update."""
 
 
 def translate(found: Snapshot) -> Translation:
-    """Understand it; what was read is used up, for it can be large."""
+    """Translate a snapshot. Empties its lists on the way, since they can be large."""
     translation = Translation(found.source, fields=dict(FIELDS), notes=found.notes)
     _Translator(found, translation).translate()
     return translation
@@ -221,7 +220,7 @@ class _Translator:
 
     def _segment(self, raw: Raw) -> None:
         if "constraints" not in raw:
-            return  # an export that only names it
+            return  # an export of features: it only has the name
         name = raw["name"]
         faults = self.result.faults[Kind.SEGMENTS, name]
         item = {
@@ -348,7 +347,7 @@ class _Translator:
                 self._token(item | {"name": f"{name} (alias)"}, alias)
 
     def _token(self, item: Item, secret: str) -> None:
-        """Only the digest of a secret goes any further."""
+        """Add a token with the digest of its secret: the secret itself is never stored."""
         known = self.result.raws[Kind.SDK_TOKENS]
         found = item | {"digest": digest(secret).hex(), "hint": secret[-HINT_LENGTH:]}
         if found["name"] in known:
@@ -371,14 +370,14 @@ class _Translator:
 
 
 def _used_up(found: list[Raw]) -> Iterator[Raw]:
-    """Its members, none of which is kept."""
+    """Yield the members in order, and remove each from the list to free its memory."""
     found.reverse()
     while found:
         yield found.pop()
 
 
 def _description(project: Raw) -> str | None:
-    """What people wrote about a project: that of the first one is Unleash’s own."""
+    """The description of a project, unless Unleash gave it to its first project."""
     found: str | None = project.get("description") or None
     return None if found == "Default project" else found
 
@@ -413,7 +412,7 @@ def _tag_type(raw: Raw) -> Item:
 
 
 def _hue(color: str | None) -> int:
-    """The colour that is nearest to ``#ff8800``."""
+    """The tag type colour nearest to a colour like ``#ff8800``."""
     if not color or not re.fullmatch("#[0-9A-Fa-f]{6}", color):
         return GREY
     red, green, blue = (int(color[place : place + 2], 16) / 255 for place in (1, 3, 5))
@@ -425,7 +424,7 @@ def _hue(color: str | None) -> int:
 
 
 def _constraint(raw: Raw) -> Item:
-    """Only what its operator looks at: Unleash keeps what was there before, too."""
+    """Keep what the operator uses: Unleash also keeps values of an earlier operator."""
     operator = raw.get("operator") or ""
     compared: Item = {"values": raw.get("values") or []}
     if operator not in LISTS:
@@ -443,7 +442,7 @@ def _constraint(raw: Raw) -> Item:
 
 
 def _plain_number(value: Any) -> str:
-    """``1000`` for ``1e3``: the same number, in the only way that Flagstaff writes numbers."""
+    """``1000`` for ``1e3``: Flagstaff writes numbers without exponents."""
     try:
         number = Decimal(str(value))
     except InvalidOperation:

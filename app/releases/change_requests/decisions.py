@@ -1,4 +1,4 @@
-"""What the buttons of a change request do, by what they are called."""
+"""The actions behind the buttons of a change request, by the value of the button."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -17,25 +17,25 @@ _on_change = re.compile(r"(update|discard|remove)-([1-9]\d{0,8})").fullmatch
 
 PICK_UP = "Applications pick this up within 15 seconds."
 ASKS = {"discard", "cancel"}
-"""What is asked for once more before it is done."""
+"""Buttons that need a confirmation."""
 
 
 class EditedSince(Exception):
-    """The request is no longer as it was shown, so nothing was done."""
+    """The request was edited since it was shown, so nothing was done."""
 
 
 class Outcome(NamedTuple):
-    """What was done, in words, and the request to go on with; None if it is gone."""
+    """A message about what was done, and the id of the request to show next, if any."""
 
     says: str
     leads_to: int | None
 
 
 def decide(actor: Actor, project_id: str, id: int, to: str, values: Values) -> Outcome:
-    """Do what the button ``to`` says to the version that was shown.
+    """Run the action of the button ``to`` on the version that was shown.
 
     Raises:
-        EditedSince: when there is a newer one.
+        EditedSince: when there is a newer version.
         DomainError: when the actor may not, or it can’t be done.
 
     """
@@ -129,7 +129,7 @@ def _unschedule(actor: Actor, request: ChangeRequest, _: Values) -> str:
 
 
 def _update(actor: Actor, request: ChangeRequest, id: int) -> str:
-    """Make the same change on what is there now."""
+    """Base a change on the current state."""
     change = _change(request, id)
     is_on_feature = change.feature_id is not None
     proposal = Proposal(change.subject if is_on_feature else None, change.action, change.payload)

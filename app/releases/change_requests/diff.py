@@ -1,4 +1,4 @@
-"""What a change changes: both of its sides in sentences, and what differs between them."""
+"""The diff of a change: both sides as sentences, with the phrases that differ marked."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -26,10 +26,11 @@ KINDS = {
 
 
 JOINTS = {", ", " or ", " and "}
+"""Phrases that only join two values."""
 
 
 class DiffSpan(NamedTuple):
-    """Phrases in a row that both sentences have, or that only this one has."""
+    """Consecutive phrases of a sentence. ``is_changed``: the other sentence lacks them."""
 
     phrases: Sentence
     is_changed: bool
@@ -45,8 +46,8 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DiffSide:
-    """``state``: whom it reaches, for a mark, with words. ``lines``: sentences; several are joined
-    by “or” if they are strategies. ``note``: what there is instead.
+    """``state``: (icon, label) of the rollout. ``lines``: sentences; several strategies are joined
+    by “or”. ``note``: text shown if there are no lines.
     """
 
     state: tuple[str, str] | None = None
@@ -58,14 +59,14 @@ Sides = tuple[DiffSide, DiffSide]
 
 
 def sides(change: Change, before: FeatureSnapshot, after: FeatureSnapshot, names: Names) -> Sides:
-    """What ``change`` is about in two snapshots, told so that what differs is marked."""
+    """Describe the subject of ``change`` in both snapshots, with the differences marked."""
     if before is None or after is None:
         return _whole(change, before, names), _whole(change, after, names)
     return _TELLERS[change.action](change, before, after, names)
 
 
 def segment_ids(*snapshots: FeatureSnapshot) -> set[int]:
-    """The segments that strategies in the snapshots use."""
+    """Ids of the segments that strategies in the snapshots use."""
     return {
         id
         for snapshot in snapshots
@@ -75,7 +76,7 @@ def segment_ids(*snapshots: FeatureSnapshot) -> set[int]:
 
 
 def differing(change: Change, before: FeatureSnapshot, after: FeatureSnapshot) -> list[Field]:
-    """The fields that differ: of the strategy, if the change is about one, or of all of it."""
+    """Fields that differ: of the strategy if the change edits one, else of the whole snapshot."""
     if change.action is Action.UPDATE_STRATEGY:
         found = _strategy_in(before, change), _strategy_in(after, change)
         if None not in found:
@@ -86,6 +87,7 @@ def differing(change: Change, before: FeatureSnapshot, after: FeatureSnapshot) -
 def _whole(change: Change, snapshot: FeatureSnapshot, names: Names) -> DiffSide:
     if snapshot is None:
         return DiffSide(note="Deleted")
+    # Compared with itself, so that nothing is marked as changed.
     return _TELLERS[change.action](change, snapshot, snapshot, names)[0]
 
 
@@ -107,7 +109,7 @@ def _state(snapshot: Any, names: Names) -> DiffSide:
 
 
 def _strategies(change: Change, before: Any, after: Any, names: Names) -> Sides:
-    """One strategy; with the state, if that changes too."""
+    """Describe one strategy, with the state of the feature if that changes too."""
     found = [_strategy_in(snapshot, change) for snapshot in (before, after)]
     told = [[] if each is None else _sentence(each, names) for each in found]
     runs = marked(*told)
@@ -183,7 +185,7 @@ def _split(variants: list[Any]) -> Sentence:
 
 
 def _sentence(snapshot: Any, names: Names) -> Sentence:
-    """All that people can tell of a strategy, in one sentence."""
+    """Everything about a strategy in one sentence: pause, audience, variants and title."""
     strategy = _restored(snapshot, names)
     sentence = [Phrase("Paused: ")] if strategy.disabled else []
     sentence += words.describe(strategy)
@@ -195,10 +197,11 @@ def _sentence(snapshot: Any, names: Names) -> Sentence:
 
 
 def _restored(snapshot: Any, names: Names) -> Strategy:
-    """The strategy that a snapshot has as JSON; never saved."""
+    """Rebuild a strategy from its JSON snapshot; never saved."""
     given = {
         name: snapshot[name] for name in ("name", "title", "disabled", "parameters", "constraints")
     }
+    # A segment without a name was deleted after the snapshot.
     segments = [Segment(name=names.get(id, f"number {id}")) for id in snapshot["segments"]]
     return Strategy(**given, segments=segments, variants=snapshot["variants"])
 
@@ -224,7 +227,7 @@ _TELLERS: dict[Action, Callable[[Change, Any, Any, Names], Sides]] = {
 
 
 def marked(before: Sentence, after: Sentence) -> tuple[list[DiffSpan], list[DiffSpan]]:
-    """Both sentences, each with the phrases that the other one lacks."""
+    """Both sentences as spans, with the phrases marked that the other one lacks."""
     was, now = _telling(before), _telling(after)
     matcher = SequenceMatcher(
         None, [before[n] for n in was], [after[n] for n in now], autojunk=False
@@ -241,7 +244,7 @@ def unmarked(sentence: Sentence) -> list[DiffSpan]:
 
 
 def fields(before: Any, after: Any) -> list[Field]:
-    """The fields that differ, by their paths, like ``strategies[0].parameters.rollout``."""
+    """Fields that differ, with paths like ``strategies[0].parameters.rollout``."""
     was, now = dict(_leaves(before, "")), dict(_leaves(after, ""))
     return [
         Field(path, was.get(path), now.get(path))
@@ -251,14 +254,14 @@ def fields(before: Any, after: Any) -> list[Field]:
 
 
 def _telling(sentence: Sentence) -> list[int]:
-    """The places of phrases that say something, and don’t only join two values."""
+    """Indexes of phrases other than joints."""
     return [place for place, phrase in enumerate(sentence) if phrase.text not in JOINTS]
 
 
 def _runs(sentence: Sentence, changed: set[int]) -> list[DiffSpan]:
     runs: list[DiffSpan] = []
     for place, phrase in enumerate(sentence):
-        # What joins two values counts as changed with the value that it leads to.
+        # A joint counts as changed if the value after it is.
         is_changed = (place + 1 if phrase.text in JOINTS else place) in changed
         if runs and runs[-1].is_changed is is_changed:
             runs[-1].phrases.append(phrase)

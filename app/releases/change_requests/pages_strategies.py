@@ -78,7 +78,7 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
 
     def save(form: StrategyForm, found: Strategy) -> Response:
         payload: dict[str, Any] = {"id": found.id, **form.values}
-        if not form.is_rollout:  # the form of a rollout has no group
+        if not form.is_rollout:  # the form of a rollout lacks its groupId, which has to stay
             payload["replace_parameters"] = True
         edits = one(name, Action.UPDATE_STRATEGY, payload)
         return to_draft(propose(project_id, environment, edits))

@@ -15,7 +15,7 @@ _STRATEGY_FIELDS = ("name", "title", "disabled", "parameters", "constraints", "s
 
 
 def reverse(actor: Actor, request: ChangeRequest) -> ChangeRequest:
-    """Add the inverse of an applied request to the actor’s draft; that draft.
+    """Add the inverse of an applied request to the actor’s draft. Return the draft.
 
     Raises:
         Conflict: when it was not applied, or nothing of it can be undone this way.
@@ -40,10 +40,10 @@ def reverse(actor: Actor, request: ChangeRequest) -> ChangeRequest:
 
 
 def inverse(request: ChangeRequest) -> list[Proposal]:
-    """What takes each feature and segment back to how it was, the last one that changed first.
+    """Proposals that restore each feature and segment, in reverse order of their last changes.
 
-    Features that were archived and segments that were deleted are left out: to revive or create
-    them again reaches no application, so it needs no approval.
+    Archived features and deleted segments are left out: to revive or recreate them changes nothing
+    for applications, so it needs no approval.
     """
     first: dict[int, Change] = {}
     last: dict[int, Change] = {}
@@ -68,7 +68,9 @@ def _inverse(change: Change, before: Any, after: Any) -> Iterator[Proposal]:
         return
     name, was_on, is_on = change.subject, before["enabled"], after["enabled"]
     switch = Proposal(name, Action.UPDATE_ENABLED, {"enabled": was_on})
-    if is_on and not was_on:  # first, since deleting its last strategy would do it too
+    if (
+        is_on and not was_on
+    ):  # first: deleting the last strategy switches it off, and this would change nothing
         yield switch
     yield from _strategies(name, before["strategies"], after["strategies"])
     if before["variants"] != after["variants"]:
@@ -84,7 +86,7 @@ def _strategies(
 ) -> Iterator[Proposal]:
     was, now = ({strategy["id"]: strategy for strategy in each} for each in (before, after))
     for id, strategy in was.items():
-        if id not in now:  # with its old id, so that everything that names it fits again
+        if id not in now:  # with its old id, so that changes that refer to it fit again
             place = {"id": id, "sort_order": strategy["sortOrder"]}
             yield Proposal(name, Action.ADD_STRATEGY, _fields(strategy) | place)
         elif _fields(strategy) != _fields(now[id]):

@@ -40,7 +40,7 @@ def copy(project_id: str, name: str, environment: str) -> ResponseReturnValue:
 
 
 def copy_page(place: StrategyPlace, save: Callable[[list[str]], Response]) -> ResponseReturnValue:
-    """The form; ``save`` copies to the chosen environments, and says where to go then."""
+    """Show or submit the form. ``save``: copies to the chosen environments, and redirects."""
     project_id, name, environment = place
     view = features.get(current_actor, project_id, name)
     project_environment(project_id, environment)

@@ -1,6 +1,6 @@
-"""Made-up people who show what a strategy would do before it is saved.
+"""Sample people who show what a strategy would do before it is saved.
 
-They are made from its own values. Whether they get the feature, the engine says.
+They are made from the values in the strategy. The engine decides whether they get the feature.
 """
 
 import ipaddress
@@ -25,13 +25,13 @@ DISPLAY_LIMIT, LEGAL = 3, 8
 PEOPLE = ("1042", "88", *map(str, range(1, 60)))
 LAST = "311"
 OTHERS = ("other", "203.0.113.7", "0", "1000000", "0.0.1", "999.0.0")
-"""Values that most constraints do not ask for."""
+"""Values that match few constraints."""
 NAME = "sample"
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``is_on``: None where only applications know."""
+    """``is_on``: None if only applications can evaluate the strategy."""
 
     described: str
     is_on: bool | None
@@ -39,7 +39,7 @@ class Sample:
 
 
 def samples(strategy: Strategy, group: str, fields: Mapping[str, ContextField]) -> list[Sample]:
-    """At most DISPLAY_LIMIT people with different outcomes. ``group``: whom the rollout is for."""
+    """At most DISPLAY_LIMIT people with different outcomes. ``group``: the groupId."""
     ask = _Asker(strategy, group)
     inside, outside = _values(ask, _candidates(strategy, fields))
     sticky = _goes_by(strategy)
@@ -53,7 +53,7 @@ def samples(strategy: Strategy, group: str, fields: Mapping[str, ContextField]) 
 
 
 class _Asker:
-    """A strategy as the only one of a feature that is on."""
+    """Evaluates a strategy as the only one of a feature that is on."""
 
     def __init__(self, strategy: Strategy, group: str) -> None:
         facts = {
@@ -84,7 +84,7 @@ class _Asker:
 def _values(
     ask: _Asker, candidates: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """For each field a value that meets every constraint on it, and one that doesn’t, if found."""
+    """By field: a value that meets every constraint on it, and one that doesn’t if there is one."""
     pairs = [(field, value) for field, values in candidates.items() for value in values]
     inside: dict[str, str] = {}
     outside: dict[str, str] = {}
@@ -101,7 +101,7 @@ def _meets(reason: StrategyReason, field: str) -> bool:
 
 
 def _candidates(strategy: Strategy, fields: Mapping[str, ContextField]) -> dict[str, list[str]]:
-    """Values that may or may not meet the constraints, by the field."""
+    """Values to try by field: some are likely to meet the constraints, others aren’t."""
     of_segments = [one for each in strategy.segments for one in each.constraints]
     found: dict[str, list[str]] = {}
     for constraint in [*strategy.constraints, *of_segments]:
@@ -114,7 +114,7 @@ def _candidates(strategy: Strategy, fields: Mapping[str, ContextField]) -> dict[
 
 
 def _around(constraint: Constraint) -> list[str]:
-    """Values at the border of what the constraint asks for."""
+    """Values at the boundary of a constraint."""
     operator, value = Operator(constraint["operator"]), values_of(constraint)[0]
     if operator is Operator.IN_CIDR:
         with suppress(ValueError):
@@ -141,7 +141,7 @@ def _goes_by(strategy: Strategy) -> str:
 
 
 def _outcome(reason: StrategyReason) -> object:
-    """What tells apart people whose answers have different reasons."""
+    """A key that is equal for people whose answers have equal reasons."""
     if reason.result:
         return reason.variant
     unmet = [place for place, each in enumerate(reason.constraints) if not each.is_met]
@@ -175,7 +175,7 @@ def _unmet(reason: StrategyReason) -> Sentence:
 
 
 def _by_type(person: Mapping[str, str], reason: StrategyReason) -> Sentence:
-    """What the type says, where all conditions are met."""
+    """The reason that the type gives, where all conditions are met."""
     share = types.percent(reason.strategy["name"], reason.strategy["parameters"])
     if reason.chooses is None:
         return [Phrase("Only applications know what this type does")]
@@ -191,7 +191,7 @@ def _by_type(person: Mapping[str, str], reason: StrategyReason) -> Sentence:
 
 
 def _varied(found: list[Sample]) -> list[Sample]:
-    """SHOWN of them: of those who get it at most two, if others don’t."""
+    """At most DISPLAY_LIMIT people: those who get it first, with room for those who don’t."""
     on = [each for each in found if each.is_on]
     rest = [each for each in found if not each.is_on]
     kept = max(1, DISPLAY_LIMIT - len(rest)) if on else 0
