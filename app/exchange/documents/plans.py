@@ -149,14 +149,14 @@ class Plan:
     @property
     def digest(self) -> str:
         """Equal for plans with equal effects."""
-        found = sha256()
+        result = sha256()
         for entry in self.entries:
-            facts = entry.key, entry.name, entry.status, entry.choice, *entry.proposed
-            found.update("\0".join(facts).encode())
+            parts = entry.key, entry.name, entry.status, entry.choice, *entry.proposed
+            result.update("\0".join(parts).encode())
             if entry.is_written:
-                found.update(f"\0{digest(entry.item)}{digest(entry.current)}".encode())
-            found.update(b"\n")
-        return found.hexdigest()
+                result.update(f"\0{digest(entry.item)}{digest(entry.current)}".encode())
+            result.update(b"\n")
+        return result.hexdigest()
 
     def counts(self) -> dict[Kind, Counter[Status]]:
         found: defaultdict[Kind, Counter[Status]] = defaultdict(Counter)

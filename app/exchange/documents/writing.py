@@ -71,17 +71,17 @@ class _Writer:
         self, actor: Actor, by_kind: defaultdict[Kind, list[Entry]], progress: Progress
     ) -> None:
         self.actor, self.by_kind, self.progress = actor, by_kind, progress
-        self.losses: list[Callable[[], None]] = []
+        self.loss_checks: list[Callable[[], None]] = []
         """Checks that nothing uses removed values of context fields, to run after everything."""
 
     def write(self) -> None:
-        for kind, one in (
+        for kind, write in (
             (Kind.ENVIRONMENTS, self._environment),
             (Kind.CONTEXT_FIELDS, self._context_field),
             (Kind.STRATEGY_TYPES, self._strategy_type),
             (Kind.TAG_TYPES, self._tag_type),
         ):
-            self._each(kind, self.by_kind[kind], one)
+            self._each(kind, self.by_kind[kind], write)
         names = [TagName(**entry.item) for entry in self.by_kind[Kind.TAGS] if entry.item]
         tags.make(names)
         self.progress(Kind.TAGS, len(names))
@@ -97,7 +97,7 @@ class _Writer:
         self._each(default, self.by_kind[default], self._default_strategy)
         for entry in self.by_kind[Kind.PROJECTS]:
             self._archive_project(entry)
-        for check in self.losses:
+        for check in self.loss_checks:
             check()
         self._each(Kind.SDK_TOKENS, self.by_kind[Kind.SDK_TOKENS], self._sdk_token)
         origins = Kind.BROWSER_ORIGINS
@@ -131,7 +131,7 @@ class _Writer:
             context.create(self.actor, **values)
             return
         found = context.get(values.pop("name"), for_change=True)
-        self.losses.append(context.replace(self.actor, found, **values))
+        self.loss_checks.append(context.replace(self.actor, found, **values))
 
     def _strategy_type(self, item: Item, current: Item | None) -> None:
         values = dict(item)

@@ -59,7 +59,7 @@ def compare(there: Unleash, here_url: str, contexts: int) -> Comparison:
         Conflict: when there is no token that both could know.
 
     """
-    found = Comparison()
+    comparison = Comparison()
     tokens = there.get("/api/admin/api-tokens")["tokens"]
     chosen = list(_tokens(tokens))
     if not chosen:
@@ -67,10 +67,10 @@ def compare(there: Unleash, here_url: str, contexts: int) -> Comparison:
     for token in chosen:
         theirs, ours = (Unleash(url, token["secret"]) for url in (there.url, here_url))
         if token["type"] == "frontend":
-            _compare_browsers(found, token, theirs, ours)
+            _compare_browsers(comparison, token, theirs, ours)
         else:
-            _compare_applications(found, token, theirs, ours, contexts)
-    return found
+            _compare_applications(comparison, token, theirs, ours, contexts)
+    return comparison
 
 
 def _tokens(tokens: Sequence[Raw]) -> Iterator[Raw]:
@@ -92,7 +92,7 @@ def _reach(token: Raw) -> int:
 
 
 def _compare_applications(
-    found: Comparison, token: Raw, theirs: Unleash, ours: Unleash, number: int
+    comparison: Comparison, token: Raw, theirs: Unleash, ours: Unleash, number: int
 ) -> None:
     there, here = theirs.get(FEATURES), ours.get(FEATURES)
     names = {
@@ -100,8 +100,8 @@ def _compare_applications(
         for side, state in (("there", there), ("here", here))
     }
     where = token["environment"]
-    found.random[where] = _random_ones({**names["here"], **names["there"]})
-    known = sorted({*names["there"], *names["here"]} - found.random[where])
+    comparison.random[where] = _random_ones({**names["here"], **names["there"]})
+    known = sorted({*names["there"], *names["here"]} - comparison.random[where])
     engines = [Engine(json.dumps(state).encode()) for state in (there, here)]
     differ: dict[str, int] = {}
     keys = [name.encode() for name in known]
@@ -111,15 +111,15 @@ def _compare_applications(
         for name, one, other in zip(known, *answers, strict=True):
             if one != other:
                 differ[name] = differ.get(name, 0) + 1
-        found.answers += len(known)
-    found.alike[where] = {*known} - differ.keys()
-    found.places.append(f"{len(known):,} features in {where} for {number:,} contexts")
+        comparison.answers += len(known)
+    comparison.alike[where] = {*known} - differ.keys()
+    comparison.places.append(f"{len(known):,} features in {where} for {number:,} contexts")
     for name, contexts in sorted(differ.items()):
         reason = _reason(names["there"].get(name), names["here"].get(name))
-        found.unlike.append(Unlike(where, name, contexts, reason))
+        comparison.unlike.append(Unlike(where, name, contexts, reason))
 
 
-def _compare_browsers(found: Comparison, token: Raw, theirs: Unleash, ours: Unleash) -> None:
+def _compare_browsers(comparison: Comparison, token: Raw, theirs: Unleash, ours: Unleash) -> None:
     differ: dict[str, int] = {}
     for context in samples({"features": []}, ASKED_IN_BROWSERS):
         flat = {key: value for key, value in context.items() if isinstance(value, str)}
@@ -127,17 +127,17 @@ def _compare_browsers(found: Comparison, token: Raw, theirs: Unleash, ours: Unle
         path = f"{FRONTEND}?{urlencode(flat | own)}"
         there, here = (_on(server.get(path)) for server in (theirs, ours))
         for name in {*there, *here}:
-            found.answers += 1
+            comparison.answers += 1
             if there.get(name) != here.get(name):
                 differ[name] = differ.get(name, 0) + 1
     where = token["environment"]
-    found.places.append(f"what is on in {where} for {ASKED_IN_BROWSERS} people in browsers")
+    comparison.places.append(f"what is on in {where} for {ASKED_IN_BROWSERS} people in browsers")
     for name, contexts in sorted(differ.items()):
-        if name in found.random.get(where, ()):
+        if name in comparison.random.get(where, ()):
             continue
-        is_alike = name in found.alike.get(where, ())
+        is_alike = name in comparison.alike.get(where, ())
         reason = "Its rules are the same." if is_alike else "The API for browsers differs."
-        (found.by_engine if is_alike else found.unlike).append(
+        (comparison.by_engine if is_alike else comparison.unlike).append(
             Unlike(where, name, contexts, reason)
         )
 

@@ -61,7 +61,7 @@ def _start(work: Callable[[], None]) -> None:
 
 
 def _read(id: int, server: Unleash) -> None:
-    beat = _Beat(id)
+    beat = _Heartbeat(id)
     try:
         if transact(lambda: _state(id), writes=False) is not ImportState.READING:
             return
@@ -114,7 +114,7 @@ def _fail(id: int, why: str) -> None:
     transact(lambda: imports.fail(imports.get(id), why), writes=True)
 
 
-class _Beat:
+class _Heartbeat:
     """Stores the progress every ``BEAT_SECONDS``, for other processes."""
 
     def __init__(self, id: int) -> None:

@@ -74,9 +74,9 @@ Things = dict[Kind, dict[str, list[Any]]]
 
 def _by_kind(written: dict[str, Any]) -> Things:
     found: Things = {kind: {} for kind in Kind}
-    for key, facts in written.items():
+    for key, before_and_after in written.items():
         kind, _, name = key.partition(":")
-        found[Kind(kind)][name] = facts
+        found[Kind(kind)][name] = before_and_after
     return found
 
 
@@ -110,7 +110,7 @@ def _refuse_if_built_on(things: Things, present: Document) -> None:
             SdkToken.name.in_(chunk), SdkToken.last_seen_at.is_not(None)
         )
         changed += [f"SDK token {name}, which is in use" for name in db.session.scalars(used)]
-    changed += _inhabited(things, names)
+    changed += _used_projects(things, names)
     for name, (before, _) in things[Kind.USERS].items():
         account = accounts.named(name)
         if before is None and account is not None and account.password_hash is not None:
@@ -122,7 +122,7 @@ def _refuse_if_built_on(things: Things, present: Document) -> None:
         )
 
 
-def _inhabited(things: Things, features: Collection[str]) -> list[str]:
+def _used_projects(things: Things, features: Collection[str]) -> list[str]:
     """Projects that the import created and people have used since, with how."""
     created = [name for name, (before, _) in things[Kind.PROJECTS].items() if before is None]
     known = set(features)

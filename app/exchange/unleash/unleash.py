@@ -102,43 +102,47 @@ SCAFFOLD: frozenset[str] = frozenset()
 """Kinds that an export only references: create if missing, never update."""
 
 
-def translate(found: Snapshot) -> Translation:
+def translate(snapshot: Snapshot) -> Translation:
     """Translate a snapshot. Empties its lists on the way, since they can be large."""
-    translation = Translation(found.source, fields=dict(FIELDS), notes=found.notes)
-    _Translator(found, translation).translate()
+    translation = Translation(snapshot.source, fields=dict(FIELDS), notes=snapshot.notes)
+    _Translator(snapshot, translation).translate()
     return translation
 
 
 class _Translator:
-    def __init__(self, found: Snapshot, result: Translation) -> None:
-        self.found, self.result = found, result
-        self.segments = {each["id"]: each["name"] for each in found.segments}
+    def __init__(self, snapshot: Snapshot, result: Translation) -> None:
+        self.snapshot, self.result = snapshot, result
+        self.segments = {each["id"]: each["name"] for each in snapshot.segments}
         self.old: Counter[str] = Counter()
         self.dropped: set[str] = set()
 
     def translate(self) -> None:
         for kind, raws, item_of in (
-            (Kind.ENVIRONMENTS, self.found.environments, self._environment),
-            (Kind.STRATEGY_TYPES, self.found.strategy_types, _strategy_type),
-            (Kind.TAG_TYPES, self.found.tag_types, _tag_type),
-            (Kind.TAGS, self.found.tags, lambda raw: {key: raw[key] for key in ("type", "value")}),
-            (Kind.USERS, self.found.users, self._user),
+            (Kind.ENVIRONMENTS, self.snapshot.environments, self._environment),
+            (Kind.STRATEGY_TYPES, self.snapshot.strategy_types, _strategy_type),
+            (Kind.TAG_TYPES, self.snapshot.tag_types, _tag_type),
+            (
+                Kind.TAGS,
+                self.snapshot.tags,
+                lambda raw: {key: raw[key] for key in ("type", "value")},
+            ),
+            (Kind.USERS, self.snapshot.users, self._user),
         ):
             for raw in raws:
                 self.result.add(kind, item_of(raw))
         for name in types.TYPES:
             self.result.raws[Kind.STRATEGY_TYPES].pop(name, None)
         self.result.fields[Kind.TAG_TYPES, SIMPLE] = SCAFFOLD
-        for each in self.found.context_fields:
+        for each in self.snapshot.context_fields:
             self._context_field(each)
-        for each in self.found.projects:
+        for each in self.snapshot.projects:
             self._project(each)
-        for each in self.found.segments:
+        for each in self.snapshot.segments:
             self._segment(each)
         self._features()
         self._tokens()
-        if self.found.origins:
-            self.result.add(Kind.BROWSER_ORIGINS, {"origins": self.found.origins})
+        if self.snapshot.origins:
+            self.result.add(Kind.BROWSER_ORIGINS, {"origins": self.snapshot.origins})
         self._note_old()
 
     def _environment(self, raw: Raw) -> Item:
@@ -176,7 +180,7 @@ class _Translator:
             self.result.fields[Kind.CONTEXT_FIELDS, name] = frozenset({"legalValues"})
 
     def _user(self, raw: Raw) -> Item:
-        role = self.found.root_roles.get(raw.get("rootRole") or 0, "Viewer")
+        role = self.snapshot.root_roles.get(raw.get("rootRole") or 0, "Viewer")
         name = raw.get("username") or raw.get("email") or raw.get("name")
         if role not in {"Admin", "Editor", "Viewer"}:
             self.result.notes.append(
@@ -234,14 +238,14 @@ class _Translator:
 
     def _features(self) -> None:
         states: defaultdict[str, dict[str, Item]] = defaultdict(dict)
-        for raw in _used_up(self.found.states):
+        for raw in _used_up(self.snapshot.states):
             if raw.get("enabled") or raw.get("variants"):
                 states[raw["featureName"]][raw["environment"]] = {
                     "enabled": bool(raw.get("enabled")),
                     "strategies": [],
                     "variants": [_variant(each) for each in raw.get("variants") or ()],
                 }
-        for raw in _used_up(self.found.strategies):
+        for raw in _used_up(self.snapshot.strategies):
             name, environment = raw["featureName"], raw["environment"]
             state = states[name].setdefault(
                 environment, {"enabled": False, "strategies": [], "variants": []}
@@ -254,11 +258,11 @@ class _Translator:
             state["strategies"].append(strategy)
             self.old[raw["name"]] += raw["name"] in OLD
         tags: defaultdict[str, set[str]] = defaultdict(set)
-        for raw in self.found.feature_tags:
+        for raw in self.snapshot.feature_tags:
             type = raw.get("tagType") or raw.get("type") or SIMPLE
             tags[raw["featureName"]].add(f"{type}:{raw.get('tagValue') or raw.get('value')}")
-        parents = {raw["feature"]: raw["dependencies"] for raw in self.found.dependencies}
-        for raw in _used_up(self.found.features):
+        parents = {raw["feature"]: raw["dependencies"] for raw in self.snapshot.dependencies}
+        for raw in _used_up(self.snapshot.features):
             self._feature(raw, states[raw["name"]], tags[raw["name"]], parents.get(raw["name"]))
 
     def _feature(
@@ -328,7 +332,7 @@ class _Translator:
         return name
 
     def _tokens(self) -> None:
-        for raw in self.found.tokens:
+        for raw in self.snapshot.tokens:
             name = raw.get("tokenName") or raw.get("username") or "token"
             secret, type = raw.get("secret") or "", TYPES_OF_TOKENS.get(raw.get("type") or "")
             if obstacle := _obstacle_of_token(raw, type):
@@ -365,8 +369,8 @@ class _Translator:
         if self.dropped:
             what = spoken(sorted(self.dropped), DISPLAY_LIMIT)
             notes.append(f"Parameters that SDKs don’t read were left out: {what}.")
-        if self.found.links:
-            notes.append(f"{self.found.links:,} links of features were left out.")
+        if self.snapshot.links:
+            notes.append(f"{self.snapshot.links:,} links of features were left out.")
 
 
 def _used_up(found: list[Raw]) -> Iterator[Raw]:

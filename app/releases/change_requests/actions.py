@@ -63,7 +63,7 @@ def carry_out(
         if not made.keys().isdisjoint(map(snapshots.key, group)):
             # A subject changes again, so its snapshot in between is needed.
             yield from _effects(place, before, made)
-        with _telling_which(number, group[0], is_one_of_many=len(changes) > 1):
+        with _naming_change(number, group[0], is_one_of_many=len(changes) > 1):
             _carry_out(acting, approved, group)
         db.session.flush()
         made |= {snapshots.key(change): change for change in group}
@@ -90,22 +90,19 @@ def _groups(changes: Sequence[Change]) -> Iterator[tuple[int, list[Change]]]:
     Any other change is a batch of its own. A request switches a feature at most once, so the order
     of consecutive switches doesn’t matter.
     """
-    for is_switch, found in groupby(enumerate(changes), lambda each: _switches(each[1])):
-        run = list(found)
+    by_kind = groupby(enumerate(changes), lambda item: item[1].action is Action.UPDATE_ENABLED)
+    for is_switch, items in by_kind:
+        run = list(items)
         if not is_switch:
             yield from ((number, [change]) for number, change in run)
             continue
         for on in (True, False):
-            if alike := [each for each in run if each[1].payload["enabled"] is on]:
-                yield alike[0][0], [change for _, change in alike]
-
-
-def _switches(change: Change) -> bool:
-    return change.action is Action.UPDATE_ENABLED
+            if batch := [item for item in run if item[1].payload["enabled"] is on]:
+                yield batch[0][0], [change for _, change in batch]
 
 
 @contextmanager
-def _telling_which(number: int, change: Change, *, is_one_of_many: bool) -> Iterator[None]:
+def _naming_change(number: int, change: Change, *, is_one_of_many: bool) -> Iterator[None]:
     """Say in a refusal which change caused it."""
     try:
         yield
@@ -124,7 +121,7 @@ def _carry_out(actor: Actor, approved: Approved, group: list[Change]) -> None:
         on = change.payload["enabled"]
         switching.switch(actor, approved.project, approved.environment, names, on=on)
     else:
-        _WAYS[change.action](actor, approved, change)
+        _COMMANDS[change.action](actor, approved, change)
 
 
 def _add_strategy(actor: Actor, approved: Approved, change: Change) -> None:
@@ -185,7 +182,7 @@ def _segment(actor: Actor, change: Change) -> Segment:
     return segments.get(actor, change.segment_id or 0, for_change=True)
 
 
-_WAYS: dict[Action, Callable[[Actor, Approved, Change], None]] = {
+_COMMANDS: dict[Action, Callable[[Actor, Approved, Change], None]] = {
     Action.ADD_STRATEGY: _add_strategy,
     Action.UPDATE_STRATEGY: _update_strategy,
     Action.DELETE_STRATEGY: _delete_strategy,

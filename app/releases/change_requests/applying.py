@@ -82,7 +82,7 @@ def plan(actor: Actor, request: ChangeRequest) -> ApplyPlan:
     effects: list[Effect] = []
     try:
         made = carry_out(actor.with_all_rights(), _approved(request), fitting)
-        effects.extend(Effect(*found) for found in made)
+        effects.extend(Effect(*effect) for effect in made)
     except DomainError as error:
         obstacles.append(error.message)
     finally:
@@ -98,10 +98,10 @@ def apply_due() -> int:
     now = utcnow()
     due = sa.select(ChangeRequest.scheduled_at, ChangeRequest.id).where(*_is_due(now))
     order = due.order_by(ChangeRequest.scheduled_at, ChangeRequest.id).limit(AT_ONCE)
-    found = transact(lambda: list(db.session.execute(order)), writes=False)
-    random.shuffle(found)  # at equal times, so that processes seldom meet at the same request
+    rows = transact(lambda: list(db.session.execute(order)), writes=False)
+    random.shuffle(rows)  # at equal times, so that processes seldom meet at the same request
     until, number = time.monotonic() + SECONDS, 0
-    for _, id in sorted(found, key=lambda row: row.scheduled_at):
+    for _, id in sorted(rows, key=lambda row: row.scheduled_at):
         still = due.where(ChangeRequest.id == id)
         if transact(partial(db.session.scalar, still), writes=False) is None:
             continue  # another process was quicker: don’t wait for the write lock

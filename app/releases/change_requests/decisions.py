@@ -13,7 +13,7 @@ from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import Change, ChangeRequest, State
 
 Values = Mapping[str, Any]
-_on_change = re.compile(r"(update|discard|remove)-([1-9]\d{0,8})").fullmatch
+_read_change_button = re.compile(r"(update|discard|remove)-([1-9]\d{0,8})").fullmatch
 
 PICK_UP = "Applications pick this up within 15 seconds."
 ASKS = {"discard", "cancel"}
@@ -43,17 +43,19 @@ def decide(actor: Actor, project_id: str, id: int, to: str, values: Values) -> O
         applied = service.get(actor, project_id, id)
         draft = reversing.reverse(actor, applied.request)
         return Outcome("Added to your draft. Send it for review when it’s complete.", draft.id)
-    found = _on_change(to)
-    if found is None and to not in _WAYS:
+    button = _read_change_button(to)
+    if button is None and to not in _REQUEST_ACTIONS:
         raise Invalid("Choose what to do with this change request.")
     try:
         request = service.get_for_change(actor, project_id, id, version=values["version"])
     except PreconditionFailed:
         raise EditedSince from None
-    if found is None:
-        return Outcome(_WAYS[to](actor, request, values), None if to == "discard" else id)
+    if button is None:
+        return Outcome(
+            _REQUEST_ACTIONS[to](actor, request, values), None if to == "discard" else id
+        )
     is_all = len(request.changes) == 1 and request.state is State.DRAFT
-    says = _CHANGE_WAYS[found[1]](actor, request, int(found[2]))
+    says = _CHANGE_ACTIONS[button[1]](actor, request, int(button[2]))
     return Outcome(says, None if is_all else id)
 
 
@@ -150,12 +152,12 @@ def _change(request: ChangeRequest, id: int) -> Change:
     raise Invalid("This change is no longer part of the change request.")
 
 
-_CHANGE_WAYS: dict[str, Callable[[Actor, ChangeRequest, int], str]] = {
+_CHANGE_ACTIONS: dict[str, Callable[[Actor, ChangeRequest, int], str]] = {
     "update": _update,
     "discard": _remove,
     "remove": _remove,
 }
-_WAYS: dict[str, Callable[[Actor, ChangeRequest, Values], str]] = {
+_REQUEST_ACTIONS: dict[str, Callable[[Actor, ChangeRequest, Values], str]] = {
     "approve": _approve,
     "reject": _reject,
     "withdraw-approval": _withdraw_approval,

@@ -184,19 +184,19 @@ def _changes(
 
 
 def _add(actor: Actor, request: ChangeRequest, changes: list[Change]) -> None:
-    former = {_what(each): each for each in request.changes if each.action not in REPEATABLE}
+    former = {_key(each): each for each in request.changes if each.action not in REPEATABLE}
     fresh = []
     for change in changes:
-        same = former.get(_what(change))
-        if same is None:
+        earlier = former.get(_key(change))
+        if earlier is None:
             request.changes.append(change)
             if change.action not in REPEATABLE:
-                former[_what(change)] = change
+                former[_key(change)] = change
         elif change.action in {Action.UPDATE_STRATEGY, Action.UPDATE_SEGMENT}:
-            same.payload, same.base = {**same.payload, **change.payload}, change.base
+            earlier.payload, earlier.base = {**earlier.payload, **change.payload}, change.base
         else:
-            same.payload, same.base = change.payload, change.base
-        fresh.append(same or change)
+            earlier.payload, earlier.base = change.payload, change.base
+        fresh.append(earlier or change)
     if len(request.changes) > MAX_CHANGES:
         raise Conflict(
             f"A change request can have at most {counted(MAX_CHANGES, 'change')}. Send this one "
@@ -207,7 +207,7 @@ def _add(actor: Actor, request: ChangeRequest, changes: list[Change]) -> None:
     request.version += 1
 
 
-def _what(change: Change) -> object:
+def _key(change: Change) -> object:
     """Key of a change: its action and subject. A change with an equal key replaces it."""
     if change.action in {Action.UPDATE_STRATEGY, Action.DELETE_STRATEGY}:
         return change.action, change.payload["id"]
@@ -227,10 +227,10 @@ def _try_out(actor: Actor, request: ChangeRequest, fresh: Sequence[Change] = ())
     approved = Approved(request.project_id, request.environment, events.new_batch())
     attempt = db.session.begin_nested()
     try:
-        found = list(carry_out(actor, approved, changes))
+        effects = list(carry_out(actor, approved, changes))
     finally:
         attempt.rollback()
-    for change, before, after in found:
+    for change, before, after in effects:
         change.before, change.after = before, after
     idle = [change.subject for change in fresh if change.before == change.after]
     if idle:

@@ -60,9 +60,11 @@ def _state(
 ) -> str:
     if not after["enabled"] and before["enabled"]:
         return "off"
-    found = [strategy_of(each, known) for each in after["strategies"]]
+    strategies = [strategy_of(snapshot, known) for snapshot in after["strategies"]]
     who = " or ".join(
-        words.summary(each).removeprefix("On ") for each in found if not each.disabled
+        words.summary(strategy).removeprefix("On ")
+        for strategy in strategies
+        if not strategy.disabled
     )
     if not after["enabled"]:
         return f"off, and {who} once it’s switched on" if who else "off, without a strategy"

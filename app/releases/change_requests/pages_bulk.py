@@ -59,8 +59,8 @@ class Asked:
     @property
     def facts(self) -> PlannedChanges:
         """The changes that are not proposed yet."""
-        known = {each.feature for each in self.proposed}
-        return [fact for fact in self.preview.facts if fact[0] not in known]
+        proposed = {each.feature for each in self.proposed}
+        return [change for change in self.preview.facts if change[0] not in proposed]
 
     @property
     def names(self) -> list[str]:

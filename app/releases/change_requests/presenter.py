@@ -49,16 +49,16 @@ def change_diffs(view: View) -> list[ChangeDiff]:
     request, changes = view.request, view.request.changes
     stuck = [change for change in changes if change.id in view.conflicts]
     now = snapshots.of_changes(request.project_id, request.environment, stuck) if stuck else {}
-    found = [snapshot for change in changes for snapshot in (change.before, change.after)]
-    names = snapshots.segment_names(segment_ids(*found, *now.values()))
+    stored = [snapshot for change in changes for snapshot in (change.before, change.after)]
+    names = snapshots.segment_names(segment_ids(*stored, *now.values()))
     uses = by_place({change.feature_id for change in changes if change.feature_id})
-    told: set[int] = set()
+    shown: set[int] = set()
 
-    def diff_of(number: int, each: ChangeView) -> ChangeDiff:
-        change = each.change
+    def diff_of(number: int, change_view: ChangeView) -> ChangeDiff:
+        change = change_view.change
         before, after = sides(change, change.before, change.after, names)
         present = None
-        if each.conflict:
+        if change_view.conflict:
             present = sides(change, change.before, now.get(snapshots.key(change)), names)[1]
         return ChangeDiff(
             change,
@@ -73,12 +73,12 @@ def change_diffs(view: View) -> list[ChangeDiff]:
 
     def use(change: Change) -> PlaceUse | None:
         """Usage of the feature, for its first change only; None if the request is closed."""
-        if change.feature_id is None or change.feature_id in told or not request.is_open:
+        if change.feature_id is None or change.feature_id in shown or not request.is_open:
             return None
-        told.add(change.feature_id)
+        shown.add(change.feature_id)
         return uses.get((change.feature_id, request.environment), NEVER)
 
-    return [diff_of(number, each) for number, each in enumerate(view.changes, 1)]
+    return [diff_of(number, change_view) for number, change_view in enumerate(view.changes, 1)]
 
 
 def history(actor: Actor, view: View) -> list[HistoryEntry]:

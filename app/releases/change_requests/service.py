@@ -204,7 +204,7 @@ def note(
             text=text,
         )
     )
-    facts = {
+    payload = {
         "id": request.id,
         "title": request.title,
         "environment": request.environment,
@@ -213,8 +213,8 @@ def note(
         "createdBy": request.created_by,
     }
     if text is not None:
-        facts["comment"] = text
-    events.record(actor, type, project=request.project_id, data={**facts, **data})
+        payload["comment"] = text
+    events.record(actor, type, project=request.project_id, data={**payload, **data})
 
 
 def _rows(actor: Actor, project_id: str, id: int) -> sa.Select[ChangeRequest]:

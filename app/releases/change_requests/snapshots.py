@@ -75,8 +75,8 @@ def of_changes(
 ) -> dict[int, FeatureSnapshot]:
     """Current snapshots of the subjects of changes, by feature id or negative segment id."""
     segments = of_segments({id for change in changes if (id := change.segment_id)})
-    found = of_features(project_id, environment, {id for c in changes if (id := c.feature_id)})
-    return found | {-id: segments[id] for id in segments}
+    of_feature = of_features(project_id, environment, {id for c in changes if (id := c.feature_id)})
+    return of_feature | {-id: segments[id] for id in segments}
 
 
 def key(change: Change) -> int:
@@ -88,15 +88,15 @@ def base(action: Action, payload: Any, snapshot: FeatureSnapshot) -> Any:
     """The part of a snapshot that a change builds on, and that its reviewers rely on."""
     if snapshot is None or action.is_on_segment:
         return snapshot
-    found = {name: snapshot[name] for name in _BUILDS_ON.get(action, ("enabled",))}
+    parts = {name: snapshot[name] for name in _BUILDS_ON.get(action, ("enabled",))}
     if action is Action.UPDATE_ENABLED and payload["enabled"]:
-        found |= {"strategies": snapshot["strategies"], "variants": snapshot["variants"]}
+        parts |= {"strategies": snapshot["strategies"], "variants": snapshot["variants"]}
     elif action is Action.UPDATE_STRATEGY:
         same = (_without_place(s) for s in snapshot["strategies"] if s["id"] == payload["id"])
-        found["strategy"] = next(same, None)
+        parts["strategy"] = next(same, None)
     elif action is Action.REORDER_STRATEGY:
-        found["order"] = [strategy["id"] for strategy in snapshot["strategies"]]
-    return found
+        parts["order"] = [strategy["id"] for strategy in snapshot["strategies"]]
+    return parts
 
 
 def _without_place(strategy: dict[str, Any]) -> dict[str, Any]:

@@ -42,8 +42,8 @@ def samples(strategy: Strategy, group: str, fields: Mapping[str, ContextField]) 
     """At most DISPLAY_LIMIT people with different outcomes. ``group``: the groupId."""
     ask = _Asker(strategy, group)
     inside, outside = _values(ask, _candidates(strategy, fields))
-    sticky = _goes_by(strategy)
-    people = [{sticky: one} | inside for one in PEOPLE]
+    sticky = _sticky_field(strategy)
+    people = [{sticky: id} | inside for id in PEOPLE]
     people += [{sticky: LAST} | inside | {field: value} for field, value in outside.items()]
     outcomes: dict[object, Sample] = {}
     for person, reason in ask.explain(people):
@@ -95,22 +95,24 @@ def _values(
 
 
 def _meets(reason: StrategyReason, field: str) -> bool:
-    of_segments = [one for each in reason.segments for one in each.constraints]
-    every = [*reason.constraints, *of_segments]
-    return all(one.is_met for one in every if one.constraint["contextName"] == field)
+    of_segments = [result for segment in reason.segments for result in segment.constraints]
+    results = [*reason.constraints, *of_segments]
+    return all(each.is_met for each in results if each.constraint["contextName"] == field)
 
 
 def _candidates(strategy: Strategy, fields: Mapping[str, ContextField]) -> dict[str, list[str]]:
     """Values to try by field: some are likely to meet the constraints, others aren’t."""
-    of_segments = [one for each in strategy.segments for one in each.constraints]
-    found: dict[str, list[str]] = {}
+    of_segments = [
+        constraint for segment in strategy.segments for constraint in segment.constraints
+    ]
+    candidates: dict[str, list[str]] = {}
     for constraint in [*strategy.constraints, *of_segments]:
-        found.setdefault(constraint["contextName"], []).extend(_around(constraint))
-    for name, values in found.items():
+        candidates.setdefault(constraint["contextName"], []).extend(_around(constraint))
+    for name, values in candidates.items():
         legal = fields[name].values[:LEGAL] if name in fields else []
         others = () if name == "currentTime" else legal or OTHERS
-        found[name] = list(dict.fromkeys([*values, *others]))
-    return found
+        candidates[name] = list(dict.fromkeys([*values, *others]))
+    return candidates
 
 
 def _around(constraint: Constraint) -> list[str]:
@@ -135,7 +137,8 @@ def _days_beside(at: datetime) -> Iterator[str]:
             yield in_text(at + day)
 
 
-def _goes_by(strategy: Strategy) -> str:
+def _sticky_field(strategy: Strategy) -> str:
+    """The context field that decides which people get the feature."""
     name = reasons.OF_OLD.get(strategy.name) or strategy.parameters.get("stickiness", "default")
     return "userId" if name in {"default", "random"} else str(name)
 
