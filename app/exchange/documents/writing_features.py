@@ -126,7 +126,7 @@ class _Chunk:
         )
         self._insert_tags()
         payloads = [
-            EventPayload(project=item["project"], feature_name=name, data=_recorded(item))
+            EventPayload(project=item["project"], feature_name=name, data=recorded(item))
             for name, item in self.items.items()
         ]
         events.record_all(actor, EventType.FEATURE_CREATED, payloads)
@@ -152,8 +152,8 @@ class _Chunk:
             EventPayload(
                 project=entry.current["project"],
                 feature_name=entry.name,
-                pre_data=_recorded(entry.current),
-                data=_recorded(self.items[entry.name]),
+                pre_data=recorded(entry.current),
+                data=recorded(self.items[entry.name]),
             )
             for entry in changed
             if entry.current is not None
@@ -325,6 +325,6 @@ def _write_parents(items: Collection[Item]) -> None:
     insert_all(rows, Dependency)
 
 
-def _recorded(item: Item) -> Item:
+def recorded(item: Item) -> Item:
     """The feature as the event log records it."""
     return {key: value for key, value in item.items() if key != "project"}

@@ -220,8 +220,8 @@ def _reason(there: Raw | None, here: Raw | None) -> str:
     for place, (one, other) in enumerate(
         zip(there.get("strategies") or (), here.get("strategies") or (), strict=False)
     ):
-        for key in ("name", "parameters", "constraints", "segments", "variants"):
-            if key != "segments" and (one.get(key) or []) != (other.get(key) or []):
+        for key in ("name", "parameters", "constraints", "variants"):  # ids of segments differ
+            if (one.get(key) or []) != (other.get(key) or []):
                 return (
                     f"strategy {place + 1}, {key}: {_short(one.get(key))} there, "
                     f"{_short(other.get(key))} here."

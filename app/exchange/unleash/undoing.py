@@ -35,8 +35,9 @@ from app.core.events.service import EventPayload
 from app.core.words import spoken
 from app.exchange.documents import reading, reading_features
 from app.exchange.documents import service as configuration
-from app.exchange.documents.documents import Document, Item, Kind, digest, empty
+from app.exchange.documents.documents import Document, Kind, digest, empty
 from app.exchange.documents.plans import Choice, Decisions, Wanted
+from app.exchange.documents.writing_features import recorded
 from app.exchange.unleash import imports
 from app.exchange.unleash.models import Import, ImportState
 from app.releases.change_requests.models import Change, ChangeRequest
@@ -224,7 +225,7 @@ class _Removal:
                 EventPayload(
                     project=self.present[Kind.FEATURES][name]["project"],
                     feature_name=name,
-                    pre_data=_without_project(self.present[Kind.FEATURES][name]),
+                    pre_data=recorded(self.present[Kind.FEATURES][name]),
                 )
                 for name in chunk
             ]
@@ -291,7 +292,3 @@ def _ids(names: Collection[str]) -> dict[str, int]:
 def _delete(model: type[Model], column: Any, values: Sequence[str]) -> None:
     for chunk in chunks(values):
         db.session.execute(sa.delete(model).where(column.in_(chunk)))
-
-
-def _without_project(item: Item) -> Item:
-    return {key: value for key, value in item.items() if key != "project"}

@@ -147,6 +147,9 @@ class _Translator:
 
     def _environment(self, raw: Raw) -> Item:
         type = raw.get("type") or "development"
+        if type not in set(EnvironmentType):
+            is_production = re.search("prod", raw["name"], re.IGNORECASE)
+            type = "production" if is_production else "development"
         if raw.get("protected"):
             self.result.notes.append(
                 f"{raw['name']} is protected in Unleash. To ask for approvals there, set them for "
@@ -154,7 +157,7 @@ class _Translator:
             )
         return {
             "name": raw["name"],
-            "type": type if type in set(EnvironmentType) else _guess(raw["name"]),
+            "type": type,
             "sortOrder": min(max(int(raw.get("sortOrder") or 0), 0), MAX_ORDER),
             "deprecated": raw.get("enabled") is False,
         }
@@ -200,13 +203,14 @@ class _Translator:
                 f"Project {raw['id']} asks for names like {pattern}. Flagstaff has no such rule."
             )
         used = [each["environment"] for each in raw["environments"]]
-        mode = raw.get("mode") or "open"
+        mode, description = raw.get("mode") or "open", raw.get("description") or None
         self.result.add(
             Kind.PROJECTS,
             {
                 "id": raw["id"],
                 "name": raw.get("name") or raw["id"],
-                "description": _description(raw),
+                # Unleash gives this description to its first project.
+                "description": None if description == "Default project" else description,
                 "mode": mode if mode in set(ProjectMode) else "protected",
                 "defaultStickiness": raw.get("defaultStickiness") or "default",
                 "environments": used,
@@ -378,16 +382,6 @@ def _used_up(found: list[Raw]) -> Iterator[Raw]:
     found.reverse()
     while found:
         yield found.pop()
-
-
-def _description(project: Raw) -> str | None:
-    """The description of a project, unless Unleash gave it to its first project."""
-    found: str | None = project.get("description") or None
-    return None if found == "Default project" else found
-
-
-def _guess(name: str) -> str:
-    return "production" if re.search("prod", name, re.IGNORECASE) else "development"
 
 
 def _strategy_type(raw: Raw) -> Item:

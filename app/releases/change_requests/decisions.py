@@ -10,7 +10,7 @@ from app.core.errors import Invalid, PreconditionFailed
 from app.core.words import counted
 from app.releases.change_requests import applying, editing, reversing, review, service
 from app.releases.change_requests.editing import Proposal
-from app.releases.change_requests.models import Change, ChangeRequest, State
+from app.releases.change_requests.models import ChangeRequest, State
 
 Values = Mapping[str, Any]
 _read_change_button = re.compile(r"(update|discard|remove)-([1-9]\d{0,8})").fullmatch
@@ -132,7 +132,9 @@ def _unschedule(actor: Actor, request: ChangeRequest, _: Values) -> str:
 
 def _update(actor: Actor, request: ChangeRequest, id: int) -> str:
     """Base a change on the current state."""
-    change = _change(request, id)
+    change = next((each for each in request.changes if each.id == id), None)
+    if change is None:
+        raise Invalid("This change is no longer part of the change request.")
     is_on_feature = change.feature_id is not None
     proposal = Proposal(change.subject if is_on_feature else None, change.action, change.payload)
     editing.edit(actor, request, id, proposal)
@@ -143,13 +145,6 @@ def _remove(actor: Actor, request: ChangeRequest, id: int) -> str:
     is_all = len(request.changes) == 1
     editing.discard(actor, request, id)
     return "That was the only change, so the draft is discarded." if is_all else "Change removed."
-
-
-def _change(request: ChangeRequest, id: int) -> Change:
-    for change in request.changes:
-        if change.id == id:
-            return change
-    raise Invalid("This change is no longer part of the change request.")
 
 
 _CHANGE_ACTIONS: dict[str, Callable[[Actor, ChangeRequest, int], str]] = {

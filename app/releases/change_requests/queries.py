@@ -140,13 +140,15 @@ def required(ids: Collection[int]) -> dict[int, int]:
 
 def approvals(ids: Collection[int]) -> dict[int, list[tuple[Approval, Account]]]:
     """Approvals that count with the people who gave them, oldest first, by request."""
+    # In closed requests all count: closing deletes the others.
+    counts = sa.or_(ChangeRequest.state.in_(CLOSED), can_approve(ChangeRequest.project_id))
     found: defaultdict[int, list[tuple[Approval, Account]]] = defaultdict(list)
     for chunk in chunks(ids):
         query = (
             sa.select(Approval, Account)
             .join(Account, Account.id == Approval.account_id)
             .join(ChangeRequest, ChangeRequest.id == Approval.request_id)
-            .where(Approval.request_id.in_(chunk), _counts())
+            .where(Approval.request_id.in_(chunk), counts)
             .order_by(Approval.created_at, Approval.account_id)
         )
         for approval, account in db.session.execute(query):
@@ -195,11 +197,6 @@ def approvers(project_id: str, *, but: int | None = None) -> list[Account]:
     if but is not None:
         query = query.where(Account.id != but)
     return list(db.session.scalars(query.order_by(Account.username, Account.id)))
-
-
-def _counts() -> sa.ColumnElement[bool]:
-    """Whether an approval counts. In closed requests all do: closing deletes the others."""
-    return sa.or_(ChangeRequest.state.in_(CLOSED), can_approve(ChangeRequest.project_id))
 
 
 def is_by(id: int | None) -> sa.ColumnElement[bool]:

@@ -11,6 +11,7 @@ from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import MAX_CHANGES, Action, Change, ChangeRequest, State
 
 _GONE = {Action.ARCHIVE_FEATURE, Action.DELETE_SEGMENT}
+_SEGMENT_FIELDS = ("name", "description", "project", "constraints")
 _STRATEGY_FIELDS = ("name", "title", "disabled", "parameters", "constraints", "segments")
 
 
@@ -64,7 +65,8 @@ def inverse(request: ChangeRequest) -> list[Proposal]:
 def _inverse(change: Change, before: Any, after: Any) -> Iterator[Proposal]:
     if change.action.is_on_segment:
         if before != after:
-            yield Proposal(None, Action.UPDATE_SEGMENT, _segment(change, before))
+            fields = {name: before[name] for name in _SEGMENT_FIELDS}
+            yield Proposal(None, Action.UPDATE_SEGMENT, {"id": change.segment_id, **fields})
         return
     name, was_on, is_on = change.subject, before["enabled"], after["enabled"]
     switch = Proposal(name, Action.UPDATE_ENABLED, {"enabled": was_on})
@@ -109,8 +111,3 @@ def _parents(name: str, parents: list[dict[str, Any]]) -> Proposal:
     rule = dict(parents[0])
     rule["feature"] = rule.pop("parent")
     return Proposal(name, Action.ADD_DEPENDENCY, rule)
-
-
-def _segment(change: Change, before: dict[str, Any]) -> dict[str, Any]:
-    wanted = ("name", "description", "project", "constraints")
-    return {"id": change.segment_id, **{name: before[name] for name in wanted}}

@@ -35,14 +35,11 @@ def of(project: Project, environment: str) -> Strategy:
 
 def copy(default: Strategy, feature: str, feature_id: int, place: int) -> Copy:
     """The default strategy as a feature's own; not stored."""
-    return Copy(default, str(uuid4()), feature_id, place, _with_group(default, feature))
-
-
-def _with_group(default: Strategy, feature: str) -> dict[str, str]:
-    """Parameters of a copy. The feature is its own group unless the default names one."""
-    if "groupId" not in types.TYPES.get(default.name, {}):
-        return default.parameters
-    return {"groupId": feature} | default.parameters
+    parameters = default.parameters
+    if "groupId" in types.TYPES.get(default.name, {}):
+        # The feature is its own group unless the default names one.
+        parameters = {"groupId": feature} | parameters
+    return Copy(default, str(uuid4()), feature_id, place, parameters)
 
 
 def choose(actor: Actor, present: Strategy, **fields: Unpack[Fields]) -> Strategy:

@@ -47,9 +47,13 @@ def samples(strategy: Strategy, group: str, fields: Mapping[str, ContextField]) 
     people += [{sticky: LAST} | inside | {field: value} for field, value in outside.items()]
     outcomes: dict[object, Sample] = {}
     for person, reason in ask.explain(people):
-        outcomes.setdefault(_outcome(reason), _sample(person, reason))
-    by_answer = sorted(outcomes.values(), key=lambda sample: sample.is_on is not True)
-    return _varied(by_answer)
+        described = ", ".join(f"{name} {value}" for name, value in person.items())
+        sample = Sample(described, reason.result, _why(person, reason))
+        outcomes.setdefault(_outcome(reason), sample)
+    on = [each for each in outcomes.values() if each.is_on]
+    rest = [each for each in outcomes.values() if not each.is_on]
+    kept = max(1, DISPLAY_LIMIT - len(rest)) if on else 0  # leaves room for people without it
+    return [*on[:kept], *rest][:DISPLAY_LIMIT]
 
 
 class _Asker:
@@ -152,11 +156,6 @@ def _outcome(reason: StrategyReason) -> object:
     return (reason.result, tuple(unmet), tuple(out_of), reason.chooses)
 
 
-def _sample(person: Mapping[str, str], reason: StrategyReason) -> Sample:
-    described = ", ".join(f"{name} {value}" for name, value in person.items())
-    return Sample(described, reason.result, _why(person, reason))
-
-
 def _why(person: Mapping[str, str], reason: StrategyReason) -> Sentence:
     unmet = _unmet(reason)
     if unmet:
@@ -191,11 +190,3 @@ def _by_type(person: Mapping[str, str], reason: StrategyReason) -> Sentence:
         return [Phrase("Meets all of it")]
     text = reasons.obstacles(reason, person)[0]
     return [Phrase(text[:1].upper() + text[1:])]
-
-
-def _varied(found: list[Sample]) -> list[Sample]:
-    """At most DISPLAY_LIMIT people: those who get it first, with room for those who don’t."""
-    on = [each for each in found if each.is_on]
-    rest = [each for each in found if not each.is_on]
-    kept = max(1, DISPLAY_LIMIT - len(rest)) if on else 0
-    return [*on[:kept], *rest][:DISPLAY_LIMIT]
