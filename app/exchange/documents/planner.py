@@ -32,6 +32,7 @@ class _Planner:
     def __init__(self, wanted: Wanted, decisions: Decisions) -> None:
         self.wanted, self.decisions = wanted, decisions
         self.here = reading.smaller()
+        # By digest, since a token can have another name here.
         self.here[Kind.SDK_TOKENS] = {item["digest"]: item for item in reading.sdk_tokens()}
         self.known = Known(self.here)
         self.guarded = {id: set(item["approvals"]) for id, item in self.here[Kind.PROJECTS].items()}

@@ -7,6 +7,7 @@ from app.core.words import is_key
 from app.exchange.documents.documents import Item, Kind
 
 MAX_RENAMED = 80
+"""Longer names are cut, with room for a digest: names have at most 100 characters."""
 
 
 def fitting_name(name: str) -> str:

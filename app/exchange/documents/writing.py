@@ -89,6 +89,7 @@ class _Writer:
         service = Kind.SERVICE_ACCOUNTS
         self._each(service, self.by_kind[service], self._service_account)
         self._each(Kind.PROJECTS, self.by_kind[Kind.PROJECTS], self._project)
+        # New segments before features that use them, changed ones after features that stop to.
         new, old = _split(self.by_kind[Kind.SEGMENTS])
         self._each(Kind.SEGMENTS, new, self._segment)
         self._features()
@@ -96,7 +97,7 @@ class _Writer:
         default = Kind.DEFAULT_STRATEGIES
         self._each(default, self.by_kind[default], self._default_strategy)
         for entry in self.by_kind[Kind.PROJECTS]:
-            self._archive_project(entry)
+            self._archive_project(entry)  # late, since archived projects refuse changes
         for check in self.loss_checks:
             check()
         self._each(Kind.SDK_TOKENS, self.by_kind[Kind.SDK_TOKENS], self._sdk_token)

@@ -19,7 +19,7 @@ from app.exchange.documents import service as configuration
 from app.exchange.documents.documents import Fault, Item, Kind, digest
 from app.exchange.documents.plans import Choice, Decisions, Entry, Plan, Status, Wanted
 from app.exchange.documents.service import Prepared
-from app.exchange.unleash.models import RETENTION, Import, ImportState
+from app.exchange.unleash.models import MAX_SOURCE, RETENTION, Import, ImportState
 
 LISTED = 1_000
 """How many things that need attention a plan shows at most; the report has all of them."""
@@ -62,8 +62,8 @@ def begin(actor: Actor, origin: str) -> Import:
     )
     db.session.execute(old)
     found = Import(
-        source=origin[:500],
-        origin=origin[:500],
+        source=origin[:MAX_SOURCE],
+        origin=origin[:MAX_SOURCE],
         state=ImportState.READING,
         created_by=actor.username,
         created_by_id=actor.id,
@@ -76,7 +76,7 @@ def begin(actor: Actor, origin: str) -> Import:
 
 def store(found: Import, source: str, wanted: Wanted, notes: list[str]) -> None:
     """Keep what was read, so that it can be planned, decided and applied."""
-    found.source, found.state = source[:500], ImportState.PLANNED
+    found.source, found.state = source[:MAX_SOURCE], ImportState.PLANNED
     found.content = _packed(_as_json(wanted) | {"notes": notes})
     found.progress = None
     db.session.flush()

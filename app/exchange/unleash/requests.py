@@ -52,6 +52,7 @@ def _start(work: Callable[[], None]) -> None:
                 db.session.remove()
 
     def begin(response: Response) -> Response:
+        # A transaction that was retried has registered this again.
         if not g.pop("import_begun", False):
             g.import_begun = True
             threading.Thread(target=run, name="import", daemon=True).start()

@@ -203,7 +203,7 @@ class _Removal:
         for chunk in chunks(names, 500):
             ids = [*_ids(chunk).values()]
             strategies = _strategy_ids.where(Strategy.feature_id.in_(ids))
-            for statement in (
+            for statement in (  # in the order that foreign keys require
                 sa.delete(StrategySegment).where(StrategySegment.strategy_id.in_(strategies)),
                 sa.delete(Strategy).where(Strategy.feature_id.in_(ids)),
                 sa.delete(FeatureState).where(FeatureState.feature_id.in_(ids)),

@@ -121,7 +121,7 @@ def _carry_out(actor: Actor, approved: Approved, group: list[Change]) -> None:
         on = change.payload["enabled"]
         switching.switch(actor, approved.project, approved.environment, names, on=on)
     else:
-        _COMMANDS[change.action](actor, approved, change)
+        _WAYS[change.action](actor, approved, change)
 
 
 def _add_strategy(actor: Actor, approved: Approved, change: Change) -> None:
@@ -182,7 +182,7 @@ def _segment(actor: Actor, change: Change) -> Segment:
     return segments.get(actor, change.segment_id or 0, for_change=True)
 
 
-_COMMANDS: dict[Action, Callable[[Actor, Approved, Change], None]] = {
+_WAYS: dict[Action, Callable[[Actor, Approved, Change], None]] = {
     Action.ADD_STRATEGY: _add_strategy,
     Action.UPDATE_STRATEGY: _update_strategy,
     Action.DELETE_STRATEGY: _delete_strategy,

@@ -28,6 +28,7 @@ from app.releases.change_requests.models import Change, ChangeRequest, State, St
 from app.releases.change_requests.snapshots import FeatureSnapshot
 
 AT_ONCE = 100
+"""Due requests that are read in one go."""
 SECONDS = 2.0
 """Time limit of one ``apply_due``, so that other chores of the process are not delayed."""
 BROKEN = "Something went wrong on our side. The log of the server says more. Try to apply it again."
@@ -160,6 +161,7 @@ def _keep_approvals(request: ChangeRequest) -> None:
     project = sa.select(Project.id).where(Project.id == request.project_id)
     db.session.execute(project.with_for_update(read=True))
     givers = [given.created_by.id for given in review.view(request).approvals]
+    # In one order, or two transactions could deadlock.
     people = sa.select(Account.id).where(Account.id.in_(givers)).order_by(Account.id)
     db.session.execute(people.with_for_update(read=True))
 
