@@ -1,4 +1,4 @@
-"""Change requests that need the reader."""
+"""Reminders of change requests that need the reader."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -16,7 +16,7 @@ from app.releases.change_requests import words
 from app.releases.change_requests.models import Change, ChangeRequest, State, Step, StepKind
 
 NEWS = timedelta(days=7)
-"""How long someone reads that their change request was rejected."""
+"""How long authors are reminded that their change request was rejected."""
 
 
 def failed(actor: Actor, _: HomeContext) -> Iterator[Item]:
@@ -68,7 +68,7 @@ def rejected(actor: Actor, _: HomeContext) -> Iterator[Item]:
 
 
 def _waiting(actor: Actor, what: str) -> tuple[int, ChangeRequest | None]:
-    """How many change requests wait for the actor, and the oldest."""
+    """Number of change requests that wait for the actor, and the oldest of them."""
     query = change_requests.rows(actor, waits_for=what, sort="id")
     number = sa.select(sa.func.count()).select_from(query.order_by(None).subquery())
     count = db.session.scalar(number) or 0

@@ -1,7 +1,7 @@
-"""The configuration of an instance as one document: what it has, by kind and by name.
+"""The configuration of an instance as one document: things by kind and name.
 
-A document names things instead of numbering them, so it means the same in every instance. It has
-no secrets, and nothing that changes by mere use.
+A document refers to things by name instead of id, so it can be applied to any instance. It has no
+secrets and no usage data.
 """
 
 import json
@@ -23,7 +23,7 @@ Item = dict[str, Any]
 
 
 class Fault(NamedTuple):
-    """What is wrong with a thing; ``path``: in it, like ``environments/production/enabled``."""
+    """An error in a thing. ``path``: its place there, like ``environments/production/enabled``."""
 
     path: str
     message: str
@@ -34,7 +34,7 @@ class Fault(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The path as people say it."""
+        """The path in words."""
         environment, _, rest = self.path.removeprefix("environments/").partition("/")
         if environment == self.path or not self.path.startswith("environments/"):
             return self.path
@@ -47,13 +47,13 @@ class Fault(NamedTuple):
 
     @property
     def environment(self) -> str | None:
-        """The environment that it is about, if it is about one of a feature."""
+        """The environment of a feature that the error is in, if it is in one."""
         parts = self.path.split("/")
         return parts[1] if parts[0] == "environments" and len(parts) > 1 else None
 
 
 class Kind(StrEnum):
-    """The kinds of things, in an order in which each refers only to those before it."""
+    """The kinds of things. Each refers only to kinds before it."""
 
     ENVIRONMENTS = "environments"
     CONTEXT_FIELDS = "contextFields"
@@ -98,12 +98,13 @@ _WORDS = {
 }
 
 _FIRST = ("enabled", "name", "contextName", "operator", "type", "value", "feature")
+"""Keys that are written first in an object."""
 
 Document = dict[Kind, dict[str, Item]]
 """Things by their kind and name; see ``name_of``."""
 
 STATE: Mapping[str, Any] = MappingProxyType({"enabled": False, "strategies": [], "variants": []})
-"""A feature in an environment that no one has touched. Documents leave it out."""
+"""The initial state of a feature in an environment. Documents leave it out."""
 CONSTRAINT: Mapping[str, Any] = MappingProxyType({"inverted": False, "caseInsensitive": False})
 STRATEGY: Mapping[str, Any] = MappingProxyType(
     {
@@ -155,7 +156,7 @@ BLANKS: Mapping[Kind, Mapping[str, Any]] = MappingProxyType(
         Kind.BROWSER_ORIGINS: {},
     }
 )
-"""What fields are where a document leaves them out."""
+"""Values of fields that a document leaves out."""
 
 
 _NAMES: Mapping[Kind, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
@@ -175,13 +176,13 @@ def empty() -> Document:
 
 
 def name_of(kind: Kind, item: Mapping[str, Any]) -> str:
-    """What tells a thing from others of its kind."""
+    """The name that identifies a thing among its kind."""
     of_kind = _NAMES.get(kind)
     return of_kind(item) if of_kind else str(item["name"])
 
 
 def digest(item: Item | None) -> str:
-    """The same for equal items, whatever the order of their fields."""
+    """Digest of an item, independent of the order of its fields."""
     return sha256(json.dumps(item, sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -190,7 +191,7 @@ def count(document: Document) -> int:
 
 
 def to_file(document: Document) -> dict[str, Any]:
-    """The document as it is written: sorted, and without what would be the same if left out."""
+    """The document as it is written: sorted, and without fields that have their default."""
     content: dict[str, Any] = {"version": VERSION}
     for kind in Kind:
         if kind is Kind.BROWSER_ORIGINS:
@@ -228,7 +229,7 @@ def _strategy(written: Item) -> Item:
 
 
 def _in_order(value: Any) -> Any:
-    """The same, with the keys of objects in an order that does not depend on who wrote them."""
+    """The value with the keys of all objects sorted, whatever order they were written in."""
     if isinstance(value, dict):
         return {key: _in_order(value[key]) for key in sorted(value, key=_place)}
     if isinstance(value, list):
@@ -237,7 +238,7 @@ def _in_order(value: Any) -> Any:
 
 
 def _place(key: str) -> tuple[int, str]:
-    """What a thing is comes before what it is like."""
+    """Sort key: first what identifies a thing, then its other fields by name."""
     return (_FIRST.index(key) if key in _FIRST else len(_FIRST), key)
 
 

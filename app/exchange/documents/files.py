@@ -1,6 +1,6 @@
 """Documents as text, in JSON or YAML.
 
-Both are written sorted and one value a line, so that a comparison of two shows what changed.
+Both are written sorted and one value a line, so that a diff of two files shows what changed.
 """
 
 import json
@@ -15,7 +15,7 @@ MAX_BYTES = 50_000_000
 
 
 class _Loader(yaml.CSafeLoader):
-    """Refuses a key that is there twice: one of the two would be lost silently."""
+    """Refuses duplicate keys: PyYAML would silently keep only the last one."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - PyYAML's own
         seen = set()
@@ -38,13 +38,13 @@ def as_yaml(document: Document) -> str:
         Dumper=yaml.CSafeDumper,
         allow_unicode=True,
         sort_keys=False,
-        width=1_000_000,
+        width=1_000_000,  # never wrap: one value a line
     )
     return text
 
 
 def parse(data: bytes) -> Any:
-    """What the text says; JSON is YAML too, but much faster to read.
+    """Parse JSON or YAML. A YAML parser could read both, but JSON’s is much faster.
 
     Raises:
         Invalid: when it is neither.

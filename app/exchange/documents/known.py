@@ -1,4 +1,4 @@
-"""What things can refer to: what is here, and what a plan brings before them."""
+"""What things can refer to: what exists here, and what a plan creates before them."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class _Project(NamedTuple):
 
 
 class Known:
-    """Grows with every thing that a plan takes, so that the next can refer to it."""
+    """Checks references. ``add`` each thing that a plan takes, so that the next can refer to it."""
 
     def __init__(self, document: Document) -> None:
         self.environments: set[str] = set()
@@ -67,12 +67,12 @@ class Known:
                 self.segments[item["name"]] = _Segment(item["project"], not item["constraints"])
 
     def stickiness(self, project_id: str) -> str:
-        """What new strategies of the project go by."""
+        """The default stickiness of the project."""
         found = self.projects.get(project_id)
         return found.stickiness if found else "default"
 
     def faults(self, kind: Kind, item: Item) -> Iterator[Fault]:
-        """What is wrong with the things that this one refers to."""
+        """Errors in the references of a thing."""
         match kind:
             case Kind.TAGS:
                 yield from self._tag(item["type"], "type")

@@ -1,4 +1,4 @@
-"""Which features will depend on which, once everything of a plan is written."""
+"""Dependencies of features as they will be once a plan is written."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from app.exchange.documents.documents import Fault, Item
 
 
 class Parents:
-    """Grows with every feature that a plan takes; ``faults`` says which can’t be taken after it."""
+    """Checks dependencies. ``add`` each feature that a plan takes, before the next is checked."""
 
     def __init__(self) -> None:
         child, parent = sa.alias(Feature.__table__), sa.alias(Feature.__table__)

@@ -1,6 +1,6 @@
-"""Compares a document with what is here, and says what to do about each thing.
+"""Compares a document with this instance, and decides what to do about each thing.
 
-A plan changes nothing. Making it twice gives the same, as long as nothing here changes.
+Making a plan changes nothing. Two plans are equal as long as nothing changes here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ CHUNK = 500
 
 
 def make(wanted: Wanted, decisions: Decisions) -> Plan:
-    """Compare with what is here. Call it in a transaction: what is read must be of one moment."""
+    """Make a plan. Call it in a transaction, so that all it reads is from one moment."""
     return Plan(list(_Planner(wanted, decisions).entries()))
 
 
@@ -32,6 +32,7 @@ class _Planner:
     def __init__(self, wanted: Wanted, decisions: Decisions) -> None:
         self.wanted, self.decisions = wanted, decisions
         self.here = reading.smaller()
+        # By digest, since a token can have another name here.
         self.here[Kind.SDK_TOKENS] = {item["digest"]: item for item in reading.sdk_tokens()}
         self.known = Known(self.here)
         self.guarded = {id: set(item["approvals"]) for id, item in self.here[Kind.PROJECTS].items()}
@@ -50,11 +51,11 @@ class _Planner:
             if (new := decisions.new_name(f"{kind}:{name}"))
         }
         self.left_out: set[str] = set()
-        """Environments that don’t come, so that nothing comes that is in them."""
+        """Environments that are left out, with everything in them."""
         self._settle_dots()
 
     def _settle_dots(self) -> None:
-        """Give environments with a dot another name, unless someone decided otherwise."""
+        """Rename new environments with a dot in the name, unless someone decided otherwise."""
         for name in self.wanted.document[Kind.ENVIRONMENTS]:
             key = f"{Kind.ENVIRONMENTS}:{name}"
             is_new = name not in self.here[Kind.ENVIRONMENTS]
@@ -104,7 +105,7 @@ class _Planner:
         given = fields.get((kind, was), fields.get(kind))
         if current is not None and given is not None:
             item = current | {key: value for key, value in item.items() if key in given}
-            if kind is Kind.PROJECTS:  # what is in use here stays in use
+            if kind is Kind.PROJECTS:  # environments that are in use here stay in use
                 both = {*current["environments"], *item["environments"]}
                 item["environments"] = sorted(both)
         entry = Entry(kind, name, was, Status.NEW, Choice.TAKE, current=current, there=item)
@@ -134,7 +135,7 @@ class _Planner:
         return Side.THERE if there else Side.HERE if here else None
 
     def _decide(self, entry: Entry, item: Item) -> None:
-        """Give the entry its status, its choices and the one that holds."""
+        """Set the status, the choices, the choice and the item of an entry."""
         entry.item, rest = None, self._switched_off(entry, item)
         if entry.faults:
             out = Choice.LEAVE_OUT if entry.current is None else Choice.KEEP
@@ -167,11 +168,11 @@ class _Planner:
         elif entry.choice is Choice.SWITCHED_OFF:
             entry.item = rest
         elif entry.status is Status.DIFFERENT and self._is_wider(entry):
-            environments = item["environments"]  # or its features could not come
+            environments = item["environments"]  # its features need them
             entry.item = {**(entry.current or {}), "environments": environments}
 
     def _is_wider(self, entry: Entry) -> bool:
-        """Whether a source that knows features alone wants more environments for a project."""
+        """Whether a source that knows some fields of projects adds environments to one."""
         if entry.kind is not Kind.PROJECTS or Kind.PROJECTS not in self.wanted.fields:
             return False
         there, here = entry.there or {}, entry.current or {}
@@ -182,7 +183,7 @@ class _Planner:
         return entry.kind in kinds and all(fault.path == "name" for fault in entry.faults)
 
     def _switched_off(self, entry: Entry, item: Item) -> Item | None:
-        """A feature without what is wrong with it, and off there; None if that is not enough."""
+        """A feature without its faulty parts, off where it had them; None if faults remain."""
         if entry.kind is not Kind.FEATURES or not entry.faults or entry.current is not None:
             return None
         if any(f.environment is None and f.path not in {"parent", "tags"} for f in entry.faults):
@@ -201,7 +202,7 @@ class _Planner:
         return {**item, "environments": states, "parent": parent, "tags": tags}
 
     def _own_faults(self, kind: Kind, item: Item, current: Item | None) -> Iterator[Fault]:
-        """What is wrong with the change itself."""
+        """Errors in the change itself, apart from references."""
         if kind in {Kind.USERS, Kind.SERVICE_ACCOUNTS}:
             yield from self._faults_of_account(item, current)
         elif current is None:
@@ -244,7 +245,7 @@ class _Planner:
         found = {
             (use.project_id, use.environment)
             for use in segments.uses(id)
-            if use.feature is not None  # archived ones too: they may be revived before
+            if use.feature is not None  # archived ones too: they may be revived by then
             and use.environment in self.guarded[use.project_id]
         }
         return sorted(found)
@@ -258,18 +259,21 @@ class _Planner:
                 return
 
     def _give_free_name(self, item: Item) -> None:
-        """Tokens have different names here; those of another server need not."""
+        """Make the name of a token unique, which other servers don’t require.
+
+        It is cut so that it has at most 255 characters with the hint.
+        """
         item["name"] = f"{item['name'][:240]} ({item['hint'][-HINT_LENGTH:]})"
         self.token_names.add(item["name"])
 
     def _with_new_names(self, kind: Kind, item: Item) -> Item:
-        """The thing with the names that others get, and its own."""
+        """The thing with everything renamed, and without environments that are left out."""
         if self.left_out:
             item = renaming.without_environments(kind, item, self.left_out)
         return renaming.renamed(kind, item, self.renamed) if self.renamed else item
 
     def _completed(self, kind: Kind, item: Item) -> Item:
-        """The thing with what its strategies leave to their project and their type."""
+        """The thing with defaults of project and type in its strategies."""
         if kind is Kind.DEFAULT_STRATEGIES:
             return item | self._completed_strategy(item["project"], item, {})
         if kind is not Kind.FEATURES:
@@ -303,7 +307,7 @@ class _Planner:
         return strategy | {"parameters": parameters, "variants": variants}
 
     def _features(self, items: Mapping[str, Item]) -> Iterator[Entry]:
-        """Features without a parent first: those that depend on them come after."""
+        """Entries of features: those with a parent last, since it has to be checked first."""
         parents = Parents()
         for has_parent in (False, True):
             names = [name for name, item in items.items() if bool(item["parent"]) is has_parent]
@@ -335,22 +339,22 @@ class _Planner:
         return entry
 
     def _guard(self, entry: Entry) -> Fault | None:
-        """Note where the feature needs approvals; what can't be proposed is a fault."""
+        """Set the environments that need approvals. Return a fault if that can’t be proposed."""
         item, current = entry.item, entry.current
         guarded = self.guarded.get(item["project"], set()) if item else set()
         if item is None or not guarded:
             return None
         was_archived = current is not None and current["archived"]
         if item["archived"] and (current is None or was_archived):
-            return None  # no application gets to know of it
+            return None  # applications never see it
         before = current["environments"] if current else {}
-        if was_archived:  # and is revived, which switches it off everywhere
+        if was_archived:  # reviving switches it off everywhere
             before = {name: state | {"enabled": False} for name, state in before.items()}
         after = item["environments"]
         on = {name for name in guarded if before.get(name, STATE)["enabled"]}
         changed = {n for n in guarded if before.get(n, STATE) != after.get(n, STATE)}
         if item["archived"] and not on:
-            return None  # as above, from now on
+            return None  # off there, so applications see no difference
         if current is not None and on and (item["archived"] or item["parent"] != current["parent"]):
             changed |= on
             if len(changed) > 1:
@@ -362,12 +366,12 @@ class _Planner:
 
 
 def _opens_to_all(entry: Entry) -> bool:
-    """Whether all sites may read features here, as at the beginning: then less is better."""
+    """Whether all sites may read features, as initially: then the document’s list is the better."""
     return entry.kind is Kind.BROWSER_ORIGINS and entry.current == {"origins": ["*"]}
 
 
 def _only_adds(entry: Entry) -> bool:
-    """Whether nothing of a project changes but that it uses more environments."""
+    """Whether the only change to a project is that it uses more environments."""
     here, there = entry.current or {}, entry.there or {}
     if entry.kind is not Kind.PROJECTS or {**there, "environments": []} != {
         **here,

@@ -1,6 +1,4 @@
-"""What a plan says: how each thing of a document is compared with what is here, and what becomes
-of it.
-"""
+"""Plans: how each thing of a document differs from this instance, and what to do about it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +12,7 @@ from app.exchange.documents.renaming import fitting_name
 
 
 class Status(StrEnum):
-    """How a thing of the document is compared with what is here."""
+    """How a thing of the document compares with this instance."""
 
     NEW = "new"
     SAME = "same"
@@ -23,18 +21,18 @@ class Status(StrEnum):
 
 
 class Choice(StrEnum):
-    """What becomes of a thing."""
+    """What to do with a thing."""
 
     TAKE = "take"
-    """It is created, or changed to what the document says."""
+    """Create it, or change it to what the document says."""
     KEEP = "keep"
-    """What is here stays as it is."""
+    """Leave it here unchanged."""
     LEAVE_OUT = "leave-out"
-    """What is not here is not created."""
+    """Don’t create it."""
     SWITCHED_OFF = "switched-off"
-    """A feature is taken without its faulty parts, and is off where it had them."""
+    """Take a feature without its faulty parts, switched off where it had them."""
     RENAME = "rename"
-    """It is taken under another name."""
+    """Take it under another name."""
 
 
 class Side(StrEnum):
@@ -57,8 +55,8 @@ class Difference(NamedTuple):
 class Entry:
     """A thing of the document. ``item``: what it will be, or None if nothing is written.
 
-    ``name`` is the one it gets here, ``was`` the one it had. ``there``: what the source says, also
-    where that is not taken. ``proposed``: the environments whose part goes into a change request.
+    ``name``: its name here. ``was``: its name in the source. ``there``: what the source says, even
+    if it isn’t taken. ``proposed``: environments whose changes go into a change request.
     """
 
     kind: Kind
@@ -76,7 +74,7 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """What a decision about it is known by."""
+        """The key of decisions about it."""
         return f"{self.kind}:{self.was}"
 
     @property
@@ -85,7 +83,7 @@ class Entry:
 
     @property
     def new_name(self) -> str:
-        """A name that it could get instead of one that is not possible here."""
+        """A possible name, to replace one that isn’t."""
         return fitting_name(self.was)
 
     @property
@@ -97,11 +95,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a source says. ``faults``: of things that can't be read, by kind and name.
+    """The content of a source. ``faults``: of things that can’t be read, by kind and name.
 
-    ``fields``: what the source knows of a kind or a thing, where that isn't everything; other
-    fields stay as they are here. ``environments``: those whose states it knows. ``is_exact``:
-    whether parameters that a strategy lacks are to stay away, or get their defaults.
+    ``fields``: the fields that the source knows of a kind or a thing, if not all; others are never
+    changed. ``environments``: those whose states it knows; None for all. ``is_exact``: whether
+    parameters that a strategy lacks stay missing, or get their defaults.
     """
 
     document: Document
@@ -110,16 +108,14 @@ class Wanted:
     environments: Collection[str] | None = None
     is_exact: bool = False
     base: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """What things were after the last import from there, by the keys of entries: the digest of
-    what was there, and of what was here.
-    """
+    """After the last import from there, by the keys of entries: (digest there, digest here)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What to do where there is a choice. ``by_key``: a choice, or ``rename:NAME``.
+    """What to do if there is a choice. ``by_key``: a choice, or ``rename:NAME``.
 
-    ``different``: what to do with things that are here and differ. ``left_out``: whole kinds.
+    ``different``: for things that exist here and differ. ``left_out``: whole kinds.
     """
 
     different: Choice
@@ -137,7 +133,7 @@ class Decisions:
 
 @dataclass(slots=True)
 class Plan:
-    """What becomes of everything in a document, in the order in which it is written."""
+    """Entries for everything in a document, in the order of writing."""
 
     entries: list[Entry]
 
@@ -147,20 +143,20 @@ class Plan:
 
     @property
     def is_impossible(self) -> bool:
-        """Whether there is anything that it can’t do."""
+        """Whether it has any step that can’t be done."""
         return any(entry.status is Status.IMPOSSIBLE for entry in self.entries)
 
     @property
     def digest(self) -> str:
-        """The same for plans that do the same to the same."""
-        found = sha256()
+        """Equal for plans with equal effects."""
+        result = sha256()
         for entry in self.entries:
-            facts = entry.key, entry.name, entry.status, entry.choice, *entry.proposed
-            found.update("\0".join(facts).encode())
+            parts = entry.key, entry.name, entry.status, entry.choice, *entry.proposed
+            result.update("\0".join(parts).encode())
             if entry.is_written:
-                found.update(f"\0{digest(entry.item)}{digest(entry.current)}".encode())
-            found.update(b"\n")
-        return found.hexdigest()
+                result.update(f"\0{digest(entry.item)}{digest(entry.current)}".encode())
+            result.update(b"\n")
+        return result.hexdigest()
 
     def counts(self) -> dict[Kind, Counter[Status]]:
         found: defaultdict[Kind, Counter[Status]] = defaultdict(Counter)
@@ -174,7 +170,7 @@ def impossible(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _differences(here: Any, there: Any, path: str = "") -> Iterator[Difference]:
-    """The smallest parts that differ, of objects; lists are compared as a whole."""
+    """The innermost fields that differ. Lists are compared as a whole."""
     if isinstance(here, dict) and isinstance(there, dict):
         for key in sorted({*here, *there}):
             at = f"{path}/{key}".lstrip("/")

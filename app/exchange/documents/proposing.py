@@ -1,4 +1,4 @@
-"""Proposes what a plan changes in environments where changes need approvals."""
+"""Proposes the changes of a plan in environments where they need approvals."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ TITLE = "Changes from a document"
 
 
 def propose(actor: Actor, entries: Sequence[Entry]) -> list[int]:
-    """Open a change request for each environment, or several if one would be too large."""
+    """Open a change request for each environment, or several if it is too large; return ids."""
     proposals: defaultdict[tuple[str, str], list[Proposal]] = defaultdict(list)
     found = [entry for entry in entries if entry.kind is Kind.FEATURES and entry.proposed]
     features = _Features([entry.name for entry in found]) if found else None
@@ -43,7 +43,7 @@ def propose(actor: Actor, entries: Sequence[Entry]) -> list[int]:
 
 
 class _Features:
-    """What features have where their changes are proposed."""
+    """Ids of the features, strategies and segments that proposals refer to."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.segments = dict(db.session.execute(sa.select(Segment.name, Segment.id)).all())
@@ -90,7 +90,7 @@ class _Features:
 def _is_left_on(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Whether the feature is on after its strategies were changed one by one.
 
-    It is switched off when none is left that counts, even if another one is added later.
+    It is switched off as soon as no active one is left, even if another one is added later.
     """
     is_on = bool(before["enabled"])
     counts = [not strategy["disabled"] for strategy in before["strategies"]]

@@ -1,4 +1,4 @@
-"""Reads what an instance has as a document."""
+"""Reads this instance as a document."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -33,19 +33,19 @@ _REFERRED_TO = (
 
 
 def whole() -> Document:
-    """Everything that the instance has, but for SDK tokens, whose secrets no document can have."""
+    """The whole instance, without SDK tokens: documents have no secrets."""
     return smaller() | {Kind.FEATURES: dict(reading_features.features())}
 
 
 def of_project(project_id: str) -> Document:
-    """A project, and what its features, its strategies and its members refer to."""
+    """A project, and everything that its features, strategies and members refer to."""
     document = _around(smaller(), project_id)
     document[Kind.FEATURES] = dict(reading_features.features(project_id=project_id))
     return _only_used(document)
 
 
 def smaller() -> Document:
-    """All but features and SDK tokens."""
+    """Everything except features and SDK tokens."""
     document = empty()
     for kind, items in (
         (Kind.ENVIRONMENTS, map(_environment, db.session.scalars(sa.select(Environment)))),
@@ -92,7 +92,7 @@ def projects() -> Iterator[Item]:
 
 
 def sdk_tokens() -> Iterator[Item]:
-    """SDK tokens that are not revoked, by the digest of their secret."""
+    """SDK tokens that are not revoked, with the digests of their secrets."""
     for token in db.session.scalars(sa.select(SdkToken).where(SdkToken.revoked_at.is_(None))):
         yield {
             "name": token.name,
@@ -172,7 +172,7 @@ def _segment(row: Segment) -> Item:
 
 
 def _around(document: Document, project_id: str) -> Document:
-    """What of a document is about one project, and all that its features could refer to."""
+    """The parts of a document about one project, with all that its features could refer to."""
     project = document[Kind.PROJECTS][project_id]
     of_it = document | {Kind.PROJECTS: {project_id: project}}
     of_it[Kind.DEFAULT_STRATEGIES] = {
@@ -190,7 +190,7 @@ def _around(document: Document, project_id: str) -> Document:
 
 
 def _only_used(document: Document) -> Document:
-    """Without what nothing in the document refers to."""
+    """The document without things that nothing in it refers to."""
     strategies = [*document[Kind.DEFAULT_STRATEGIES].values()]
     used: dict[Kind, set[str]] = {kind: set() for kind in _REFERRED_TO}
     for feature in document[Kind.FEATURES].values():

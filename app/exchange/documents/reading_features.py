@@ -1,4 +1,4 @@
-"""Reads features as a document has them, in parts: an instance can have a hundred thousand."""
+"""Reads features as items of a document, in chunks: an instance can have a hundred thousand."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -18,7 +18,7 @@ from app.core.words import camel_case
 from app.exchange.documents.documents import Item
 
 CHUNK = 500
-"""Features that are read at once: what they are made of is held in memory until the next."""
+"""Features that are read at once. Their rows stay in memory until the next chunk."""
 
 _COLUMNS = (
     Strategy.id,
@@ -84,7 +84,7 @@ _parents = OnList(
 def features(
     *, names: Collection[str] | None = None, project_id: str | None = None
 ) -> Iterator[tuple[str, Item]]:
-    """Features by their names: these, or those of the project, or all; in parts."""
+    """(name, item) of these features, or of those of the project, or of all; in chunks."""
     if names is not None:
         for chunk in chunks(names, CHUNK):
             yield from _features(_by_name.rows(chunk))
@@ -141,7 +141,7 @@ def _features(rows: Collection[Any]) -> Iterator[tuple[str, Item]]:
 
 
 def _environments(ids: Collection[int]) -> dict[int, dict[str, Item]]:
-    """The states of features that are not as they begin, by feature and environment."""
+    """States of features other than the initial one, by feature and environment."""
     found: defaultdict[int, dict[str, Item]] = defaultdict(dict)
     for id, environment, enabled, variants in _states.rows(ids):
         if enabled or variants:

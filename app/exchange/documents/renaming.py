@@ -1,4 +1,4 @@
-"""Names that things get here because their own are not possible, wherever they are referred to."""
+"""Renames things whose names are not possible here, and every reference to them."""
 
 from collections.abc import Collection, Mapping
 from hashlib import sha256
@@ -7,10 +7,11 @@ from app.core.words import is_key
 from app.exchange.documents.documents import Item, Kind
 
 MAX_RENAMED = 80
+"""Longer names are cut, with room for a digest: names have at most 100 characters."""
 
 
 def fitting_name(name: str) -> str:
-    """A name like this one that is allowed here, and differs from those of other long names."""
+    """A similar name that is possible here. A digest keeps long names different."""
     plain = "".join(sign if is_key(f"x{sign}") and sign != "." else "-" for sign in name)
     if len(plain) <= MAX_RENAMED:
         return plain
@@ -18,7 +19,7 @@ def fitting_name(name: str) -> str:
 
 
 def renamed(kind: Kind, item: Item, names: Mapping[tuple[Kind, str], str]) -> Item:
-    """The thing with the new names, by kind and old name, of itself and of what it refers to."""
+    """The thing with new names for itself and its references. ``names``: by kind and old name."""
 
     def environment(name: str) -> str:
         return names.get((Kind.ENVIRONMENTS, name), name)
@@ -47,7 +48,7 @@ def renamed(kind: Kind, item: Item, names: Mapping[tuple[Kind, str], str]) -> It
 
 
 def without_environments(kind: Kind, item: Item, gone: Collection[str]) -> Item:
-    """The thing without what it has in these environments."""
+    """The thing without its parts in these environments."""
     if kind is Kind.PROJECTS:
         return item | {"environments": [n for n in item["environments"] if n not in gone]}
     if kind is Kind.FEATURES:

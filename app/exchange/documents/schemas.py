@@ -1,7 +1,4 @@
-"""What each kind of thing in a document may be.
-
-The rules are those of the API. ``checked`` gives a thing in full, or what is wrong with it.
-"""
+"""Schemas for each kind of thing in a document, with the rules of the API."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -41,7 +38,7 @@ from app.web.schemas import (
 
 
 class _Names(StrictList):
-    """Texts, each once, sorted."""
+    """Unique texts, sorted."""
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> list[Any]:
         return sorted(set(super()._deserialize(value, *args, **kwargs)))
@@ -186,10 +183,10 @@ _IN_TEXT: Mapping[Kind, tuple[str, ...]] = {
 
 
 def checked(kind: Kind, raw: Any) -> tuple[Item | None, list[Fault]]:
-    """The thing in full, and what is wrong with it.
+    """The thing with all its fields, and its errors.
 
-    Of a feature, strategies and states that are wrong are left out, so that the rest can be used.
-    Other things are None if anything is wrong with them.
+    A feature loses its faulty strategies and states, so that the rest can be used. Any other thing
+    is None if it has an error.
     """
     try:
         loaded = _SCHEMAS[kind].load(raw)
@@ -218,7 +215,7 @@ def _named_as_sent(schema: Schema, loaded: Mapping[str, Any]) -> Item:
 
 
 def _state(raw: Mapping[str, Any], path: str, faults: list[Fault]) -> Item:
-    """A feature in an environment, with those of its strategies that are as they should be."""
+    """The state of a feature in an environment, with its valid strategies."""
     state: Item = {"enabled": raw.get("enabled", False), "strategies": [], "variants": []}
     if unknown := sorted(raw.keys() - STATE.keys()):
         faults += [Fault(f"{path}/{key}", "Unknown field.") for key in unknown]
@@ -245,7 +242,7 @@ def _state(raw: Mapping[str, Any], path: str, faults: list[Fault]) -> Item:
 
 
 def _faults(messages: Any, path: str = "") -> Iterator[Fault]:
-    """Every message with its place."""
+    """All messages with their paths."""
     if isinstance(messages, dict):
         for key, found in messages.items():
             yield from _faults(found, path if key == "_schema" else f"{path}/{key}".lstrip("/"))

@@ -1,4 +1,4 @@
-"""Reads the content of a file as a document of Flagstaff’s own form."""
+"""Reads the content of a file in Flagstaff’s own format."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from app.exchange.documents.plans import Wanted
 
 
 def wanted(content: Any) -> Wanted:
-    """What the file says.
+    """Read the content of a file.
 
     Raises:
-        Invalid: with every problem of its form. A file is written by people, who can correct it.
+        Invalid: with every problem, since the people who write the file can correct them.
 
     """
     if not isinstance(content, dict) or content.get("version") != VERSION:
@@ -63,7 +63,7 @@ def _problems(kind: Kind, place: int, raw: Any, faults: list[Fault]) -> list[Det
 
 
 def _called(kind: Kind, raw: Any) -> str:
-    """The name of the thing, by which people find it sooner than by its number."""
+    """The name of the thing, which people find sooner than its number in the path."""
     try:
         item: Item = {"username": None, "email": None, **raw}
         return f"({name_of(kind, item)}) "

@@ -1,4 +1,4 @@
-"""Bringing an instance to what a document says: first a plan, then exactly that or nothing."""
+"""Applies a document to this instance: first a plan, then exactly that plan or nothing."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from app.exchange.documents.plans import Choice, Decisions, Plan, Wanted
 from app.exchange.documents.writing import Result
 
 TO_THE_FILE = Decisions(different=Choice.TAKE)
-"""What a file says that people keep as the truth goes for everything that it names."""
+"""Mode for files kept under version control: the file overrides what it names."""
 
 
 def export(actor: Actor, project_id: str | None = None) -> Document:
@@ -27,19 +27,19 @@ def export(actor: Actor, project_id: str | None = None) -> Document:
 
 
 def plan(wanted: Wanted, decisions: Decisions = TO_THE_FILE) -> Plan:
-    """What ``apply`` would do; changes nothing."""
+    """Dry run of ``apply``: changes nothing."""
     return planner.make(wanted, decisions)
 
 
 class Prepared(NamedTuple):
-    """A plan, and the last event that there was when it was made."""
+    """A plan, with the id of the last event when it was made."""
 
     plan: Plan
     last_event: int
 
 
 def prepare(wanted: Wanted, decisions: Decisions = TO_THE_FILE) -> Prepared:
-    """Make a plan before the transaction that carries it out, which is then short."""
+    """Make a plan before the transaction that carries it out, to keep that short."""
     return Prepared(plan(wanted, decisions), events.end().last_id)
 
 
@@ -53,13 +53,13 @@ def apply(
     prepared: Prepared | None = None,
     progress: Callable[[Kind, int], object] = lambda _kind, _number: None,
 ) -> tuple[str, Plan, Result]:
-    """Carry a plan out, as one batch of events whose reason is ``cause``; all or nothing.
+    """Carry out a plan as one batch of events with the reason ``cause``; all or nothing.
 
-    ``shown``: the digest of the plan that someone has read; exactly that is carried out.
-    ``prepared``: the plan of the same, which is made again if anything has happened since.
+    ``shown``: the digest of the plan that someone has read; exactly that plan is carried out.
+    ``prepared``: a plan made earlier, which is used if no event was recorded since.
 
     Raises:
-        ChangedSinceReview: when the plan is another one by now.
+        ChangedSinceReview: when the plan is different now.
         Conflict: when something is impossible that no one decided about.
 
     """
@@ -76,12 +76,12 @@ def apply(
 
 
 def write(actor: Actor, plan: Plan) -> Result:
-    """Carry out a plan of this transaction, as a part of what the actor does."""
+    """Carry out a plan that was made in this transaction, as part of the actor’s current act."""
     return writing.write(actor, plan, lambda _kind, _number: None)
 
 
 def refuse_impossible(plan: Plan) -> None:
-    """Refuse a plan of which anything can’t be done."""
+    """Refuse a plan with any step that can’t be done."""
     faulty = plans.impossible(plan.entries)
     if faulty:
         first = "; ".join(

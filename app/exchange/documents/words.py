@@ -11,12 +11,12 @@ from app.exchange.documents.documents import Item, Kind
 from app.exchange.documents.plans import Choice, Difference, Entry, Plan, Status
 
 MAX_CHARACTERS = 200
-"""The characters of a value that are shown."""
+"""Longer values are cut."""
 _SIGNS = {Status.NEW: "+", Status.DIFFERENT: "~", Status.IMPOSSIBLE: "!"}
 
 
 def lines(plan: Plan) -> Iterator[str]:
-    """What the plan changes, a line for each thing, with what changes of it below."""
+    """The plan in lines: one for each thing, then its changes, indented."""
     for entry in plan.entries:
         if entry.is_written or entry.faults:
             yield from _lines(entry)
@@ -70,7 +70,7 @@ def difference(found: Difference) -> str:
 
 
 def in_short(kind: Kind, item: Item | None, other: Item | None) -> str:
-    """What a thing is where it differs from the other, in a few words."""
+    """A short text about a thing where it differs from the other one."""
     if item is None or other is None:
         return ""
     if kind is Kind.FEATURES:
@@ -98,7 +98,7 @@ def strategy(item: Item) -> str:
 
 
 def choice(found: Choice, entry: Entry, source: str) -> str:
-    """What a choice means, on its button; ``source``: whose thing it is."""
+    """The label of a choice’s button. ``source``: the name of the other side."""
     match found:
         case Choice.TAKE:
             return f"Use {source}’s" if entry.current else "Import"

@@ -1,7 +1,7 @@
-"""Carries a plan out: one transaction, and one batch of events.
+"""Carries out a plan in one transaction, as one batch of events.
 
-Few things go through the services of their areas, which keep their rules and record their events.
-Features are many; see ``writing_features``.
+Most kinds have few things, which go through the services of their areas with all their rules and
+events. Features are many, and written in bulk; see ``writing_features``.
 """
 
 from collections import defaultdict
@@ -40,7 +40,7 @@ from app.exchange.documents.plans import Entry, Plan
 from app.releases.switching import defaults
 
 Progress = Callable[[Kind, int], object]
-"""Gets the kind of what was written, and how many of them."""
+"""Called with a kind, and how many things of it were written."""
 
 
 @dataclass(slots=True)
@@ -71,16 +71,17 @@ class _Writer:
         self, actor: Actor, by_kind: defaultdict[Kind, list[Entry]], progress: Progress
     ) -> None:
         self.actor, self.by_kind, self.progress = actor, by_kind, progress
-        self.losses: list[Callable[[], None]] = []
+        self.loss_checks: list[Callable[[], None]] = []
+        """Checks that nothing uses removed values of context fields, to run after everything."""
 
     def write(self) -> None:
-        for kind, one in (
+        for kind, write in (
             (Kind.ENVIRONMENTS, self._environment),
             (Kind.CONTEXT_FIELDS, self._context_field),
             (Kind.STRATEGY_TYPES, self._strategy_type),
             (Kind.TAG_TYPES, self._tag_type),
         ):
-            self._each(kind, self.by_kind[kind], one)
+            self._each(kind, self.by_kind[kind], write)
         names = [TagName(**entry.item) for entry in self.by_kind[Kind.TAGS] if entry.item]
         tags.make(names)
         self.progress(Kind.TAGS, len(names))
@@ -88,6 +89,7 @@ class _Writer:
         service = Kind.SERVICE_ACCOUNTS
         self._each(service, self.by_kind[service], self._service_account)
         self._each(Kind.PROJECTS, self.by_kind[Kind.PROJECTS], self._project)
+        # New segments before features that use them, changed ones after features that stop to.
         new, old = _split(self.by_kind[Kind.SEGMENTS])
         self._each(Kind.SEGMENTS, new, self._segment)
         self._features()
@@ -95,8 +97,8 @@ class _Writer:
         default = Kind.DEFAULT_STRATEGIES
         self._each(default, self.by_kind[default], self._default_strategy)
         for entry in self.by_kind[Kind.PROJECTS]:
-            self._archive_project(entry)
-        for check in self.losses:
+            self._archive_project(entry)  # late, since archived projects refuse changes
+        for check in self.loss_checks:
             check()
         self._each(Kind.SDK_TOKENS, self.by_kind[Kind.SDK_TOKENS], self._sdk_token)
         origins = Kind.BROWSER_ORIGINS
@@ -130,7 +132,7 @@ class _Writer:
             context.create(self.actor, **values)
             return
         found = context.get(values.pop("name"), for_change=True)
-        self.losses.append(context.replace(self.actor, found, **values))
+        self.loss_checks.append(context.replace(self.actor, found, **values))
 
     def _strategy_type(self, item: Item, current: Item | None) -> None:
         values = dict(item)
@@ -186,7 +188,7 @@ class _Writer:
             projects.update(self.actor, found, **fields)
             projects.set_environments(self.actor, found, **used)
         if current is None and not item["members"]:
-            return  # the one who brings it owns it
+            return  # its importer owns it
         roles = {
             _account_named(name).id: Role[role.upper()] for name, role in item["members"].items()
         }
@@ -222,7 +224,7 @@ class _Writer:
         self._archive(old)
 
     def _revive(self, entries: Sequence[Entry]) -> None:
-        """Revived features are off everywhere, which is what the rest starts from."""
+        """Revive features. That switches them off everywhere, so read them again."""
         found = [
             entry
             for entry in entries
@@ -262,7 +264,7 @@ class _Writer:
 
 
 def _split(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """Those that are not here yet, and those that are."""
+    """Entries to create, and entries to change."""
     return [e for e in entries if e.current is None], [e for e in entries if e.current is not None]
 
 
@@ -274,7 +276,7 @@ def _by_project(entries: Sequence[Entry]) -> dict[str, list[str]]:
 
 
 def _snake(item: Item) -> dict[str, Any]:
-    """The fields as services name them."""
+    """The fields with the names of the services’ arguments."""
     return {
         "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in key): value
         for key, value in item.items()
@@ -288,7 +290,7 @@ def _account(item: Item) -> Account:
 def _account_named(name: str) -> Account:
     account = accounts.named(name)
     if account is None:
-        raise LookupError(key_of(name))  # the plan has seen it
+        raise LookupError(key_of(name))  # never: the plan has checked it
     return account
 
 

@@ -1,6 +1,6 @@
 """Writes features in bulk: ten thousand of them take seconds, one by one they would take minutes.
 
-Everything that a feature may refer to is there already, and a plan has checked that it fits.
+Everything that a feature refers to has to exist already. The plan has checked the rules.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ CHUNK = 500
 
 
 def _update_of(model: type[Model], key: Sequence[str], columns: Sequence[str]) -> sa.Update:
-    """An UPDATE by its key, with parameters that are named ``of_…`` and ``new_…``."""
+    """An UPDATE by key, with parameters ``of_…`` and ``new_…``: SQLAlchemy reserves plain names."""
     table = Model.metadata.tables[model.__tablename__]
     return (
         sa.update(table)
@@ -64,7 +64,7 @@ _set_state = _update_of(
 
 
 def write(actor: Actor, entries: Sequence[Entry], progress: Callable[[int], object]) -> None:
-    """Create and change features. ``progress`` gets how many more were written."""
+    """Create and change features. ``progress``: called with the number in each chunk."""
     segments = dict(db.session.execute(sa.select(Segment.name, Segment.id)).all())
     names = {name for entry in entries for name in (entry.item or {}).get("tags", ())}
     tag_ids = tags.make([TagName.read(name) for name in names])
@@ -76,11 +76,11 @@ def write(actor: Actor, entries: Sequence[Entry], progress: Callable[[int], obje
         _Chunk(old, segments, tag_ids).change(actor)
         children += [found for e in chunk if (found := direct(e))["parent"] or e.current]
         progress(len(chunk))
-    _write_parents(children)
+    _write_parents(children)  # last, since a parent can be in a later chunk
 
 
 def direct(entry: Entry) -> Item:
-    """What is written of a feature at once: what needs approvals stays as it is."""
+    """The item with the fields that need no approval; the others keep their current values."""
     item, current = entry.item or {}, entry.current
     if not entry.proposed:
         return item
@@ -97,7 +97,7 @@ def direct(entry: Entry) -> Item:
 
 
 class _Chunk:
-    """Some features that are written together."""
+    """Features that are written together."""
 
     def __init__(
         self, entries: Sequence[Entry], segments: dict[str, int], tag_ids: dict[TagName, int]
@@ -126,7 +126,7 @@ class _Chunk:
         )
         self._insert_tags()
         payloads = [
-            EventPayload(project=item["project"], feature_name=name, data=_recorded(item))
+            EventPayload(project=item["project"], feature_name=name, data=recorded(item))
             for name, item in self.items.items()
         ]
         events.record_all(actor, EventType.FEATURE_CREATED, payloads)
@@ -152,8 +152,8 @@ class _Chunk:
             EventPayload(
                 project=entry.current["project"],
                 feature_name=entry.name,
-                pre_data=_recorded(entry.current),
-                data=_recorded(self.items[entry.name]),
+                pre_data=recorded(entry.current),
+                data=recorded(self.items[entry.name]),
             )
             for entry in changed
             if entry.current is not None
@@ -254,9 +254,10 @@ class _Chunk:
 
 @dataclass(slots=True)
 class _StateChanges:
-    """What changes of states and strategies that are there: rows, by the statement they are for.
+    """Rows for the statements that change states and strategies.
 
-    ``gone``: ids of strategies. ``new``: those to insert, with feature, environment and place.
+    ``gone``: ids of strategies to delete. ``new``: strategies to insert, with feature, environment
+    and place.
     """
 
     now: datetime
@@ -306,7 +307,7 @@ class _StateChanges:
 
 
 def _write_parents(items: Collection[Item]) -> None:
-    """Let features depend on what they are to depend on, and on nothing else."""
+    """Replace the dependencies of features by those in their items."""
     names = {item["name"] for item in items}
     ids = dict(_ids.rows([*names, *(i["parent"]["feature"] for i in items if i["parent"])]))
     if names:
@@ -324,6 +325,6 @@ def _write_parents(items: Collection[Item]) -> None:
     insert_all(rows, Dependency)
 
 
-def _recorded(item: Item) -> Item:
+def recorded(item: Item) -> Item:
     """The feature as the event log records it."""
     return {key: value for key, value in item.items() if key != "project"}

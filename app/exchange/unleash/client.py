@@ -26,10 +26,10 @@ SECONDS = 60.0
 MAX_ANSWER = 200_000_000
 SETTING = "FLAGSTAFF_IMPORT_HOSTS"
 LEAST_STRATEGIES = 2
-"""From so many on, their order has to be asked for."""
+"""Features with fewer have no order to ask for."""
 
 Note = Callable[[str, int, int], object]
-"""Gets what is being read, how much of it there is already, and how much there will be."""
+"""Called with what is being read, how many are read, and how many there are."""
 
 
 class UnleashRefused(Conflict):
@@ -73,7 +73,7 @@ class Unleash:
             ),
         }
         self._pool: urllib3.HTTPConnectionPool
-        if target.scheme == "https":  # whose certificate names the host, whatever its address
+        if target.scheme == "https":  # to the checked address, with the certificate of the host
             self._pool = urllib3.HTTPSConnectionPool(
                 found or target.host,
                 target.port,
@@ -88,14 +88,14 @@ class Unleash:
         return self._ask("GET", path)
 
     def find(self, path: str) -> Any:
-        """The same; None if this version has no such thing."""
+        """GET a path; None if this version doesn’t have it."""
         return self._ask("GET", path, may_be_missing=True)
 
     def post(self, path: str, body: Any) -> Any:
         return self._ask("POST", path, body)
 
     def version(self) -> str:
-        """Its version, after a look at whether it can be read at all."""
+        """The version of the server. Refuse a server that can’t be read."""
         config = self.get("/api/admin/ui-config")
         found = config.get("versionInfo", {}).get("current", {}) if isinstance(config, dict) else {}
         version = str(found.get("enterprise") or found.get("oss") or "")
@@ -120,6 +120,7 @@ class Unleash:
             answer = self._pool.urlopen(
                 method, self._base + path, body=data, headers=headers, preload_content=False
             )
+            # One byte more than is allowed, to notice what is larger.
             content = answer.read(MAX_ANSWER + 1, decode_content=True)
             answer.release_conn()
         except urllib3.exceptions.HTTPError as error:
@@ -143,60 +144,60 @@ class Unleash:
 
 
 def read(unleash: Unleash, note: Note = lambda _what, _done, _all: None) -> Snapshot:
-    """Everything that can be read of it.
+    """Read everything from a running Unleash.
 
     Raises:
         UnleashRefused: when it can’t be read.
 
     """
     version = unleash.version()
-    found = Snapshot(f"Unleash {version} at {unleash.url}")
-    reader = _Reader(unleash, found, note)
+    snapshot = Snapshot(f"Unleash {version} at {unleash.url}")
+    reader = _Reader(unleash, snapshot, note)
     reader.read()
-    return found
+    return snapshot
 
 
 class _Reader:
-    def __init__(self, unleash: Unleash, found: Snapshot, note: Note) -> None:
-        self.unleash, self.found, self.note = unleash, found, note
+    def __init__(self, unleash: Unleash, snapshot: Snapshot, note: Note) -> None:
+        self.unleash, self.snapshot, self.note = unleash, snapshot, note
 
     def read(self) -> None:
-        get, find, found = self.unleash.get, self.unleash.find, self.found
+        get, find, snapshot = self.unleash.get, self.unleash.find, self.snapshot
         config = get("/api/admin/ui-config")
-        found.origins = config.get("frontendApiOrigins") or []
-        found.environments = get("/api/admin/environments")["environments"]
-        found.context_fields = get("/api/admin/context")
-        found.segments = (find("/api/admin/segments") or {}).get("segments", [])
-        found.tag_types = get("/api/admin/tag-types")["tagTypes"]
-        found.tags = get("/api/admin/tags")["tags"]
-        found.strategy_types = [
+        snapshot.origins = config.get("frontendApiOrigins") or []
+        snapshot.environments = get("/api/admin/environments")["environments"]
+        snapshot.context_fields = get("/api/admin/context")
+        snapshot.segments = (find("/api/admin/segments") or {}).get("segments", [])
+        snapshot.tag_types = get("/api/admin/tag-types")["tagTypes"]
+        snapshot.tags = get("/api/admin/tags")["tags"]
+        snapshot.strategy_types = [
             type for type in get("/api/admin/strategies")["strategies"] if type.get("editable")
         ]
         people = find("/api/admin/user-admin") or {"users": []}
-        found.users = [u for u in people["users"] if u.get("accountType", "User") == "User"]
-        found.root_roles = {role["id"]: role["name"] for role in people.get("rootRoles", ())}
-        found.tokens = (find("/api/admin/api-tokens") or {}).get("tokens", [])
+        snapshot.users = [u for u in people["users"] if u.get("accountType", "User") == "User"]
+        snapshot.root_roles = {role["id"]: role["name"] for role in people.get("rootRoles", ())}
+        snapshot.tokens = (find("/api/admin/api-tokens") or {}).get("tokens", [])
         self._projects()
         self._own_context_fields()
         self._features()
         self._note_missing()
 
     def _own_context_fields(self) -> None:
-        """Fields of single projects (from 7 on), which are for all projects here."""
-        known = {each["name"] for each in self.found.context_fields}
-        for project in self.found.projects:
+        """Add context fields of single projects (Unleash 7 on). Here they are for all projects."""
+        known = {each["name"] for each in self.snapshot.context_fields}
+        for project in self.snapshot.projects:
             path = f"/api/admin/projects/{quote(project['id'], safe='')}/context"
             for each in self.unleash.find(path) or ():
                 if each["name"] not in known:
                     known.add(each["name"])
-                    self.found.context_fields.append(each)
+                    self.snapshot.context_fields.append(each)
 
     def _note_missing(self) -> None:
-        """Say so if it counts more features than it lists, as open source does of old projects."""
+        """Note if more features are counted than listed, as by open source for old projects."""
         statistics = self.unleash.find("/api/admin/instance-admin/statistics") or {}
-        listed = sum(not each.get("archived") for each in self.found.features)
+        listed = sum(not each.get("archived") for each in self.snapshot.features)
         if (counted := statistics.get("featureToggles") or 0) > listed:
-            self.found.notes.append(
+            self.snapshot.notes.append(
                 f"Unleash counts {counted:,} features, and gave {listed:,}. The others may be in "
                 "projects that its edition does not list."
             )
@@ -208,7 +209,7 @@ class _Reader:
             "projects", ()
         )
         listed = [*active, *(p for p in archived if p["id"] not in known and p.get("archivedAt"))]
-        self.found.projects = self._each("projects", self._project, listed)
+        self.snapshot.projects = self._each("projects", self._project, listed)
 
     def _project(self, listed: Raw) -> Raw:
         id = quote(listed["id"], safe="")
@@ -218,7 +219,7 @@ class _Reader:
         environments = overview.get("environments") or []
         if environments and isinstance(environments[0], str):
             environments = [{"environment": name} for name in environments]
-        usable = {each["name"] for each in self.found.environments}
+        usable = {each["name"] for each in self.snapshot.environments}
         used = [each for each in environments if each["environment"] in usable]
         return {**listed, **overview, "id": listed["id"], "environments": used} | {
             "archivedAt": listed.get("archivedAt")
@@ -227,7 +228,7 @@ class _Reader:
     def _features(self) -> None:
         places = [
             (project["id"], each["environment"])
-            for project in self.found.projects
+            for project in self.snapshot.projects
             for each in project["environments"]
         ]
         exports = self._each("features", self._export, places)
@@ -236,7 +237,7 @@ class _Reader:
         for (_, environment), export in zip(places, exports, strict=True):
             self._take(export, environment, seen, tagged)
         self._archived(seen, tagged)
-        self.found.features = list(seen.values())
+        self.snapshot.features = list(seen.values())
         self._put_in_order()
 
     def _export(self, place: tuple[str, str]) -> Raw:
@@ -252,33 +253,33 @@ class _Reader:
         seen: dict[str, Raw],
         tagged: set[tuple[str, str, str]],
     ) -> None:
-        found = self.found
-        found.links += sum(
+        snapshot = self.snapshot
+        snapshot.links += sum(
             len(each["links"]) for each in export.get("links") or () if each["feature"] not in seen
         )
         for feature in export["features"]:
             seen.setdefault(feature["name"], feature)
-        found.states += export["featureEnvironments"]
-        found.strategies += [
+        snapshot.states += export["featureEnvironments"]
+        snapshot.strategies += [
             strategy | {"environment": environment} for strategy in export["featureStrategies"]
         ]
-        known = {each["feature"] for each in found.dependencies}
-        found.dependencies += [
+        known = {each["feature"] for each in snapshot.dependencies}
+        snapshot.dependencies += [
             each for each in export.get("dependencies") or () if each["feature"] not in known
         ]
         for tag in export["featureTags"]:
             key = tag["featureName"], tag.get("tagType") or "", tag.get("tagValue") or ""
             if key not in tagged:
                 tagged.add(key)
-                found.feature_tags.append(tag)
+                snapshot.feature_tags.append(tag)
 
     def _archived(self, seen: dict[str, Raw], tagged: set[tuple[str, str, str]]) -> None:
-        """Archived features are in an export only if it names them."""
+        """Read archived features: an export has them only if it asks for them by name."""
         listed = self._archived_list()
         for feature in listed:
             seen[feature["name"]] = feature | {"archived": True}
         names = [feature["name"] for feature in listed]
-        environments = [each["name"] for each in self.found.environments]
+        environments = [each["name"] for each in self.snapshot.environments]
         places = [
             (environment, names[start : start + 500])
             for environment in environments
@@ -310,10 +311,10 @@ class _Reader:
     def _put_in_order(self) -> None:
         """Sort the strategies: an export has them in any order, and the first that fits decides."""
         numbers: dict[tuple[str, str], int] = {}
-        for raw in self.found.strategies:
+        for raw in self.snapshot.strategies:
             place = raw["featureName"], raw["environment"]
             numbers[place] = numbers.get(place, 0) + 1
-        projects = {raw["name"]: raw.get("project") or "default" for raw in self.found.features}
+        projects = {raw["name"]: raw.get("project") or "default" for raw in self.snapshot.features}
         several = sorted(
             (projects[name], name, environment)
             for (name, environment), number in numbers.items()
@@ -322,7 +323,7 @@ class _Reader:
         places: dict[str, int] = {}
         for strategies in self._each("order of strategies", self._strategies, several):
             places |= {each["id"]: place for place, each in enumerate(strategies)}
-        self.found.strategies.sort(key=lambda raw: places.get(raw["id"], 0))
+        self.snapshot.strategies.sort(key=lambda raw: places.get(raw["id"], 0))
 
     def _strategies(self, place: tuple[str, str, str]) -> list[Raw]:
         project, name, environment = (quote(part, safe="") for part in place)
@@ -332,7 +333,7 @@ class _Reader:
         return sorted(found, key=lambda each: each.get("sortOrder") or 0)
 
     def _each(self, what: str, ask: Callable[[T], Any], about: Iterable[T]) -> list[Any]:
-        """The answers in order, several at once."""
+        """Ask about each, several at once. Return the answers in order."""
         todo = list(about)
         answers: list[Any] = []
         with ThreadPoolExecutor(AT_ONCE) as pool:

@@ -1,7 +1,7 @@
-"""Asks two servers the same questions, to show that nothing changes for anyone.
+"""Compares the answers of two servers, to show that nothing changes for anyone.
 
-Both are read as applications read them, with the same tokens. What they say is then evaluated for
-many people with the engine that SDKs have.
+Both are read as applications read them, with the same tokens. The engine of the SDKs then evaluates
+what they answer, for many contexts.
 """
 
 import json
@@ -19,14 +19,14 @@ from app.exchange.unleash.unleash import TYPES_OF_TOKENS, Raw
 FEATURES = "/api/client/features"
 FRONTEND = "/api/frontend"
 ASKED_IN_BROWSERS = 20
-"""Contexts that are asked over the API for browsers, one request each."""
+"""Contexts that are sent to the frontend API, one request each."""
 TIME = "2026-06-01T12:00:00.000Z"
-"""One moment for all questions: two servers are not asked at the same one."""
+"""Fixed for all questions, since two servers are never asked at the same moment."""
 USERS = 5_000
 
 
 class Unlike(NamedTuple):
-    """A feature that has different answers, for so many of the contexts."""
+    """A feature with different answers. ``contexts``: for how many contexts."""
 
     environment: str
     feature: str
@@ -36,11 +36,11 @@ class Unlike(NamedTuple):
 
 @dataclass(slots=True)
 class Comparison:
-    """``answers``: how many were compared. ``places``: with which tokens, in words.
+    """``answers``: how many were compared. ``places``: what was compared, in words.
 
-    ``by_engine``: features whose rules give the same answers, but that the other server evaluates
-    otherwise for browsers: there it does not have the engine of SDKs. ``alike`` and ``random``: by
-    environment, features with the same answers, and those whose answers are never the same.
+    ``by_engine``: features with equal rules that the other server’s frontend API evaluates
+    differently, since it does not use the engine of the SDKs. ``alike``, ``random``: by
+    environment, features with equal answers, and features with random ones.
     """
 
     answers: int = 0
@@ -52,14 +52,14 @@ class Comparison:
 
 
 def compare(there: Unleash, here_url: str, contexts: int) -> Comparison:
-    """Compare the answers of an Unleash with those of this instance at its address.
+    """Compare the answers of an Unleash with those of this instance, at ``here_url``.
 
     Raises:
         UnleashRefused: when one of the two can’t be read.
         Conflict: when there is no token that both could know.
 
     """
-    found = Comparison()
+    comparison = Comparison()
     tokens = there.get("/api/admin/api-tokens")["tokens"]
     chosen = list(_tokens(tokens))
     if not chosen:
@@ -67,14 +67,14 @@ def compare(there: Unleash, here_url: str, contexts: int) -> Comparison:
     for token in chosen:
         theirs, ours = (Unleash(url, token["secret"]) for url in (there.url, here_url))
         if token["type"] == "frontend":
-            _compare_browsers(found, token, theirs, ours)
+            _compare_browsers(comparison, token, theirs, ours)
         else:
-            _compare_applications(found, token, theirs, ours, contexts)
-    return found
+            _compare_applications(comparison, token, theirs, ours, contexts)
+    return comparison
 
 
 def _tokens(tokens: Sequence[Raw]) -> Iterator[Raw]:
-    """One token of each kind for each environment: that for the most projects."""
+    """One token of each kind for each environment: the one for the most projects."""
     best: dict[tuple[str, str], Raw] = {}
     for token in tokens:
         kind = TYPES_OF_TOKENS.get(token.get("type") or "")
@@ -92,7 +92,7 @@ def _reach(token: Raw) -> int:
 
 
 def _compare_applications(
-    found: Comparison, token: Raw, theirs: Unleash, ours: Unleash, number: int
+    comparison: Comparison, token: Raw, theirs: Unleash, ours: Unleash, number: int
 ) -> None:
     there, here = theirs.get(FEATURES), ours.get(FEATURES)
     names = {
@@ -100,8 +100,8 @@ def _compare_applications(
         for side, state in (("there", there), ("here", here))
     }
     where = token["environment"]
-    found.random[where] = _random_ones({**names["here"], **names["there"]})
-    known = sorted({*names["there"], *names["here"]} - found.random[where])
+    comparison.random[where] = _random_ones({**names["here"], **names["there"]})
+    known = sorted({*names["there"], *names["here"]} - comparison.random[where])
     engines = [Engine(json.dumps(state).encode()) for state in (there, here)]
     differ: dict[str, int] = {}
     keys = [name.encode() for name in known]
@@ -111,15 +111,15 @@ def _compare_applications(
         for name, one, other in zip(known, *answers, strict=True):
             if one != other:
                 differ[name] = differ.get(name, 0) + 1
-        found.answers += len(known)
-    found.alike[where] = {*known} - differ.keys()
-    found.places.append(f"{len(known):,} features in {where} for {number:,} contexts")
+        comparison.answers += len(known)
+    comparison.alike[where] = {*known} - differ.keys()
+    comparison.places.append(f"{len(known):,} features in {where} for {number:,} contexts")
     for name, contexts in sorted(differ.items()):
         reason = _reason(names["there"].get(name), names["here"].get(name))
-        found.unlike.append(Unlike(where, name, contexts, reason))
+        comparison.unlike.append(Unlike(where, name, contexts, reason))
 
 
-def _compare_browsers(found: Comparison, token: Raw, theirs: Unleash, ours: Unleash) -> None:
+def _compare_browsers(comparison: Comparison, token: Raw, theirs: Unleash, ours: Unleash) -> None:
     differ: dict[str, int] = {}
     for context in samples({"features": []}, ASKED_IN_BROWSERS):
         flat = {key: value for key, value in context.items() if isinstance(value, str)}
@@ -127,23 +127,23 @@ def _compare_browsers(found: Comparison, token: Raw, theirs: Unleash, ours: Unle
         path = f"{FRONTEND}?{urlencode(flat | own)}"
         there, here = (_on(server.get(path)) for server in (theirs, ours))
         for name in {*there, *here}:
-            found.answers += 1
+            comparison.answers += 1
             if there.get(name) != here.get(name):
                 differ[name] = differ.get(name, 0) + 1
     where = token["environment"]
-    found.places.append(f"what is on in {where} for {ASKED_IN_BROWSERS} people in browsers")
+    comparison.places.append(f"what is on in {where} for {ASKED_IN_BROWSERS} people in browsers")
     for name, contexts in sorted(differ.items()):
-        if name in found.random.get(where, ()):
+        if name in comparison.random.get(where, ()):
             continue
-        is_alike = name in found.alike.get(where, ())
+        is_alike = name in comparison.alike.get(where, ())
         reason = "Its rules are the same." if is_alike else "The API for browsers differs."
-        (found.by_engine if is_alike else found.unlike).append(
+        (comparison.by_engine if is_alike else comparison.unlike).append(
             Unlike(where, name, contexts, reason)
         )
 
 
 def _random_ones(features: Mapping[str, Raw]) -> set[str]:
-    """Those that are random, or depend on one that is."""
+    """Features that are random, or depend on a random one."""
     found = {name for name, feature in features.items() if _is_random(feature)}
     return found | {
         name
@@ -153,7 +153,7 @@ def _random_ones(features: Mapping[str, Raw]) -> set[str]:
 
 
 def _is_random(feature: Raw) -> bool:
-    """Whether two questions can have different answers although nothing differs."""
+    """Whether equal questions can have different answers."""
     return any(
         strategy["name"] == "gradualRolloutRandom"
         or (strategy.get("parameters") or {}).get("stickiness") == "random"
@@ -171,7 +171,7 @@ def _on(answer: Raw) -> dict[str, Any]:
 
 
 def samples(state: Raw, number: int) -> Iterator[dict[str, Any]]:
-    """Contexts made from the values that the rules look for, and from others; always the same."""
+    """Contexts from the values in the rules, and from others; equal in every run."""
     chance = Random("contexts")  # noqa: S311 - so that two runs can be compared
     values = _values(state)
     for place in range(number):
@@ -194,7 +194,7 @@ def samples(state: Raw, number: int) -> Iterator[dict[str, Any]]:
 
 
 def _values(state: Raw) -> Mapping[str, list[str]]:
-    """What the rules compare each context field with."""
+    """The values that the rules compare each context field with."""
     found: dict[str, list[str]] = {}
     rules = [c for segment in state.get("segments") or () for c in segment["constraints"]]
     for feature in state["features"]:
@@ -220,8 +220,8 @@ def _reason(there: Raw | None, here: Raw | None) -> str:
     for place, (one, other) in enumerate(
         zip(there.get("strategies") or (), here.get("strategies") or (), strict=False)
     ):
-        for key in ("name", "parameters", "constraints", "segments", "variants"):
-            if key != "segments" and (one.get(key) or []) != (other.get(key) or []):
+        for key in ("name", "parameters", "constraints", "variants"):  # ids of segments differ
+            if (one.get(key) or []) != (other.get(key) or []):
                 return (
                     f"strategy {place + 1}, {key}: {_short(one.get(key))} there, "
                     f"{_short(other.get(key))} here."

@@ -1,4 +1,4 @@
-"""Features of an export of Unleash, brought into one project and one environment."""
+"""Imports an export of features from Unleash into one project and one environment."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is in the way of an import, or worth knowing, and what it is about."""
+    """An error or a warning about an import, and the names of the things it is about."""
 
     message: str
     affected_items: list[str]
@@ -46,7 +46,7 @@ class Findings:
 def validate(
     actor: Actor, project_id: str, environment: str, wanted: Wanted, notes: Sequence[str]
 ) -> Findings:
-    """What importing would meet with; changes nothing."""
+    """Dry run of an import: its errors, warnings and missing permissions."""
     plan = _plan(actor, project_id, environment, wanted)
     missing = _missing(actor, project_id, plan)
     proposed = [entry.name for entry in plan.entries if entry.proposed]
@@ -60,7 +60,7 @@ def validate(
 def import_features(
     actor: Actor, project_id: str, environment: str, wanted: Wanted
 ) -> tuple[str, list[int]]:
-    """Create the features or change them to what the export says; the batch and change requests.
+    """Create or change features as the export says. Return batch id and change request ids.
 
     Raises:
         Invalid: when anything of it can’t be imported; then nothing is.
@@ -96,7 +96,7 @@ def _plan(actor: Actor, project_id: str, environment: str, wanted: Wanted) -> Pl
 
 
 def _errors(plan: Plan) -> Iterator[Finding]:
-    """What can’t be imported, by the reason."""
+    """Things that can’t be imported, grouped by the reason."""
     by_reason: defaultdict[str, list[str]] = defaultdict(list)
     for entry in plan.entries:
         if entry.status is Status.IMPOSSIBLE:
@@ -120,7 +120,7 @@ def _missing(actor: Actor, project_id: str, plan: Plan) -> list[Permission]:
 
 
 def only(content: Any, project_id: str, environment: str) -> Any:
-    """The same export, as if it had been made of this project and this environment."""
+    """The export, as if it had been made of this project and this environment."""
 
     def placed(rows: Any) -> Any:
         return [{**row, "environment": environment} for row in rows or ()]

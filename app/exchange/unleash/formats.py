@@ -14,7 +14,7 @@ DEFAULT = "default"
 
 
 def translation(content: Any, source: str) -> Translation:
-    """What a file of either format says.
+    """Translate a file of either format.
 
     Raises:
         Invalid: when it is neither.
@@ -39,7 +39,7 @@ def translation(content: Any, source: str) -> Translation:
 
 
 def _of_features(content: Raw, source: str) -> Snapshot:
-    """What features are in one environment; projects and segments are only named."""
+    """Read an export of features. It refers to projects and segments by name only."""
     states = content.get("featureEnvironments") or []
     names = sorted({state["environment"] for state in states})
     by_feature = {state["featureName"]: state["environment"] for state in states}
@@ -59,7 +59,7 @@ def _of_features(content: Raw, source: str) -> Snapshot:
                 "isOnlyNamed": True,
             }
             for id in projects
-            if names  # or it can’t be made, and has to be here
+            if names  # without any it can’t be created, so it has to exist here
         ],
         features=content["features"],
         strategies=[raw for raw in strategies if raw["environment"]],
@@ -74,7 +74,7 @@ def _of_features(content: Raw, source: str) -> Snapshot:
 
 
 def _of_state(content: Raw, source: str) -> Snapshot:
-    """Everything of an old instance but for people and tokens."""
+    """Read the state of an old instance, which has no people and tokens."""
     environments = content.get("environments") or [
         {"name": DEFAULT, "type": EnvironmentType.PRODUCTION.value, "sortOrder": 1}
     ]
@@ -114,7 +114,7 @@ def _of_state(content: Raw, source: str) -> Snapshot:
 
 
 def _named_fields(found: Snapshot) -> Iterator[Raw]:
-    """The context fields that rules name: this format leaves them out."""
+    """Context fields that rules refer to and the file leaves out."""
     known = {field["name"] for field in found.context_fields} | BUILT_IN
     sticky = {
         holder.get("stickiness", "default")
@@ -131,7 +131,7 @@ def _named_fields(found: Snapshot) -> Iterator[Raw]:
 
 
 def _place(raw: Raw) -> tuple[int, str]:
-    """Old versions did not number strategies: there the older one comes first."""
+    """Sort key of a strategy. Old versions don’t number them: the older one comes first."""
     return int(raw.get("sortOrder") or 0), str(raw.get("createdAt") or "")
 
 
@@ -143,7 +143,7 @@ def _by_strategy(links: Any) -> dict[Any, list[Any]]:
 
 
 def _inner_states(features: list[Raw]) -> Iterator[Raw]:
-    """States as the first versions had them: one environment, inside of the feature."""
+    """States of the first versions: for one environment, inside the feature."""
     for raw in features:
         yield {
             "featureName": raw["name"],

@@ -11,7 +11,7 @@ SOURCES = [("unleash", "A running Unleash"), ("file", "An export file")]
 
 
 class NewImportForm(SchemaForm):
-    """Where to read from. What is in the file is what a client would send as content."""
+    """The source of an import. A file has what a client would send as ``content``."""
 
     schema = schemas_imports.NewImport
 

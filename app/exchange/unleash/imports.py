@@ -19,7 +19,7 @@ from app.exchange.documents import service as configuration
 from app.exchange.documents.documents import Fault, Item, Kind, digest
 from app.exchange.documents.plans import Choice, Decisions, Entry, Plan, Status, Wanted
 from app.exchange.documents.service import Prepared
-from app.exchange.unleash.models import RETENTION, Import, ImportState
+from app.exchange.unleash.models import MAX_SOURCE, RETENTION, Import, ImportState
 
 LISTED = 1_000
 """How many things that need attention a plan shows at most; the report has all of them."""
@@ -30,8 +30,8 @@ Progress = Callable[[str, int, int], object]
 class Shown:
     """A plan as people see it.
 
-    ``digest``: of exactly this plan. ``counts``: of each kind, by status. ``attention``: the
-    entries that differ, can’t come, or came under conditions. ``number``: how many will be written.
+    ``digest``: of exactly this plan. ``counts``: by kind and status. ``attention``: entries that
+    differ, can’t be imported, or only with conditions. ``number``: how many things are written.
     """
 
     digest: str
@@ -41,7 +41,7 @@ class Shown:
     notes: list[str]
     proposed: str
     of: list[Any] = field(default_factory=list)
-    """The last event when it was made, and the decisions that it follows."""
+    """The key of the cached plan: the last event when it was made, and the decisions."""
 
     def count(self, status: Status) -> int:
         return sum(found.get(status, 0) for found in self.counts.values())
@@ -55,15 +55,15 @@ class Shown:
 
 
 def begin(actor: Actor, origin: str) -> Import:
-    """Note that something is being read from there; old plans go."""
+    """Create an import that is being read. Delete plans older than ``RETENTION``."""
     old = sa.delete(Import).where(
         Import.state.in_([ImportState.READING, ImportState.PLANNED, ImportState.FAILED]),
         Import.created_at < utcnow() - RETENTION,
     )
     db.session.execute(old)
     found = Import(
-        source=origin[:500],
-        origin=origin[:500],
+        source=origin[:MAX_SOURCE],
+        origin=origin[:MAX_SOURCE],
         state=ImportState.READING,
         created_by=actor.username,
         created_by_id=actor.id,
@@ -76,7 +76,7 @@ def begin(actor: Actor, origin: str) -> Import:
 
 def store(found: Import, source: str, wanted: Wanted, notes: list[str]) -> None:
     """Keep what was read, so that it can be planned, decided and applied."""
-    found.source, found.state = source[:500], ImportState.PLANNED
+    found.source, found.state = source[:MAX_SOURCE], ImportState.PLANNED
     found.content = _packed(_as_json(wanted) | {"notes": notes})
     found.progress = None
     db.session.flush()
@@ -108,7 +108,7 @@ def decide(
     different: Choice | None = None,
     left_out: list[Kind] | None = None,
 ) -> None:
-    """Decide what becomes of things; what is not given stays decided as it was."""
+    """Store decisions. Those that are not given stay."""
     _require_plan(found)
     decided = dict(found.decisions)
     if by_key is not None:
@@ -122,7 +122,7 @@ def decide(
 
 
 def shown(found: Import) -> Shown:
-    """The plan as people see it: the one that was kept, as long as nothing has changed here."""
+    """The plan as people see it: the cached one, unless an event or a decision came after it."""
     state = [events.end().last_id, found.decisions]
     if found.shown is not None:
         kept = Shown(**_unpacked(found.shown))
@@ -134,7 +134,7 @@ def shown(found: Import) -> Shown:
 
 
 def keep(found: Import, plan: Shown) -> None:
-    """Keep the plan: for thousands of features it takes seconds to make."""
+    """Cache the plan: for thousands of features it takes seconds to make."""
     found.shown = _packed(asdict(plan))
     db.session.flush()
 
@@ -146,15 +146,15 @@ def prepare(found: Import) -> Prepared:
 
 
 def source_name(found: Import) -> str:
-    """What pages call the other side."""
+    """The name of the source on pages."""
     return "Unleash" if found.source.startswith("Unleash") else "the file"
 
 
 def begin_applying(id: int) -> Import:
-    """Note that the plan is about to be carried out, so that no one does it twice.
+    """Mark the plan as being carried out, so that this can’t happen twice.
 
     Raises:
-        Conflict: when someone does already, or did.
+        Conflict: when it is being carried out already, or was.
 
     """
     found = get(id, for_change=True)
@@ -173,10 +173,10 @@ def apply(
     prepared: Prepared | None = None,
     progress: Progress = lambda *_: None,
 ) -> Import:
-    """Carry out the plan that someone has read, exactly, or nothing.
+    """Carry out exactly the plan that someone has read, or nothing.
 
     Raises:
-        ChangedSinceReview: when the plan is another one by now.
+        ChangedSinceReview: when the plan is different now.
         Conflict: when it was applied already.
 
     """
@@ -220,7 +220,7 @@ def report(found: Import) -> tuple[Shown, list[int]]:
 
 
 def written(found: Import) -> dict[str, Any]:
-    """What it wrote, by the keys of entries: ``[before, digest after]``."""
+    """What applying wrote, by the keys of entries: ``[before, digest after]``."""
     return {} if found.written is None else _unpacked(found.written)["things"]
 
 
@@ -248,7 +248,7 @@ def _wanted(found: Import) -> tuple[Wanted, list[str]]:
 
 
 def _base(found: Import) -> dict[str, list[str]]:
-    """The digests of what was last imported from the same place."""
+    """Digests from the last import from the same origin; see ``Wanted.base``."""
     query = (
         sa.select(Import)
         .where(Import.origin == found.origin, Import.state == ImportState.APPLIED)
@@ -260,7 +260,7 @@ def _base(found: Import) -> dict[str, list[str]]:
 
 
 def _written(made: Plan) -> dict[str, Any]:
-    """What a later import compares with, and what undoing this one needs."""
+    """``base`` for a later import to compare with, and ``things`` for undoing this one."""
     base, things = {}, {}
     now = reading.smaller()
     for entry in made.entries:

@@ -10,7 +10,7 @@ from app.core.db import NEVER_REUSE_IDS, Model, at_most
 
 MAX_SOURCE = 500
 SILENCE = timedelta(minutes=3)
-"""After so long without a sign of the process that works on it, it is not worked on any more."""
+"""Without a heartbeat for so long, the process that worked on it has ended."""
 RETENTION = timedelta(days=7)
 """How long a plan that no one applied is kept."""
 UNDOABLE = timedelta(days=7)
@@ -26,11 +26,11 @@ class ImportState(StrEnum):
 
 
 class Import(Model):
-    """What was read from another server, what people decided about it, and what became of that.
+    """An import from another server: content, decisions and result.
 
-    ``origin``: the same for all that is read from there. ``content`` is what was read, until it is
-    applied. ``written``: what each thing was before, and is since; see ``imports``. ``shown``: the
-    plan as pages show it.
+    ``origin``: equal for all imports from one server. ``content``: what was read; deleted when it
+    is applied. ``written``: each thing before and after; see ``imports``. ``shown``: the cached
+    plan.
     """
 
     __tablename__ = "imports"
@@ -70,7 +70,7 @@ class Import(Model):
 
     @property
     def phase(self) -> ImportState:
-        """The state, as it is now that no one works on what was interrupted."""
+        """The state. What was interrupted has failed, or is planned again."""
         if not self.was_interrupted:
             return self.state
         reading = self.state is ImportState.READING
@@ -78,7 +78,7 @@ class Import(Model):
 
     @property
     def problem(self) -> str | None:
-        """Why it is not done, if it should be."""
+        """Why reading or applying it failed, if it did."""
         if self.was_interrupted:
             return "The server was stopped before this was done. Nothing was saved."
         return self.failure

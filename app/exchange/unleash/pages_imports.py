@@ -95,7 +95,8 @@ def decide(import_id: int) -> Response:
         | ({"different": by_all} if by_all else {})
     )
     if by_all:
-        values["by_key"] |= _for_all(found, by_all)
+        differing = imports.shown(found).entries(Status.DIFFERENT)
+        values["by_key"] |= {entry["key"]: by_all for entry in differing}
     imports.decide(found, **values)
     imports.keep(found, imports.shown(found))
     return redirect_to(".show", import_id=import_id)
@@ -158,8 +159,3 @@ def _plan_page(found: Import) -> ResponseReturnValue:
         kinds=Kind,
         left_out=set(found.decisions.get("leftOut", ())),
     )
-
-
-def _for_all(found: Import, choice: str) -> dict[str, str]:
-    """One decision for everything that differs."""
-    return {entry["key"]: choice for entry in imports.shown(found).entries(Status.DIFFERENT)}

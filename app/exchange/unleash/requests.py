@@ -1,4 +1,4 @@
-"""Reads and applies imports in a thread of its own: both can take longer than a request may."""
+"""Reads and applies imports in a background thread: both can take longer than a request may."""
 
 import threading
 import time
@@ -21,11 +21,11 @@ BEAT_SECONDS = 2.0
 UNEXPECTED = "Something unexpected happened. The log of the server says what. Nothing was saved."
 
 _live: dict[int, tuple[str, int]] = {}
-"""What imports of this process are doing: what is written, and how many of all are."""
+"""Progress of the imports in this process: what is being done, and how many are done."""
 
 
 def read(id: int, server: Unleash) -> None:
-    """Read a running Unleash, and keep what it says for a plan."""
+    """Read a running Unleash, and store its content for a plan."""
     _start(partial(_read, id, server))
 
 
@@ -35,13 +35,13 @@ def apply(id: int, digest: str) -> None:
 
 
 def progress(found: Import) -> tuple[str, int]:
-    """What is being done, and how many things are done."""
+    """What an import is doing, and how many things are done."""
     stored = found.progress or {}
     return _live.get(found.id, (stored.get("what", ""), stored.get("done", 0)))
 
 
 def _start(work: Callable[[], None]) -> None:
-    """Once the answer is on its way: the work needs what this request commits."""
+    """Start a thread after the response: the work needs what this request commits."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined] # noqa: SLF001 - Flask's own advice
 
     def run() -> None:
@@ -52,6 +52,7 @@ def _start(work: Callable[[], None]) -> None:
                 db.session.remove()
 
     def begin(response: Response) -> Response:
+        # A transaction that was retried has registered this again.
         if not g.pop("import_begun", False):
             g.import_begun = True
             threading.Thread(target=run, name="import", daemon=True).start()
@@ -61,7 +62,7 @@ def _start(work: Callable[[], None]) -> None:
 
 
 def _read(id: int, server: Unleash) -> None:
-    beat = _Beat(id)
+    beat = _Heartbeat(id)
     try:
         if transact(lambda: _state(id), writes=False) is not ImportState.READING:
             return
@@ -103,7 +104,7 @@ def _apply(actor: Actor, id: int, digest: str) -> None:
 
 
 def _state(id: int) -> ImportState | None:
-    """None if the request that began it was rolled back."""
+    """The state of an import; None if the request that created it was rolled back."""
     try:
         return imports.get(id).state
     except NotFound:
@@ -114,8 +115,8 @@ def _fail(id: int, why: str) -> None:
     transact(lambda: imports.fail(imports.get(id), why), writes=True)
 
 
-class _Beat:
-    """Notes now and then how far it is, also for other processes."""
+class _Heartbeat:
+    """Stores the progress every ``BEAT_SECONDS``, for other processes."""
 
     def __init__(self, id: int) -> None:
         self.id, self._next = id, 0.0

@@ -159,9 +159,9 @@ class ImportList(Schema):
 
 
 def wanted(translation: Translation, environments: list[str] | None = None) -> Wanted:
-    """What the source says, with what is wrong with it by kind and name; uses up what it is given.
+    """The checked content of a translation, with its faults by kind and name. Empties it.
 
-    ``environments``: those whose states it knows; without them, those that it has.
+    ``environments``: those whose states the source knows; by default those that it has.
     """
     document: Document = empty()
     faults: dict[tuple[Kind, str], list[Fault]] = {

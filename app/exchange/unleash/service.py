@@ -1,4 +1,4 @@
-"""Features in one environment, with all that an Unleash needs to have them too."""
+"""Exports features in one environment, with everything that an Unleash needs to import them."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ from app.core.words import spoken
 
 CHUNK = 500
 NAMED = 5
-"""How many of the names that do not exist an error has."""
+"""How many unknown names an error lists."""
 
 
 class InEnvironment(NamedTuple):
-    """A feature, and how it is in the environment; None if its project does not use that."""
+    """A feature with its state in the environment; None if its project doesn’t use that."""
 
     view: FeatureView
     state: EnvironmentState | None
@@ -58,7 +58,7 @@ class Dependent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The features by name, in one environment, and what their strategies and tags name."""
+    """Features in one environment, sorted by name, and what they refer to."""
 
     found: list[InEnvironment]
     context_fields: list[ContextField]
@@ -111,9 +111,9 @@ def export(
     tag: str | None = None,
     project: str | None = None,
 ) -> Export:
-    """The active features that the actor can see and that fit all of what is asked for.
+    """Export the active features that the actor can see and that match all filters.
 
-    ``tag``: ``type:value``, or a value of any type. Without names, a tag and a project: all.
+    ``tag``: ``type:value``, or a value of any type. Without any filter: all.
 
     Raises:
         NotFound: when there is no such environment.
@@ -149,7 +149,7 @@ def _with_tag(text: str) -> sa.Select[int]:
 
 
 def _views(query: sa.Select[Feature], names: Collection[str]) -> Iterator[FeatureView]:
-    """In parts: what a database takes in one statement is bounded."""
+    """Views of features, read in chunks: databases limit the parameters of a statement."""
     parts = [query.where(Feature.name.in_(chunk)) for chunk in chunks(set(names), CHUNK)]
     for part in parts if names else [query]:
         for chunk in chunks(db.session.scalars(part).all(), CHUNK):
@@ -166,7 +166,7 @@ def _refuse_unknown(names: Collection[str], found: list[FeatureView]) -> None:
 
 
 def _context_fields(states: Iterator[EnvironmentState]) -> list[ContextField]:
-    """The fields that constraints and stickinesses name."""
+    """Context fields that constraints, stickiness and overrides refer to."""
     used: set[str] = set()
     for state in states:
         for strategy in state.strategies:

@@ -1,6 +1,6 @@
 """Undoes an import, as long as nothing was built on it.
 
-What it created goes for good, and what it changed is as it was before.
+Things that it created are deleted permanently. Things that it changed are restored.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -35,8 +35,9 @@ from app.core.events.service import EventPayload
 from app.core.words import spoken
 from app.exchange.documents import reading, reading_features
 from app.exchange.documents import service as configuration
-from app.exchange.documents.documents import Document, Item, Kind, digest, empty
+from app.exchange.documents.documents import Document, Kind, digest, empty
 from app.exchange.documents.plans import Choice, Decisions, Wanted
+from app.exchange.documents.writing_features import recorded
 from app.exchange.unleash import imports
 from app.exchange.unleash.models import Import, ImportState
 from app.releases.change_requests.models import Change, ChangeRequest
@@ -51,7 +52,7 @@ def undo(actor: Actor, id: int) -> Import:
     """Undo an import, all of it or nothing.
 
     Raises:
-        Conflict: when it is too late, or something was built on it; names what.
+        Conflict: when it is too late, or something was built on it; the message says what.
 
     """
     found = imports.get(id, for_change=True)
@@ -74,9 +75,9 @@ Things = dict[Kind, dict[str, list[Any]]]
 
 def _by_kind(written: dict[str, Any]) -> Things:
     found: Things = {kind: {} for kind in Kind}
-    for key, facts in written.items():
+    for key, before_and_after in written.items():
         kind, _, name = key.partition(":")
-        found[Kind(kind)][name] = facts
+        found[Kind(kind)][name] = before_and_after
     return found
 
 
@@ -110,7 +111,7 @@ def _refuse_if_built_on(things: Things, present: Document) -> None:
             SdkToken.name.in_(chunk), SdkToken.last_seen_at.is_not(None)
         )
         changed += [f"SDK token {name}, which is in use" for name in db.session.scalars(used)]
-    changed += _inhabited(things, names)
+    changed += _used_projects(things, names)
     for name, (before, _) in things[Kind.USERS].items():
         account = accounts.named(name)
         if before is None and account is not None and account.password_hash is not None:
@@ -122,8 +123,8 @@ def _refuse_if_built_on(things: Things, present: Document) -> None:
         )
 
 
-def _inhabited(things: Things, features: Collection[str]) -> list[str]:
-    """The projects that it created and people have used since."""
+def _used_projects(things: Things, features: Collection[str]) -> list[str]:
+    """Projects that the import created and people have used since, with how."""
     created = [name for name, (before, _) in things[Kind.PROJECTS].items() if before is None]
     known = set(features)
     found: list[str] = []
@@ -154,7 +155,7 @@ def _change_back(actor: Actor, things: Things) -> None:
 
 
 class _Removal:
-    """Removes what was created: nothing refers to it, for it is as it was on the first day."""
+    """Deletes what the import created. Nothing else refers to it: ``undo`` has checked that."""
 
     def __init__(self, actor: Actor, things: Things, present: Document) -> None:
         self.actor = actor
@@ -202,7 +203,7 @@ class _Removal:
         for chunk in chunks(names, 500):
             ids = [*_ids(chunk).values()]
             strategies = _strategy_ids.where(Strategy.feature_id.in_(ids))
-            for statement in (
+            for statement in (  # in the order that foreign keys require
                 sa.delete(StrategySegment).where(StrategySegment.strategy_id.in_(strategies)),
                 sa.delete(Strategy).where(Strategy.feature_id.in_(ids)),
                 sa.delete(FeatureState).where(FeatureState.feature_id.in_(ids)),
@@ -224,7 +225,7 @@ class _Removal:
                 EventPayload(
                     project=self.present[Kind.FEATURES][name]["project"],
                     feature_name=name,
-                    pre_data=_without_project(self.present[Kind.FEATURES][name]),
+                    pre_data=recorded(self.present[Kind.FEATURES][name]),
                 )
                 for name in chunk
             ]
@@ -291,7 +292,3 @@ def _ids(names: Collection[str]) -> dict[str, int]:
 def _delete(model: type[Model], column: Any, values: Sequence[str]) -> None:
     for chunk in chunks(values):
         db.session.execute(sa.delete(model).where(column.in_(chunk)))
-
-
-def _without_project(item: Item) -> Item:
-    return {key: value for key, value in item.items() if key != "project"}

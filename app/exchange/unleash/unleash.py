@@ -1,7 +1,7 @@
-"""Understands what Unleash says, in its several formats, as a document of Flagstaff’s.
+"""Translates data from Unleash, in any of its formats, to a document of Flagstaff.
 
-Names, groups and stickiness stay exactly as they are: with them, everyone keeps the answers they
-had. What can’t be kept exactly is not changed silently, but named with the reason.
+Names, groups and stickiness are never changed: with them, everyone keeps the answers they had. What
+can’t be kept exactly is not changed silently, but reported with the reason.
 """
 
 import colorsys
@@ -27,7 +27,7 @@ from app.exchange.documents.documents import Document, Fault, Item, Kind, empty,
 Raw = dict[str, Any]
 
 HUE_ANGLES = {1: 190, 2: 265, 3: 25, 4: 120, 5: 330, 6: 215, 7: 48}
-"""The colours of tag types, on the circle of colours; 8 is grey."""
+"""Hues of our tag type colours, in degrees on the colour wheel. 8 is grey."""
 GREY = 8
 LEAST_SATURATION = 0.15
 LISTS = {"IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH", "IN_CIDR"}
@@ -41,7 +41,6 @@ class Snapshot:
     """What was read from an Unleash, in the words of its export.
 
     ``states`` and ``strategies`` have an ``environment``; strategies are in their order.
-    ``is_whole``: whether it was a whole instance, so that what is not here is not there.
     """
 
     source: str
@@ -67,9 +66,9 @@ class Snapshot:
 
 @dataclass(slots=True)
 class Translation:
-    """``raws``: things as a document has them, not checked yet. ``fields``: see ``Wanted``.
+    """``raws``: items of a document, not checked yet. ``fields``: see ``Wanted``.
 
-    ``notes``: what was carried over in another way, or not at all, in sentences.
+    ``notes``: sentences about what was changed or left out.
     """
 
     source: str
@@ -98,52 +97,59 @@ FIELDS: Mapping[Kind | tuple[Kind, str], frozenset[str]] = {
         }
     ),
 }
-"""What Unleash knows of a thing, where Flagstaff knows more."""
+"""Fields that Unleash knows, for kinds of which Flagstaff knows more."""
 SCAFFOLD: frozenset[str] = frozenset()
-"""Of what an export only names: it is made if it is missing, and else stays as it is."""
+"""Kinds that an export only references: create if missing, never update."""
 
 
-def translate(found: Snapshot) -> Translation:
-    """Understand it; what was read is used up, for it can be large."""
-    translation = Translation(found.source, fields=dict(FIELDS), notes=found.notes)
-    _Translator(found, translation).translate()
+def translate(snapshot: Snapshot) -> Translation:
+    """Translate a snapshot. Empties its lists on the way, since they can be large."""
+    translation = Translation(snapshot.source, fields=dict(FIELDS), notes=snapshot.notes)
+    _Translator(snapshot, translation).translate()
     return translation
 
 
 class _Translator:
-    def __init__(self, found: Snapshot, result: Translation) -> None:
-        self.found, self.result = found, result
-        self.segments = {each["id"]: each["name"] for each in found.segments}
+    def __init__(self, snapshot: Snapshot, result: Translation) -> None:
+        self.snapshot, self.result = snapshot, result
+        self.segments = {each["id"]: each["name"] for each in snapshot.segments}
         self.old: Counter[str] = Counter()
         self.dropped: set[str] = set()
 
     def translate(self) -> None:
         for kind, raws, item_of in (
-            (Kind.ENVIRONMENTS, self.found.environments, self._environment),
-            (Kind.STRATEGY_TYPES, self.found.strategy_types, _strategy_type),
-            (Kind.TAG_TYPES, self.found.tag_types, _tag_type),
-            (Kind.TAGS, self.found.tags, lambda raw: {key: raw[key] for key in ("type", "value")}),
-            (Kind.USERS, self.found.users, self._user),
+            (Kind.ENVIRONMENTS, self.snapshot.environments, self._environment),
+            (Kind.STRATEGY_TYPES, self.snapshot.strategy_types, _strategy_type),
+            (Kind.TAG_TYPES, self.snapshot.tag_types, _tag_type),
+            (
+                Kind.TAGS,
+                self.snapshot.tags,
+                lambda raw: {key: raw[key] for key in ("type", "value")},
+            ),
+            (Kind.USERS, self.snapshot.users, self._user),
         ):
             for raw in raws:
                 self.result.add(kind, item_of(raw))
         for name in types.TYPES:
             self.result.raws[Kind.STRATEGY_TYPES].pop(name, None)
         self.result.fields[Kind.TAG_TYPES, SIMPLE] = SCAFFOLD
-        for each in self.found.context_fields:
+        for each in self.snapshot.context_fields:
             self._context_field(each)
-        for each in self.found.projects:
+        for each in self.snapshot.projects:
             self._project(each)
-        for each in self.found.segments:
+        for each in self.snapshot.segments:
             self._segment(each)
         self._features()
         self._tokens()
-        if self.found.origins:
-            self.result.add(Kind.BROWSER_ORIGINS, {"origins": self.found.origins})
+        if self.snapshot.origins:
+            self.result.add(Kind.BROWSER_ORIGINS, {"origins": self.snapshot.origins})
         self._note_old()
 
     def _environment(self, raw: Raw) -> Item:
         type = raw.get("type") or "development"
+        if type not in set(EnvironmentType):
+            is_production = re.search("prod", raw["name"], re.IGNORECASE)
+            type = "production" if is_production else "development"
         if raw.get("protected"):
             self.result.notes.append(
                 f"{raw['name']} is protected in Unleash. To ask for approvals there, set them for "
@@ -151,7 +157,7 @@ class _Translator:
             )
         return {
             "name": raw["name"],
-            "type": type if type in set(EnvironmentType) else _guess(raw["name"]),
+            "type": type,
             "sortOrder": min(max(int(raw.get("sortOrder") or 0), 0), MAX_ORDER),
             "deprecated": raw.get("enabled") is False,
         }
@@ -177,7 +183,7 @@ class _Translator:
             self.result.fields[Kind.CONTEXT_FIELDS, name] = frozenset({"legalValues"})
 
     def _user(self, raw: Raw) -> Item:
-        role = self.found.root_roles.get(raw.get("rootRole") or 0, "Viewer")
+        role = self.snapshot.root_roles.get(raw.get("rootRole") or 0, "Viewer")
         name = raw.get("username") or raw.get("email") or raw.get("name")
         if role not in {"Admin", "Editor", "Viewer"}:
             self.result.notes.append(
@@ -197,13 +203,14 @@ class _Translator:
                 f"Project {raw['id']} asks for names like {pattern}. Flagstaff has no such rule."
             )
         used = [each["environment"] for each in raw["environments"]]
-        mode = raw.get("mode") or "open"
+        mode, description = raw.get("mode") or "open", raw.get("description") or None
         self.result.add(
             Kind.PROJECTS,
             {
                 "id": raw["id"],
                 "name": raw.get("name") or raw["id"],
-                "description": _description(raw),
+                # Unleash gives this description to its first project.
+                "description": None if description == "Default project" else description,
                 "mode": mode if mode in set(ProjectMode) else "protected",
                 "defaultStickiness": raw.get("defaultStickiness") or "default",
                 "environments": used,
@@ -221,7 +228,7 @@ class _Translator:
 
     def _segment(self, raw: Raw) -> None:
         if "constraints" not in raw:
-            return  # an export that only names it
+            return  # an export of features: it only has the name
         name = raw["name"]
         faults = self.result.faults[Kind.SEGMENTS, name]
         item = {
@@ -235,14 +242,14 @@ class _Translator:
 
     def _features(self) -> None:
         states: defaultdict[str, dict[str, Item]] = defaultdict(dict)
-        for raw in _used_up(self.found.states):
+        for raw in _used_up(self.snapshot.states):
             if raw.get("enabled") or raw.get("variants"):
                 states[raw["featureName"]][raw["environment"]] = {
                     "enabled": bool(raw.get("enabled")),
                     "strategies": [],
                     "variants": [_variant(each) for each in raw.get("variants") or ()],
                 }
-        for raw in _used_up(self.found.strategies):
+        for raw in _used_up(self.snapshot.strategies):
             name, environment = raw["featureName"], raw["environment"]
             state = states[name].setdefault(
                 environment, {"enabled": False, "strategies": [], "variants": []}
@@ -255,11 +262,11 @@ class _Translator:
             state["strategies"].append(strategy)
             self.old[raw["name"]] += raw["name"] in OLD
         tags: defaultdict[str, set[str]] = defaultdict(set)
-        for raw in self.found.feature_tags:
+        for raw in self.snapshot.feature_tags:
             type = raw.get("tagType") or raw.get("type") or SIMPLE
             tags[raw["featureName"]].add(f"{type}:{raw.get('tagValue') or raw.get('value')}")
-        parents = {raw["feature"]: raw["dependencies"] for raw in self.found.dependencies}
-        for raw in _used_up(self.found.features):
+        parents = {raw["feature"]: raw["dependencies"] for raw in self.snapshot.dependencies}
+        for raw in _used_up(self.snapshot.features):
             self._feature(raw, states[raw["name"]], tags[raw["name"]], parents.get(raw["name"]))
 
     def _feature(
@@ -329,7 +336,7 @@ class _Translator:
         return name
 
     def _tokens(self) -> None:
-        for raw in self.found.tokens:
+        for raw in self.snapshot.tokens:
             name = raw.get("tokenName") or raw.get("username") or "token"
             secret, type = raw.get("secret") or "", TYPES_OF_TOKENS.get(raw.get("type") or "")
             if obstacle := _obstacle_of_token(raw, type):
@@ -348,7 +355,7 @@ class _Translator:
                 self._token(item | {"name": f"{name} (alias)"}, alias)
 
     def _token(self, item: Item, secret: str) -> None:
-        """Only the digest of a secret goes any further."""
+        """Add a token with the digest of its secret: the secret itself is never stored."""
         known = self.result.raws[Kind.SDK_TOKENS]
         found = item | {"digest": digest(secret).hex(), "hint": secret[-HINT_LENGTH:]}
         if found["name"] in known:
@@ -366,25 +373,15 @@ class _Translator:
         if self.dropped:
             what = spoken(sorted(self.dropped), DISPLAY_LIMIT)
             notes.append(f"Parameters that SDKs don’t read were left out: {what}.")
-        if self.found.links:
-            notes.append(f"{self.found.links:,} links of features were left out.")
+        if self.snapshot.links:
+            notes.append(f"{self.snapshot.links:,} links of features were left out.")
 
 
 def _used_up(found: list[Raw]) -> Iterator[Raw]:
-    """Its members, none of which is kept."""
+    """Yield the members in order, and remove each from the list to free its memory."""
     found.reverse()
     while found:
         yield found.pop()
-
-
-def _description(project: Raw) -> str | None:
-    """What people wrote about a project: that of the first one is Unleash’s own."""
-    found: str | None = project.get("description") or None
-    return None if found == "Default project" else found
-
-
-def _guess(name: str) -> str:
-    return "production" if re.search("prod", name, re.IGNORECASE) else "development"
 
 
 def _strategy_type(raw: Raw) -> Item:
@@ -413,7 +410,7 @@ def _tag_type(raw: Raw) -> Item:
 
 
 def _hue(color: str | None) -> int:
-    """The colour that is nearest to ``#ff8800``."""
+    """The tag type colour nearest to a colour like ``#ff8800``."""
     if not color or not re.fullmatch("#[0-9A-Fa-f]{6}", color):
         return GREY
     red, green, blue = (int(color[place : place + 2], 16) / 255 for place in (1, 3, 5))
@@ -425,7 +422,7 @@ def _hue(color: str | None) -> int:
 
 
 def _constraint(raw: Raw) -> Item:
-    """Only what its operator looks at: Unleash keeps what was there before, too."""
+    """Keep what the operator uses: Unleash also keeps values of an earlier operator."""
     operator = raw.get("operator") or ""
     compared: Item = {"values": raw.get("values") or []}
     if operator not in LISTS:
@@ -443,7 +440,7 @@ def _constraint(raw: Raw) -> Item:
 
 
 def _plain_number(value: Any) -> str:
-    """``1000`` for ``1e3``: the same number, in the only way that Flagstaff writes numbers."""
+    """``1000`` for ``1e3``: Flagstaff writes numbers without exponents."""
     try:
         number = Decimal(str(value))
     except InvalidOperation:

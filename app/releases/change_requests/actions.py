@@ -1,6 +1,6 @@
-"""The changes that a change request can hold: what each one needs, and how it is made.
+"""The actions of a change request: the permission that each needs, and how it is applied.
 
-Each is made by the same service that makes it directly, so all rules of that hold.
+Each goes through the service that makes the change directly, so the rules of that service hold.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -36,21 +36,21 @@ PERMISSIONS = {
     Action.UPDATE_SEGMENT: Permission.UPDATE_SEGMENT,
     Action.DELETE_SEGMENT: Permission.DELETE_SEGMENT,
 }
-"""What it takes to make a change where it needs no approval, and so to propose it."""
+"""Permission to make the change directly. Proposing it needs that permission too."""
 
 REPEATABLE = {Action.ADD_STRATEGY}
-"""Of others, a change takes the place of one that did the same to the same thing."""
+"""Actions that can occur twice for a subject. Of others, a new change replaces the earlier one."""
 
 
 def completed(action: Action, payload: Any) -> Any:
-    """The payload with the id that a strategy will have, so that later changes can refer to it."""
+    """Add the id of a new strategy to its payload, so that later changes can refer to it."""
     return {"id": str(uuid4()), **payload} if action is Action.ADD_STRATEGY else payload
 
 
 def carry_out(
     actor: Actor, approved: Approved, changes: Sequence[Change]
 ) -> Iterator[tuple[Change, snapshots.FeatureSnapshot, snapshots.FeatureSnapshot]]:
-    """Make the changes in their order; each with the snapshots before and after it.
+    """Make the changes in order. Yield each with the snapshots before and after it.
 
     Raises:
         DomainError: what the service of a change refuses, with the number of the change.
@@ -61,8 +61,9 @@ def carry_out(
     made: dict[int, Change] = {}
     for number, group in _groups(changes):
         if not made.keys().isdisjoint(map(snapshots.key, group)):
+            # A subject changes again, so its snapshot in between is needed.
             yield from _effects(place, before, made)
-        with _telling_which(number, group[0], is_one_of_many=len(changes) > 1):
+        with _naming_change(number, group[0], is_one_of_many=len(changes) > 1):
             _carry_out(acting, approved, group)
         db.session.flush()
         made |= {snapshots.key(change): change for change in group}
@@ -72,7 +73,7 @@ def carry_out(
 def _effects(
     place: tuple[str, str], before: dict[int, snapshots.FeatureSnapshot], made: dict[int, Change]
 ) -> Iterator[tuple[Change, snapshots.FeatureSnapshot, snapshots.FeatureSnapshot]]:
-    """What changes did that are about different things, none of which changes another’s snapshot.
+    """Yield the effects of independent changes: no two touch the same snapshot.
 
     Afterwards ``before`` is up to date, and ``made`` is empty.
     """
@@ -84,26 +85,25 @@ def _effects(
 
 
 def _groups(changes: Sequence[Change]) -> Iterator[tuple[int, list[Change]]]:
-    """Changes that can be made in one go, with the place of the first: features switched alike.
+    """Yield batches of changes with the index of the first: consecutive switches by direction.
 
-    No two of a request switch the same feature, so the order of those that switch is free.
+    Any other change is a batch of its own. A request switches a feature at most once, so the order
+    of consecutive switches doesn’t matter.
     """
-    for is_switch, found in groupby(enumerate(changes), lambda each: _switches(each[1])):
-        run = list(found)
+    by_kind = groupby(enumerate(changes), lambda item: item[1].action is Action.UPDATE_ENABLED)
+    for is_switch, items in by_kind:
+        run = list(items)
         if not is_switch:
             yield from ((number, [change]) for number, change in run)
             continue
         for on in (True, False):
-            if alike := [each for each in run if each[1].payload["enabled"] is on]:
-                yield alike[0][0], [change for _, change in alike]
-
-
-def _switches(change: Change) -> bool:
-    return change.action is Action.UPDATE_ENABLED
+            if batch := [item for item in run if item[1].payload["enabled"] is on]:
+                yield batch[0][0], [change for _, change in batch]
 
 
 @contextmanager
-def _telling_which(number: int, change: Change, *, is_one_of_many: bool) -> Iterator[None]:
+def _naming_change(number: int, change: Change, *, is_one_of_many: bool) -> Iterator[None]:
+    """Say in a refusal which change caused it."""
     try:
         yield
     except Invalid as error:
@@ -169,12 +169,12 @@ def _delete_dependency(actor: Actor, approved: Approved, change: Change) -> None
     features.remove_dependencies(actor, approved.project, change.subject, parent)
 
 
-def _update_segment(actor: Actor, approved: Approved, change: Change) -> None:  # noqa: ARG001 - as the others
+def _update_segment(actor: Actor, approved: Approved, change: Change) -> None:  # noqa: ARG001 - one signature
     fields = {name: value for name, value in change.payload.items() if name != "id"}
     segments.update(actor, _segment(actor, change), **fields)
 
 
-def _delete_segment(actor: Actor, approved: Approved, change: Change) -> None:  # noqa: ARG001 - as the others
+def _delete_segment(actor: Actor, approved: Approved, change: Change) -> None:  # noqa: ARG001 - one signature
     segments.remove(actor, _segment(actor, change))
 
 

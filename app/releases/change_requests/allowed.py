@@ -1,4 +1,4 @@
-"""What someone can do with a change request that they look at, and why not."""
+"""What the reader can do with a change request, and why not."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ from app.releases.change_requests.views import View
 
 @dataclass(frozen=True, slots=True)
 class AllowedActions:
-    """``able``: the people whose approval would count, all but the author. ``has_approved``:
-    whether the reader’s own approval counts now.
+    """``able``: people whose approval would count, without the author. ``has_approved``: whether
+    the reader’s own approval counts now.
     """
 
     view: View
@@ -70,7 +70,7 @@ class AllowedActions:
 
     @property
     def still_able(self) -> list[Account]:
-        """Those who have not approved it."""
+        """People who could approve it and haven’t."""
         given = {each.created_by.id for each in self.view.approvals}
         return [account for account in self.able if account.id not in given]
 

@@ -28,8 +28,9 @@ from app.releases.change_requests.models import Change, ChangeRequest, State, St
 from app.releases.change_requests.snapshots import FeatureSnapshot
 
 AT_ONCE = 100
+"""Due requests that are read in one go."""
 SECONDS = 2.0
-"""How long a process applies what is due in one go, so that other chores get their turn."""
+"""Time limit of one ``apply_due``, so that other chores of the process are not delayed."""
 BROKEN = "Something went wrong on our side. The log of the server says more. Try to apply it again."
 
 
@@ -44,7 +45,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class ApplyPlan:
-    """What applying would do now. ``obstacles``: why it can’t be applied yet, in words."""
+    """Result of a dry run. ``obstacles``: sentences that say why it can’t be applied yet."""
 
     changes: list[Effect]
     obstacles: list[str]
@@ -66,7 +67,7 @@ def apply(actor: Actor, request: ChangeRequest) -> None:
 
 
 def plan(actor: Actor, request: ChangeRequest) -> ApplyPlan:
-    """What ``apply`` would do now; changes nothing."""
+    """Dry run of ``apply``: changes nothing."""
     stuck, obstacles = service.conflicts(request), []
     if request.state is State.DRAFT:
         obstacles.append("It’s still a draft.")
@@ -78,11 +79,11 @@ def plan(actor: Actor, request: ChangeRequest) -> ApplyPlan:
     fitting = [change for change in request.changes if change.id not in stuck]
     if stuck:
         obstacles.append(review.DOES_NOT_FIT)
-    attempt = db.session.begin_nested()
+    attempt = db.session.begin_nested()  # always rolled back
     effects: list[Effect] = []
     try:
         made = carry_out(actor.with_all_rights(), _approved(request), fitting)
-        effects.extend(Effect(*found) for found in made)
+        effects.extend(Effect(*effect) for effect in made)
     except DomainError as error:
         obstacles.append(error.message)
     finally:
@@ -91,20 +92,20 @@ def plan(actor: Actor, request: ChangeRequest) -> ApplyPlan:
 
 
 def apply_due() -> int:
-    """Apply what is scheduled for now or before, each in a transaction of its own; how many.
+    """Apply due change requests, each in a transaction of its own. Return how many were tried.
 
-    What can’t be applied stays scheduled, with the reason, and is not tried again.
+    A request that can’t be applied stays scheduled with the reason, and is not tried again.
     """
     now = utcnow()
     due = sa.select(ChangeRequest.scheduled_at, ChangeRequest.id).where(*_is_due(now))
     order = due.order_by(ChangeRequest.scheduled_at, ChangeRequest.id).limit(AT_ONCE)
-    found = transact(lambda: list(db.session.execute(order)), writes=False)
-    random.shuffle(found)  # so that processes seldom meet at the same one
+    rows = transact(lambda: list(db.session.execute(order)), writes=False)
+    random.shuffle(rows)  # at equal times, so that processes seldom meet at the same request
     until, number = time.monotonic() + SECONDS, 0
-    for _, id in sorted(found, key=lambda row: row.scheduled_at):
+    for _, id in sorted(rows, key=lambda row: row.scheduled_at):
         still = due.where(ChangeRequest.id == id)
         if transact(partial(db.session.scalar, still), writes=False) is None:
-            continue  # another process was quicker, so there is no need to wait for a turn to write
+            continue  # another process was quicker: don’t wait for the write lock
         _apply_or_fail(id)
         number += 1
         if time.monotonic() > until:
@@ -121,12 +122,12 @@ def _is_due(now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 def _apply_or_fail(id: int) -> None:
-    """What the database is not able to do now is left for the next time."""
+    """Apply a request, or store why not. If the database is unavailable, try it next time."""
     try:
         transact(partial(_apply_if_due, id), writes=True)
     except DomainError as error:
         transact(partial(_fail, id, error.message), writes=True)
-    except Exception as error:  # noqa: BLE001 - or it would keep all that come after it waiting
+    except Exception as error:  # noqa: BLE001 - one that breaks must not block the others
         if isinstance(error, DBAPIError) and faults.is_unavailable(error):
             LOGGER.warning("applying change request %d failed for now: %s", id, error)
             return
@@ -140,7 +141,7 @@ def _apply(actor: Actor, request: ChangeRequest) -> None:
     if service.conflicts(request):
         raise Conflict(review.DOES_NOT_FIT)
     approved = _approved(request)
-    # The approvals carry the changes, whatever the one who applies them may do alone.
+    # The approvals authorise the changes, so the applier needs no permission for each.
     effects = list(carry_out(actor.with_all_rights(), approved, request.changes))
     for change, before, after in effects:
         change.before, change.after = before, after
@@ -156,10 +157,11 @@ def _approved(request: ChangeRequest) -> Approved:
 
 
 def _keep_approvals(request: ChangeRequest) -> None:
-    """Let no one leave, or the rules change, between counting the approvals and the end."""
+    """Lock the approval rules and the approvers, so that counted approvals hold until the end."""
     project = sa.select(Project.id).where(Project.id == request.project_id)
     db.session.execute(project.with_for_update(read=True))
     givers = [given.created_by.id for given in review.view(request).approvals]
+    # In one order, or two transactions could deadlock.
     people = sa.select(Account.id).where(Account.id.in_(givers)).order_by(Account.id)
     db.session.execute(people.with_for_update(read=True))
 
@@ -182,7 +184,7 @@ def _fail(id: int, why: str) -> None:
 
 
 def _locked(id: int) -> ChangeRequest | None:
-    """The request, if no one else has dealt with it since, or is doing so now."""
+    """The request, locked; None if it is no longer due or another process is applying it."""
     query = (
         sa.select(ChangeRequest)
         .where(ChangeRequest.id == id, *_is_due(utcnow()))
@@ -193,5 +195,8 @@ def _locked(id: int) -> ChangeRequest | None:
 
 
 def _scheduler(request: ChangeRequest) -> Actor:
-    """Who scheduled it: in their name it is applied."""
+    """The person who scheduled it, as the actor who applies it.
+
+    An Admin for this, since the person may have left by now. Approvals are still required.
+    """
     return Actor(id=request.scheduled_by_id, username=request.scheduled_by or "", role=Role.ADMIN)

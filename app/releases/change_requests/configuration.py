@@ -1,4 +1,4 @@
-"""Which environments of a project need approvals, one at a time."""
+"""Which environments of a project need approvals, read and set one by one."""
 
 from app.accounts.models import Account
 from app.catalogue.projects import service as projects
@@ -16,7 +16,7 @@ def environments(actor: Actor, project_id: str) -> list[ProjectUse]:
 
 
 def approvers(actor: Actor, project_id: str, environment: str) -> list[Account]:
-    """The people who can approve changes there, but for what they propose themselves."""
+    """People who can approve changes there, except those that they propose themselves."""
     projects.require(actor, project_id)
     project_environment(project_id, environment)
     return queries.approvers(project_id)
@@ -25,10 +25,9 @@ def approvers(actor: Actor, project_id: str, environment: str) -> list[Account]:
 def set_required(
     actor: Actor, project_id: str, environment: str, *, enabled: bool, required: int | None
 ) -> bool:
-    """Ask for this many approvals in an environment, or for none; whether that changed anything.
+    """Require this many approvals in an environment, or none. Return whether anything changed.
 
-    ``required``: of no account if they are not ``enabled``. Without it the present number stays, or
-    it is 1.
+    ``required``: ignored unless ``enabled``. None keeps the current number, which is 1 at first.
     """
     project = projects.get_for_change(actor, project_id)
     project_environment(project_id, environment)

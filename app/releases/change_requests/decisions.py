@@ -1,4 +1,4 @@
-"""What the buttons of a change request do, by what they are called."""
+"""The actions behind the buttons of a change request, by the value of the button."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,32 +10,32 @@ from app.core.errors import Invalid, PreconditionFailed
 from app.core.words import counted
 from app.releases.change_requests import applying, editing, reversing, review, service
 from app.releases.change_requests.editing import Proposal
-from app.releases.change_requests.models import Change, ChangeRequest, State
+from app.releases.change_requests.models import ChangeRequest, State
 
 Values = Mapping[str, Any]
-_on_change = re.compile(r"(update|discard|remove)-([1-9]\d{0,8})").fullmatch
+_read_change_button = re.compile(r"(update|discard|remove)-([1-9]\d{0,8})").fullmatch
 
 PICK_UP = "Applications pick this up within 15 seconds."
 ASKS = {"discard", "cancel"}
-"""What is asked for once more before it is done."""
+"""Buttons that need a confirmation."""
 
 
 class EditedSince(Exception):
-    """The request is no longer as it was shown, so nothing was done."""
+    """The request was edited since it was shown, so nothing was done."""
 
 
 class Outcome(NamedTuple):
-    """What was done, in words, and the request to go on with; None if it is gone."""
+    """A message about what was done, and the id of the request to show next, if any."""
 
     says: str
     leads_to: int | None
 
 
 def decide(actor: Actor, project_id: str, id: int, to: str, values: Values) -> Outcome:
-    """Do what the button ``to`` says to the version that was shown.
+    """Run the action of the button ``to`` on the version that was shown.
 
     Raises:
-        EditedSince: when there is a newer one.
+        EditedSince: when there is a newer version.
         DomainError: when the actor may not, or it can’t be done.
 
     """
@@ -43,17 +43,19 @@ def decide(actor: Actor, project_id: str, id: int, to: str, values: Values) -> O
         applied = service.get(actor, project_id, id)
         draft = reversing.reverse(actor, applied.request)
         return Outcome("Added to your draft. Send it for review when it’s complete.", draft.id)
-    found = _on_change(to)
-    if found is None and to not in _WAYS:
+    button = _read_change_button(to)
+    if button is None and to not in _REQUEST_ACTIONS:
         raise Invalid("Choose what to do with this change request.")
     try:
         request = service.get_for_change(actor, project_id, id, version=values["version"])
     except PreconditionFailed:
         raise EditedSince from None
-    if found is None:
-        return Outcome(_WAYS[to](actor, request, values), None if to == "discard" else id)
+    if button is None:
+        return Outcome(
+            _REQUEST_ACTIONS[to](actor, request, values), None if to == "discard" else id
+        )
     is_all = len(request.changes) == 1 and request.state is State.DRAFT
-    says = _CHANGE_WAYS[found[1]](actor, request, int(found[2]))
+    says = _CHANGE_ACTIONS[button[1]](actor, request, int(button[2]))
     return Outcome(says, None if is_all else id)
 
 
@@ -129,8 +131,10 @@ def _unschedule(actor: Actor, request: ChangeRequest, _: Values) -> str:
 
 
 def _update(actor: Actor, request: ChangeRequest, id: int) -> str:
-    """Make the same change on what is there now."""
-    change = _change(request, id)
+    """Base a change on the current state."""
+    change = next((each for each in request.changes if each.id == id), None)
+    if change is None:
+        raise Invalid("This change is no longer part of the change request.")
     is_on_feature = change.feature_id is not None
     proposal = Proposal(change.subject if is_on_feature else None, change.action, change.payload)
     editing.edit(actor, request, id, proposal)
@@ -143,19 +147,12 @@ def _remove(actor: Actor, request: ChangeRequest, id: int) -> str:
     return "That was the only change, so the draft is discarded." if is_all else "Change removed."
 
 
-def _change(request: ChangeRequest, id: int) -> Change:
-    for change in request.changes:
-        if change.id == id:
-            return change
-    raise Invalid("This change is no longer part of the change request.")
-
-
-_CHANGE_WAYS: dict[str, Callable[[Actor, ChangeRequest, int], str]] = {
+_CHANGE_ACTIONS: dict[str, Callable[[Actor, ChangeRequest, int], str]] = {
     "update": _update,
     "discard": _remove,
     "remove": _remove,
 }
-_WAYS: dict[str, Callable[[Actor, ChangeRequest, Values], str]] = {
+_REQUEST_ACTIONS: dict[str, Callable[[Actor, ChangeRequest, Values], str]] = {
     "approve": _approve,
     "reject": _reject,
     "withdraw-approval": _withdraw_approval,

@@ -1,4 +1,4 @@
-"""What a change changes: both of its sides in sentences, and what differs between them."""
+"""The diff of a change: both sides as sentences, with the phrases that differ marked."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -26,10 +26,11 @@ KINDS = {
 
 
 JOINTS = {", ", " or ", " and "}
+"""Phrases that only join two values."""
 
 
 class DiffSpan(NamedTuple):
-    """Phrases in a row that both sentences have, or that only this one has."""
+    """Consecutive phrases of a sentence. ``is_changed``: the other sentence lacks them."""
 
     phrases: Sentence
     is_changed: bool
@@ -45,8 +46,8 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DiffSide:
-    """``state``: whom it reaches, for a mark, with words. ``lines``: sentences; several are joined
-    by “or” if they are strategies. ``note``: what there is instead.
+    """``state``: (icon, label) of the rollout. ``lines``: sentences; several strategies are joined
+    by “or”. ``note``: text shown if there are no lines.
     """
 
     state: tuple[str, str] | None = None
@@ -58,14 +59,14 @@ Sides = tuple[DiffSide, DiffSide]
 
 
 def sides(change: Change, before: FeatureSnapshot, after: FeatureSnapshot, names: Names) -> Sides:
-    """What ``change`` is about in two snapshots, told so that what differs is marked."""
+    """Describe the subject of ``change`` in both snapshots, with the differences marked."""
     if before is None or after is None:
         return _whole(change, before, names), _whole(change, after, names)
-    return _TELLERS[change.action](change, before, after, names)
+    return _DESCRIBERS[change.action](change, before, after, names)
 
 
 def segment_ids(*snapshots: FeatureSnapshot) -> set[int]:
-    """The segments that strategies in the snapshots use."""
+    """Ids of the segments that strategies in the snapshots use."""
     return {
         id
         for snapshot in snapshots
@@ -75,51 +76,53 @@ def segment_ids(*snapshots: FeatureSnapshot) -> set[int]:
 
 
 def differing(change: Change, before: FeatureSnapshot, after: FeatureSnapshot) -> list[Field]:
-    """The fields that differ: of the strategy, if the change is about one, or of all of it."""
+    """Fields that differ: of the strategy if the change edits one, else of the whole snapshot."""
     if change.action is Action.UPDATE_STRATEGY:
-        found = _strategy_in(before, change), _strategy_in(after, change)
-        if None not in found:
-            return fields(*found)
+        strategies = _strategy_in(before, change), _strategy_in(after, change)
+        if None not in strategies:
+            return fields(*strategies)
     return fields(before or {}, after or {})
 
 
 def _whole(change: Change, snapshot: FeatureSnapshot, names: Names) -> DiffSide:
     if snapshot is None:
         return DiffSide(note="Deleted")
-    return _TELLERS[change.action](change, snapshot, snapshot, names)[0]
+    # Compared with itself, so that nothing is marked as changed.
+    return _DESCRIBERS[change.action](change, snapshot, snapshot, names)[0]
 
 
-def _states(_: Change, before: Any, after: Any, names: Names) -> Sides:
+def _describe_states(_: Change, before: Any, after: Any, names: Names) -> Sides:
     return _state(before, names), _state(after, names)
 
 
 def _state(snapshot: Any, names: Names) -> DiffSide:
     if snapshot["archived"]:
         return DiffSide(note="Archived. Applications get “off”")
-    found = [_restored(each, names) for each in snapshot["strategies"]]
-    reach = words.reach(found, enabled=snapshot["enabled"])
+    strategies = [_restored(each, names) for each in snapshot["strategies"]]
+    reach = words.reach(strategies, enabled=snapshot["enabled"])
     if reach is RolloutState.OFF:
         return DiffSide(state=("off", "Off"))
-    live = [each for each in found if not each.disabled]
-    if len(live) == 1:
-        return DiffSide(state=(KINDS[reach], words.summary(live[0])))
-    return DiffSide((KINDS[reach], "On"), [unmarked(words.describe(each)) for each in live])
+    active = [strategy for strategy in strategies if not strategy.disabled]
+    if len(active) == 1:
+        return DiffSide(state=(KINDS[reach], words.summary(active[0])))
+    return DiffSide((KINDS[reach], "On"), [unmarked(words.describe(each)) for each in active])
 
 
-def _strategies(change: Change, before: Any, after: Any, names: Names) -> Sides:
-    """One strategy; with the state, if that changes too."""
-    found = [_strategy_in(snapshot, change) for snapshot in (before, after)]
-    told = [[] if each is None else _sentence(each, names) for each in found]
-    runs = marked(*told)
+def _describe_strategies(change: Change, before: Any, after: Any, names: Names) -> Sides:
+    """Describe one strategy, with the state of the feature if that changes too."""
+    strategies = [_strategy_in(snapshot, change) for snapshot in (before, after)]
+    sentences = [[] if each is None else _sentence(each, names) for each in strategies]
     missing = "Not added yet" if change.action is Action.ADD_STRATEGY else "Deleted"
     is_switched = before["enabled"] != after["enabled"]
     was, now = (
         DiffSide(
             state=_short_state(snapshot) if is_switched else None,
-            lines=[line] if each is not None else [],
-            note=missing if each is None else "",
+            lines=[] if strategy is None else [spans],
+            note=missing if strategy is None else "",
         )
-        for snapshot, each, line in zip((before, after), found, runs, strict=True)
+        for snapshot, strategy, spans in zip(
+            (before, after), strategies, marked(*sentences), strict=True
+        )
     )
     return was, now
 
@@ -128,7 +131,7 @@ def _short_state(snapshot: Any) -> tuple[str, str]:
     return ("on", "On") if snapshot["enabled"] else ("off", "Off")
 
 
-def _orders(_: Change, before: Any, after: Any, names: Names) -> Sides:
+def _describe_orders(_: Change, before: Any, after: Any, names: Names) -> Sides:
     was, now = (
         DiffSide(lines=[unmarked(_sentence(each, names)) for each in snapshot["strategies"]])
         for snapshot in (before, after)
@@ -136,16 +139,16 @@ def _orders(_: Change, before: Any, after: Any, names: Names) -> Sides:
     return was, now
 
 
-def _variants(_: Change, before: Any, after: Any, __: Names) -> Sides:
+def _describe_variants(_: Change, before: Any, after: Any, __: Names) -> Sides:
     return _marked_sides(_split(before["variants"]), _split(after["variants"]), "No variants")
 
 
-def _parents(_: Change, before: Any, after: Any, __: Names) -> Sides:
+def _describe_parents(_: Change, before: Any, after: Any, __: Names) -> Sides:
     was, now = (_dependency(snapshot["parents"]) for snapshot in (before, after))
     return _marked_sides(was, now, "Depends on no feature")
 
 
-def _segments(_: Change, before: Any, after: Any, __: Names) -> Sides:
+def _describe_segments(_: Change, before: Any, after: Any, __: Names) -> Sides:
     return _marked_sides(_members(before), _members(after), "No constraints")
 
 
@@ -183,7 +186,7 @@ def _split(variants: list[Any]) -> Sentence:
 
 
 def _sentence(snapshot: Any, names: Names) -> Sentence:
-    """All that people can tell of a strategy, in one sentence."""
+    """Everything about a strategy in one sentence: pause, audience, variants and title."""
     strategy = _restored(snapshot, names)
     sentence = [Phrase("Paused: ")] if strategy.disabled else []
     sentence += words.describe(strategy)
@@ -195,45 +198,47 @@ def _sentence(snapshot: Any, names: Names) -> Sentence:
 
 
 def _restored(snapshot: Any, names: Names) -> Strategy:
-    """The strategy that a snapshot has as JSON; never saved."""
+    """Rebuild a strategy from its JSON snapshot; never saved."""
     given = {
         name: snapshot[name] for name in ("name", "title", "disabled", "parameters", "constraints")
     }
+    # A segment without a name was deleted after the snapshot.
     segments = [Segment(name=names.get(id, f"number {id}")) for id in snapshot["segments"]]
     return Strategy(**given, segments=segments, variants=snapshot["variants"])
 
 
 def _strategy_in(snapshot: Any, change: Change) -> Any:
-    wanted = (s for s in snapshot["strategies"] if s["id"] == change.payload["id"])
-    return next(wanted, None)
+    id = change.payload["id"]
+    return next((strategy for strategy in snapshot["strategies"] if strategy["id"] == id), None)
 
 
-_TELLERS: dict[Action, Callable[[Change, Any, Any, Names], Sides]] = {
-    Action.UPDATE_ENABLED: _states,
-    Action.ADD_STRATEGY: _strategies,
-    Action.UPDATE_STRATEGY: _strategies,
-    Action.DELETE_STRATEGY: _strategies,
-    Action.REORDER_STRATEGY: _orders,
-    Action.PATCH_VARIANT: _variants,
-    Action.ARCHIVE_FEATURE: _states,
-    Action.ADD_DEPENDENCY: _parents,
-    Action.DELETE_DEPENDENCY: _parents,
-    Action.UPDATE_SEGMENT: _segments,
-    Action.DELETE_SEGMENT: _segments,
+_DESCRIBERS: dict[Action, Callable[[Change, Any, Any, Names], Sides]] = {
+    Action.UPDATE_ENABLED: _describe_states,
+    Action.ADD_STRATEGY: _describe_strategies,
+    Action.UPDATE_STRATEGY: _describe_strategies,
+    Action.DELETE_STRATEGY: _describe_strategies,
+    Action.REORDER_STRATEGY: _describe_orders,
+    Action.PATCH_VARIANT: _describe_variants,
+    Action.ARCHIVE_FEATURE: _describe_states,
+    Action.ADD_DEPENDENCY: _describe_parents,
+    Action.DELETE_DEPENDENCY: _describe_parents,
+    Action.UPDATE_SEGMENT: _describe_segments,
+    Action.DELETE_SEGMENT: _describe_segments,
 }
+"""Functions that describe both sides of an action’s subject."""
 
 
 def marked(before: Sentence, after: Sentence) -> tuple[list[DiffSpan], list[DiffSpan]]:
-    """Both sentences, each with the phrases that the other one lacks."""
-    was, now = _telling(before), _telling(after)
+    """Both sentences as spans, with the phrases marked that the other one lacks."""
+    was, now = _significant(before), _significant(after)
     matcher = SequenceMatcher(
         None, [before[n] for n in was], [after[n] for n in now], autojunk=False
     )
-    gone, new = set(was), set(now)
+    removed, added = set(was), set(now)
     for block in matcher.get_matching_blocks():
-        gone -= set(was[block.a : block.a + block.size])
-        new -= set(now[block.b : block.b + block.size])
-    return _runs(before, gone), _runs(after, new)
+        removed -= set(was[block.a : block.a + block.size])
+        added -= set(now[block.b : block.b + block.size])
+    return _spans(before, removed), _spans(after, added)
 
 
 def unmarked(sentence: Sentence) -> list[DiffSpan]:
@@ -241,7 +246,7 @@ def unmarked(sentence: Sentence) -> list[DiffSpan]:
 
 
 def fields(before: Any, after: Any) -> list[Field]:
-    """The fields that differ, by their paths, like ``strategies[0].parameters.rollout``."""
+    """Fields that differ, with paths like ``strategies[0].parameters.rollout``."""
     was, now = dict(_leaves(before, "")), dict(_leaves(after, ""))
     return [
         Field(path, was.get(path), now.get(path))
@@ -250,29 +255,29 @@ def fields(before: Any, after: Any) -> list[Field]:
     ]
 
 
-def _telling(sentence: Sentence) -> list[int]:
-    """The places of phrases that say something, and don’t only join two values."""
+def _significant(sentence: Sentence) -> list[int]:
+    """Indexes of phrases other than joints."""
     return [place for place, phrase in enumerate(sentence) if phrase.text not in JOINTS]
 
 
-def _runs(sentence: Sentence, changed: set[int]) -> list[DiffSpan]:
-    runs: list[DiffSpan] = []
+def _spans(sentence: Sentence, changed: set[int]) -> list[DiffSpan]:
+    spans: list[DiffSpan] = []
     for place, phrase in enumerate(sentence):
-        # What joins two values counts as changed with the value that it leads to.
+        # A joint counts as changed if the value after it is.
         is_changed = (place + 1 if phrase.text in JOINTS else place) in changed
-        if runs and runs[-1].is_changed is is_changed:
-            runs[-1].phrases.append(phrase)
+        if spans and spans[-1].is_changed is is_changed:
+            spans[-1].phrases.append(phrase)
         else:
-            runs.append(DiffSpan([phrase], is_changed))
-    return runs
+            spans.append(DiffSpan([phrase], is_changed))
+    return spans
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict) and value:
-        for name, each in value.items():
-            yield from _leaves(each, f"{path}.{name}" if path else name)
-    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
-        for number, each in enumerate(value):
-            yield from _leaves(each, f"{path}[{number}]")
+        for name, member in value.items():
+            yield from _leaves(member, f"{path}.{name}" if path else name)
+    elif isinstance(value, list) and any(isinstance(member, dict) for member in value):
+        for number, member in enumerate(value):
+            yield from _leaves(member, f"{path}[{number}]")
     elif path:
         yield path, json.dumps(value, ensure_ascii=False)

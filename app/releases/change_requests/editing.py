@@ -1,4 +1,4 @@
-"""Proposing changes to a guarded environment, and editing what was proposed."""
+"""Proposing changes where they need approvals, and editing proposals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from app.releases.change_requests.models import (
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One change: the name of a feature, or None for what is done to a segment."""
+    """One change to propose. ``feature``: its name, or None if the change is of a segment."""
 
     feature: str | None
     action: Action
@@ -45,8 +45,8 @@ def propose(
 ) -> ChangeRequest:
     """Add changes to the actor’s draft for this environment, or begin one.
 
-    A change takes the place of one that did the same to the same thing. Each is tried out, so what
-    could not be made is refused now; all or none.
+    A change replaces an earlier one with the same action and subject. All are tried out, so a
+    change that couldn’t be applied is refused now. All or none.
     """
     projects.require_for_content(actor, project_id)
     if not project_environment(project_id, environment).required_approvals:
@@ -62,7 +62,7 @@ def propose(
 
 
 def edit(actor: Actor, request: ChangeRequest, change_id: int, proposal: Proposal) -> None:
-    """Change what one of its changes does, and make it on what is there now.
+    """Replace the content of one change, and base it on the current state.
 
     Raises:
         NoAccess: when the actor is not the author.
@@ -90,7 +90,7 @@ def edit(actor: Actor, request: ChangeRequest, change_id: int, proposal: Proposa
 
 
 def discard(actor: Actor, request: ChangeRequest, change_id: int) -> None:
-    """Take one change out. The last one of a draft takes the draft with it."""
+    """Remove one change. A draft without changes is deleted."""
     service.require_author(actor, request)
     change = _change(request, change_id)
     if len(request.changes) == 1:
@@ -109,7 +109,7 @@ def discard_draft(actor: Actor, request: ChangeRequest) -> None:
     service.require_author(actor, request)
     if request.state is not State.DRAFT:
         raise Conflict(f"Change request {request.id} is not a draft. Cancel it instead.")
-    for table in (Reviewer, Approval, Step):  # of the time before it was withdrawn
+    for table in (Reviewer, Approval, Step):  # left from before it was withdrawn
         db.session.execute(sa.delete(table).where(table.request_id == request.id))
     followers = sa.update(ChangeRequest).where(ChangeRequest.reverses_id == request.id)
     db.session.execute(followers.values(reverses_id=None))
@@ -134,7 +134,7 @@ def _require_permission(actor: Actor, project_id: str, proposal: Proposal) -> No
 
 
 def _draft(actor: Actor, project_id: str, environment: str) -> ChangeRequest:
-    """The actor’s draft, locked; a new one if they have none."""
+    """The actor’s draft, locked; create it if they have none."""
     if found := service.draft_of(actor, project_id, environment, for_change=True):
         return found
     request = ChangeRequest(
@@ -144,6 +144,7 @@ def _draft(actor: Actor, project_id: str, environment: str) -> ChangeRequest:
         created_by_id=actor.id,
         changes=[],
     )
+    # Another request of the actor may create the draft first. A retry then finds it.
     save(request, if_taken=RetryTransaction())
     return request
 
@@ -151,7 +152,7 @@ def _draft(actor: Actor, project_id: str, environment: str) -> ChangeRequest:
 def _changes(
     actor: Actor, project_id: str, environment: str, proposals: Sequence[Proposal]
 ) -> list[Change]:
-    """Changes as the tables have them, on the ground of what is there now."""
+    """Build the changes, based on the current state."""
     known = features.find(project_id, {p.feature for p in proposals if p.feature})
     unknown: list[Detail] = [
         {
@@ -183,19 +184,19 @@ def _changes(
 
 
 def _add(actor: Actor, request: ChangeRequest, changes: list[Change]) -> None:
-    former = {_what(each): each for each in request.changes if each.action not in REPEATABLE}
+    former = {_key(each): each for each in request.changes if each.action not in REPEATABLE}
     fresh = []
     for change in changes:
-        same = former.get(_what(change))
-        if same is None:
+        earlier = former.get(_key(change))
+        if earlier is None:
             request.changes.append(change)
             if change.action not in REPEATABLE:
-                former[_what(change)] = change
+                former[_key(change)] = change
         elif change.action in {Action.UPDATE_STRATEGY, Action.UPDATE_SEGMENT}:
-            same.payload, same.base = {**same.payload, **change.payload}, change.base
+            earlier.payload, earlier.base = {**earlier.payload, **change.payload}, change.base
         else:
-            same.payload, same.base = change.payload, change.base
-        fresh.append(same or change)
+            earlier.payload, earlier.base = change.payload, change.base
+        fresh.append(earlier or change)
     if len(request.changes) > MAX_CHANGES:
         raise Conflict(
             f"A change request can have at most {counted(MAX_CHANGES, 'change')}. Send this one "
@@ -206,15 +207,15 @@ def _add(actor: Actor, request: ChangeRequest, changes: list[Change]) -> None:
     request.version += 1
 
 
-def _what(change: Change) -> object:
-    """What a change does to what; the same for one that takes its place."""
+def _key(change: Change) -> object:
+    """Key of a change: its action and subject. A change with an equal key replaces it."""
     if change.action in {Action.UPDATE_STRATEGY, Action.DELETE_STRATEGY}:
         return change.action, change.payload["id"]
     return change.action, snapshots.key(change)
 
 
 def _try_out(actor: Actor, request: ChangeRequest, fresh: Sequence[Change] = ()) -> None:
-    """Make all changes that still fit, keep what they did, and undo it.
+    """Make all changes that still fit in a savepoint, store their snapshots, and roll back.
 
     Raises:
         Conflict: when one of the ``fresh`` changes would change nothing.
@@ -226,10 +227,10 @@ def _try_out(actor: Actor, request: ChangeRequest, fresh: Sequence[Change] = ())
     approved = Approved(request.project_id, request.environment, events.new_batch())
     attempt = db.session.begin_nested()
     try:
-        found = list(carry_out(actor, approved, changes))
+        effects = list(carry_out(actor, approved, changes))
     finally:
         attempt.rollback()
-    for change, before, after in found:
+    for change, before, after in effects:
         change.before, change.after = before, after
     idle = [change.subject for change in fresh if change.before == change.after]
     if idle:
@@ -238,7 +239,7 @@ def _try_out(actor: Actor, request: ChangeRequest, fresh: Sequence[Change] = ())
 
 
 def _note_edit(actor: Actor, request: ChangeRequest) -> None:
-    """Take all approvals back: they were for something else."""
+    """Count and record an edit. Approvals are deleted, since they were for another version."""
     request.version += 1
     if request.state is State.DRAFT:
         return

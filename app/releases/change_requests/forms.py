@@ -17,7 +17,7 @@ class _UtcMinute(StringField):
 
 
 class DecisionForm(SchemaForm):
-    """What people decide about a change request: its buttons are named ``to``."""
+    """A decision about a change request. Its buttons are named ``to``."""
 
     schema = Decision
 
@@ -40,6 +40,6 @@ class DecisionForm(SchemaForm):
     def payload(self) -> dict[str, Any]:
         sent = super().payload()
         typed = str(sent.get("scheduledAt") or "")
-        if _is_minute(typed):
+        if _is_minute(typed):  # browsers leave out zero seconds, and the time zone
             sent["scheduledAt"] = f"{typed if typed.count(':') > 1 else typed + ':00'}Z"
         return sent

@@ -10,7 +10,7 @@ from app.core.columns import enum_of
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
 
 MAX_CHANGES = 1_000
-"""Of one change request."""
+"""Per change request."""
 MAX_TITLE = 255
 MAX_TEXT = 2_000
 
@@ -49,7 +49,7 @@ class Action(StrEnum):
 
 
 class StepKind(StrEnum):
-    """What people, or the time of a schedule, did to a change request."""
+    """Kinds of steps in the history of a change request."""
 
     OPENED = "opened"
     EDITED = "edited"
@@ -69,7 +69,7 @@ class ChangeRequest(Model):
     """Changes to one environment of a project, reviewed and applied together.
 
     ``version``: counts edits, so that no one approves what they have not seen. ``failure``: why it
-    could not be applied at ``scheduled_at``. ``required_approvals`` and ``closed_at``: as it was
+    could not be applied at ``scheduled_at``. ``required_approvals``, ``closed_at``: set when it is
     closed. ``batch_id``: of the events of applying it. ``reverses_id``: the request that it undoes.
     Authors without an account, such as the command line, have a name only.
     """
@@ -124,9 +124,9 @@ class ChangeRequest(Model):
 class Change(Model):
     """One change of a feature in the environment, or of a segment.
 
-    ``payload``: what the action needs. ``base``: the part of the feature or segment that this
-    change was made on; if that is different now, the change no longer fits. ``before``, ``after``:
-    the whole of it; see ``snapshots``.
+    ``payload``: the arguments of the action. ``base``: the part of the snapshot that this change
+    builds on; if that is different now, the change no longer fits. ``before``, ``after``: full
+    snapshots; see ``snapshots``.
     """
 
     __tablename__ = "change_request_changes"
@@ -138,7 +138,7 @@ class Change(Model):
     subject: Mapped[str] = mapped_column(String(100))
     """The name of the feature or segment."""
     segment_id: Mapped[int | None]
-    """No foreign key: a segment can be deleted, and this still tells what was asked for."""
+    """No foreign key: the change stays when the segment is deleted."""
     payload: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=False)
     base: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
     before: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
@@ -153,7 +153,7 @@ class Change(Model):
 
 
 class Approval(Model):
-    """A person’s yes to the present version. Whether it counts depends on what they may do now."""
+    """A person’s approval of the current version. It counts while they are allowed to approve."""
 
     __tablename__ = "change_request_approvals"
 
@@ -169,7 +169,7 @@ class Approval(Model):
 
 
 class Reviewer(Model):
-    """Someone who is asked to review a change request. Others can review it too."""
+    """A person who is asked to review a change request. Others can review it too."""
 
     __tablename__ = "change_request_reviewers"
 
@@ -184,7 +184,7 @@ class Reviewer(Model):
 
 
 class Step(Model):
-    """What happened to a change request, with what was said: its comments and its history."""
+    """An entry in the history of a change request, with the comment or schedule in ``text``."""
 
     __tablename__ = "change_request_steps"
 

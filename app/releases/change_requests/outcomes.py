@@ -1,4 +1,4 @@
-"""What changes come to, in a few words: “on for 50% of users”, “off”, “archived”."""
+"""The outcome of changes in a few words: “on for 50% of users”, “off”, “archived”."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ _PLAIN = {"id", "environment", "name", "title", "disabled", "parameters", "const
 
 
 def segments_of(changes: Sequence[Change]) -> dict[int, Segment]:
-    """The segments that strategies use in what the changes lead to, by id."""
+    """Segments that strategies use after the changes, by id."""
     ids = {
         id
         for change in changes
@@ -29,7 +29,7 @@ def segments_of(changes: Sequence[Change]) -> dict[int, Segment]:
 
 
 def strategy_of(snapshot: Mapping[str, Any], known: Mapping[int, Segment]) -> Strategy:
-    """The strategy that a snapshot tells of; not stored. Segments that are gone are left out."""
+    """Rebuild a strategy from its snapshot; never saved. Deleted segments are left out."""
     return Strategy(
         **{name: snapshot[name] for name in _PLAIN},
         sort_order=snapshot["sortOrder"],
@@ -38,7 +38,7 @@ def strategy_of(snapshot: Mapping[str, Any], known: Mapping[int, Segment]) -> St
 
 
 def of_feature(changes: Sequence[Change], known: Mapping[int, Segment]) -> str:
-    """What all these changes of one feature together come to."""
+    """The combined outcome of all changes to one feature."""
     before, after = changes[0].before, changes[-1].after
     if before is None or after is None:
         return ""
@@ -60,9 +60,11 @@ def _state(
 ) -> str:
     if not after["enabled"] and before["enabled"]:
         return "off"
-    found = [strategy_of(each, known) for each in after["strategies"]]
+    strategies = [strategy_of(snapshot, known) for snapshot in after["strategies"]]
     who = " or ".join(
-        words.summary(each).removeprefix("On ") for each in found if not each.disabled
+        words.summary(strategy).removeprefix("On ")
+        for strategy in strategies
+        if not strategy.disabled
     )
     if not after["enabled"]:
         return f"off, and {who} once it’s switched on" if who else "off, without a strategy"

@@ -30,7 +30,7 @@ OPEN = [state for state in State if state not in CLOSED]
 
 
 def init_app(app: Flask) -> None:
-    """Let the pages of projects show how many there are."""
+    """Let templates count the open change requests of a project."""
     app.jinja_env.globals["open_change_requests"] = pending.open_in
 
 
@@ -115,7 +115,7 @@ def _page(
 
 
 def _list(query: Query, views: list[View]) -> dict[str, Any]:
-    """What the templates of lists are given."""
+    """Template variables for a list of change requests."""
     return {
         "authors": presenter.authors(views),
         "query": query,
@@ -127,7 +127,7 @@ def _list(query: Query, views: list[View]) -> dict[str, Any]:
 
 
 def _api_path(query: Query, tab: str) -> str:
-    """The request for the same list; the API has no single one for what is done."""
+    """The API request for the list of a tab. The API has none for “done”."""
     asked = {"waiting": {"waitsFor": "approval"}, "scheduled": {"state": State.SCHEDULED.value}}
     given = {name: value for name, value in query.given.items() if name != "show"}
     own = {"createdBy": str(current_actor.account_id)} if tab == "own" else asked.get(tab, {})
@@ -148,4 +148,4 @@ _NEXT_STATES = {
     State.APPROVED: State.APPLIED,
     State.SCHEDULED: State.APPLIED,
 }
-"""What the API equivalent of the page asks for."""
+"""The state in the API request that the page shows as an example."""

@@ -1,7 +1,7 @@
 """The page that proposes to switch many features, as one change request.
 
-What is asked for is in the address, as on the page that switches them directly; or ``batch``: what
-that one has switched, to be undone.
+The query string says what to switch, as on the page that switches directly. Or it has ``batch``:
+switches made there, to be undone.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class TitleForm(SchemaForm):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """``proposed``: features that an open change request switches so already. ``left``: others."""
+    """What to switch. ``proposed``: features that an open change request already switches so."""
 
     environment: str
     on: bool
@@ -58,9 +58,9 @@ class Asked:
 
     @property
     def facts(self) -> PlannedChanges:
-        """What is left to propose."""
-        known = {each.feature for each in self.proposed}
-        return [fact for fact in self.preview.facts if fact[0] not in known]
+        """The changes that are not proposed yet."""
+        proposed = {each.feature for each in self.proposed}
+        return [change for change in self.preview.facts if change[0] not in proposed]
 
     @property
     def names(self) -> list[str]:
@@ -88,7 +88,7 @@ class Asked:
 
 @bp.get("", needs=SWITCH)
 def review(project_id: str) -> ResponseReturnValue:
-    """What can be proposed."""
+    """Show what can be proposed."""
     asked = _asked(project_id)
     return _page(project_id, asked, _form(project_id, asked))
 
@@ -129,7 +129,7 @@ def _asked(project_id: str) -> Asked:
 
 
 def _form(project_id: str, asked: Asked) -> TitleForm:
-    """With the title of the draft that the changes are added to, if it has one."""
+    """The form, with the title of the reader’s draft if it has one."""
     draft = service.draft_of(current_actor, project_id, asked.environment)
     title = draft.title if draft else None
     return TitleForm(data={"title": title or _title(asked, asked.names)})
@@ -138,7 +138,7 @@ def _form(project_id: str, asked: Asked) -> TitleForm:
 def _page(
     project_id: str, asked: Asked, form: TitleForm, shown: PlannedChanges | None = None
 ) -> ResponseReturnValue:
-    """``shown``: what the page showed before, if that was refused."""
+    """``shown``: the plan shown before, if submitting it was refused."""
     preview, facts = asked.preview, asked.facts
     has = queries.strategies_in(asked.environment, preview.ids.values()) if asked.on else {}
     who = {
@@ -173,7 +173,7 @@ def _title(asked: Asked, names: list[str]) -> str:
 
 
 def _verdict(asked: Asked, approvals: int) -> tuple[str, str]:
-    """How many of the features can be proposed, and why not the others."""
+    """How many features can be proposed, and how many approvals they wait for."""
     able = len(asked.names)
     can = f"{able:,} of {counted(asked.total, 'feature')} can be proposed."
     people = "1 person approves" if approvals == 1 else f"{approvals} people approve"
@@ -182,7 +182,7 @@ def _verdict(asked: Asked, approvals: int) -> tuple[str, str]:
 
 
 def _direct(project_id: str, asked: Asked) -> tuple[str, str]:
-    """Where an Admin switches them without approval, and the plan to send there."""
+    """URL where an Admin switches them without approval, and the signed plan to send there."""
     way = "undo" if asked.selection is None else "apply"
     names = {"undo": ("batch",), "apply": ("to", "environment", "selection")}[way]
     given: dict[str, Any] = {name: request.args.get(name) for name in names}
@@ -191,7 +191,7 @@ def _direct(project_id: str, asked: Asked) -> tuple[str, str]:
 
 
 def _body(asked: Asked) -> list[dict[str, Any]]:
-    """The same as a request of the API."""
+    """Body of the equivalent API request."""
     return [
         {"feature": name, "action": "updateEnabled", "payload": {"enabled": asked.on}}
         for name in cut(asked.names)

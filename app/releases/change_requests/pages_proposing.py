@@ -1,4 +1,4 @@
-"""Pages that propose a change where the direct ones can’t make it: switching features."""
+"""Pages that propose to switch a feature or to choose its parent."""
 
 import re
 from collections.abc import Sequence
@@ -33,12 +33,12 @@ _place_in_request = re.compile(r"^/\d+/payload")
 
 
 def init_app(app: Flask) -> None:
-    """Let pages of lower areas show what waits for a feature."""
+    """Let templates of other areas show the pending changes of a feature."""
     app.jinja_env.globals["changes_waiting"] = changes_waiting
 
 
 def changes_waiting(feature: Feature) -> dict[str, list[PendingChanges]]:
-    """What is proposed for a feature and can be seen by the reader, by environment."""
+    """Pending changes of a feature that the reader can see, by environment."""
     return proposed.of_feature(current_actor, feature.id)
 
 
@@ -65,7 +65,7 @@ def choose_parent(project_id: str, name: str, environment: str) -> ResponseRetur
 
 
 def propose(project_id: str, environment: str, changes: Sequence[Proposal]) -> ChangeRequest:
-    """Add changes to the reader’s draft. Problems have the paths that the form knows."""
+    """Add changes to the reader’s draft. Errors have the paths of the form’s fields."""
     try:
         return editing.propose(current_actor, project_id, environment, changes)
     except Invalid as error:
@@ -78,7 +78,7 @@ def propose(project_id: str, environment: str, changes: Sequence[Proposal]) -> C
 
 
 def to_draft(request: ChangeRequest) -> Response:
-    """The way on after something was added to a draft."""
+    """Redirect to the draft that something was added to."""
     flash(ADDED, "ok")
     return redirect_to("change_request_pages.show", project_id=request.project_id, id=request.id)
 

@@ -18,7 +18,7 @@ from app.releases.change_requests.pages_proposing import one, propose, to_draft
 from app.releases.switching import copying
 from app.releases.switching import pages_editor as editor
 from app.releases.switching.forms import StrategyForm
-from app.releases.switching.pages_copying import copy_page, tell_copied
+from app.releases.switching.pages_copying import copy_page, flash_copied
 from app.releases.switching.pages_editor import Drafted, StrategyPlace
 from app.releases.switching.pages_strategies import back
 from app.web.current import current_actor
@@ -43,7 +43,7 @@ def copy(project_id: str, name: str, environment: str) -> ResponseReturnValue:
         _, originals = copying.to_copy(current_actor, *place, targets)
         closed = needing_approval(project_id, targets)
         if free := [target for target in targets if target not in closed]:
-            tell_copied(copying.copy(current_actor, *place, free), environment, free)
+            flash_copied(copying.copy(current_actor, *place, free), environment, free)
         copies = proposals.copying(name, originals)
         drafts = [propose(project_id, target, copies) for target in closed]
         if len(drafts) == 1:
@@ -78,7 +78,7 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
 
     def save(form: StrategyForm, found: Strategy) -> Response:
         payload: dict[str, Any] = {"id": found.id, **form.values}
-        if not form.is_rollout:  # the form of a rollout has no group
+        if not form.is_rollout:  # the form of a rollout lacks its groupId, which has to stay
             payload["replace_parameters"] = True
         edits = one(name, Action.UPDATE_STRATEGY, payload)
         return to_draft(propose(project_id, environment, edits))

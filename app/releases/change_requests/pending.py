@@ -1,4 +1,4 @@
-"""How many change requests wait for someone, for the navigation and the tabs of their inbox."""
+"""Numbers of change requests for badges: in the navigation and on the tabs of the inbox."""
 
 from typing import NamedTuple
 
@@ -11,11 +11,11 @@ from app.releases.change_requests.models import CLOSED, ChangeRequest, State
 from app.releases.change_requests.queries import is_by, waits_for_approval
 
 MAX_COUNTED = 100
-"""Counting for the navigation ends here, so that it stays cheap."""
+"""The badge in the navigation counts no further, so that its query stays cheap."""
 
 
 class Numbers(NamedTuple):
-    """Requests that are open: that wait for the actor’s approval, that are theirs, scheduled."""
+    """Open requests: that wait for the actor’s approval, of the actor, scheduled."""
 
     waiting: int
     own: int
@@ -23,7 +23,7 @@ class Numbers(NamedTuple):
 
 
 def number(actor: Actor) -> int:
-    """How many wait for the actor’s approval, at most ``MAX_COUNTED``."""
+    """Number of requests that wait for the actor’s approval, at most ``MAX_COUNTED``."""
     if not (actor.is_admin or actor.project_roles):
         return 0
     found = (
@@ -33,7 +33,7 @@ def number(actor: Actor) -> int:
 
 
 def open_in(project_id: str) -> int:
-    """How many of a project are neither drafts nor closed, for the tab of the project."""
+    """Number of a project’s requests that are neither drafts nor closed, for its tab."""
     query = sa.select(sa.func.count()).where(
         ChangeRequest.project_id == project_id,
         ChangeRequest.state.in_([State.IN_REVIEW, State.SCHEDULED]),

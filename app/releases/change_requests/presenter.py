@@ -1,4 +1,4 @@
-"""A change request as its page tells it: each change as sentences, and who did what."""
+"""A change request for its page: the diff of each change, and the history."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ PEOPLE_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class ChangeDiff:
-    """A change from ``before`` to ``after``. ``now``: how it is now, if that no longer fits."""
+    """A change from ``before`` to ``after``. ``now``: the current state, if it no longer fits."""
 
     change: Change
     number: int
@@ -34,7 +34,7 @@ class ChangeDiff:
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """What someone did or said; ``at``: the time that they scheduled it for."""
+    """A step of the history. ``at``: the time of the schedule, if it is about one."""
 
     by: str
     is_reader: bool
@@ -45,20 +45,20 @@ class HistoryEntry:
 
 
 def change_diffs(view: View) -> list[ChangeDiff]:
-    """The changes in their order, in a few statements however many there are."""
+    """Diffs of the changes in order, with a fixed number of statements."""
     request, changes = view.request, view.request.changes
     stuck = [change for change in changes if change.id in view.conflicts]
     now = snapshots.of_changes(request.project_id, request.environment, stuck) if stuck else {}
-    found = [snapshot for change in changes for snapshot in (change.before, change.after)]
-    names = snapshots.segment_names(segment_ids(*found, *now.values()))
+    stored = [snapshot for change in changes for snapshot in (change.before, change.after)]
+    names = snapshots.segment_names(segment_ids(*stored, *now.values()))
     uses = by_place({change.feature_id for change in changes if change.feature_id})
-    told: set[int] = set()
+    shown: set[int] = set()
 
-    def diff_of(number: int, each: ChangeView) -> ChangeDiff:
-        change = each.change
+    def diff_of(number: int, change_view: ChangeView) -> ChangeDiff:
+        change = change_view.change
         before, after = sides(change, change.before, change.after, names)
         present = None
-        if each.conflict:
+        if change_view.conflict:
             present = sides(change, change.before, now.get(snapshots.key(change)), names)[1]
         return ChangeDiff(
             change,
@@ -72,13 +72,13 @@ def change_diffs(view: View) -> list[ChangeDiff]:
         )
 
     def use(change: Change) -> PlaceUse | None:
-        """Told once for each feature, and not of the past."""
-        if change.feature_id is None or change.feature_id in told or not request.is_open:
+        """Usage of the feature, for its first change only; None if the request is closed."""
+        if change.feature_id is None or change.feature_id in shown or not request.is_open:
             return None
-        told.add(change.feature_id)
+        shown.add(change.feature_id)
         return uses.get((change.feature_id, request.environment), NEVER)
 
-    return [diff_of(number, each) for number, each in enumerate(view.changes, 1)]
+    return [diff_of(number, change_view) for number, change_view in enumerate(view.changes, 1)]
 
 
 def history(actor: Actor, view: View) -> list[HistoryEntry]:
@@ -101,7 +101,7 @@ def _entry(actor: Actor, step: Step, known: dict[int, str]) -> HistoryEntry:
 
 
 def authors(views: Collection[View]) -> dict[int, str]:
-    """The names of the authors, by the number of the request."""
+    """Names of the authors, by the id of the request."""
     requests = [view.request for view in views]
     known = accounts.names({id for each in requests if (id := each.created_by_id) is not None})
     return {each.id: known.get(each.created_by_id or 0, each.created_by) for each in requests}
@@ -114,7 +114,7 @@ def people(actor: Actor, found: Collection[Account]) -> str:
 
 
 def undoing(view: View) -> list[str]:
-    """What the inverse of an applied request would do, in words."""
+    """Headlines of the changes that would reverse an applied request."""
     if view.state is not State.APPLIED:
         return []
     return [
@@ -130,7 +130,7 @@ def undoing(view: View) -> list[str]:
 
 
 def state(view: View) -> tuple[str, str]:
-    """The state in words, with the kind of its mark."""
+    """Label of the state, and kind of its badge."""
     if view.conflicts and view.request.state not in CLOSED:
         return "Changed since then", "warn"
     if view.schedule is not None and view.schedule.status == "failed":

@@ -1,4 +1,4 @@
-"""What to propose for what pages and commands do elsewhere at once."""
+"""Proposals for changes that pages and commands make directly where no approval is needed."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +14,7 @@ def switching(names: Iterable[str], *, on: bool) -> list[Proposal]:
 
 
 def copying(name: str, strategies: Iterable[Strategy]) -> list[Proposal]:
-    """Add strategies like these to a feature."""
+    """Add copies of the strategies to a feature."""
     return [Proposal(name, Action.ADD_STRATEGY, _fields(strategy)) for strategy in strategies]
 
 
@@ -26,7 +26,7 @@ def parent(name: str, parent: str | None) -> Proposal:
 
 
 def archiving(plan: ArchivePlan) -> list[Proposal]:
-    """Archive what the plan archives: first what others depend on no longer, then parents."""
+    """Archive features of the plan: first remove dependencies, then children before parents."""
     children = {edge.child for edge in plan.lost}
     ordered = sorted(plan.archivable, key=lambda name: (name not in children, name))
     return [
@@ -39,7 +39,7 @@ def archiving(plan: ArchivePlan) -> list[Proposal]:
 
 
 def _fields(strategy: Strategy) -> dict[str, Any]:
-    """What a copy of a strategy consists of."""
+    """Payload for a copy of a strategy."""
     names = ("name", "title", "disabled", "parameters", "constraints", "variants")
     fields: dict[str, Any] = {name: getattr(strategy, name) for name in names}
     return fields | {"segments": [segment.id for segment in strategy.segments]}

@@ -1,4 +1,4 @@
-"""What is proposed and not applied yet, for pages that show what is there now."""
+"""Pending changes, for pages that show the current state."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -18,7 +18,7 @@ from app.releases.change_requests.queries import APPROVALS, REQUIRED, is_seen_by
 
 @dataclass(frozen=True, slots=True)
 class PendingChanges:
-    """What an open change request wants for one feature.
+    """What an open change request changes about one feature.
 
     ``outcome``: in a few words. ``switches``: whether it switches the feature on or off.
     ``missing``: how many approvals it still needs.
@@ -41,9 +41,9 @@ class PendingChanges:
 
 
 def of_feature(actor: Actor, feature_id: int) -> dict[str, list[PendingChanges]]:
-    """What waits for a feature, oldest first, by environment: one statement for all of them.
+    """Pending changes of a feature by environment, oldest first.
 
-    If strategies with segments are among it, it takes another one for their names.
+    Takes one statement, and a second for the segments if strategies use any.
     """
     query = (
         sa.select(ChangeRequest, Change, (REQUIRED - APPROVALS).label("missing"))
@@ -90,7 +90,7 @@ class Proposed:
 def switching(
     actor: Actor, project_id: str, environment: str, ids: Collection[int], *, on: bool
 ) -> list[Proposed]:
-    """Those of the features that an open change request switches on, or off, by name."""
+    """Features that an open change request already switches this way, sorted by name."""
     found: dict[str, Proposed] = {}
     for chunk in chunks(ids):
         query = (

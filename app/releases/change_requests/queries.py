@@ -102,7 +102,7 @@ def rows(actor: Actor, **filters: Unpack[Filters]) -> sa.Select[ChangeRequest]:
 
 
 def is_seen_by(actor: Actor) -> sa.ColumnElement[bool]:
-    """Whether the actor sees a request of a project that they see."""
+    """Whether the actor can see a request of a project that they can see."""
     return sa.or_(ChangeRequest.state != State.DRAFT, is_by(actor.id))
 
 
@@ -115,7 +115,7 @@ def is_in_state(state: State) -> sa.ColumnElement[bool]:
 
 
 def numbers(project_id: str) -> dict[State, int]:
-    """How many requests of a project are in each state, but for drafts."""
+    """Number of a project’s requests by state, without drafts."""
     is_approved = sa.and_(ChangeRequest.state == State.IN_REVIEW, IS_APPROVED)
     state = sa.case(
         (is_approved, State.APPROVED.value), else_=sa.cast(ChangeRequest.state, sa.String)
@@ -139,14 +139,16 @@ def required(ids: Collection[int]) -> dict[int, int]:
 
 
 def approvals(ids: Collection[int]) -> dict[int, list[tuple[Approval, Account]]]:
-    """The approvals that count, with their givers, oldest first, by request."""
+    """Approvals that count with the people who gave them, oldest first, by request."""
+    # In closed requests all count: closing deletes the others.
+    counts = sa.or_(ChangeRequest.state.in_(CLOSED), can_approve(ChangeRequest.project_id))
     found: defaultdict[int, list[tuple[Approval, Account]]] = defaultdict(list)
     for chunk in chunks(ids):
         query = (
             sa.select(Approval, Account)
             .join(Account, Account.id == Approval.account_id)
             .join(ChangeRequest, ChangeRequest.id == Approval.request_id)
-            .where(Approval.request_id.in_(chunk), _counts())
+            .where(Approval.request_id.in_(chunk), counts)
             .order_by(Approval.created_at, Approval.account_id)
         )
         for approval, account in db.session.execute(query):
@@ -155,7 +157,7 @@ def approvals(ids: Collection[int]) -> dict[int, list[tuple[Approval, Account]]]
 
 
 def reviewers(ids: Collection[int]) -> dict[int, list[Account]]:
-    """Who is asked for a review, by request."""
+    """People who are asked for a review, by request."""
     found: defaultdict[int, list[Account]] = defaultdict(list)
     for chunk in chunks(ids):
         query = (
@@ -170,7 +172,7 @@ def reviewers(ids: Collection[int]) -> dict[int, list[Account]]:
 
 
 def steps(ids: Collection[int]) -> dict[int, list[Step]]:
-    """What happened to each request, in order."""
+    """The history of each request, oldest first."""
     found: defaultdict[int, list[Step]] = defaultdict(list)
     for chunk in chunks(ids):
         query = sa.select(Step).where(Step.request_id.in_(chunk)).order_by(Step.id)
@@ -180,7 +182,7 @@ def steps(ids: Collection[int]) -> dict[int, list[Step]]:
 
 
 def bypasses(project_id: str, since: datetime) -> int:
-    """How often changes were made there without the approvals that they need."""
+    """Number of changes made in the project without the approvals that they needed."""
     query = sa.select(sa.func.count()).where(
         Event.project == project_id,
         Event.type == EventType.CHANGE_REQUEST_BYPASSED,
@@ -190,16 +192,11 @@ def bypasses(project_id: str, since: datetime) -> int:
 
 
 def approvers(project_id: str, *, but: int | None = None) -> list[Account]:
-    """The people whose approval counts in the project, by name; ``but``: not the author’s."""
+    """People whose approval counts in the project, sorted by name. ``but``: an account to skip."""
     query = sa.select(Account).where(can_approve(sa.literal(project_id)))
     if but is not None:
         query = query.where(Account.id != but)
     return list(db.session.scalars(query.order_by(Account.username, Account.id)))
-
-
-def _counts() -> sa.ColumnElement[bool]:
-    """Whether an approval counts: always if it was counted as the request was closed."""
-    return sa.or_(ChangeRequest.state.in_(CLOSED), can_approve(ChangeRequest.project_id))
 
 
 def is_by(id: int | None) -> sa.ColumnElement[bool]:
@@ -215,13 +212,13 @@ def _matches(text: str) -> sa.ColumnElement[bool]:
         contains(text, ChangeRequest.title, ChangeRequest.created_by),
         _is_about(contains(text, Change.subject)),
     ]
-    if text.isascii() and text.isdigit() and len(text) < 10:  # noqa: PLR2004 - as ids are
+    if text.isascii() and text.isdigit() and len(text) < 10:  # noqa: PLR2004 - fits into the column of ids
         found.append(ChangeRequest.id == int(text))
     return sa.or_(*found)
 
 
 def _members_projects(actor: Actor) -> sa.ColumnElement[bool]:
-    """Whether it is of a project in which the actor can approve, and which is not archived."""
+    """Whether the actor can approve in the project, and it is not archived."""
     query = sa.select(Project.id).where(Project.archived_at.is_(None))
     if not actor.is_admin:
         query = query.where(Project.id.in_(list(actor.project_roles)))
@@ -229,14 +226,16 @@ def _members_projects(actor: Actor) -> sa.ColumnElement[bool]:
 
 
 def waits_for_approval(actor: Actor) -> sa.ColumnElement[bool]:
-    """Whether the actor’s approval is what it still needs."""
+    """Whether the request still needs the actor’s approval."""
     has_approved = sa.exists().where(
         Approval.request_id == ChangeRequest.id, Approval.account_id == actor.id
     )
     return sa.and_(
         is_in_state(State.IN_REVIEW),
         _members_projects(actor),
-        ChangeRequest.created_by_id.is_distinct_from(actor.id),  # also those of no account
+        ChangeRequest.created_by_id.is_distinct_from(
+            actor.id
+        ),  # also if it is NULL: authors without an account
         ~has_approved,
     )
 

@@ -11,11 +11,12 @@ from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import MAX_CHANGES, Action, Change, ChangeRequest, State
 
 _GONE = {Action.ARCHIVE_FEATURE, Action.DELETE_SEGMENT}
+_SEGMENT_FIELDS = ("name", "description", "project", "constraints")
 _STRATEGY_FIELDS = ("name", "title", "disabled", "parameters", "constraints", "segments")
 
 
 def reverse(actor: Actor, request: ChangeRequest) -> ChangeRequest:
-    """Add the inverse of an applied request to the actor’s draft; that draft.
+    """Add the inverse of an applied request to the actor’s draft. Return the draft.
 
     Raises:
         Conflict: when it was not applied, or nothing of it can be undone this way.
@@ -40,10 +41,10 @@ def reverse(actor: Actor, request: ChangeRequest) -> ChangeRequest:
 
 
 def inverse(request: ChangeRequest) -> list[Proposal]:
-    """What takes each feature and segment back to how it was, the last one that changed first.
+    """Proposals that restore each feature and segment, in reverse order of their last changes.
 
-    Features that were archived and segments that were deleted are left out: to revive or create
-    them again reaches no application, so it needs no approval.
+    Archived features and deleted segments are left out: to revive or recreate them changes nothing
+    for applications, so it needs no approval.
     """
     first: dict[int, Change] = {}
     last: dict[int, Change] = {}
@@ -64,11 +65,14 @@ def inverse(request: ChangeRequest) -> list[Proposal]:
 def _inverse(change: Change, before: Any, after: Any) -> Iterator[Proposal]:
     if change.action.is_on_segment:
         if before != after:
-            yield Proposal(None, Action.UPDATE_SEGMENT, _segment(change, before))
+            fields = {name: before[name] for name in _SEGMENT_FIELDS}
+            yield Proposal(None, Action.UPDATE_SEGMENT, {"id": change.segment_id, **fields})
         return
     name, was_on, is_on = change.subject, before["enabled"], after["enabled"]
     switch = Proposal(name, Action.UPDATE_ENABLED, {"enabled": was_on})
-    if is_on and not was_on:  # first, since deleting its last strategy would do it too
+    if (
+        is_on and not was_on
+    ):  # first: deleting the last strategy switches it off, and this would change nothing
         yield switch
     yield from _strategies(name, before["strategies"], after["strategies"])
     if before["variants"] != after["variants"]:
@@ -84,7 +88,7 @@ def _strategies(
 ) -> Iterator[Proposal]:
     was, now = ({strategy["id"]: strategy for strategy in each} for each in (before, after))
     for id, strategy in was.items():
-        if id not in now:  # with its old id, so that everything that names it fits again
+        if id not in now:  # with its old id, so that changes that refer to it fit again
             place = {"id": id, "sort_order": strategy["sortOrder"]}
             yield Proposal(name, Action.ADD_STRATEGY, _fields(strategy) | place)
         elif _fields(strategy) != _fields(now[id]):
@@ -107,8 +111,3 @@ def _parents(name: str, parents: list[dict[str, Any]]) -> Proposal:
     rule = dict(parents[0])
     rule["feature"] = rule.pop("parent")
     return Proposal(name, Action.ADD_DEPENDENCY, rule)
-
-
-def _segment(change: Change, before: dict[str, Any]) -> dict[str, Any]:
-    wanted = ("name", "description", "project", "constraints")
-    return {"id": change.segment_id, **{name: before[name] for name in wanted}}

@@ -1,4 +1,4 @@
-"""What people decide about a change request: every step from one state to the next but applying."""
+"""Decisions about a change request: every transition between states except applying."""
 
 from datetime import datetime, timedelta
 
@@ -30,7 +30,7 @@ def send(actor: Actor, request: ChangeRequest) -> None:
 
 
 def withdraw(actor: Actor, request: ChangeRequest) -> None:
-    """Make it a draft again, which no one else sees. Approvals don’t come back."""
+    """Make it a draft again, visible to its author only. Approvals are deleted."""
     service.require_author(actor, request)
     _require_state(request, State.IN_REVIEW, State.SCHEDULED)
     if actor.id is None:
@@ -46,19 +46,19 @@ def withdraw(actor: Actor, request: ChangeRequest) -> None:
 
 
 def approve(actor: Actor, request: ChangeRequest, comment: str | None = None) -> None:
-    """Say yes to the version that is there now. A second yes changes nothing."""
+    """Approve the current version. A second approval by one person changes nothing."""
     require_approver(actor, request)
     _require_state(request, State.IN_REVIEW)
     if db.session.get(Approval, (request.id, actor.account_id)) is not None:
         return
     db.session.add(Approval(request_id=request.id, account_id=actor.account_id))
-    flush(if_taken=RetryTransaction())
+    flush(if_taken=RetryTransaction())  # approved twice at once: a retry finds the approval
     kind = EventType.CHANGE_REQUEST_APPROVED
     service.note(actor, request, StepKind.APPROVED, kind, text=comment)
 
 
 def withdraw_approval(actor: Actor, request: ChangeRequest, comment: str | None = None) -> None:
-    """Take the actor’s own approval back. Without enough of them, it is no longer scheduled."""
+    """Withdraw the actor’s own approval. Without enough approvals, cancel the schedule."""
     given = db.session.get(Approval, (request.id, actor.id)) if actor.id is not None else None
     if given is None:
         raise Conflict(f"You haven’t approved change request {request.id}.")
@@ -81,7 +81,7 @@ def reject(actor: Actor, request: ChangeRequest, comment: str | None) -> None:
 
 
 def cancel(actor: Actor, request: ChangeRequest, comment: str | None = None) -> None:
-    """Close it without applying it: its author’s decision, or an Admin’s."""
+    """Close it without applying it. Only the author or an Admin can."""
     if not (service.is_author(actor, request) or actor.is_admin):
         raise NoAccess(f"Only {request.created_by} or an Admin can cancel this change request.")
     if request.state is State.DRAFT:
@@ -92,7 +92,7 @@ def cancel(actor: Actor, request: ChangeRequest, comment: str | None = None) -> 
 
 
 def schedule(actor: Actor, request: ChangeRequest, at: datetime | None) -> None:
-    """Have it applied at this time, or at another one than was said before."""
+    """Schedule it for this time, or move its schedule."""
     require_applier(actor, request)
     require_approved(request)
     now = utcnow()
@@ -109,7 +109,7 @@ def schedule(actor: Actor, request: ChangeRequest, at: datetime | None) -> None:
 
 
 def unschedule(actor: Actor, request: ChangeRequest) -> None:
-    """Keep it from being applied by the time; approvals stay."""
+    """Cancel the schedule; keep approvals."""
     require_applier(actor, request)
     _require_state(request, State.SCHEDULED)
     request.state, request.scheduled_at, request.failure = State.IN_REVIEW, None, None
@@ -123,7 +123,7 @@ DOES_NOT_FIT = (
 
 
 def require_approver(actor: Actor, request: ChangeRequest) -> None:
-    """Refuse those whose approval would not count."""
+    """Refuse anyone whose approval would not count."""
     if service.is_author(actor, request):
         raise NoAccess("You proposed this, so someone else has to approve or reject it.")
     actor.require(Permission.APPROVE_CHANGE_REQUEST, request.project_id)
@@ -132,7 +132,7 @@ def require_approver(actor: Actor, request: ChangeRequest) -> None:
 
 
 def require_applier(actor: Actor, request: ChangeRequest) -> None:
-    """Refuse those who are neither the author nor able to approve."""
+    """Refuse anyone who is neither the author nor allowed to apply."""
     if not service.is_author(actor, request):
         actor.require(Permission.APPLY_CHANGE_REQUEST, request.project_id)
 
@@ -147,7 +147,7 @@ def require_approved(request: ChangeRequest) -> None:
 
 
 def close(request: ChangeRequest, state: State) -> None:
-    """End it, with the approvals that it needed then; those that don’t count go."""
+    """Close it. Store the number of approvals it needed, and delete those that don’t count."""
     found = view(request)
     counting = [given.created_by.id for given in found.approvals]
     gone = sa.delete(Approval).where(

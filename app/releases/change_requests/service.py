@@ -1,4 +1,4 @@
-"""Reading change requests, and what people say about them."""
+"""Reading change requests; setting their titles, reviewers and comments."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -29,7 +29,7 @@ from app.releases.change_requests.queries import Filters
 from app.releases.change_requests.views import View
 
 LATELY = timedelta(days=30)
-"""How long a project shows that something was changed without approval."""
+"""How long a project shows changes that were made without approval."""
 
 
 def draft_of(
@@ -67,19 +67,19 @@ def in_project(
 
 
 def count(actor: Actor, project_id: str) -> dict[State, int]:
-    """How many change requests of a project are in each state, without drafts."""
+    """Number of a project’s change requests by state, without drafts."""
     projects.require(actor, project_id)
     return queries.numbers(project_id)
 
 
 def bypasses(actor: Actor, project_id: str) -> int:
-    """How often people lately changed something in a project without approval."""
+    """Number of recent changes in a project that were made without approval."""
     projects.require(actor, project_id)
     return queries.bypasses(project_id, utcnow() - LATELY)
 
 
 def get(actor: Actor, project_id: str, id: int) -> View:
-    """A change request with which of its changes no longer fit."""
+    """A change request, with the ids of changes that no longer fit."""
     projects.require(actor, project_id)
     request = db.session.scalar(_rows(actor, project_id, id))
     if request is None:
@@ -93,7 +93,7 @@ def get_for_change(
 ) -> ChangeRequest:
     """A change request that is open, locked until the transaction ends.
 
-    ``version``: the one that the actor has seen.
+    ``version``: the version that the actor has seen.
 
     Raises:
         Conflict: when it is closed.
@@ -102,6 +102,7 @@ def get_for_change(
     """
     projects.require_for_content(actor, project_id)
     query = _rows(actor, project_id, id).with_for_update(of=ChangeRequest)
+    # Read again, since it may have changed while this waited for the lock.
     request = db.session.scalar(query.execution_options(populate_existing=True))
     if request is None:
         raise _not_found(project_id, id)
@@ -115,7 +116,7 @@ def get_for_change(
 
 
 def conflicts(request: ChangeRequest) -> frozenset[int]:
-    """The ids of changes that were made on something that is different now."""
+    """Ids of changes whose base differs from the current state."""
     now = snapshots.of_changes(request.project_id, request.environment, request.changes)
     return frozenset(
         change.id
@@ -128,7 +129,7 @@ def conflicts(request: ChangeRequest) -> frozenset[int]:
 def describe(
     actor: Actor, request: ChangeRequest, *, title: str | None, description: str | None
 ) -> bool:
-    """Set the title and why; whether that changed anything. Approvals stay."""
+    """Set title and description. Return whether anything changed. Approvals stay."""
     require_author(actor, request)
     before = (request.title, request.description)
     request.title, request.description = title or None, description or None
@@ -147,7 +148,7 @@ def comment(actor: Actor, request: ChangeRequest, text: str) -> None:
 
 
 def set_reviewers(actor: Actor, request: ChangeRequest, ids: Collection[int]) -> None:
-    """Ask these people for a review, and no one else. Each must be able to approve it."""
+    """Replace the people who are asked for a review. Each must be able to approve it."""
     require_author(actor, request)
     able = {account.id for account in reviewers(request)}
     unable: list[Detail] = [
@@ -163,7 +164,7 @@ def set_reviewers(actor: Actor, request: ChangeRequest, ids: Collection[int]) ->
 
 
 def reviewers(request: ChangeRequest) -> list[Any]:
-    """The people whose approval would count: all who can approve, but for the author."""
+    """People whose approval would count: all who can approve, except the author."""
     return queries.approvers(request.project_id, but=request.created_by_id)
 
 
@@ -193,7 +194,7 @@ def note(
     text: str | None = None,
     **data: Any,
 ) -> None:
-    """Record a step, for those who read the request and for those who read the event log."""
+    """Record a step in the history of the request and in the event log."""
     save(
         Step(
             request_id=request.id,
@@ -203,7 +204,7 @@ def note(
             text=text,
         )
     )
-    facts = {
+    payload = {
         "id": request.id,
         "title": request.title,
         "environment": request.environment,
@@ -212,8 +213,8 @@ def note(
         "createdBy": request.created_by,
     }
     if text is not None:
-        facts["comment"] = text
-    events.record(actor, type, project=request.project_id, data={**facts, **data})
+        payload["comment"] = text
+    events.record(actor, type, project=request.project_id, data={**payload, **data})
 
 
 def _rows(actor: Actor, project_id: str, id: int) -> sa.Select[ChangeRequest]:

@@ -1,7 +1,7 @@
-"""What a change is about, before and after it: a feature in one environment, or a segment.
+"""Snapshots of the subject of a change: a feature in one environment, or a segment.
 
-A snapshot of a feature is ``{"enabled", "archived", "strategies", "variants", "parents"}``, one of
-a segment is as the event log records segments. None: there is no such thing.
+A snapshot of a feature is ``{"enabled", "archived", "strategies", "variants", "parents"}``. That of
+a segment is the one in the event log. None: the subject doesn’t exist.
 """
 
 from collections.abc import Collection
@@ -26,7 +26,7 @@ _BUILDS_ON = {
     Action.ADD_DEPENDENCY: ("parents",),
     Action.DELETE_DEPENDENCY: ("parents",),
 }
-"""The parts by action; of others, whether the feature is on."""
+"""Parts of the snapshot that a change builds on. For other actions: ``enabled``."""
 
 
 def of_features(
@@ -73,34 +73,34 @@ def segment_names(ids: Collection[int]) -> dict[int, str]:
 def of_changes(
     project_id: str, environment: str, changes: Collection[Change]
 ) -> dict[int, FeatureSnapshot]:
-    """The snapshot of what each change is about now: by feature id, or by minus a segment’s id."""
+    """Current snapshots of the subjects of changes, by feature id or negative segment id."""
     segments = of_segments({id for change in changes if (id := change.segment_id)})
-    found = of_features(project_id, environment, {id for c in changes if (id := c.feature_id)})
-    return found | {-id: segments[id] for id in segments}
+    of_feature = of_features(project_id, environment, {id for c in changes if (id := c.feature_id)})
+    return of_feature | {-id: segments[id] for id in segments}
 
 
 def key(change: Change) -> int:
-    """Under what ``of_changes`` has the snapshot for a change."""
+    """The key of a change’s subject in ``of_changes``."""
     return change.feature_id or -(change.segment_id or 0)
 
 
 def base(action: Action, payload: Any, snapshot: FeatureSnapshot) -> Any:
-    """The part of a snapshot that a change builds on: what its reviewers have to know."""
+    """The part of a snapshot that a change builds on, and that its reviewers rely on."""
     if snapshot is None or action.is_on_segment:
         return snapshot
-    found = {name: snapshot[name] for name in _BUILDS_ON.get(action, ("enabled",))}
+    parts = {name: snapshot[name] for name in _BUILDS_ON.get(action, ("enabled",))}
     if action is Action.UPDATE_ENABLED and payload["enabled"]:
-        found |= {"strategies": snapshot["strategies"], "variants": snapshot["variants"]}
+        parts |= {"strategies": snapshot["strategies"], "variants": snapshot["variants"]}
     elif action is Action.UPDATE_STRATEGY:
         same = (_without_place(s) for s in snapshot["strategies"] if s["id"] == payload["id"])
-        found["strategy"] = next(same, None)
+        parts["strategy"] = next(same, None)
     elif action is Action.REORDER_STRATEGY:
-        found["order"] = [strategy["id"] for strategy in snapshot["strategies"]]
-    return found
+        parts["order"] = [strategy["id"] for strategy in snapshot["strategies"]]
+    return parts
 
 
 def _without_place(strategy: dict[str, Any]) -> dict[str, Any]:
-    """The strategy, wherever others that were added or removed have moved it."""
+    """The strategy without its position: adding or removing others changes that."""
     return {name: value for name, value in strategy.items() if name != "sortOrder"}
 
 

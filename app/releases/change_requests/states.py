@@ -1,4 +1,4 @@
-"""From one state to the next, as the API names them: which decision each one means."""
+"""Transitions between states, as the API requests them, and the decision behind each."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ def take(
     comment: str | None = None,
     scheduled_at: datetime | None = None,
 ) -> None:
-    """Take a request from ``get_for_change`` to a state, if the actor may and it can be."""
+    """Move a request from ``get_for_change`` to a state, by the decision that leads there."""
     if scheduled_at is not None and state is not State.SCHEDULED:
         raise Invalid.at("/scheduledAt", "Leave it out, or send the state Scheduled.")
     if state is State.SCHEDULED:

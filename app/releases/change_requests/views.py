@@ -1,4 +1,4 @@
-"""Change requests as they are read: with approvals, reviewers, steps, and what they come to."""
+"""Change requests for readers: with approvals, reviewers, history and the resulting state."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ MEANWHILE = "What this change builds on has changed since it was proposed."
 
 @dataclass(frozen=True, slots=True)
 class ChangeView:
-    """A change, with why it no longer fits."""
+    """A change. ``conflict``: why it no longer fits, or None."""
 
     change: Change
     conflict: str | None
@@ -33,7 +33,7 @@ class ChangeView:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A feature with what is to change about it."""
+    """A feature with the changes to it."""
 
     name: str
     changes: list[ChangeView]
@@ -45,7 +45,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An approval that counts, by whom and when."""
+    """An approval that counts."""
 
     created_by: Account
     created_at: datetime
@@ -62,10 +62,10 @@ class Schedule:
 
 @dataclass(frozen=True)
 class View:
-    """A change request with what belongs to it.
+    """A change request with everything that readers see of it.
 
-    ``approvals``: those that count now, oldest first. ``required``: 0 if the
-    environment needs none any more. ``conflicts``: the ids of changes that no longer fit.
+    ``approvals``: those that count now, oldest first. ``required``: 0 if the environment needs none
+    any more. ``conflicts``: the ids of changes that no longer fit.
     """
 
     request: ChangeRequest
@@ -119,7 +119,7 @@ class View:
 
     @property
     def comments(self) -> list[Step]:
-        """What people said, also as they decided."""
+        """Comments, with those that were made with a decision."""
         said = {StepKind.COMMENTED, StepKind.APPROVED, StepKind.REJECTED, StepKind.CANCELLED}
         return [step for step in self.steps if step.text and step.kind in said]
 
@@ -146,7 +146,7 @@ class View:
 
 
 def of(requests: Collection[ChangeRequest]) -> list[View]:
-    """The requests with what belongs to them, in four statements."""
+    """Views of the requests, read in four statements."""
     ids = [request.id for request in requests]
     required, approvals = queries.required(ids), queries.approvals(ids)
     reviewers, steps = queries.reviewers(ids), queries.steps(ids)

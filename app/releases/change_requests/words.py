@@ -10,17 +10,17 @@ SUBJECTS_SHOWN = 2
 
 
 def headline(change: Change) -> str:
-    """What a change does, to what: “Switch on checkout.tips”."""
+    """Headline of a change: “Switch on checkout.tips”."""
     return f"{act(change)} {change.subject}"
 
 
 def act(change: Change) -> str:
-    """The words before the name."""
+    """The headline without the name of the subject."""
     return _ACTS[change.action](change)
 
 
 def title(changes: Sequence[Change]) -> str:
-    """What a change request without a title is called."""
+    """Default title of a change request."""
     if not changes:
         return "Nothing yet"
     more = f" and {counted(len(changes) - 1, 'more change')}" if len(changes) > 1 else ""
@@ -28,7 +28,7 @@ def title(changes: Sequence[Change]) -> str:
 
 
 def contents(changes: Sequence[Change]) -> str:
-    """How many changes, in what: “2 changes in checkout.express and checkout.tips”."""
+    """Summary of changes: “2 changes in checkout.express and checkout.tips”."""
     names = dict.fromkeys(change.subject for change in changes)
     if not names:
         return "No changes"
@@ -36,7 +36,7 @@ def contents(changes: Sequence[Change]) -> str:
 
 
 def number_of(change: Change) -> int | None:
-    """The place of the strategy that a change is about, from 1, as people count them."""
+    """Position of the strategy that a change is about, counted from 1; None if it is gone."""
     snapshot = change.after if change.action is Action.ADD_STRATEGY else change.before
     strategies: list[dict[str, Any]] = (snapshot or {}).get("strategies", [])
     ids = [strategy["id"] for strategy in strategies]

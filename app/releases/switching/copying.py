@@ -21,9 +21,9 @@ from app.core.words import counted
 def copy(
     actor: Actor, project_id: str, feature: str, environment: str, targets: Sequence[str]
 ) -> int:
-    """Add copies of all strategies after those that each target has; how many are in each.
+    """Append copies of the strategies to each target. Return the number per target.
 
-    All or none. What is paused stays paused, and no feature is switched on or off.
+    All or none. Paused strategies stay paused, and no feature is switched on or off.
     """
     found, originals = to_copy(actor, project_id, feature, environment, targets)
     require_approval(actor, project_id, targets, feature=feature)
@@ -51,7 +51,7 @@ def copy(
 def to_copy(
     actor: Actor, project_id: str, feature: str, environment: str, targets: Sequence[str]
 ) -> tuple[Feature, list[Strategy]]:
-    """The feature, locked for this transaction, and what there is to copy to these targets."""
+    """Check the targets. Return the feature, locked for this transaction, and its strategies."""
     found = features.lock_for_change(actor, project_id, feature)
     for name in (environment, *targets):
         project_environment(project_id, name)
@@ -64,7 +64,7 @@ def to_copy(
 
 
 def _copy(strategy: Strategy, environment: str, place: int) -> Strategy:
-    """The same strategy in another environment; not stored."""
+    """A copy of a strategy for another environment; not stored."""
     return Strategy(
         id=str(uuid4()),
         feature_id=strategy.feature_id,

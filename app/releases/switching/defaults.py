@@ -1,4 +1,4 @@
-"""What features get when they are switched on without a strategy of their own that counts."""
+"""Default strategies: what features get when they are switched on without an active one."""
 
 from typing import Unpack
 from uuid import uuid4
@@ -16,14 +16,14 @@ from app.core.events.event_types import EventType
 
 
 def get(actor: Actor, project_id: str, environment: str) -> Strategy:
-    """What the project has chosen in the environment, or else a rollout to everyone."""
+    """The default strategy that the project has chosen there, or else a rollout to everyone."""
     project = projects.get(actor, project_id)
     project_environment(project_id, environment)
     return of(project, environment)
 
 
 def get_for_change(actor: Actor, project_id: str, environment: str) -> Strategy:
-    """The same, with the project locked for this transaction."""
+    """The default strategy, with its project locked for this transaction."""
     project = projects.get_for_change(actor, project_id)
     project_environment(project_id, environment)
     return of(project, environment)
@@ -35,14 +35,11 @@ def of(project: Project, environment: str) -> Strategy:
 
 def copy(default: Strategy, feature: str, feature_id: int, place: int) -> Copy:
     """The default strategy as a feature's own; not stored."""
-    return Copy(default, str(uuid4()), feature_id, place, _with_group(default, feature))
-
-
-def _with_group(default: Strategy, feature: str) -> dict[str, str]:
-    """The parameters for a feature, which is a group of its own unless the default names one."""
-    if "groupId" not in types.TYPES.get(default.name, {}):
-        return default.parameters
-    return {"groupId": feature} | default.parameters
+    parameters = default.parameters
+    if "groupId" in types.TYPES.get(default.name, {}):
+        # The feature is its own group unless the default names one.
+        parameters = {"groupId": feature} | parameters
+    return Copy(default, str(uuid4()), feature_id, place, parameters)
 
 
 def choose(actor: Actor, present: Strategy, **fields: Unpack[Fields]) -> Strategy:
@@ -64,7 +61,7 @@ def choose(actor: Actor, present: Strategy, **fields: Unpack[Fields]) -> Strateg
 
 
 def reset(actor: Actor, present: Strategy) -> bool:
-    """Go back to a rollout to everyone; whether the project had chosen anything else.
+    """Go back to a rollout to everyone. Return whether the project had chosen another one.
 
     ``present``: from ``get_for_change``.
     """

@@ -88,7 +88,7 @@ class StrategyForm(PartsForm):
         ]
         self.segments.choices = [(str(segment.id), segment.name) for segment in segments]
         for field in (self.stickiness, self.segments):
-            field.validate_choice = False  # what may be chosen, the service says
+            field.validate_choice = False  # the service checks it, with better messages
         self.wrong: dict[str, str] = {}
         self.others: dict[str, str] = data["parameters"]
         if self.sent is not None:
@@ -153,7 +153,7 @@ class StrategyForm(PartsForm):
         return {key: value for key, value in self.others.items() if value.strip()}
 
     def _variant(self, inputs: Inputs) -> dict[str, Any]:
-        """A variant as clients send it. One without stickiness goes by that of the strategy."""
+        """A variant as clients send it. Without stickiness it gets that of the strategy."""
         own = self.stickiness.data if self.is_rollout else "default"
         found = {
             "name": inputs["name"],
@@ -196,7 +196,7 @@ def display_values(settings: Values) -> Values:
 
 
 def _as_inputs(variant: Variant, stickiness: str | None) -> Inputs:
-    """``stickiness``: of the strategy; a variant with the same goes on following it."""
+    """``stickiness``: of the strategy. A variant with an equal one keeps following it."""
     payload = variant.get("payload", {"type": "", "value": ""})
     return {
         "name": variant["name"],

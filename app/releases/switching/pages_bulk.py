@@ -1,6 +1,6 @@
 """Pages that switch many features: review, done and undo.
 
-What is asked for is in the address: ``to`` (on or off), ``environment`` and ``selection``.
+The query string says what to switch: ``to`` (on or off), ``environment`` and ``selection``.
 """
 
 from flask import flash, render_template, request
@@ -30,7 +30,7 @@ WAYS = {"on": True, "off": False}
 
 @bp.get("", needs=SWITCH)
 def review(project_id: str) -> ResponseReturnValue:
-    """What would be switched. Where that needs approvals, it is proposed."""
+    """Show what would be switched. Redirect to proposing where that needs approvals."""
     if needing_approval(project_id, [request.args.get("environment", "")]):
         return _propose_instead(project_id, "to", "environment", "selection")
     return _review_page(project_id, ReasonForm())
@@ -46,7 +46,7 @@ def apply(project_id: str) -> ResponseReturnValue:
 
 @bp.get("/done", needs=SWITCH)
 def done(project_id: str) -> str:
-    """What was switched, with the way to undo it."""
+    """Show what was switched, with a link to undo it."""
     batch_id = request.args.get("batch", "")
     environment, names, back_on = service.reversal(current_actor, project_id, batch_id)
     sign = f"on in {environment}"
@@ -64,7 +64,7 @@ def done(project_id: str) -> str:
 
 @bp.get("/undo", needs=SWITCH)
 def review_undo(project_id: str) -> ResponseReturnValue:
-    """What undoing would switch."""
+    """Show what undoing would switch."""
     environment, _, _ = service.reversal(current_actor, project_id, request.args.get("batch", ""))
     if needing_approval(project_id, [environment]):
         return _propose_instead(project_id, "batch")
@@ -88,7 +88,7 @@ def _propose_instead(project_id: str, *names: str) -> Response:
 def _apply(
     project_id: str, form: ReasonForm, environment: str, names: list[str], *, on: bool
 ) -> Response | None:
-    """The way on after the features were switched; None if that was refused."""
+    """Switch the features, and return the redirect; None if that was refused."""
     shown = _shown(project_id)
     applied = submit(
         form,
@@ -130,7 +130,7 @@ def _preview_page(
     title: str,
     shown: PlannedChanges | None,
 ) -> ResponseReturnValue:
-    """``shown``: what the page showed before, if that changed and was refused."""
+    """``shown``: the plan shown before, if it has changed and submitting it was refused."""
     environment, names, on = asked
     preview = service.preview(current_actor, project_id, environment, names, on=on)
     facts, unchanged = preview.facts, preview.unchanged
@@ -155,7 +155,7 @@ def _preview_page(
 
 
 def sign(project_id: str, facts: PlannedChanges) -> str:
-    """What a review showed, for the field ``plan`` of the form that confirms it."""
+    """The signed plan of a review, for the field ``plan`` of the form that confirms it."""
     return signing.sign("review", _subject(project_id), facts)
 
 

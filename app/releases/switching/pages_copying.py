@@ -33,14 +33,14 @@ def copy(project_id: str, name: str, environment: str) -> ResponseReturnValue:
 
     def save(targets: list[str]) -> Response:
         number = copying.copy(current_actor, project_id, name, environment, targets)
-        tell_copied(number, environment, targets)
+        flash_copied(number, environment, targets)
         return redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=DONE)
 
     return copy_page(StrategyPlace(project_id, name, environment), save)
 
 
 def copy_page(place: StrategyPlace, save: Callable[[list[str]], Response]) -> ResponseReturnValue:
-    """The form; ``save`` copies to the chosen environments, and says where to go then."""
+    """Show or submit the form. ``save``: copies to the chosen environments, and redirects."""
     project_id, name, environment = place
     view = features.get(current_actor, project_id, name)
     project_environment(project_id, environment)
@@ -64,6 +64,6 @@ def copy_page(place: StrategyPlace, save: Callable[[list[str]], Response]) -> Re
     )
 
 
-def tell_copied(number: int, environment: str, targets: list[str]) -> None:
+def flash_copied(number: int, environment: str, targets: list[str]) -> None:
     copied = counted(number, "strategy", "strategies")
     flash(f"{copied} copied from {environment} to {spoken(targets)}.", "ok")

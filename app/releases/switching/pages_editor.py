@@ -1,4 +1,4 @@
-"""The editor of a strategy: its form, its sentence and who would get it, whatever saving does."""
+"""The editor of a strategy: form, sentence and sample people. Its callers decide how to save."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -36,9 +36,9 @@ class StrategyPlace(NamedTuple):
 
 Add = Callable[[StrategyForm], Response]
 Save = Callable[[StrategyForm, Strategy], Response]
-"""What to do with a valid form, and the way on after it."""
+"""Saves a valid form, and returns the redirect."""
 Drafted = Callable[[Strategy], Strategy | None]
-"""What the reader proposes already for a strategy; None if nothing."""
+"""Returns a strategy as the reader’s draft changes it; None if it doesn’t."""
 
 LABELS = {
     "title": "Title",
@@ -53,7 +53,7 @@ LABELS = {
 
 
 def add(place: StrategyPlace, save: Add) -> ResponseReturnValue:
-    """The form of a new strategy."""
+    """Show or submit the form of a new strategy."""
     strategies.state(current_actor, *place)
     type = request.args.get("type", types.ROLLOUT)
     if type != types.ROLLOUT and type not in dict(_types()):
@@ -77,7 +77,7 @@ def add(place: StrategyPlace, save: Add) -> ResponseReturnValue:
 def show(
     place: StrategyPlace, strategy: UUID, drafted: Drafted = lambda _: None
 ) -> ResponseReturnValue:
-    """The form of a strategy; see ``update``."""
+    """Show the form of a strategy, with the changes of the reader’s draft."""
     found = strategies.get(current_actor, *place, str(strategy))
     draft = drafted(found)
     return _edit_page(place, form_of(place.project_id, draft or found), found, draft)
@@ -109,7 +109,7 @@ def settings(strategy: Strategy) -> Values:
 
 
 def empty_strategy(project_id: str, environment: str, type: str) -> Strategy:
-    """What the form of a new strategy begins with."""
+    """Initial values for the form of a new strategy."""
     if type == types.ROLLOUT:
         project = projects.get(current_actor, project_id)
         return defaults.everyone(project, environment)
@@ -119,12 +119,12 @@ def empty_strategy(project_id: str, environment: str, type: str) -> Strategy:
 
 
 def samples_of(draft: Strategy | None, group: str) -> list[Sample] | None:
-    """People who would get it or wouldn’t; None if the form has to be corrected first."""
+    """People who would get it or wouldn’t; None if the form has errors."""
     return None if draft is None else samples(draft, group, context.by_name())
 
 
 def about(project_id: str, name: str | None, environment: str) -> dict[str, Any]:
-    """What the pages show around the form."""
+    """Template variables for what is around the form."""
     fields = context.list_all()
     return {
         "overview": projects.overview(current_actor, project_id),
@@ -142,7 +142,7 @@ def about(project_id: str, name: str | None, environment: str) -> dict[str, Any]
 
 
 def _types() -> list[tuple[str, str]]:
-    """The types to choose from for a new strategy, other than a rollout, with what each is for."""
+    """Types to choose from for a new strategy, without rollouts: (name, description)."""
     return [
         (type.name, type.description or "")
         for type in custom.with_built_in()

@@ -29,7 +29,7 @@ bp = PageBlueprint("strategy_pages", __name__, url_prefix="/projects/<key:projec
 
 @bp.form(f"{PLACE}/new", needs=Permission.CREATE_FEATURE_STRATEGY)
 def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
-    """Add a strategy to a feature. Where that needs approvals, it is proposed."""
+    """Add a strategy to a feature. Redirect to proposing it where that needs approvals."""
     place = StrategyPlace(project_id, name, environment)
     if request.method == "GET" and needing_approval(project_id, [environment]):
         return _propose_instead("proposal_strategy_pages.new", place)
@@ -44,7 +44,7 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
 
 @bp.get(f"{PLACE}/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
 def show(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
-    """Show a strategy as a form. Where changes need approvals, they are proposed."""
+    """Show a strategy as a form. Redirect to proposing where changes need approvals."""
     place = StrategyPlace(project_id, name, environment)
     if needing_approval(project_id, [environment]):
         return _propose_instead("proposal_strategy_pages.show", place, strategy)
@@ -61,7 +61,7 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
             current_actor,
             project_id,
             strategies.get_for_change(current_actor, *place, found.id),
-            replace_parameters=not form.is_rollout,  # the form of a rollout has no group
+            replace_parameters=not form.is_rollout,  # the form of a rollout lacks groupId
             **form.values,
         )
         flash(f"Strategy in {environment} saved." if changed else "Nothing changed.", "ok")
@@ -93,7 +93,7 @@ def show_default(project_id: str, environment: str) -> ResponseReturnValue:
 
 @bp.post(DEFAULT, needs=Permission.UPDATE_PROJECT)
 def choose_default(project_id: str, environment: str) -> ResponseReturnValue:
-    """Save it, unless someone else changed it first: then show what they changed."""
+    """Save the default, unless someone else changed it first: then show what they changed."""
     found = defaults.get_for_change(current_actor, project_id, environment)
     form = _default_form(found, project_id)
     if form.take_step():
@@ -109,7 +109,7 @@ def choose_default(project_id: str, environment: str) -> ResponseReturnValue:
 
 @bp.post(f"{DEFAULT}/reset", needs=Permission.UPDATE_PROJECT)
 def reset_default(project_id: str, environment: str) -> Response:
-    """Go back to: on for everyone."""
+    """Reset the default strategy to: on for everyone."""
     found = defaults.get_for_change(current_actor, project_id, environment)
     defaults.reset(current_actor, found)
     flash(f"Default strategy in {environment} reset: on for everyone.", "ok")
@@ -118,7 +118,7 @@ def reset_default(project_id: str, environment: str) -> Response:
 
 @bp.post("/strategy-sentence", needs=Access.SIGNED_IN, writes=False)
 def say(project_id: str) -> ResponseReturnValue:
-    """What the strategy in a form would do, and for whom: parts of its page, for its script."""
+    """Render the sentence and the samples of the strategy in a form, for the page’s script."""
     project = projects.get(current_actor, project_id)
     empty = editor.empty_strategy(project.id, "", request.form.get("type", types.ROLLOUT))
     form = editor.form_of(project_id, empty)
@@ -143,7 +143,7 @@ def _propose_instead(endpoint: str, place: StrategyPlace, strategy: UUID | None 
 
 
 def back(project_id: str, name: str, environment: str) -> Response:
-    """To the environment on the page of the feature."""
+    """Redirect to the environment on the page of the feature."""
     anchor = f"env-{environment}"
     return redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=anchor)
 

@@ -1,6 +1,6 @@
-"""Made-up people who show what a strategy would do before it is saved.
+"""Sample people who show what a strategy would do before it is saved.
 
-They are made from its own values. Whether they get the feature, the engine says.
+They are made from the values in the strategy. The engine decides whether they get the feature.
 """
 
 import ipaddress
@@ -25,13 +25,13 @@ DISPLAY_LIMIT, LEGAL = 3, 8
 PEOPLE = ("1042", "88", *map(str, range(1, 60)))
 LAST = "311"
 OTHERS = ("other", "203.0.113.7", "0", "1000000", "0.0.1", "999.0.0")
-"""Values that most constraints do not ask for."""
+"""Values that match few constraints."""
 NAME = "sample"
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``is_on``: None where only applications know."""
+    """``is_on``: None if only applications can evaluate the strategy."""
 
     described: str
     is_on: bool | None
@@ -39,21 +39,25 @@ class Sample:
 
 
 def samples(strategy: Strategy, group: str, fields: Mapping[str, ContextField]) -> list[Sample]:
-    """At most DISPLAY_LIMIT people with different outcomes. ``group``: whom the rollout is for."""
+    """At most DISPLAY_LIMIT people with different outcomes. ``group``: the groupId."""
     ask = _Asker(strategy, group)
     inside, outside = _values(ask, _candidates(strategy, fields))
-    sticky = _goes_by(strategy)
-    people = [{sticky: one} | inside for one in PEOPLE]
+    sticky = _sticky_field(strategy)
+    people = [{sticky: id} | inside for id in PEOPLE]
     people += [{sticky: LAST} | inside | {field: value} for field, value in outside.items()]
     outcomes: dict[object, Sample] = {}
     for person, reason in ask.explain(people):
-        outcomes.setdefault(_outcome(reason), _sample(person, reason))
-    by_answer = sorted(outcomes.values(), key=lambda sample: sample.is_on is not True)
-    return _varied(by_answer)
+        described = ", ".join(f"{name} {value}" for name, value in person.items())
+        sample = Sample(described, reason.result, _why(person, reason))
+        outcomes.setdefault(_outcome(reason), sample)
+    on = [each for each in outcomes.values() if each.is_on]
+    rest = [each for each in outcomes.values() if not each.is_on]
+    kept = max(1, DISPLAY_LIMIT - len(rest)) if on else 0  # leaves room for people without it
+    return [*on[:kept], *rest][:DISPLAY_LIMIT]
 
 
 class _Asker:
-    """A strategy as the only one of a feature that is on."""
+    """Evaluates a strategy as the only one of a feature that is on."""
 
     def __init__(self, strategy: Strategy, group: str) -> None:
         facts = {
@@ -84,7 +88,7 @@ class _Asker:
 def _values(
     ask: _Asker, candidates: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """For each field a value that meets every constraint on it, and one that doesn’t, if found."""
+    """By field: a value that meets every constraint on it, and one that doesn’t if there is one."""
     pairs = [(field, value) for field, values in candidates.items() for value in values]
     inside: dict[str, str] = {}
     outside: dict[str, str] = {}
@@ -95,26 +99,28 @@ def _values(
 
 
 def _meets(reason: StrategyReason, field: str) -> bool:
-    of_segments = [one for each in reason.segments for one in each.constraints]
-    every = [*reason.constraints, *of_segments]
-    return all(one.is_met for one in every if one.constraint["contextName"] == field)
+    of_segments = [result for segment in reason.segments for result in segment.constraints]
+    results = [*reason.constraints, *of_segments]
+    return all(each.is_met for each in results if each.constraint["contextName"] == field)
 
 
 def _candidates(strategy: Strategy, fields: Mapping[str, ContextField]) -> dict[str, list[str]]:
-    """Values that may or may not meet the constraints, by the field."""
-    of_segments = [one for each in strategy.segments for one in each.constraints]
-    found: dict[str, list[str]] = {}
+    """Values to try by field: some are likely to meet the constraints, others aren’t."""
+    of_segments = [
+        constraint for segment in strategy.segments for constraint in segment.constraints
+    ]
+    candidates: dict[str, list[str]] = {}
     for constraint in [*strategy.constraints, *of_segments]:
-        found.setdefault(constraint["contextName"], []).extend(_around(constraint))
-    for name, values in found.items():
+        candidates.setdefault(constraint["contextName"], []).extend(_around(constraint))
+    for name, values in candidates.items():
         legal = fields[name].values[:LEGAL] if name in fields else []
         others = () if name == "currentTime" else legal or OTHERS
-        found[name] = list(dict.fromkeys([*values, *others]))
-    return found
+        candidates[name] = list(dict.fromkeys([*values, *others]))
+    return candidates
 
 
 def _around(constraint: Constraint) -> list[str]:
-    """Values at the border of what the constraint asks for."""
+    """Values at the boundary of a constraint."""
     operator, value = Operator(constraint["operator"]), values_of(constraint)[0]
     if operator is Operator.IN_CIDR:
         with suppress(ValueError):
@@ -135,23 +141,19 @@ def _days_beside(at: datetime) -> Iterator[str]:
             yield in_text(at + day)
 
 
-def _goes_by(strategy: Strategy) -> str:
+def _sticky_field(strategy: Strategy) -> str:
+    """The context field that decides which people get the feature."""
     name = reasons.OF_OLD.get(strategy.name) or strategy.parameters.get("stickiness", "default")
     return "userId" if name in {"default", "random"} else str(name)
 
 
 def _outcome(reason: StrategyReason) -> object:
-    """What tells apart people whose answers have different reasons."""
+    """A key that is equal for people whose answers have equal reasons."""
     if reason.result:
         return reason.variant
     unmet = [place for place, each in enumerate(reason.constraints) if not each.is_met]
     out_of = [each.segment.id for each in reason.segments if not each.is_met]
     return (reason.result, tuple(unmet), tuple(out_of), reason.chooses)
-
-
-def _sample(person: Mapping[str, str], reason: StrategyReason) -> Sample:
-    described = ", ".join(f"{name} {value}" for name, value in person.items())
-    return Sample(described, reason.result, _why(person, reason))
 
 
 def _why(person: Mapping[str, str], reason: StrategyReason) -> Sentence:
@@ -175,7 +177,7 @@ def _unmet(reason: StrategyReason) -> Sentence:
 
 
 def _by_type(person: Mapping[str, str], reason: StrategyReason) -> Sentence:
-    """What the type says, where all conditions are met."""
+    """The reason that the type gives, where all conditions are met."""
     share = types.percent(reason.strategy["name"], reason.strategy["parameters"])
     if reason.chooses is None:
         return [Phrase("Only applications know what this type does")]
@@ -188,11 +190,3 @@ def _by_type(person: Mapping[str, str], reason: StrategyReason) -> Sentence:
         return [Phrase("Meets all of it")]
     text = reasons.obstacles(reason, person)[0]
     return [Phrase(text[:1].upper() + text[1:])]
-
-
-def _varied(found: list[Sample]) -> list[Sample]:
-    """SHOWN of them: of those who get it at most two, if others don’t."""
-    on = [each for each in found if each.is_on]
-    rest = [each for each in found if not each.is_on]
-    kept = max(1, DISPLAY_LIMIT - len(rest)) if on else 0
-    return [*on[:kept], *rest][:DISPLAY_LIMIT]

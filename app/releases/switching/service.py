@@ -23,8 +23,8 @@ from app.releases.switching import defaults
 class Preview:
     """``facts``: what changes, by feature; ``unchanged``: features that are on or off already.
 
-    ``ids``: of the features that change. ``default``: what those get that are switched on without
-    a strategy that counts. ``archived`` and ``unknown`` names can't be switched.
+    ``ids``: of the features that change. ``default``: the strategy for features that are switched
+    on without an active one. ``archived`` and ``unknown`` names can’t be switched.
     """
 
     facts: PlannedChanges
@@ -40,14 +40,14 @@ class Preview:
 
     @property
     def given_strategy(self) -> list[str]:
-        """The features that get the default strategy, because they have none that counts."""
+        """Features that get the default strategy, since they have no active one."""
         return [name for name, added, _ in self.facts if len(added) > 1]
 
 
 def preview(
     actor: Actor, project_id: str, environment: str, names: Collection[str], *, on: bool
 ) -> Preview:
-    """What ``switch`` would do; changes nothing."""
+    """Dry run of ``switch``: changes nothing."""
     project = projects.get(actor, project_id)
     project_environment(project_id, environment)
     found = features.find(project_id, names)
@@ -80,12 +80,13 @@ def switch(
     on: bool,
     shown: PlannedChanges | None = None,
 ) -> tuple[str, list[str]]:
-    """Switch features on or off; the id of the batch, and the names that changed.
+    """Switch features on or off. Return the id of the batch, and the names that changed.
 
-    A feature without a strategy that counts gets the default one when it is switched on. With
-    ``shown``, the facts of a preview, exactly these changes are made or none.
+    A feature without an active strategy gets the default one when it is switched on. ``shown``: the
+    facts of a preview. Exactly these changes are made, or none.
     """
     projects.require_for_content(actor, project_id)
+    # Locked first, so that the preview is still true when it is carried out.
     features.lock([found.id for found in features.find(project_id, names).values()])
     plan = preview(actor, project_id, environment, names, on=on)
     if plan.unknown:
@@ -113,7 +114,7 @@ def switch(
 
 
 def reversal(actor: Actor, project_id: str, batch_id: str) -> tuple[str, list[str], bool]:
-    """What undoes a batch: the environment, the features, and whether they go on again.
+    """How to undo a batch: the environment, the features, and whether to switch them on.
 
     Raises:
         NotFound: when the batch switched nothing in this project.
@@ -133,7 +134,7 @@ def reversal(actor: Actor, project_id: str, batch_id: str) -> tuple[str, list[st
 def _give_strategy(
     actor: Actor, project_id: str, default: Strategy, ids: dict[str, int], batch_id: str
 ) -> None:
-    """Add the default strategy to features, by name and id, after those that are paused."""
+    """Append the default strategy to features. ``ids``: by name. Any others there are paused."""
     paused = queries.numbers_in(default.environment, ids.values())
     given = {name: defaults.copy(default, name, id, paused.get(id, 0)) for name, id in ids.items()}
     queries.insert(list(given.values()))

@@ -42,7 +42,7 @@ def add(
     id: str | None = None,
     **fields: Unpack[Fields],
 ) -> Strategy:
-    """Add a strategy, by default after the others; with ``id``, one that was reserved for it."""
+    """Add a strategy, by default as the last one. ``id``: if a change request reserved one."""
     found, present = _for_change(actor, project_id, feature, environment)
     if len(present) >= MAX_STRATEGIES:
         raise Conflict(
@@ -78,9 +78,9 @@ def update(
     replace_parameters: bool = False,
     **fields: Unpack[Fields],
 ) -> bool:
-    """Change a strategy from ``get_for_change``; whether that changed anything.
+    """Change a strategy from ``get_for_change``. Return whether anything changed.
 
-    Parameters that are left out stay as they are, or with ``replace_parameters`` get their default.
+    Parameters that are left out stay, or with ``replace_parameters`` get their default.
     """
     found = db.session.get_one(Feature, strategy.feature_id)
     before = strategy.snapshot()
@@ -104,7 +104,7 @@ def update(
 
 
 def remove(actor: Actor, strategy: Strategy) -> None:
-    """Delete a strategy from ``get_for_change``. Without any, the feature is switched off."""
+    """Delete a strategy from ``get_for_change``. Without an active one, the feature is off."""
     found = db.session.get_one(Feature, strategy.feature_id)
     before, environment = strategy.snapshot(), strategy.environment
     db.session.delete(strategy)
@@ -118,7 +118,7 @@ def remove(actor: Actor, strategy: Strategy) -> None:
 def sort(
     actor: Actor, project_id: str, feature: str, environment: str, orders: Mapping[str, int]
 ) -> None:
-    """Put strategies in another order; those that are named go before others with their number."""
+    """Sort strategies by the given numbers. Others keep their number, after a named one with it."""
     found, present = _for_change(actor, project_id, feature, environment)
     known = {strategy.id for strategy in present}
     if unknown := [id for id in orders if id not in known]:
@@ -158,7 +158,7 @@ def get_for_change(
 
 
 def find_for_change(actor: Actor, project_id: str, environment: str, id: str) -> Strategy:
-    """The same for a strategy whose feature is not known."""
+    """A strategy found by its id alone, with its feature locked for this transaction."""
     owner = sa.select(Feature.name).join(Strategy, Strategy.feature_id == Feature.id)
     feature = db.session.scalar(owner.where(Strategy.id == id, Feature.project_id == project_id))
     if feature is None:
@@ -187,7 +187,7 @@ def _unknown(id: str) -> NotFound:
 
 
 def _defaults(actor: Actor, project_id: str, feature: Feature) -> dict[str, str]:
-    """What parameters are that no one has given."""
+    """Values for parameters that are left out."""
     stickiness = projects.get(actor, project_id).default_stickiness
     return {"stickiness": stickiness, "groupId": feature.name}
 
@@ -200,9 +200,9 @@ def _number(strategies: Sequence[Strategy]) -> None:
 
 
 def _switch_off_without_strategy(actor: Actor, feature: Feature, environment: str) -> None:
-    """Keep the promise that a feature that is on has a strategy that counts.
+    """Switch a feature off if it has no active strategy left.
 
-    SDKs take a feature that is on without any strategy for one that is on for everyone.
+    SDKs would evaluate a feature that is on without any strategy as on for everyone.
     """
     is_on = feature.id in queries.on_in(environment, [feature.id])
     if is_on and not queries.with_strategy(environment, [feature.id]):

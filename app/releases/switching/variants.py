@@ -16,7 +16,7 @@ from app.core.events.event_types import EventType
 def lock(
     actor: Actor, project_id: str, feature: str, environment: str
 ) -> tuple[Feature, EnvironmentState]:
-    """The feature and its state there, locked for this transaction."""
+    """The feature and its state in the environment, locked for this transaction."""
     view = features.get_for_change(actor, project_id, feature)
     project_environment(project_id, environment)
     state = next(state for state in view.environments if state.name == environment)
@@ -26,7 +26,7 @@ def lock(
 def replace(
     actor: Actor, feature: Feature, state: EnvironmentState, variants: list[FeatureVariant]
 ) -> bool:
-    """Replace the variants in a state from ``lock``; whether that changed any."""
+    """Replace the variants in a state from ``lock``. Return whether anything changed."""
     if variants == state.variants:
         return False
     sticky = {f"/{place}/stickiness": each["stickiness"] for place, each in enumerate(variants)}
