@@ -1,4 +1,4 @@
-"""The application, made of its rooms."""
+"""Build the Flask application from its rooms."""
 
 from flask import Flask
 
@@ -19,7 +19,7 @@ ROOMS = (ACCESS, CATALOGUE, RELEASES, DELIVERY, PORTAL, EXCHANGE, ACCOUNTS, WEB)
 
 
 def create_app(settings: Settings) -> Flask:
-    """The application, ready to serve a database that is migrated."""
+    """The application, ready to serve. Its database must be migrated."""
     app = Flask("app", template_folder=str(files.TEMPLATES), static_folder=str(files.STATIC))
     app.config.from_mapping(config.for_flask(settings))
     db.init_app(app)

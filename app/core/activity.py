@@ -1,4 +1,4 @@
-"""What happened in the last 26 weeks, as a drawing and as a table.
+"""Activity of the last 26 weeks, as a drawing (SVG) and as a table.
 
 The drawing has a column for each week and a square for each day, bigger on busier days.
 """
@@ -45,7 +45,7 @@ class Day(NamedTuple):
 
 
 class Week(NamedTuple):
-    """A row of the table that says the same: how many of each kind since that Monday."""
+    """A row of the table: the number of each kind in the week that starts on ``monday``."""
 
     monday: date
     numbers: list[int]
@@ -53,7 +53,7 @@ class Week(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """``kinds``: what was counted, in the singular, with its total."""
+    """``kinds``: (name in the singular, total). ``months``: (x, name) of the labels."""
 
     kinds: list[tuple[str, int]]
     days: list[Day]
@@ -71,7 +71,7 @@ class Activity:
         return ", ".join(counted(total, kind) for kind, total in self.kinds)
 
     def title(self, of: str = "") -> str:
-        """The drawing in words; ``of`` is what it is about, such as `` by Ada``."""
+        """Text alternative of the drawing. ``of``: its subject, such as `` by Ada``."""
         busiest = max(self.weeks, key=lambda week: sum(week.numbers)).monday
         kinds = " and ".join(f"{kind}s" for kind, _ in self.kinds).capitalize()
         return (
@@ -83,7 +83,7 @@ class Activity:
 def days(
     at: InstrumentedAttribute[datetime], *conditions: sa.ColumnElement[bool]
 ) -> dict[str, int]:
-    """How many rows there are of each day that is drawn, by ISO date; days without are absent."""
+    """Number of rows for each drawn day, by ISO date. Days without rows are left out."""
     since = datetime.combine(_first_day(utcnow().date()), time(), UTC)
     day = sa.func.date(at)
     query = sa.select(day, sa.func.count()).where(at >= since, *conditions).group_by(day)
@@ -91,7 +91,7 @@ def days(
 
 
 def draw(counts: Mapping[str, Mapping[str, int]]) -> Activity:
-    """``counts``: by kind, in the singular, what ``days`` gives."""
+    """Lay out the drawing. ``counts``: result of ``days`` by kind (in the singular)."""
     today = utcnow().date()
     start = _first_day(today)
     by_day = Counter[str]()
@@ -124,8 +124,9 @@ def _first_day(today: date) -> date:
 
 
 def _size(count: int, busy: list[int]) -> float:
-    """By the quarter of all busy days that the day is in."""
+    """Size of a day's square, by the quartile of its count among all busy days."""
     if not count:
         return SIZES[0]
     rank = sum(number <= count for number in busy) / len(busy)
+    # Minus a little: a rank on the boundary belongs to the lower quartile.
     return SIZES[min(4, 1 + int(rank * 4 - 1e-9))]

@@ -31,7 +31,7 @@ class Proof(Enum):
 
 
 class Approved(NamedTuple):
-    """Where an approved change request is being applied, and the batch of what it records."""
+    """The approved change request being applied: its place, and the batch of its events."""
 
     project: str
     environment: str
@@ -40,15 +40,15 @@ class Approved(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A person or service account as this request knows it, or the command line.
+    """The person, service account or command line that acts in this request.
 
-    ``project_roles`` maps project ids to the role held there. ``default_is_open`` says whether
-    the project ``default`` is in mode open, where Editors work without being members. ``name`` is
-    the person's full name. ``proved_at``: when they last proved in this browser that it is them,
-    and ``proof``: how they can do so again.
-    ``approved``: what others approved, so that it needs no approval again. ``batch_id``: of all
-    that the actor records. ``cause``: what the event log says where the actor gave no reason; it
-    opens nothing.
+    ``project_roles`` maps project ids to the role held there. ``default_is_open``: whether the
+    project ``default`` is in mode open, where Editors work without being members. ``name``: the
+    person's full name. ``proved_at``: when they last proved their identity in this browser;
+    ``proof``: how they can do so again.
+    ``approved``: the change request being applied, whose changes need no other approval.
+    ``batch_id``: batch of all events that the actor records. ``cause``: reason in the event log if
+    the actor gave none. Unlike ``reason``, it can't bypass approvals.
     """
 
     id: int | None
@@ -93,21 +93,21 @@ class Actor:
     def require(self, permission: Permission, project: str | None = None) -> None:
         """Refuse an actor who lacks the permission: everywhere, or in ``project``."""
         if not self.may(permission, project):
-            # The same words whether the project exists or not: a 403 tells nothing about that.
+            # Identical whether or not the project exists: a 403 must not reveal that.
             where = f" in project {project}" if project is not None else ""
             who = who_can_grant(permission, project)
             raise NoAccess(f"You need the permission {permission}{where}. Ask {who}.")
 
     def applying(self, approved: Approved) -> Self:
-        """The same actor, for whom these approvals count."""
+        """Copy of the actor, whose changes there need no other approval."""
         return replace(self, approved=approved)
 
     def for_act(self, batch_id: str, cause: str) -> Self:
-        """The same actor, whose events belong together."""
+        """Copy of the actor, whose events share a batch and, without a reason, a cause."""
         return replace(self, batch_id=batch_id, cause=cause)
 
     def with_all_rights(self) -> Self:
-        """The same actor, for what others have allowed already."""
+        """Copy of the actor as Admin, to carry out what others have approved."""
         return replace(self, role=Role.ADMIN)
 
     def may_read_events(self, project: str | None) -> bool:
@@ -126,7 +126,7 @@ class Actor:
         return None
 
     def permissions(self) -> list[tuple[Permission, str | None]]:
-        """All that the actor holds as (permission, project or None), sorted, without repetition."""
+        """All permissions held, as sorted (permission, project or None) without duplicates."""
         if self.is_admin:
             return [(Permission.ADMIN, None)]
         held = {(permission, "") for permission in GRANTS[self.role]}
@@ -146,7 +146,7 @@ _is_name = re.compile(r"[A-Za-z0-9_.@\\-]{1,64}").fullmatch
 def system_user() -> str:
     """``root``, or ``ada as root`` when ada ran it with sudo.
 
-    The process's own user is asked of the system. Who ran sudo is known from the environment only.
+    The user comes from the operating system. Only the environment names the caller of sudo.
     """
     name, caller = _process_user(), os.environ.get("SUDO_USER", "")
     return f"{caller} as {name}" if _is_name(caller) and caller != name else name

@@ -1,4 +1,4 @@
-"""The time that everything goes by."""
+"""The clock, and times as text."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,24 +9,24 @@ _moved_to: ContextVar[datetime | None] = ContextVar("moved_to", default=None)
 
 
 def utcnow() -> datetime:
-    """Now, in the precision that the API shows: what is compared is what was read."""
+    """Current time, cut to the API's precision so that compared values are equal."""
     now = _moved_to.get() or datetime.now(UTC)
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
 def in_text(at: datetime) -> str:
-    """``2026-11-21T09:30:00.000Z``, as times leave Flagstaff."""
+    """Format a time for clients: ``2026-11-21T09:30:00.000Z``."""
     return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def from_text(text: str) -> datetime:
-    """The time that ``in_text`` wrote."""
+    """Parse a time that ``in_text`` formatted."""
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
 @contextmanager
 def at(moment: datetime) -> Iterator[None]:
-    """Let it be ``moment`` in the block, as when a history is written afterwards."""
+    """Set the clock to ``moment`` for the block, to write a history afterwards."""
     token = _moved_to.set(moment)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Kinds of column that mean the same on every database."""
+"""Column types that behave identically on SQLite and PostgreSQL."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -9,7 +9,7 @@ from app.core.permissions import Role
 
 
 class UtcDateTime(sa.TypeDecorator[datetime]):
-    """Takes aware times only, stores naive UTC, hands out aware UTC, on every database alike."""
+    """Accepts aware times only, stores naive UTC, returns aware UTC."""
 
     impl = sa.DateTime
     cache_ok = True
@@ -37,7 +37,7 @@ class RoleColumn(sa.TypeDecorator[Role]):
 
 
 def enum_of(members: type[StrEnum], *, constrained: bool = True) -> sa.Enum:
-    """Text in the database, members in Python; ``constrained`` has the database refuse others."""
+    """Text in the database, enum members in Python. ``constrained``: add a CHECK constraint."""
     return sa.Enum(
         members,
         native_enum=False,

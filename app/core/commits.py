@@ -1,4 +1,4 @@
-"""Noticing that something was committed to the database, by any process."""
+"""Detect commits to the database by any process."""
 
 import os
 import sqlite3
@@ -12,14 +12,14 @@ from sqlalchemy import event
 from app.core.db import db, has_one_writer, times_written
 
 Version = tuple[str, int, int]
-"""The database, the number of the connection that watches it, and what differs after a commit."""
+"""(database, number of the watching connection, value that changes with every commit)."""
 
 
 class DataVersion:
-    """Asks SQLite by ``PRAGMA data_version`` whether others have committed: a few microseconds.
+    """Reads SQLite's ``PRAGMA data_version``, which changes when another connection commits.
 
-    It has a connection of its own, for which everyone else is another one. PostgreSQL has nothing
-    like it, so only what this process commits is noticed there.
+    That takes a few microseconds. The connection does nothing else, so every commit is another
+    connection's. PostgreSQL has no such counter: there, only commits of this process are detected.
     """
 
     def __init__(self) -> None:
@@ -28,10 +28,10 @@ class DataVersion:
         self._opened = 0
 
     def version(self, engine: sa.Engine) -> Version:
-        """What differs after every commit, on PostgreSQL after those of this process.
+        """Value that changes with every commit; on PostgreSQL only with those of this process.
 
         Raises:
-            sqlite3.Error: while the database is away.
+            sqlite3.Error: while the database is unavailable.
 
         """
         database = str(engine.url.database)
@@ -42,13 +42,13 @@ class DataVersion:
             if watcher is None:
                 watcher = sqlite3.connect(database, check_same_thread=False, isolation_level=None)
                 self._watchers[os.getpid(), database] = watcher
-                self._opened += 1  # each connection counts from the beginning
+                self._opened += 1  # values of two connections aren't comparable
                 event.listen(engine, "engine_disposed", self._close, once=True)
             version: int = watcher.execute("PRAGMA data_version").fetchone()[0]
             return database, self._opened, version
 
     def _close(self, engine: sa.Engine) -> None:
-        """SQLite tidies its files up only when the last connection to them is closed."""
+        """Close the watcher: SQLite removes its -wal file only with the last connection."""
         with self._lock:
             watcher = self._watchers.pop((os.getpid(), str(engine.url.database)), None)
         if watcher is not None:
@@ -61,34 +61,34 @@ MAX_ENTRIES = 10_000
 
 
 class CommitCache(Generic[T]):
-    """Values by key, each valid until any transaction of any process commits (SQLite).
+    """Cache whose entries are valid until any process commits a transaction (SQLite).
 
-    On PostgreSQL nothing is remembered.
+    On PostgreSQL nothing is cached.
     """
 
     def __init__(self) -> None:
         self._watch = DataVersion()
-        self._known: dict[tuple[str, bytes], tuple[Version, T]] = {}
+        self._entries: dict[tuple[str, bytes], tuple[Version, T]] = {}
 
     def get(self, key: bytes, read: Callable[[], T]) -> T:
-        """What ``read`` gives, or gave when the database was as it is now; never what is false.
+        """Result of ``read``, cached until the next commit. Falsy results aren't cached.
 
-        The version is taken before ``read`` is called: what is committed in between makes its
-        value old.
+        The version is taken before ``read`` is called, so a commit in between invalidates the
+        result.
         """
         if not has_one_writer():
             return read()
         try:
             version = self._watch.version(db.engine)
         except sqlite3.Error:
-            return read()  # which fails as everything does while the database is away
+            return read()  # it raises the error that clients get while the database is unavailable
         place = (version[0], key)
-        known = self._known.get(place)
-        if known is not None and known[0] == version:
-            return known[1]
+        cached = self._entries.get(place)
+        if cached is not None and cached[0] == version:
+            return cached[1]
         value = read()
         if value:
-            if len(self._known) >= MAX_ENTRIES:
-                self._known.clear()
-            self._known[place] = (version, value)
+            if len(self._entries) >= MAX_ENTRIES:
+                self._entries.clear()
+            self._entries[place] = (version, value)
         return value

@@ -33,14 +33,14 @@ CHUNK = 1_000
 """Values in one IN (…): far below what any supported database refuses."""
 
 MAX_ID = 2**31 - 1
-"""The greatest id a database can hold; PostgreSQL refuses to even compare one with a greater."""
+"""Largest id in a column. PostgreSQL fails even when it compares an id with a larger number."""
 
 TRIES = 3
 LOCK_SECONDS = 5.0
 
 
 class RetryTransaction(Exception):
-    """Another transaction came first. Started again, this one will see its changes."""
+    """Another transaction was first. A retry sees its changes."""
 
 
 class Model(DeclarativeBase):
@@ -63,7 +63,7 @@ class Model(DeclarativeBase):
     recorded: ClassVar[tuple[str, ...]]
 
     def snapshot(self) -> dict[str, Any]:
-        """What is ``recorded`` of it in the event log, by the names that the API uses."""
+        """Values of the ``recorded`` columns, by their names in the API, for the event log."""
         return {camel_case(name): getattr(self, name) for name in self.recorded}
 
 
@@ -78,40 +78,42 @@ db = SQLAlchemy(
 
 
 class Begin(Enum):
-    """How a transaction begins, and with which words on SQLite."""
+    """How a transaction begins. The value is the statement on SQLite."""
 
     AS_WRITER = "BEGIN IMMEDIATE"
-    """One that begins as a reader and then writes would lose against any other writer."""
+    """Lock at once: a reader that starts to write fails if another one has written since."""
     AS_READER = "BEGIN"
     NOT_AT_ALL = ""
     """Each statement is a transaction of its own."""
 
 
 class _Written:
+    """How many transactions this process has committed that may have changed something."""
+
     times = 0
 
 
 _begin: ContextVar[Begin] = ContextVar("begin", default=Begin.AS_READER)
 _queues: dict[str, WriterQueue] = {}
-"""By the database's file: applications in one process that share a database share its queue."""
+"""By database file: applications in one process that share a database share its queue."""
 
 
 def init_app(app: Flask) -> None:
-    """Bind the handle to the application, whose connections get the settings relied on here."""
+    """Bind the handle to the application and configure its connections."""
     db.init_app(app)
     with app.app_context():
         prepare_engine(db.engine)
 
 
 def at_most(column: str, length: int) -> sa.CheckConstraint:
-    """Let the database hold a text's length too: SQLite takes VARCHAR(n) for a hint."""
+    """CHECK of a text's length, since SQLite doesn't enforce VARCHAR(n)."""
     return sa.CheckConstraint(f"length({column}) <= {length}", name=f"{column}_length")
 
 
 def contains(text: str, *columns: sa.SQLColumnExpression[str | None]) -> sa.ColumnElement[bool]:
-    """Whether one of the columns has the text in it, whatever its case.
+    """Whether one of the columns contains the text, ignoring case.
 
-    SQLite folds the case of ASCII letters only; its LIKE does so without any help.
+    SQLite's LIKE ignores the case by itself, but of ASCII letters only.
     """
     if db.engine.dialect.name == "sqlite":
         return sa.or_(*(column.contains(text, autoescape=True) for column in columns))
@@ -135,31 +137,31 @@ def prepare_engine(engine: sa.Engine) -> None:
 
 
 def lift_time_limits(connection: sa.Connection) -> None:
-    """Let the transaction of this connection outlast the limits that are set for requests."""
+    """Disable the time limits of requests for this connection's transaction."""
     if connection.dialect.name == "postgresql":
         for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
             connection.exec_driver_sql(f"SET LOCAL {limit} = 0")
 
 
 def refresh_statistics(engine: sa.Engine) -> None:
-    """Let SQLite know how its tables have grown, by which it chooses indexes; others do it alone.
+    """Update the statistics by which SQLite chooses indexes. PostgreSQL does so by itself.
 
-    Takes milliseconds, and is no reason not to go on where it can't be done.
+    Takes milliseconds. If it fails, the old statistics stay in use.
     """
     if engine.dialect.name != "sqlite":
         return
     with suppress(DBAPIError), beginning(Begin.AS_WRITER), engine.begin() as connection:
-        connection.exec_driver_sql("PRAGMA analysis_limit = 1000")
+        connection.exec_driver_sql("PRAGMA analysis_limit = 1000")  # rows of each index
         connection.exec_driver_sql("ANALYZE")
 
 
 def _on_sqlite_connect(connection: sqlite3.Connection, _record: ConnectionPoolEntry) -> None:
-    connection.isolation_level = None  # or sqlite3 would begin, late and on its own terms
+    connection.isolation_level = None  # or sqlite3 would begin transactions itself, too late
     for pragma in (
-        "synchronous = FULL",
+        "synchronous = FULL",  # a commit survives a power failure, in WAL mode too
         "foreign_keys = ON",
         "busy_timeout = 5000",
-        "recursive_triggers = ON",
+        "recursive_triggers = ON",  # or REPLACE would not fire the trigger that keeps events
         "trusted_schema = OFF",
     ):
         connection.execute(f"PRAGMA {pragma}")
@@ -173,17 +175,17 @@ def _on_connection(connection: sa.Connection) -> None:
 def _on_sqlite_begin(connection: sa.Connection) -> None:
     begin = _begin.get()
     if begin is Begin.AS_WRITER:
-        connection.exec_driver_sql(begin.value)  # which may find the database locked
+        connection.exec_driver_sql(begin.value)  # reports a locked database as SQLAlchemy's error
     elif begin is Begin.AS_READER:
-        connection.connection.cursor().execute(begin.value)  # which does not look at it yet
+        connection.connection.cursor().execute(begin.value)  # takes no lock yet
 
 
 @contextmanager
 def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
-    """Commit what the block did, or nothing of it; but see ``DomainError.commits``.
+    """Commit the block's changes, or roll them back on an error, except ``DomainError.commits``.
 
-    ``snapshot``: what the block reads is of one moment. Without it each statement reads for
-    itself, which saves beginning and ending a transaction.
+    ``snapshot``: all reads of the block see one state of the database. Without it, each statement
+    sees the latest state, which saves BEGIN and COMMIT.
     """
     refusal: DomainError | None = None
     begin = Begin.AS_WRITER if writes else Begin.AS_READER if snapshot else Begin.NOT_AT_ALL
@@ -208,7 +210,7 @@ def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
 
 @contextmanager
 def beginning(begin: Begin) -> Iterator[None]:
-    """Let transactions of the block begin in this way."""
+    """Begin the block's transactions in this way."""
     token = _begin.set(begin)
     try:
         yield
@@ -217,7 +219,7 @@ def beginning(begin: Begin) -> Iterator[None]:
 
 
 def times_written() -> int:
-    """How often this process has committed a transaction that may have changed something."""
+    """How many transactions this process has committed that may have changed something."""
     return _Written.times
 
 
@@ -229,22 +231,22 @@ def must_wait_to_write() -> bool:
 
 @contextmanager
 def _writer_turn(*, writes: bool) -> Iterator[None]:
-    """Queue SQLite's writers fairly, over all processes."""
+    """Wait in the queue of SQLite's writers, over all processes; then run the block."""
     if not writes or not has_one_writer():
         yield
         return
     queue = _writer_queue()
     try:
-        turn = queue.acquire(LOCK_SECONDS)
+        lock = queue.acquire(LOCK_SECONDS)
     except OSError as error:  # the folder is missing, full or read-only
         storage.note_failed_write(db.engine)
         raise Unavailable from error
-    if turn is None:
+    if lock is None:
         raise Unavailable
     try:
         yield
     finally:
-        queue.release(turn)
+        queue.release(lock)
 
 
 def _writer_queue() -> WriterQueue:
@@ -254,11 +256,11 @@ def _writer_queue() -> WriterQueue:
 
 
 def transact(work: Callable[[], T], *, writes: bool, snapshot: bool = True) -> T:
-    """Run ``work`` as one unit of work, and again if another transaction got in its way."""
+    """Run ``work`` as one unit of work; retry if another transaction interfered."""
     for attempt in range(1, TRIES + 1):
         try:
             with unit_of_work(writes=writes, snapshot=snapshot):
-                return _unless_cut_off(work)
+                return _retry_if_disconnected(work)
         except RetryTransaction as error:
             if attempt == TRIES:
                 raise (error.__cause__ or error) from None
@@ -268,8 +270,8 @@ def transact(work: Callable[[], T], *, writes: bool, snapshot: bool = True) -> T
     raise AssertionError  # the loop returns or raises
 
 
-def _unless_cut_off(work: Callable[[], T]) -> T:
-    """Start work again whose connection was lost: nothing of it was committed yet."""
+def _retry_if_disconnected(work: Callable[[], T]) -> T:
+    """Ask for a retry if the connection was lost: nothing was committed yet."""
     try:
         return work()
     except DBAPIError as error:
@@ -279,24 +281,24 @@ def _unless_cut_off(work: Callable[[], T]) -> T:
 
 
 def rows(statement: sa.Executable, **parameters: Any) -> Sequence[Any]:
-    """All rows of a statement that was built once, read past the ORM: a third of the time.
+    """All rows of a prebuilt statement, read past the ORM, which takes a third of the time.
 
-    For what is asked very often; columns only, since no objects are made.
+    For frequent queries. The statement must select columns, since entities aren't loaded.
     """
     return db.session.connection().execute(statement, parameters).all()
 
 
 def save(instance: Model, *, if_taken: DomainError | RetryTransaction | None = None) -> None:
-    """Add and flush: when this returns, defaults are set and constraints have spoken.
+    """Add and flush: on return, defaults are set and constraints are checked.
 
-    Uniqueness is the database's to judge, so no check before can be raced past.
+    The database checks uniqueness, so no other transaction can slip in between check and INSERT.
     """
     db.session.add(instance)
     flush(if_taken=if_taken)
 
 
 def flush(*, if_taken: DomainError | RetryTransaction | None = None) -> None:
-    """Send pending changes to the database; ``if_taken`` is what a unique constraint's no means."""
+    """Send pending changes to the database. ``if_taken``: error if a unique value is taken."""
     try:
         db.session.flush()
     except IntegrityError as error:
@@ -317,12 +319,12 @@ def _insert_into(model: type[Model]) -> sa.Insert:
 
 
 def any_of(name: str) -> sa.BindParameter[Any]:
-    """For ``column.in_(…)`` in a statement that is built once: a list of values to come."""
+    """Parameter for ``column.in_(…)`` in a prebuilt statement; takes a list of values."""
     return sa.bindparam(name, expanding=True)
 
 
 def has_one_writer() -> bool:
-    """Whether a transaction that writes is alone in doing so, and need not lock any row."""
+    """Whether only one transaction can write at a time (SQLite), so that rows need no lock."""
     return db.engine.dialect.name == "sqlite"
 
 
@@ -338,10 +340,10 @@ def upsert(
     latest: tuple[str, ...] = (),
     first: tuple[str, ...] = (),
 ) -> sqlite.Insert | postgresql.Insert:
-    """INSERT, or where there is such a row: ``add`` to its numbers, replace what is ``latest``.
+    """Upsert. On conflict add the ``add`` columns, overwrite ``latest`` if newer, keep ``first``.
 
-    What is latest is replaced only if its first column, a time, is not older. Of ``first``, the
-    first value that is not NULL stays.
+    The first column of ``latest`` is a time; all are overwritten unless the new time is older.
+    A column of ``first`` is set only while it is NULL.
     """
     table, insert = Model.metadata.tables[model.__tablename__], _insert_or(model)
     new = insert.excluded
@@ -356,5 +358,5 @@ def upsert(
 
 
 def _insert_or(model: type[Model]) -> sqlite.Insert | postgresql.Insert:
-    """An INSERT that can say what to do on a conflict; SQLAlchemy has two for the same words."""
+    """INSERT of the dialect: SQLAlchemy's generic one has no ON CONFLICT."""
     return postgresql.insert(model) if not has_one_writer() else sqlite.insert(model)

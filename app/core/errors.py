@@ -1,4 +1,4 @@
-"""Every refusal: its status and name, and the words of its page and of the help.
+"""Every error for clients: its status and name, and the texts of its page and of the help.
 
 ``app/web/refusals.py`` renders them.
 """
@@ -15,7 +15,7 @@ MAX_DETAILS = 1_000
 
 
 class DomainError(Exception):
-    """A refusal that the caller can act on; ``field`` names the input it is about."""
+    """An error that the caller can act on. ``field``: the input at fault."""
 
     status: int = 400
     name: str = "ValidationError"
@@ -27,7 +27,7 @@ class DomainError(Exception):
     """What to do about it."""
     only_on_pages: ClassVar[bool] = False
     commits: bool = False
-    """Whether to commit what came before it: a wrong password must stay counted."""
+    """Whether to commit earlier changes all the same: a wrong password must be counted."""
 
     def __init__(
         self, message: str, *, field: str | None = None, details: list[Detail] | None = None
@@ -39,14 +39,14 @@ class DomainError(Exception):
         self.headers: dict[str, str] = {}
 
     def caused_by(self, error: BaseException) -> Self:
-        """The same, with what the log is to name as its cause."""
+        """Set the cause that the log names. Return this error."""
         self.__cause__ = error
         return self
 
     def body(self, id: str) -> dict[str, Any]:
-        """What a client gets as JSON; ``id``: of the request, by which the log has it too."""
-        found: dict[str, Any] = {"id": id, "name": self.name, "message": self.message}
-        return found if self.details is None else found | {"details": self.details}
+        """JSON body for the client. ``id``: of the request, also in the log."""
+        body: dict[str, Any] = {"id": id, "name": self.name, "message": self.message}
+        return body if self.details is None else body | {"details": self.details}
 
 
 class Invalid(DomainError):
@@ -72,14 +72,14 @@ class Invalid(DomainError):
         return cls.because([{"path": path, "message": message}])
 
     def moved(self, start: str, to: str) -> Self:
-        """The same problems for a request in which the field has another name."""
-        found: list[Detail] = [
+        """Copy with paths that begin with ``to`` instead of ``start``."""
+        details: list[Detail] = [
             {**detail, "path": detail["path"].replace(start, to, 1)}
             if detail["path"].startswith(start)
             else detail
             for detail in self.details or []
         ]
-        return self.because(found)
+        return self.because(details)
 
 
 class WrongPassword(Invalid):
@@ -102,9 +102,9 @@ class AuthenticationRequired(DomainError):
 
 
 class NotAuthenticated(AuthenticationRequired):
-    """The token is not valid. All reasons look the same, so that strangers learn nothing.
+    """The token is not valid. The message never says why, so that strangers learn nothing.
 
-    ``message``: only for what can be seen by looking at the token itself.
+    ``message``: only for problems that are visible in the token itself.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class Conflict(DomainError):
 
 
 class ChangedSinceReview(Conflict):
-    """Other changes would be made than those that a review showed, so none were."""
+    """The changes would differ from those that the review showed, so none were made."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -262,7 +262,7 @@ class Unavailable(DomainError):
 
 
 def all_errors() -> list[type[DomainError]]:
-    """The classes with a name of their own, ordered by status and name."""
+    """One class for each name, ordered by status and name."""
     found: dict[str, type[DomainError]] = {}
     classes = [DomainError]
     for kind in classes:

@@ -8,7 +8,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 def is_unavailable(error: DBAPIError) -> bool:
     """Whether the database is locked, full, read-only or gone: not our fault, and may pass."""
     if isinstance(error.orig, sqlite3.Error):
-        # The low byte is the primary code; the rest says which kind of it.
+        # The low byte is the primary code; the rest is the extended code.
         return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in {
             sqlite3.SQLITE_BUSY,
             sqlite3.SQLITE_LOCKED,
@@ -20,7 +20,8 @@ def is_unavailable(error: DBAPIError) -> bool:
     state = _sqlstate(error)
     if error.connection_invalidated or state is None:
         return True
-    # 53 resources, 55P03 lock timeout, 57 operator intervention, 25006 read-only, 40 rolled back
+    # 08 connection, 40 rolled back, 53 resources, 57 operator intervention; 55P03 lock timeout,
+    # 25006 read-only
     return state[:2] in {"08", "40", "53", "57"} or state in {"55P03", "25006"}
 
 
@@ -36,7 +37,7 @@ def is_unwritable(error: DBAPIError) -> bool:
 
 
 def is_taken(error: IntegrityError) -> bool:
-    """Whether a unique constraint or a primary key said no."""
+    """Whether a unique constraint or a primary key was violated."""
     if isinstance(error.orig, sqlite3.Error):
         return error.orig.sqlite_errorcode in {
             sqlite3.SQLITE_CONSTRAINT_UNIQUE,
@@ -46,7 +47,7 @@ def is_taken(error: IntegrityError) -> bool:
 
 
 def is_deadlock(error: DBAPIError) -> bool:
-    """Whether PostgreSQL ended the transaction in favour of another, which can be tried again."""
+    """Whether PostgreSQL aborted the transaction in favour of another, so that a retry may work."""
     return _sqlstate(error) in {"40001", "40P01"}
 
 

@@ -1,4 +1,4 @@
-"""Where the files are that are not Python: beside the package, and within it once installed."""
+"""Folders of files other than Python: next to the package, or inside it once installed."""
 
 from pathlib import Path
 

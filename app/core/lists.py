@@ -1,7 +1,7 @@
-"""Statements on lists of values, which may be 3 or 50,000.
+"""Statements with a list of values, which may have 3 entries or 50,000.
 
-A parameter for each of many values costs more than the query: each is named, bound and read
-apart. So many are one parameter. The databases can't see how few are in it, so few are not.
+With many values, a parameter for each takes longer than the query, so they are sent as one. The
+query planner can't see how many values that has, so a short list keeps a parameter for each.
 """
 
 import json
@@ -17,14 +17,14 @@ from app.core.db import any_of, db, rows
 
 FEW = 100
 VALUES = "values_of_list"
-"""The name of the parameter, which no statement has for another."""
+"""Name of the parameter. No statement uses it for anything else."""
 
 Condition = Callable[[Any], sa.ColumnElement[bool]]
 """Whether a column has one of the values."""
 
 
 class OnList:
-    """A statement that is built once, for a list of any length."""
+    """A prebuilt statement for a list of any length."""
 
     def __init__(self, build: Callable[[Condition], sa.Executable]) -> None:
         self._few = build(lambda column: column.in_(any_of(VALUES)))
@@ -53,7 +53,8 @@ class _Values(sa.TypeDecorator[Collection[Any]]):
         values = list(value or ())
         if dialect.name == "postgresql":
             return "{" + ",".join(map(_quoted, values)) + "}"
-        return json.dumps([one for one in values if "\0" not in str(one)])  # ends a text there
+        # SQLite ends a text at NUL, so such a value would match another one.
+        return json.dumps([value for value in values if "\0" not in str(value)])
 
 
 class _IsAmong(FunctionElement[bool]):

@@ -1,7 +1,7 @@
-"""Locks that all processes on this machine share; the system releases those of a process that dies.
+"""Locks that all processes on this machine share: files, locked with flock(2).
 
-They are files that a process locks with flock(2). Each holder opens its own file, because
-processes that were forked would share the lock of a file that was open before.
+The kernel releases the locks of a process that dies. Each holder opens the file itself, because
+forked processes would share the lock of a file that was open before the fork.
 """
 
 import os
@@ -19,9 +19,9 @@ except ImportError:  # Windows, where one process serves
 class WriterQueue:
     """One writer at a time, first come, first served among the processes.
 
-    SQLite would make its writers sleep and try again, and starve some of them. There are two
-    files: the holder of the first is next in line for the second. So a process that has just
-    written can't overtake another one that is waiting.
+    SQLite's own writers sleep and retry, and some starve. There are two files: the holder of the
+    first is next in line for the second. So a process that has just written can't overtake another
+    one that is waiting.
     """
 
     def __init__(self, database: Path) -> None:
@@ -30,7 +30,10 @@ class WriterQueue:
         self._writer = database.with_name(f"{database.name}-writer")
 
     def acquire(self, seconds: float) -> int | None:
-        """Wait for the turn; gives what to release, or None after waiting so long in vain."""
+        """Wait for the lock. Return what to release; None after so long behind other threads.
+
+        The wait for other processes has no limit.
+        """
         if not self._here.acquire(timeout=seconds):
             return None
         try:
@@ -40,18 +43,18 @@ class WriterQueue:
             self._here.release()
             raise
 
-    def release(self, turn: int) -> None:
-        os.close(turn)
+    def release(self, lock: int) -> None:
+        os.close(lock)
         self._here.release()
 
     def is_busy(self) -> bool:
         """Whether a writer would have to wait now."""
         if self._here.locked():
             return True
-        turn = _lock_if_free(self._writer)
-        if turn is None:
+        lock = _lock_if_free(self._writer)
+        if lock is None:
             return True
-        os.close(turn)
+        os.close(lock)
         return False
 
 
@@ -62,11 +65,11 @@ class Slots:
         self._name, self._number = name, number
         self._here = threading.BoundedSemaphore(number)
         self.folder: Path | None = None
-        """Without one, the slots are those of this process alone."""
+        """If None, the limit is for this process alone."""
 
     @contextmanager
     def hold(self) -> Iterator[bool]:
-        """Hold a slot for the block; gives whether there was one, without waiting for it."""
+        """Hold a slot for the block. Yields whether one was free; never waits."""
         if not self._here.acquire(blocking=False):
             yield False
             return
@@ -82,7 +85,7 @@ class Slots:
 
     def _free_slot(self) -> int | None:
         if self.folder is None:
-            return os.open(os.devnull, os.O_RDONLY)
+            return os.open(os.devnull, os.O_RDONLY)  # only to be closed; the semaphore counts
         for number in range(self._number):
             slot = _lock_if_free(self.folder / f".{self._name}.{number}.lock")
             if slot is not None:
@@ -118,7 +121,7 @@ def _lock_if_free(file: Path) -> int | None:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Hold a lock that processes share for the block, and wait for it first."""
+    """Wait for the lock on ``file``, then hold it for the block."""
     handle = _lock(file)
     try:
         yield

@@ -11,11 +11,11 @@ from typing import Any, TextIO
 
 LOGGER = logging.getLogger("flagstaff")
 ACCESS = logging.getLogger("flagstaff.access")
-"""One line a request; what ``extra`` names ``facts`` is in the line's JSON by itself."""
+"""One line a request. As JSON, the entries of ``extra["facts"]`` are keys of the line."""
 
 
 def log_request(line: str, facts: dict[str, Any], cause: BaseException | None = None) -> None:
-    """Log a request; one that failed as an error with its ``cause``, a fault with the trace."""
+    """Log a request; from status 500 with a ``cause`` as an error. Only a 500 has the trace."""
     if cause is None or facts["status"] < HTTPStatus.INTERNAL_SERVER_ERROR:
         ACCESS.info(line, extra={"facts": facts})
         return
@@ -25,13 +25,13 @@ def log_request(line: str, facts: dict[str, Any], cause: BaseException | None = 
 
 
 def reason(error: BaseException) -> str:
-    """What went wrong, in one line: of a database error, what the database said."""
+    """An error's message in one line; for a database error, the database's own."""
     found = error.__cause__ or error
     return str(found).partition("\n")[0] or type(found).__name__
 
 
 class _Json(logging.Formatter):
-    """Escapes all that is not ASCII, so that nothing sent by a client can forge a line."""
+    """Formats an entry as one line of ASCII, so that clients can't forge lines."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry = {
@@ -47,10 +47,11 @@ class _Json(logging.Formatter):
 
 
 class _Text(logging.Formatter):
-    """The same for people's eyes; a trace follows on indented lines."""
+    """Formats an entry as a line for people. A trace follows on indented lines."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        # As JSON, line breaks in it are escaped: clients can't forge lines here either.
         message = json.dumps(record.getMessage(), ensure_ascii=True)[1:-1].replace('\\"', '"')
         line = f"{at} {record.levelname.lower()} {message}"
         if record.exc_info:
@@ -60,7 +61,7 @@ class _Text(logging.Formatter):
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    """Writes lines as they come, or lines of requests some at a time, after their answers."""
+    """Writes lines at once; while ``waiting`` is a queue, lines of requests in batches."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,14 +78,14 @@ class _Handler(logging.StreamHandler[TextIO]):
         while self.waiting:
             lines.append(self.format(self.waiting.popleft()))
         if lines:
-            with suppress(OSError):  # a disk that is full costs the log, not the server
+            with suppress(OSError):  # a full disk stops the log, not the server
                 self.stream.write("\n".join([*lines, ""]))
                 self.flush()
 
 
 @contextmanager
 def written_in_batches() -> Iterator[Callable[[], None]]:
-    """Keep the lines of requests until the function that this gives is called, again and again."""
+    """Buffer the lines of requests for the block. Yields the function that writes them."""
     [handler] = [one for one in logging.getLogger().handlers if isinstance(one, _Handler)]
     handler.waiting = deque()
     try:

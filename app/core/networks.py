@@ -1,4 +1,4 @@
-"""The network that an address belongs to: people with one address often have the others too."""
+"""The network of an IP address: one person can often use all its addresses."""
 
 from ipaddress import ip_address, ip_network
 
@@ -10,7 +10,7 @@ def network_of(ip: str | None) -> str:
     if ip is None:
         return "unknown"
     try:
-        address = ip_address(ip.partition("%")[0])
+        address = ip_address(ip.partition("%")[0])  # without the zone, as in fe80::1%eth0
     except ValueError:
         return "unknown"
     return str(ip_network((address, NETWORK_BITS[address.version]), strict=False))

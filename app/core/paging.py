@@ -15,7 +15,7 @@ U = TypeVar("U")
 def sorted_by(
     sort: str | None, columns: Mapping[str, sa.SQLColumnExpression[Any]]
 ) -> list[sa.ColumnElement[Any]]:
-    """What ``sort`` means for ORDER BY, before the list's own order; rows without a value last."""
+    """ORDER BY for ``sort`` (``-`` for descending), ahead of the list's own order; NULLs last."""
     if sort is None:
         return []
     column = columns[sort.removeprefix("-")]
@@ -56,14 +56,14 @@ class Page(Generic[T]):
         return max(min(self.limit, self.total - self.offset - self.limit), 0)
 
     def of(self, items: list[U]) -> "Page[U]":
-        """The same page of what was made of its items."""
+        """Copy of the page with other items, made from its own."""
         return Page(items, self.total, self.limit, self.offset)
 
 
 def page_of(query: sa.Select[*tuple[Any, ...]], *, limit: int, offset: int) -> Page[Any]:
-    """One stretch of ``query``'s rows (objects, where it selects one entity) and their number.
+    """A page of ``query``'s rows (objects, if it selects one entity) and the total.
 
-    ``query`` must order its rows to the last, or pages would overlap.
+    ``query`` must have a total order (no ties), or pages would overlap.
     """
     total = db.session.scalar(
         sa.select(sa.func.count()).select_from(query.order_by(None).subquery())

@@ -44,14 +44,14 @@ ROLE_WORDS = {
 ROOT_ROLES = (Role.ADMIN, Role.EDITOR, Role.VIEWER)
 PROJECT_ROLES = (Role.OWNER, Role.MEMBER)
 _TEAM = (Role.EDITOR, *PROJECT_ROLES)
-"""Who works on features."""
+"""Roles that work on features."""
 
 
 class Permission(StrEnum):
-    """Its name, what it allows, and the roles that have it besides Admin.
+    """A permission: what it allows, and the roles that have it besides Admin.
 
-    What Owners have is about their project. Of that, an Editor has what is theirs in the project
-    ``default`` alone, without being a member, while it is open.
+    Permissions of Owners apply within their project. Where Editors have one of these too, it
+    applies only in the project ``default``, while that is open; they need not be members.
     """
 
     _value_: str
@@ -130,14 +130,19 @@ class Access(Enum):
 
 Need = Permission | Access
 
-ON_PROJECTS = frozenset(one for one in Permission if Role.OWNER in one.roles)
-EDITOR_ON_DEFAULT = frozenset(one for one in ON_PROJECTS if Role.EDITOR in one.roles)
+
+def _held_by(role: Role) -> frozenset[Permission]:
+    return frozenset(permission for permission in Permission if role in permission.roles)
+
+
+ON_PROJECTS = _held_by(Role.OWNER)
+EDITOR_ON_DEFAULT = ON_PROJECTS & _held_by(Role.EDITOR)
 GRANTS: dict[Role, frozenset[Permission]] = {
     Role.ADMIN: frozenset(Permission),
-    Role.EDITOR: frozenset(one for one in Permission if Role.EDITOR in one.roles) - ON_PROJECTS,
+    Role.EDITOR: _held_by(Role.EDITOR) - ON_PROJECTS,
     Role.VIEWER: frozenset(),
     Role.OWNER: ON_PROJECTS,
-    Role.MEMBER: frozenset(one for one in Permission if Role.MEMBER in one.roles),
+    Role.MEMBER: _held_by(Role.MEMBER),
 }
 """What each role holds: everywhere, or an Owner and a Member in their project."""
 

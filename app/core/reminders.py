@@ -10,7 +10,7 @@ from app.core.config.allowed_hosts import AllowedHost
 from app.core.words import counted, spoken
 
 NAMED = 2
-"""How many things a line names, of many."""
+"""Most names in one line."""
 
 
 class Tone(StrEnum):
@@ -21,7 +21,7 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """``place``: what the address of the next step needs, such as a project's id."""
+    """``place``: values for the URL of the next step, such as a project's id."""
 
     tone: Tone
     says: str
@@ -31,10 +31,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class HomeContext:
-    """What is not in the database.
+    """Input for reminders that is not in the database.
 
-    ``inactive_after``, ``review_after``, ``stale_after``, ``webhook_hosts``: as the settings have
-    them.
+    ``inactive_after``, ``review_after``, ``stale_after``, ``webhook_hosts``: from the settings.
     ``unevaluable``: why features can't be evaluated, by environment and name.
     """
 

@@ -1,4 +1,4 @@
-"""What can be found by its name: each room says where it is, and how it is shown."""
+"""Search by name: each room declares its searchable tables and how it shows hits."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ Column = sa.SQLColumnExpression[Any]
 
 
 class Kind(NamedTuple):
-    """Things of one kind: ``place`` is their order on the page, ``name`` is what the API says."""
+    """A kind of hit. ``place``: its order on the page. ``name``: its name in the API."""
 
     place: int
     name: str
@@ -27,7 +27,7 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """``about``: what it belongs to and how it is. ``endpoint``, ``values``: its page.
+    """``about``: its context and state, in words. ``endpoint``, ``values``: its page.
 
     ``seen_at``: when an application was last in contact.
     """
@@ -42,13 +42,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """Rows of a table that can be found.
+    """A searchable table.
 
-    ``hits``: shows rows of ``columns``, with the same few statements for any number of them.
-    ``names``: what each row is called. ``beside``: other texts that are looked through, with
-    ``late`` only if little else is found. ``hint``: how a secret ends. ``visible``: which rows the
-    actor can see; None if none. ``in_state``: which are on, or off, in an environment.
-    ``is_suggested``: whether its names are offered to those who misspelled one.
+    ``hits``: turns rows of ``columns`` into hits, in a constant number of statements.
+    ``names``: columns with the names. ``beside``: other columns to search; if ``late``, only when
+    there are few hits. ``hint``: column with the end of a secret. ``visible``: condition for rows
+    that the actor can see; None if there are none. ``in_state``: condition for rows that are on,
+    or off, in an environment. ``is_suggested``: whether to suggest its names for misspelled ones.
     """
 
     kind: Kind

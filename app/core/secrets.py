@@ -1,6 +1,6 @@
 """Secrets that Flagstaff creates. The database has only their digests.
 
-A proof needs no database: ``flagstaff doctor --proxy`` sends one to ask how its requests arrived.
+A proof needs no database: ``flagstaff doctor --proxy`` sends one to learn how its requests arrive.
 It is signed with the secret key, which only the operator of this instance can read.
 """
 

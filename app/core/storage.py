@@ -29,7 +29,7 @@ FAILURE_SECONDS = 1.0
 """How long one failed write counts as a sign that others would fail too."""
 
 SCHEMA_SECONDS = 1.0
-"""How often a writer looks whether a newer version has migrated the database."""
+"""How often a writer checks whether a newer version has migrated the database."""
 NEWER = "A newer version of Flagstaff has migrated the database, so this server no longer writes."
 
 _schema_checked_at: WeakKeyDictionary[sa.Engine, float] = WeakKeyDictionary()
@@ -57,7 +57,7 @@ class DatabaseFiles:
         event.listen(engine, "engine_disposed", self._forget)
 
     def check(self, *_: object) -> None:
-        """Refuse to go on when a file is no longer the one that is open.
+        """Refuse to continue if an open file was deleted or replaced.
 
         Raises:
             Unavailable: until the very same files are back.
@@ -93,8 +93,8 @@ class DatabaseFiles:
 
     def _remember(self, *_: object) -> None:
         if None in self._known:
-            found = zip(self._known, self._paths, strict=True)
-            self._known = [known or _identity(path) for known, path in found]
+            pairs = zip(self._known, self._paths, strict=True)
+            self._known = [known or _identity(path) for known, path in pairs]
 
     def _forget(self, *_: object) -> None:
         """Expect other -wal and -shm files: SQLite deletes them with its last connection."""
@@ -103,9 +103,9 @@ class DatabaseFiles:
 
 
 def watch(engine: sa.Engine, *, writes: Callable[[], bool]) -> None:
-    """Notice when the engine's database no longer keeps what is written to it.
+    """Detect when the engine's database no longer keeps what is written to it.
 
-    ``writes`` tells whether the transaction that begins is a writer.
+    ``writes``: returns whether the transaction that begins is a writer.
     """
     event.listen(engine, "handle_error", _on_error)
     if engine.dialect.name == "sqlite":
@@ -153,7 +153,7 @@ def _on_error(context: sa.engine.ExceptionContext) -> None:
 
 def _identity(path: str) -> Identity | None:
     try:
-        found = os.stat(path)  # noqa: PTH116 - half the time of Path.stat, and it runs every time
+        status = os.stat(path)  # noqa: PTH116 - half the time of Path.stat, and it runs every time
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

@@ -1,4 +1,4 @@
-"""The addresses on the web that requests are sent to: their form and their parts."""
+"""URLs that requests are sent to: their form and their parts."""
 
 import re
 from typing import NamedTuple
@@ -18,7 +18,7 @@ _parts = re.compile(
 
 
 class Target(NamedTuple):
-    """The parts of an address; ``host`` in small letters, and without brackets."""
+    """The parts of a URL. ``host``: in lower case, without brackets."""
 
     scheme: str
     host: str
@@ -27,16 +27,16 @@ class Target(NamedTuple):
 
     @property
     def authority(self) -> str:
-        """The host as addresses and headers have it, with the port unless it is the usual one."""
+        """Host as in URLs and headers, with the port unless it is the default."""
         host = in_address(self.host)
         return host if self.port == USUAL_PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 def parse(url: str) -> Target:
-    """The parts of an address that fits PATTERN.
+    """The parts of a URL that matches PATTERN.
 
     Raises:
-        ValueError: if its port is none.
+        ValueError: if the port is out of range.
 
     """
     match = _parts.fullmatch(url)
@@ -49,6 +49,6 @@ def parse(url: str) -> Target:
 
 
 def shown(url: str) -> str:
-    """An address without its path, in which some receivers want a secret."""
+    """URL without its path, which holds a secret for some receivers."""
     target = parse(url)
     return f"{target.scheme}://{target.authority}{'/…' if target.path != '/' else ''}"

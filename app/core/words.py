@@ -42,15 +42,15 @@ KEY_PATTERN = r"^[A-Za-z0-9_~.-]+$"
 MAX_KEY = 100
 
 LONGEST_SPELLING = 4
-"""Code points that NFC makes one of at most."""
+"""Most code points that NFC can combine into one."""
 SHORT = 100
-"""Characters, up to which the square of their number is nothing to fear."""
+"""Characters up to which quadratic time doesn't matter."""
 
 is_key = re.compile(rf"(?!\.\.?\Z){KEY_PATTERN[1:-2]}{{1,{MAX_KEY}}}\Z").match
 
 
 def camel_case(name: str) -> str:
-    """What the API calls ``impression_data``: ``impressionData``."""
+    """``impression_data`` as the API spells it: ``impressionData``."""
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
 
@@ -61,9 +61,9 @@ def humanize(name: str) -> str:
 
 
 def nfc(text: str) -> str:
-    """NFC, in a time that a long row of combining marks does not square.
+    """Normalize to NFC, without quadratic time for a long row of combining marks.
 
-    The standard library sorts such a row by exchanging neighbours; here it is in order before.
+    The standard library sorts such a row by swapping neighbours, so it is sorted here before.
     """
     if len(text) > SHORT and not text.isascii():
         parts = (part for char in text for part in unicodedata.normalize("NFD", char))

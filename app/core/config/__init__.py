@@ -1,4 +1,4 @@
-"""Every setting: what it means, what it takes, and its default. Wrong values stop the start."""
+"""Every setting: meaning, allowed values and default. Invalid values prevent the start."""
 
 import os
 import secrets
@@ -17,7 +17,7 @@ from app.core.config.setting import Setting, WrongKeyFile, WrongSetting, setting
 
 KEY_FILE = "secret_key"
 MOST_PROCESSES = 4
-"""Unless the operator wants more."""
+"""The limit of the default."""
 
 API_DESCRIPTION = """\
 Administers feature toggles: service accounts, projects, features and their tags, people, and
@@ -205,22 +205,22 @@ class Settings:
     )
 
     def address(self, path: str = "") -> str:
-        """The address of a path of this server, as people reach it."""
+        """URL of a path of this server, as people reach it."""
         return f"{self.base_url}{self.url_prefix}{path}"
 
     @property
     def inactivity(self) -> timedelta:
-        """A person is inactive after so long without any sign of them."""
+        """How long after the last sign-in or use of a token a person is inactive."""
         return timedelta(days=self.inactivity_days)
 
     @property
     def access_review_after(self) -> timedelta:
-        """The members of a project are to be reviewed after so long; zero: never."""
+        """How long after a review the members of a project are due for another; zero: never."""
         return timedelta(days=self.access_review_days)
 
     @property
     def stale_after(self) -> timedelta:
-        """A feature is proposed as stale after so long; zero: never."""
+        """How long until an unused feature is proposed as stale; zero: never."""
         return timedelta(days=self.stale_after_days)
 
     @property
@@ -248,7 +248,7 @@ class Settings:
 
 def every_setting() -> dict[str, Setting]:
     """The settings by the name of their variable."""
-    return {variable(one.name): one.metadata["setting"] for one in fields(Settings)}
+    return {variable(field.name): field.metadata["setting"] for field in fields(Settings)}
 
 
 def from_environment(environ: Mapping[str, str]) -> Settings:
@@ -258,10 +258,12 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         WrongSetting: at the first one that is not valid.
 
     """
-    given = {one.name: environ.get(variable(one.name), "").strip() for one in fields(Settings)}
+    given = {
+        field.name: environ.get(variable(field.name), "").strip() for field in fields(Settings)
+    }
     values: dict[str, Any] = {}
-    for one in fields(Settings):
-        values[one.name] = one.metadata["setting"].read(one.name, given[one.name], values)
+    for field in fields(Settings):
+        values[field.name] = field.metadata["setting"].read(field.name, given[field.name], values)
     path = urlsplit(values["base_url"]).path
     if path not in ("", values["url_prefix"]):
         allowed = f"empty or {path}, because FLAGSTAFF_BASE_URL ends with that"
@@ -279,7 +281,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
 
 
 def _check_sign_on(settings: Settings) -> None:
-    """Refuse settings of which one needs another."""
+    """Refuse sign-on settings that lack another one they need."""
     if settings.has_provider and settings.oidc_client_id is None:
         raise WrongSetting("oidc_client_id", "", "set, because FLAGSTAFF_OIDC_ISSUER is")
     if settings.oidc_client_id is not None and not settings.has_provider:
@@ -294,7 +296,7 @@ def _check_sign_on(settings: Settings) -> None:
 
 
 def for_flask(settings: Settings) -> dict[str, Any]:
-    """The settings as Flask and its extensions name them."""
+    """The settings under the names that Flask and its extensions read."""
     return {
         "SETTINGS": settings,
         "SECRET_KEY": settings.secret_key or _kept_secret_key(settings.home),
@@ -340,11 +342,12 @@ def _kept_secret_key(home: Path) -> str:
     file = home / KEY_FILE
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     while not file.exists():
+        # In a file of its own first, so that no other process reads a key that is half written.
         made = home / f".secret_key.{secrets.token_hex(8)}"
         handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w") as out:
             out.write(secrets.token_urlsafe(48))
-        with suppress(FileExistsError):  # appears complete, unless another process was first
+        with suppress(FileExistsError):  # fails if another process was first
             file.hardlink_to(made)
         made.unlink()
     key = file.read_text("ascii", "replace").strip()
@@ -361,7 +364,7 @@ def _cookie_name(settings: Settings) -> str:
 
 
 def _engine_options(settings: Settings) -> dict[str, Any]:
-    """One connection a thread and three more: requests wait for threads, not for connections."""
+    """A connection for each thread, and three more for background work."""
     options: dict[str, Any] = {
         "pool_size": settings.threads + 3,
         "max_overflow": 0,

@@ -1,4 +1,4 @@
-"""The hosts that the server may send requests to, and the addresses that they may have there."""
+"""The hosts that the server may send requests to, and the IP addresses they may have."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ Network = IPv4Network | IPv6Network
 
 USUAL_PORTS = {"https": 443, "http": 80}
 TRANSLATED = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48")))
-"""IPv6 addresses that a gateway turns into IPv4 addresses, of any network."""
+"""IPv6 addresses that a gateway (NAT64) translates into any IPv4 address."""
 
 _entry = re.compile(
     rf"((?P<scheme>https?)://)?(?P<host>{HOST_NAME}|\[[0-9a-f:.]+\])"
@@ -22,7 +22,7 @@ _entry = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AllowedHost:
-    """``network``: what all its addresses must be in; without one they must be public."""
+    """``network``: all its addresses must be in this; without one, they must be public."""
 
     scheme: str
     host: str
@@ -47,7 +47,7 @@ def find(
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address belongs to the internet, and leads to nothing else."""
+    """Whether an address is public and can't lead to a private one (6to4, Teredo, NAT64)."""
     if isinstance(address, IPv6Address):
         leads_elsewhere = address.sixtofour or address.teredo
         if leads_elsewhere or any(address in network for network in TRANSLATED):
@@ -75,7 +75,7 @@ def _read_entry(entry: str) -> AllowedHost:
         if ":" in host:
             raise
         return AllowedHost(scheme, host, port, network)
-    if network is not None:  # an address needs none
+    if network is not None:  # an IP address is its own network
         raise ValueError
     return AllowedHost(scheme, host, port, own)
 

@@ -1,4 +1,4 @@
-"""The kinds of values that settings take: how each is read, and what is allowed in words."""
+"""The kinds of values that settings take: how to read each, and what it allows, in words."""
 
 import re
 from collections.abc import Callable
@@ -24,7 +24,7 @@ _base_url = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``read`` raises ValueError for what is not ``allowed``; ``redact`` hides secrets in it."""
+    """``read`` raises ValueError unless the value is ``allowed``; ``redact`` hides secrets."""
 
     allowed: str
     read: Callable[[str], Any]
@@ -62,7 +62,7 @@ def is_loopback(host: str) -> bool:
 
 
 def in_address(host: str) -> str:
-    """The host as a URL has it."""
+    """The host as in URLs: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -87,7 +87,7 @@ def _read_base_url(value: str) -> str:
 
 
 def _read_issuer(value: str) -> str | None:
-    """Kept to the letter: a provider's tokens name it so. Plain http only on this machine."""
+    """The issuer, unchanged: it must equal the one in tokens. http only for loopback hosts."""
     if not value:
         return None
     match = _base_url.fullmatch(value)

@@ -1,4 +1,4 @@
-"""One setting, and what can be wrong with it."""
+"""One setting, and the errors in one."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,9 +28,10 @@ class WrongKeyFile(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """``default`` is text as in the environment; a function of the settings before it computes it.
+    """``default``: text as in the environment, or a function that computes it.
 
-    ``default_words`` describe a default that is not a constant.
+    The function gets the values of the settings before this one. ``default_words`` describe a
+    default that is not a constant.
     """
 
     meaning: str

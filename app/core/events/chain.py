@@ -1,4 +1,7 @@
-"""Each event's digest has the one before in it: none can be changed or taken out unnoticed."""
+"""The hash chain of the event log: changed or removed events break it.
+
+Each event's digest covers the digest of the event before.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -6,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 START = bytes(32)
-"""What the first event of all follows."""
+"""The digest before the first event."""
 
 FACTS = (
     "id",
@@ -29,9 +32,9 @@ as_text = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 def link(
     before: bytes, event: Mapping[str, Any], text_of: Callable[[Any], str] | None = None
 ) -> bytes:
-    """The digest of an event, from the one before and the event's columns.
+    """The digest of an event, from the digest before and the event's columns.
 
-    ``text_of``: how to write ``data`` and ``pre_data``, for callers that write the same ones often.
+    ``text_of``: encodes ``data`` and ``pre_data``, for callers that cache the text.
     """
     write = text_of or as_text
     facts = [event[name] for name in FACTS]

@@ -1,4 +1,4 @@
-"""Every type of event, declared once: its name, its words, and whom it concerns."""
+"""Every type of event, declared once: its name, its words and its subject."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Subject(StrEnum):
-    """The headings below which types of events are offered."""
+    """The headings under which types of events are listed."""
 
     CHANGE_REQUESTS = "Change requests"
     FEATURES = "Features"
@@ -20,9 +20,9 @@ class Subject(StrEnum):
 class Declared:
     """A type of event.
 
-    ``sentence`` follows the name of who did it; names in braces are attributes of ``words._Facts``.
+    ``sentence`` follows the actor's name; names in braces are attributes of ``words._Facts``.
     ``batch``: the sentence for several events of one act, where it differs. ``touches_sdks``:
-    whether such an event may change what SDKs get; only then are their answers read again.
+    whether such an event may change what SDKs get. If not, cached answers stay valid.
     """
 
     subject: Subject

@@ -11,7 +11,7 @@ from app.core.events.event_types import EventType
 
 
 class Event(Model):
-    """What happened, in words that outlive the rows it happened to: no foreign keys."""
+    """An event of the log. It has no foreign keys, since it outlives the rows it is about."""
 
     __tablename__ = "events"
 
@@ -30,7 +30,7 @@ class Event(Model):
     reason: Mapped[str | None] = mapped_column(Text)
     batch_id: Mapped[str | None] = mapped_column(String(36))
     digest: Mapped[bytes] = mapped_column(LargeBinary(32), server_default=text("''"))
-    """Of this event and the digest before it; see ``app/core/events/chain.py``."""
+    """Covers this event and the digest before; see ``app/core/events/chain.py``."""
 
     __table_args__ = (
         Index(None, "type", "id"),
@@ -44,7 +44,7 @@ class Event(Model):
 
 
 class EventHead(Model):
-    """The one row that says where the log ends, and what was taken away from its beginning.
+    """The only row: where the log ends, and up to where its beginning was pruned.
 
     The database refuses to delete events newer than ``pruned_to``.
     """

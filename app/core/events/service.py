@@ -22,7 +22,7 @@ _set_end = sa.update(EventHead).values(last_id=sa.bindparam("last"), digest=sa.b
 
 
 class EventPayload(TypedDict, total=False):
-    """What one event records besides who, when and from where."""
+    """Fields of an event besides actor, time and IP address."""
 
     project: str | None
     feature_name: str | None
@@ -42,7 +42,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """How many events were removed, and the last of them."""
+    """How many events a pruning removed; ``through``, ``digest``: the last of them."""
 
     count: int
     through: int = 0
@@ -72,10 +72,10 @@ def record_all(
     batch_id: str | None = None,
     connection: sa.Connection | None = None,
 ) -> None:
-    """Record changes of many objects by one act, in one statement; ``batch_id`` ties them.
+    """Record changes of many objects in one statement. ``batch_id``: of all these events.
 
-    The log is one chain, so no one else can record anything until the transaction ends.
-    ``connection``: of another database than the current one.
+    The log is one chain, so no other transaction can record anything until this one ends.
+    ``connection``: to write to another database than the session's.
     """
     payloads = list(payloads)
     if not payloads:
@@ -97,12 +97,12 @@ def record_all(
 
 
 def record_together(actor: Actor, type: EventType, payloads: Collection[EventPayload]) -> None:
-    """Record changes of one or more objects by one act: as a batch if they are several."""
+    """Record changes of one or more objects; several of them as a batch."""
     record_all(actor, type, payloads, batch_id=new_batch() if len(payloads) > 1 else None)
 
 
 def of_batch(batch_id: str, type: EventType, project: str) -> list[Event]:
-    """What one act recorded of a project, oldest first."""
+    """Events of a batch that are of this type and project, oldest first."""
     query = sa.select(Event).where(
         Event.batch_id == batch_id, Event.type == type, Event.project == project
     )
@@ -143,13 +143,14 @@ def is_still(event_id: int, digest: bytes) -> bool:
 
 
 def prune(actor: Actor, *, before: datetime) -> Pruning:
-    """Remove older events for good, and record that."""
+    """Delete older events permanently, and record that."""
     old = Event.created_at < before
     last = db.session.execute(
         sa.select(Event.id, Event.digest).where(old).order_by(Event.id.desc()).limit(1)
     ).first()
     if last is None:
         return Pruning(0)
+    # Only a beginning of the chain can be removed, or the events that stay would not verify.
     if db.session.scalar(sa.select(sa.exists().where(~old, Event.id < last.id))):
         raise Conflict(
             "Some of the events before that day follow newer ones, because the clock was set "

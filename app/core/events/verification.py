@@ -1,4 +1,4 @@
-"""Whether the event log is as it was recorded."""
+"""Verify that no event of the log was changed, removed or added."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,6 +32,7 @@ TRIGGERS = {
 }
 """What refuses changes of events in each database, by name; the migrations create them."""
 
+# What reading a row that someone tampered with may raise.
 _UNREADABLE = (LookupError, ValueError, TypeError, AttributeError, sa.exc.SQLAlchemyError)
 _table = sa.select(Event.__table__).order_by(Event.id)
 
@@ -41,9 +42,10 @@ Head = tuple[int, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known from outside the database, and the name of where.
+    """What is known from outside the database. ``source``: the name of where from.
 
-    ``prunings``: the last event of each pruning; None where prunings were not written down.
+    ``heads``: events and their digests. ``prunings``: the last event of each pruning; None if the
+    source has no prunings.
     """
 
     source: str = ""
@@ -62,7 +64,7 @@ class Verdict:
 
 
 def verify(evidence: Evidence) -> Verdict:
-    """Follow the whole chain, and compare it with the evidence."""
+    """Check every digest of the chain, and compare it with the evidence."""
     heads = db.session.scalars(sa.select(EventHead)).all()
     if len(heads) != 1:
         found = f"{len(heads)} rows say" if heads else "No row says"
@@ -78,7 +80,7 @@ def verify(evidence: Evidence) -> Verdict:
 
 
 def _follow(verdict: Verdict, evidence: Evidence) -> set[Head]:
-    """Go from event to event; the prunings that they tell of."""
+    """Check every event. Return the prunings that events record."""
     known = defaultdict(set)
     for id, digest in evidence.heads:
         known[id].add(digest)
@@ -125,7 +127,7 @@ def _prunings(event: Mapping[str, Any]) -> set[Head]:
 
 
 def _events(verdict: Verdict) -> Iterator[dict[str, Any]]:
-    """All events by id; ends at one that can't be read, which is a problem."""
+    """All events by id. Ends at one that can't be read, and reports it."""
     query = _table.execution_options(yield_per=CHUNK)
     try:
         with db.session.execute(query) as found:
@@ -136,7 +138,7 @@ def _events(verdict: Verdict) -> Iterator[dict[str, Any]]:
 
 
 def _first_unreadable(after: int) -> int:
-    """Rows are read many at a time, so which of them failed is found one by one."""
+    """The first event that can't be read: rows are read in chunks, so try them one by one."""
     for id in db.session.scalars(sa.select(Event.id).where(Event.id > after).order_by(Event.id)):
         try:
             db.session.execute(_table.where(Event.id == id)).all()
@@ -147,7 +149,7 @@ def _first_unreadable(after: int) -> int:
 
 def _problems_of_end(verdict: Verdict, head: EventHead, evidence: Evidence) -> Iterator[str]:
     if verdict.problems:
-        return  # which would be repeated here
+        return  # or the first break would be reported twice
     noted = max((id for id, _ in evidence.heads), default=0)
     last = verdict.last_id
     if noted > last:
@@ -164,7 +166,7 @@ def _problems_of_end(verdict: Verdict, head: EventHead, evidence: Evidence) -> I
 def _problems_of_beginning(
     head: EventHead, evidence: Evidence, prunings: set[Head]
 ) -> Iterator[str]:
-    """Removed events are missing unless an event says so, and what is known from outside too."""
+    """Report a removed beginning unless an event, and the source if it can, records its pruning."""
     removed = (head.pruned_to, head.pruned_digest)
     if removed == (0, START):
         return
@@ -188,8 +190,9 @@ def _problems_of_triggers() -> Iterator[str]:
 
 
 def _triggers() -> dict[str, str]:
-    """What the triggers on events do that are there and not switched off, by name."""
+    """Definitions of the enabled triggers on events, by name."""
     if db.engine.dialect.name == "postgresql":
+        # O and A: fires in normal sessions, and always. A trigger of a replica doesn't count.
         query = (
             "SELECT tgname, concat_ws(' ', tgtype, tgqual, prosrc) FROM pg_trigger "
             "JOIN pg_proc ON pg_proc.oid = tgfoid "

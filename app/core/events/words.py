@@ -13,12 +13,11 @@ from app.core.words import counted, humanize, spoken
 DISPLAY_LIMIT = 5
 LONGEST_VALUE = 40
 
-
 FIELDS = {
     "changeRequestEnvironments": "approvals",
     "rootRole": "role",
 }
-"""What fields of ``data`` are called in a sentence, where it is not by their own name."""
+"""Names in sentences of ``data`` fields whose own name would not be understood."""
 
 
 class Mention(NamedTuple):
@@ -58,12 +57,12 @@ AS_RECORDED = Naming()
 
 
 def sentence(event: Event, count: int = 1, naming: Naming = AS_RECORDED) -> str:
-    """What happened, to follow the name of who did it; ``count``: events of the batch as one."""
+    """The event in words, to follow the actor's name. ``count``: events that it summarizes."""
     return "".join(map(str, parts(event, count, naming)))
 
 
 def parts(event: Event, count: int = 1, naming: Naming = AS_RECORDED) -> list[Part]:
-    """The sentence, with all that it names apart from the words between."""
+    """The sentence in parts: everything that it names is a part of its own."""
     words, facts = event.type.declared, _Facts(event, count, naming)
     template = words.batch if count > 1 and words.batch else words.sentence
     found: list[Part] = []
@@ -75,7 +74,7 @@ def parts(event: Event, count: int = 1, naming: Naming = AS_RECORDED) -> list[Pa
 
 
 def actor(event: Event, naming: Naming = AS_RECORDED) -> Mention:
-    """Who did it, as the sentence begins."""
+    """The actor, with whom the sentence begins."""
     id = event.created_by_user_id
     if id is not None and id == naming.reader:
         return Mention("account", id, "You")
@@ -83,7 +82,7 @@ def actor(event: Event, naming: Naming = AS_RECORDED) -> Mention:
 
 
 def account_ids(event: Event) -> set[int]:
-    """The accounts that the sentence names, and who acted."""
+    """Ids of the accounts that the sentence names, and of the actor."""
     facts = _Facts(event, 1, AS_RECORDED)
     found = {event.created_by_user_id, facts.subject_id, facts.maker_id, *facts.member_ids}
     return {id for id in found if isinstance(id, int)}
@@ -124,7 +123,7 @@ class _Facts:
 
     @property
     def maker_id(self) -> int | None:
-        """The account that had created the link to set a password."""
+        """The account that created the link to set a password."""
         found = self._data.get("madeById")
         return found if isinstance(found, int) else None
 
@@ -305,7 +304,7 @@ class _Facts:
 
     @property
     def subject_there(self) -> list[Part]:
-        """Who someone is at the provider that they sign on with."""
+        """The account at the sign-on provider."""
         return [f"{self._data.get('subject', '?')} at {self._data.get('issuer', '?')}"]
 
     @property
@@ -391,7 +390,7 @@ def _change(difference: ValueChange) -> str:
 
 
 def _value(field: str, value: Any) -> str | None:
-    """A short value in words; None for one that is long, or none."""
+    """A short value in words; None if it is long or missing."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if field == "rootRole" and isinstance(value, int):
@@ -401,7 +400,7 @@ def _value(field: str, value: Any) -> str | None:
 
 
 def _joined(phrases: Sequence[Iterable[Part]]) -> list[Part]:
-    """As ``spoken`` joins names."""
+    """Join phrases as ``spoken`` joins names: ``a, b and 3 more``."""
     shown = phrases if len(phrases) <= DISPLAY_LIMIT + 1 else phrases[:DISPLAY_LIMIT]
     rest = len(phrases) - len(shown)
     found = [*shown, *([[f"{rest:,} more"]] if rest else [])]

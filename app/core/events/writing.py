@@ -1,4 +1,4 @@
-"""Writing many events of one act: what they have in common is encoded and sent once."""
+"""Write many events of one act: shared values are encoded and sent once."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -26,10 +26,10 @@ def insert(
     first: int,
     before: bytes,
 ) -> bytes:
-    """Insert an event per payload, numbered from ``first``; gives the last one's digest.
+    """Insert an event per payload, numbered from ``first``. Return the last one's digest.
 
-    ``before``: the digest of the event before the first. The digests are those that
-    ``chain.link`` makes of one event at a time.
+    ``before``: the digest of the event before the first. The digests equal those of
+    ``chain.link``, which encodes one event at a time.
     """
     digest_text, stored_text = _once(as_text), _once(json.dumps)
     between, after = _shared_facts(shared)
@@ -48,7 +48,7 @@ def insert(
 
 
 def _shared_facts(shared: Mapping[str, Any]) -> tuple[str, str]:
-    """The facts of an event as JSON: those between its id and its project, and the last ones."""
+    """JSON of the shared values: those between id and project, and those after the feature."""
     values = dict(shared) | {"created_at": shared["created_at"].isoformat()}
     start, end = FACTS.index("project"), FACTS.index("feature_name") + 1
     between = as_text([values[name] for name in FACTS[1:start]])
@@ -61,7 +61,7 @@ def _text(value: str | None) -> str:
 
 
 def _once(encode: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Encode each object once: events of one act often share their data."""
+    """Cache an encoder by the identity of the value: events of one act often share their data."""
     texts: dict[int, str] = {}
 
     def text_of(value: Any) -> str:
@@ -89,7 +89,7 @@ def _send(connection: sa.Connection, rows: list[tuple[Any, ...]], shared: list[A
 
 @cache
 def _processors(dialect: sa.Dialect) -> tuple[Any, ...]:
-    """How SQLAlchemy binds the shared columns, which go past it here."""
+    """SQLAlchemy's conversions of the shared columns, which this plain SQL would skip."""
     types = (Event.__table__.columns[name].type.dialect_impl(dialect) for name in SHARED)
     return tuple(type.bind_processor(dialect) for type in types)
 

@@ -89,7 +89,7 @@ features.feature.add_command(unleash.export)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command that ``arguments`` name, by default those of the process.
+    """Run the command in ``arguments``, by default those of the process.
 
     An error is printed on one line and ends the process with a status other than 0. With
     FLASK_DEBUG=1 its traceback is shown.
@@ -106,7 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(error.format_message(), error.exit_code)
     except click.Abort:
         sys.exit(130)
-    except BrokenPipeError:  # the reader of a pipe, like head, has read enough
+    except BrokenPipeError:  # the reader of a pipe, like head, has ended
+        # Or Python would fail once more when it flushes the output at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:

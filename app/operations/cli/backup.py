@@ -74,9 +74,9 @@ def restore(file: Path, *, yes: bool, as_json: bool) -> None:
 
 
 def _record(type: EventType, data: dict[str, Any]) -> str:
-    """Record it. If the database can't be written to, gives a line that says so.
+    """Record the event. Return a line for the output if the database can't be written to.
 
-    The backup is complete either way.
+    The backup is complete in any case.
     """
     try:
         transact(lambda: events.record(COMMAND_LINE, type, data=data), writes=True)

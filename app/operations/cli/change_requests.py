@@ -1,4 +1,4 @@
-"""Commands for change requests. The command line is no person, so it can’t approve them."""
+"""Commands for change requests. They can’t approve any, which takes a person."""
 
 from typing import Any
 
@@ -90,7 +90,7 @@ def cancel(actor: Actor, project: str, id: int, comment: str | None) -> Output:
 
 def _output(actor: Actor, project: str, id: int) -> Output:
     view = service.get(actor, project, id)
-    changes = [(change_words.headline(each.change), each.conflict) for each in view.changes]
+    changes = [(change_words.headline(row.change), row.conflict) for row in view.changes]
     text = f"{table(HEADINGS, [_row(view)])}\n\n{table(('change', 'problem'), changes)}"
     return Output(schemas.ChangeRequestRow().dump(view), text)
 

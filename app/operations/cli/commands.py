@@ -1,7 +1,7 @@
-"""What the commands share: validation, one unit of work and how results are printed.
+"""Shared parts of the commands: validation, the unit of work and the output.
 
 Commands follow the rules of the API's schemas and call the same services. A command returns its
-output, which is printed after the commit, so nothing is announced that did not happen.
+output, which is printed after the commit, so it never reports a change that failed.
 """
 
 import json
@@ -37,9 +37,9 @@ class _Reason(Schema):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The same result twice: ``data`` for scripts, ``text`` for people.
+    """The result of a command: ``data`` for scripts, ``text`` for people.
 
-    ``secrets`` by name are printed after ``label``; a dry run has none.
+    ``secrets`` by name are printed after ``label``; a dry run prints none.
     """
 
     data: dict[str, Any]
@@ -52,7 +52,7 @@ class Output:
 def progress_bar(
     label: str, length: int, *, terminal_only: bool = True
 ) -> Iterator[Callable[[int], object]]:
-    """Show the progress of a long operation; elsewhere than in a terminal, its labels at most."""
+    """Show the progress of a long operation; outside a terminal, its labels at most."""
     hidden = terminal_only and not sys.stdout.isatty()
     with click.progressbar(length=length, label=label, show_pos=True, hidden=hidden) as progress:
         yield progress.update
@@ -64,7 +64,7 @@ def json_option(command: Command) -> Command:
 
 
 def query_command(command: Command) -> Command:
-    """A command that only reads; it gets the actor as its first argument."""
+    """Decorate a command that only reads. It gets the actor as its first argument."""
 
     @json_option
     @wraps(command)
@@ -77,7 +77,7 @@ def query_command(command: Command) -> Command:
 
 
 def change_command(command: Command) -> Command:
-    """A command that changes data, or with --dry-run only shows how; the actor comes first."""
+    """Decorate a command that changes data. It gets the actor as its first argument."""
 
     @click.option("--dry-run", is_flag=True, help="Show what would change, but change nothing.")
     @click.option("--reason", help="Why you are doing this, for the event log.")
@@ -95,7 +95,7 @@ def change_command(command: Command) -> Command:
 
 
 def reason_given(actor: Actor, reason: str | None) -> Actor:
-    """The actor, with the reason if there is one."""
+    """The actor, with the validated reason if one is given."""
     if reason is None:
         return actor
     return replace(actor, reason=validated(_Reason, {"reason": reason})["reason"])
@@ -112,7 +112,7 @@ def print_output(output: Output, *, as_json: bool) -> None:
 
 
 def validated(schema: type[Schema], given: dict[str, Any]) -> dict[str, Any]:
-    """Options and arguments, loaded by a schema of the API; None means not given.
+    """Load options and arguments by a schema of the API; None means not given.
 
     Raises:
         BadParameter: naming the option.
@@ -124,7 +124,8 @@ def validated(schema: type[Schema], given: dict[str, Any]) -> dict[str, Any]:
         [(name, messages), *_] = error.messages_dict.items()
         while isinstance(messages, dict):
             messages = next(iter(messages.values()))
-        raise click.BadParameter(messages[0], param_hint=f"--{_kebab(name)}") from None
+        option = re.sub("(?=[A-Z])", "-", name).lower()
+        raise click.BadParameter(messages[0], param_hint=f"--{option}") from None
     return values
 
 
@@ -159,7 +160,3 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [[heading.upper() for heading in headings], *cells]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-
-
-def _kebab(name: str) -> str:
-    return re.sub("(?=[A-Z])", "-", name).lower()

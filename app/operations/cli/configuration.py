@@ -1,4 +1,4 @@
-"""The configuration of an instance as a file: writing it, and bringing an instance to it."""
+"""Commands for the configuration of an instance as a file: export it, apply it."""
 
 import sys
 from collections import Counter
@@ -22,7 +22,7 @@ from app.operations.cli.commands import (
 from app.operations.server.instance import read_transaction, write_transaction
 
 SHOWN_AT_ONCE = 500
-"""Lines of a plan that are printed unless all are asked for."""
+"""Most lines of a plan that are printed without --all."""
 
 
 @click.command("export")
@@ -59,13 +59,13 @@ def apply(
     archived: true. Either the whole plan is carried out or nothing. Changes in environments that
     need approvals are proposed in change requests. With - as FILE, standard input is read.
     """
-    data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    wanted = schemas_files.wanted(files.parse(data))
+    content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    wanted = schemas_files.wanted(files.parse(content))
     with read_transaction():
         prepared = service.prepare(wanted)
         plan = prepared.plan
-        elsewhere = _elsewhere(wanted)
-    text = plan_text(plan, show_all=show_all) + elsewhere
+        only_here = _only_here(wanted)
+    text = plan_text(plan, show_all=show_all) + only_here
     if only_plan or not plan.written or plan.is_impossible:
         print_output(Output(plan_data(plan), text), as_json=as_json)
         if not only_plan:
@@ -89,12 +89,12 @@ def apply(
             prepared=prepared,
             progress=lambda _kind, number: update(number),
         )
-    found: dict[str, Any] = {"batchId": batch_id, "changeRequests": result.change_requests}
-    said = [f"Applied. Everything of it is in the event log as batch {batch_id}."]
+    data = plan_data(done) | {"batchId": batch_id, "changeRequests": result.change_requests}
+    lines = [f"Applied. Everything of it is in the event log as batch {batch_id}."]
     if ids := result.change_requests:
         requests = "change request" if len(ids) == 1 else "change requests"
-        said.append(f"What needs approval waits in {requests} {spoken(ids, len(ids))}.")
-    print_output(Output(plan_data(done) | found, "\n".join(said)), as_json=as_json)
+        lines.append(f"What needs approval waits in {requests} {spoken(ids, len(ids))}.")
+    print_output(Output(data, "\n".join(lines)), as_json=as_json)
 
 
 def plan_text(plan: Plan, *, show_all: bool) -> str:
@@ -107,7 +107,7 @@ def plan_text(plan: Plan, *, show_all: bool) -> str:
 
 
 def plan_data(plan: Plan) -> dict[str, Any]:
-    """A plan for scripts: everything but what is the same."""
+    """A plan for scripts: its entries with changes or faults."""
     return {
         "digest": plan.digest,
         "counts": {kind.value: dict(found) for kind, found in plan.counts().items()},
@@ -118,7 +118,7 @@ def plan_data(plan: Plan) -> dict[str, Any]:
                 "status": entry.status,
                 "choice": entry.choice,
                 "faults": [str(fault) for fault in entry.faults],
-                "differences": [each._asdict() for each in entry.differences],
+                "differences": [change._asdict() for change in entry.differences],
                 "needsApprovalIn": entry.proposed,
             }
             for entry in plan.entries
@@ -127,8 +127,8 @@ def plan_data(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _elsewhere(wanted: Wanted) -> str:
-    """How many things there are here that the file does not name."""
+def _only_here(wanted: Wanted) -> str:
+    """A line with the number of things of this instance that the file does not name."""
     here = reading.smaller()
     number = {
         kind: len(here[kind].keys() - wanted.document[kind].keys())

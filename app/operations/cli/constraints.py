@@ -1,4 +1,4 @@
-"""Constraints as they are written on the command line: ``country IN NO,SE``."""
+"""Constraints as text on the command line: ``country IN NO,SE``."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ constraint_option = click.option(
 
 
 def read(texts: Sequence[str]) -> list[dict[str, Any]]:
-    """The constraints as clients send them."""
+    """Parse constraints into the form that the API accepts."""
     return [_read(text.strip()) for text in texts]
 
 

@@ -1,4 +1,4 @@
-"""Commands for what features get when they are switched on without a strategy of their own."""
+"""Commands for default strategies, which features without a strategy get when switched on."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is printed when a command fails: one line that says what to do."""
+"""Messages of commands that fail: one line each, with what to do."""
 
 import sqlite3
 
@@ -40,6 +40,6 @@ def message_for(error: Exception) -> str:
 
 
 def _database_message(error: BaseException) -> str:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code
     why, *_ = str(error).strip().splitlines() or [type(error).__name__]
     return f"The database can't be used: {why.rstrip('.')}. {ADVICE.get(code, DOCTOR)}"

@@ -1,4 +1,4 @@
-"""Whether someone would get a feature: for people, and for scripts by the exit status."""
+"""Command to evaluate a feature: with a text for people and an exit status for scripts."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,7 @@ from app.operations.cli.errors import message_for
 from app.operations.server.instance import read_transaction
 
 ON, OFF, FAILED = 0, 1, 2
-"""The exit status, as that of grep."""
+"""Exit statuses, like those of grep."""
 MARKS = {Mark.YES: "✓", Mark.NO: "✗", Mark.SKIP: "→"}
 
 
@@ -31,7 +31,7 @@ class Failed(click.ClickException):
 
 
 def never_seems_off(command: Callable[..., None]) -> Callable[..., None]:
-    """Let every failure end with FAILED, so that no script takes it for OFF."""
+    """Let every error end with FAILED, so that no script mistakes it for OFF."""
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
@@ -87,10 +87,10 @@ def evaluate(
 
 def _person(given: Sequence[str]) -> dict[str, str]:
     values: dict[str, str] = {}
-    for each in given:
-        field, equals, value = each.partition("=")
+    for text in given:
+        field, equals, value = text.partition("=")
         if not equals or not field.strip():
-            raise click.BadParameter(f"Write {each!r} as FIELD=VALUE.", param_hint="--context")
+            raise click.BadParameter(f"Write {text!r} as FIELD=VALUE.", param_hint="--context")
         values[field.strip()] = value.strip()
     try:
         found = schemas.ContextValues().deserialize(values)
@@ -104,7 +104,7 @@ def _output(playground: Playground, place: Place, explanation: Explanation, *, w
     answer, [person] = explanation.answer, playground.people
     facts = playground.features[place]
     reasons = words.lines(explanation, facts, place.environment, person.values)
-    told = list(_told(reasons)) if why else []
+    reason_lines = list(_lines(reasons)) if why else []
     state = "on" if answer.is_on else "off"
     variant = "" if answer.variant == NO_VARIANT else f", variant {answer.variant}"
     first = f"{place.feature} is {state} for them in {place.environment}{variant}."
@@ -117,17 +117,14 @@ def _output(playground: Playground, place: Place, explanation: Explanation, *, w
         "variant": None if answer.variant == NO_VARIANT else answer.variant,
         "payload": answer.payload,
     } | ({"reasons": [_as_json(line) for line in reasons]} if why else {})
-    return Output(data, "\n".join([first, *told]))
+    return Output(data, "\n".join([first, *reason_lines]))
 
 
-def _told(lines: Sequence[Line], depth: int = 1) -> Iterator[str]:
-    for line in lines:
-        yield f"{'  ' * depth}{MARKS[line.mark]} {_sentence(line)}"
-        yield from _told(line.inner, depth + 1)
-
-
-def _sentence(line: Line) -> str:
-    return line.feature + plain(line.rule) + (f" · {line.value}" if line.value else "")
+def _lines(reasons: Sequence[Line], depth: int = 1) -> Iterator[str]:
+    for line in reasons:
+        value = f" · {line.value}" if line.value else ""
+        yield f"{'  ' * depth}{MARKS[line.mark]} {line.feature}{plain(line.rule)}{value}"
+        yield from _lines(line.inner, depth + 1)
 
 
 def _as_json(line: Line) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def list_features(
             row["name"],
             row["type"],
             row["lifecycle"]["stage"],
-            _day(row["lastSeenAt"]) or "never",
+            (row["lastSeenAt"] or "never")[:10],  # the day
             row["staleProposal"] or "",
             ", ".join(f"{tag['type']}:{tag['value']}" for tag in row["tags"]),
             ", ".join(parent["feature"] for parent in row["dependencies"]),
@@ -316,19 +316,14 @@ def _switched(
         return propose(actor, project, place, proposals.switching(found.changing, on=is_on))
     _, changed = switching.switch(actor, project, environment, asked, on=is_on)
     value: dict[str, Any] = {"changed": changed, "unchanged": len(asked) - len(changed)}
-    act = f"Switched {len(changed)} {'on' if is_on else 'off'} in {environment}"
-    named = f": {', '.join(changed)}" if changed else "."
-    return Output(value, act + named)
+    names_changed = f": {', '.join(changed)}" if changed else "."
+    state = "on" if is_on else "off"
+    return Output(value, f"Switched {len(changed)} {state} in {environment}{names_changed}")
 
 
 def _stages(actor: Actor, project: str, name: str) -> dict[str, Any]:
     steps = service.steps(actor, project, name)
     return {"lifecycle": schemas.StageRow(many=True).dump(steps)}
-
-
-def _day(time: str | None) -> str | None:
-    """The day of a time as the API writes it."""
-    return time and time[:10]
 
 
 def _names_in(given: tuple[str, ...]) -> list[str]:

@@ -23,11 +23,11 @@ def serve() -> None:
 
     FLAGSTAFF_PROCESSES sets how many processes answer requests. SIGHUP replaces them one by one.
     """
-    # Importing the pages and the API makes many objects and no garbage, so collecting that would
-    # only take time.
+    # Importing the pages and the API creates many objects and no garbage: collecting would only
+    # take time.
     gc.disable()
     from app.operations.server import serve as server  # noqa: PLC0415 - half a second that other commands save
-    from app.operations.server.application import application  # noqa: PLC0415 - the same
+    from app.operations.server.application import application  # noqa: PLC0415 - as above
 
     gc.enable()
     sys.exit(server.serve(application(), announce=click.echo))

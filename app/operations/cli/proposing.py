@@ -1,7 +1,7 @@
-"""Proposing what a command would change, where that needs approvals.
+"""Propose the changes of a command in a change request, if they need approvals.
 
-The command line has no account and no drafts, so each command opens a change request. With a reason
-it changes things at once, as Admins can.
+The command line has no account and no drafts, so each command opens a change request. With a
+reason, it makes the changes at once, as Admins can.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from app.web.current import current_settings
 
 
 def guarded_place(actor: Actor, project: str, environments: Iterable[str]) -> str | None:
-    """The environment to propose a change in; None if it can be made, or will be refused."""
+    """The environment to propose a change in; None if the change can be made or is refused."""
     if actor.reason:
         return None
     found = needing_approval(project, environments)
@@ -25,14 +25,14 @@ def guarded_place(actor: Actor, project: str, environments: Iterable[str]) -> st
 
 
 def propose(actor: Actor, project: str, environment: str, changes: Sequence[Proposal]) -> Output:
-    """Open a change request, and tell how to go on."""
+    """Open a change request and send it to review. The output says how to go on."""
     request = editing.propose(actor, project, environment, changes)
     review.send(actor, request)
     view = service.get(actor, project, request.id)
-    return Output({"changeRequest": schemas.ChangeRequestRow().dump(view)}, _told(view))
+    return Output({"changeRequest": schemas.ChangeRequestRow().dump(view)}, _next_steps(view))
 
 
-def _told(view: View) -> str:
+def _next_steps(view: View) -> str:
     request, project = view.request, view.request.project_id
     page = current_settings().address(f"/projects/{project}/change-requests/{request.id}")
     approvals = counted(view.required, "approval")

@@ -5,7 +5,7 @@ from app.operations.cli.commands import Output, query_command, table, validated
 from app.portal.search import schemas, service
 from app.portal.search.sources import SEARCHED
 
-_kinds = click.Choice([one.kind.name for one in SEARCHED])
+_kinds = click.Choice([searched.kind.name for searched in SEARCHED])
 
 
 @click.command()
@@ -25,9 +25,10 @@ def search(actor: Actor, words: tuple[str, ...], *, kind: str | None, limit: int
     rows = [
         (group.kind.title, hit.name, hit.about) for group in results.groups for hit in group.hits
     ]
-    text = table(("kind", "name", "about"), rows) if rows else _nothing(results.suggestion)
+    if rows:
+        text = table(("kind", "name", "about"), rows)
+    elif results.suggestion:
+        text = f"Nothing matches. Did you mean {results.suggestion}?"
+    else:
+        text = "Nothing matches."
     return Output(schemas.NamedResults().dump(results), text)
-
-
-def _nothing(suggestion: str | None) -> str:
-    return f"Nothing matches. Did you mean {suggestion}?" if suggestion else "Nothing matches."

@@ -1,4 +1,4 @@
-"""What a strategy consists of, as options of the commands that add or change one."""
+"""Options of the commands that add or change a strategy."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -48,7 +48,7 @@ OPTIONS = (
 
 
 def strategy_options(command: Command) -> Command:
-    """The options that ``fields_of`` reads, and ``--title``."""
+    """Add the options that ``fields_of`` reads, and ``--title``, to a command."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command

@@ -119,7 +119,7 @@ def _row(found: StrategyType) -> tuple[object, ...]:
 
 
 def _written(parameter: CustomParameter) -> str:
-    """As ``--parameter`` takes it."""
+    """A parameter in the form of ``--parameter``."""
     return ":".join(
         [parameter["name"], parameter["type"], *([REQUIRED] if parameter["required"] else [])]
     )

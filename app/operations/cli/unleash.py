@@ -1,4 +1,4 @@
-"""Bringing in what another server has: a plan first, then exactly that or nothing."""
+"""Commands to import from Unleash: show a plan, then apply exactly that or nothing."""
 
 import json
 import os
@@ -218,7 +218,7 @@ def _read(file: Path) -> Any:
 
 
 def _store(translation: Translation, origin: str) -> int:
-    """Keep what was read; the id of the import. Nothing of it stays in memory."""
+    """Store the translation in the database, not in memory. Return the id of the import."""
     wanted = schemas_imports.wanted(translation)
     with write_transaction():
         row = imports.begin(COMMAND_LINE, origin)
@@ -266,7 +266,7 @@ def _lines(shown: Shown, *, show_all: bool) -> Iterator[str]:
     yield table(columns, rows)
     listed = shown.attention if show_all else shown.attention[:DISPLAY_LIMIT]
     for entry in listed:
-        others = ", ".join(_others(entry)) or "nothing else"
+        others = ", ".join(_other_choices(entry)) or "nothing else"
         yield f"{entry['key']}: {entry['choice']} (or {others})"
         yield from (f"    {fault}" for fault in entry["faults"])
         yield from (f"    {each}" for each in entry["differences"])
@@ -277,7 +277,7 @@ def _lines(shown: Shown, *, show_all: bool) -> Iterator[str]:
         yield f"… and {rest:,} more. Print them with --all."
 
 
-def _others(entry: dict[str, Any]) -> list[str]:
+def _other_choices(entry: dict[str, Any]) -> list[str]:
     return [
         f"rename:{entry['newName']}" if choice == Choice.RENAME else choice
         for choice, _ in entry["choices"]
@@ -286,9 +286,9 @@ def _others(entry: dict[str, Any]) -> list[str]:
 
 
 def _data(found: Import, shown: Shown) -> dict[str, Any]:
-    facts = asdict(shown)
-    del facts["of"]  # what it is kept for
-    return _row(found) | facts
+    data = asdict(shown)
+    del data["of"]  # for the cache only
+    return _row(found) | data
 
 
 def _row(found: Import) -> dict[str, Any]:
@@ -310,7 +310,7 @@ def _decision(text: str) -> tuple[str, str]:
 
 
 def _token(file: Path | None) -> str:
-    """Never an argument, which others on this machine could see."""
+    """The token; never from an argument, which other users of this machine could see."""
     found = file.read_text().strip() if file else os.environ.get(TOKEN, "").strip()
     if not found:
         raise click.UsageError(f"Give the token in a file with --token-file, or in {TOKEN}.")
@@ -319,7 +319,7 @@ def _token(file: Path | None) -> str:
 
 @contextmanager
 def _reading_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Say what is being read, on one line of a terminal."""
+    """Show what is being read, on one line of a terminal."""
     is_terminal = sys.stderr.isatty()
 
     def note(what: str, done: int, all: int) -> None:

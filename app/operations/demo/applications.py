@@ -8,9 +8,9 @@ DEVELOPMENT, STAGING, PRODUCTION = "development", "staging", "production"
 
 
 class Fleet(NamedTuple):
-    """The instances of an application in an environment: how many, by their SDK.
+    """The instances of an application in an environment: their number by SDK.
 
-    ``checks``: of a feature, by all of them, in an hour of the day.
+    ``checks``: checks of one feature by all instances in an average hour.
     """
 
     environment: str
@@ -21,8 +21,8 @@ class Fleet(NamedTuple):
 class App(NamedTuple):
     """An application.
 
-    ``since``: how many days ago it was first seen; ``seen``: last. ``unknown``: names that it asks
-    for and no feature has.
+    ``since``, ``seen``: days since it was first and last seen. ``unknown``: names that it asks for
+    although no feature has them.
     """
 
     name: str
@@ -34,7 +34,7 @@ class App(NamedTuple):
 
 
 class Forgotten(NamedTuple):
-    """Whose archived feature an application still asks for."""
+    """A project with an archived feature that an application still asks for."""
 
     project_id: str
     environment: str
@@ -43,10 +43,7 @@ class Forgotten(NamedTuple):
 
 
 class SdkKey(NamedTuple):
-    """An SDK token, created so many days ago. ``projects``: none for all.
-
-    ``expires``: in how many days.
-    """
+    """An SDK token. ``created``: days ago. ``projects``: empty for all. ``expires``: in days."""
 
     name: str
     environment: str
@@ -117,4 +114,4 @@ SDK_KEYS = (
 STILL_IN_CODE = Forgotten("checkout", PRODUCTION, "checkout-api", 40)
 
 STRATEGIES = sorted({*types.TYPES} - {"applicationHostname"})
-"""What the SDKs can evaluate."""
+"""The strategy types that the SDKs can evaluate."""

@@ -1,4 +1,4 @@
-"""Change requests of the demo, one in each state, so that there is something to decide."""
+"""Change requests of the demo, in every state, so that there is something to decide."""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
@@ -25,12 +25,16 @@ from app.releases.switching import strategies as switching
 PRODUCTION = "production"
 LOW = {"5", "10", "25", "50"}
 AT = 7
-"""The hour at which what is scheduled will be applied."""
+"""The hour of the day for scheduled change requests."""
 
 
 class Plan(NamedTuple):
-    """``begins``: how many days ago. ``approvals``: how many are given. ``raises``: the rollouts
-    that it raises; ``switches``: how many features it switches on. ``ends``: what becomes of it.
+    """A change request.
+
+    ``begins``: days ago. ``approvals``: how many are given. ``raises``: new percentages, each for
+    the rollout of a feature; ``switches``: how many features it switches on. ``ends``: its last
+    state. ``said``: comment of the first approval or the rejection. ``is_overtaken``: whether an
+    Admin changes the features directly before it is applied.
     """
 
     project_id: str
@@ -108,7 +112,7 @@ DRAFT = Plan("checkout", 2, "A smaller share for now", "", raises=("15",), ends=
 
 
 class ChangeRequests:
-    """Schedules the steps of all plans. Has dice of its own, so that all else stays as it was."""
+    """Schedules the steps of all plans. Its own random generator leaves other results alone."""
 
     def __init__(self, diary: Diary) -> None:
         self.diary = diary
@@ -122,7 +126,7 @@ class ChangeRequests:
 
 
 class _History:
-    """One change request, from its first day on."""
+    """The steps of one change request."""
 
     def __init__(self, all: ChangeRequests, plan: Plan, author: Colleague | None = None) -> None:
         self.all, self.plan, self.diary = all, plan, all.diary
@@ -151,7 +155,7 @@ class _History:
             self.diary.add(days, partial(self._if_possible, step), self.all.chance)
 
     def _if_possible(self, step: Callable[[], object]) -> None:
-        """Perform it, unless its features were archived since, or someone is no longer there."""
+        """Do the step, unless its features are archived by then or its author has left."""
         with suppress(DomainError):
             step()
 
@@ -183,7 +187,7 @@ class _History:
         review.schedule(*self._by(self.author), at)
 
     def _overtake(self) -> None:
-        """An Admin changes directly what the request builds on."""
+        """Let an Admin change the strategies directly that the request changes."""
         actor = self.diary.people[0].act("The shop was too slow for the present share")
         for change in self._request(actor).changes:
             found = switching.get_for_change(
@@ -199,7 +203,7 @@ class _History:
         return service.get_for_change(actor, self.plan.project_id, self.id or 0)
 
     def _someone(self) -> Colleague:
-        """A member who stays until the end, and has not had a part in it yet."""
+        """A member who stays until the end and has done no step yet; else the first Admin."""
         project, may = self.plan.project_id, Permission.APPROVE_CHANGE_REQUEST
         there = [p for p in self.diary.people if p.is_there and project in p.project_roles]
         able = [p for p in there if p.actor.may(may, project) and p not in self.asked]
@@ -209,7 +213,7 @@ class _History:
         return chosen
 
     def _raises(self) -> list[Proposal]:
-        """Raise the rollouts of features that only some people get."""
+        """Proposals to raise low rollouts of features with one strategy."""
         found = {
             name: state.strategies[0].id
             for name, state in self._states()
@@ -225,7 +229,7 @@ class _History:
         ]
 
     def _switches(self) -> list[Proposal]:
-        """Switch on features that no one gets."""
+        """Proposals to switch on features that are off."""
         found = [name for name, state in self._states() if not state.enabled]
         chosen = islice(self._take(found), self.plan.switches)
         return [Proposal(name, Action.UPDATE_ENABLED, {"enabled": True}) for name in chosen]

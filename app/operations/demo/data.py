@@ -1,4 +1,4 @@
-"""The words that ``flagstaff demo`` is made of: Larkspur, a made-up online shop."""
+"""Names and texts of ``flagstaff demo``: Larkspur, a made-up online shop."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ class Habit(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A project. ``approvals``: how many a change in production needs."""
+    """A project. ``approvals``: how many a change in production needs. ``features``: how many."""
 
     id: str
     name: str
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What a feature does to a subject of its project."""
+    """A kind of change that a feature makes. ``text``: its description, {} for the subject."""
 
     suffix: str
     type: FeatureType
@@ -41,7 +41,7 @@ class Change(NamedTuple):
 
 
 class Key(NamedTuple):
-    """A token: created and last used so many days ago; expires in so many (ago, if negative)."""
+    """A token. ``created``, ``used``: days ago. ``expires``: in so many days, or negative: ago."""
 
     description: str
     created: int
@@ -80,7 +80,7 @@ CONTEXT_FIELDS: dict[str, tuple[str, bool, dict[str, str]]] = {
     "appVersion": ("The version of the app, as in 5.2.0", False, {}),
     "email": ("Their address", False, {}),
 }
-"""By name: the description, whether rollouts can go by it, and the legal values."""
+"""By name: (description, stickiness, legal values with their descriptions)."""
 
 SEGMENTS: dict[str, tuple[str, list[Constraint]]] = {
     "Beta testers": (
@@ -97,7 +97,7 @@ SEGMENTS: dict[str, tuple[str, list[Constraint]]] = {
         [_constraint("email", "STR_ENDS_WITH", "@skerry.example")],
     ),
 }
-"""By name: the description, and who is in it."""
+"""By name: (description, constraints)."""
 
 STRATEGY_TYPES: dict[str, tuple[str, list[CustomParameter]]] = {
     "near-store": (
@@ -110,7 +110,7 @@ STRATEGY_TYPES: dict[str, tuple[str, list[CustomParameter]]] = {
         ],
     ),
 }
-"""By name: the description, and the parameters."""
+"""By name: (description, parameters)."""
 
 PLANS = (
     Plan(
@@ -220,7 +220,7 @@ PEOPLE = (
     "Beatriz Lopes", "Finn Gallagher", "Maja Jensen",
 )  # fmt: skip
 ADMINS, EDITORS = 3, 12
-"""How many of the first people are Admins, and how many after them Editors; the rest only view."""
+"""The first so many people are Admins, the next so many Editors, the others Viewers."""
 
 INACTIVE = (
     Habit(900, 183),

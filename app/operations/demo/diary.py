@@ -1,4 +1,4 @@
-"""What was done when, and by whom: the demo performs every act at its moment, in order."""
+"""The acts of the demo's people: each is performed in order, with the clock set to its time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -60,7 +60,7 @@ class Colleague:
         )
 
     def act(self, reason: str | None = None) -> Actor:
-        """The actor, whose act at this moment is noted."""
+        """Note an act at the current time. Return the actor."""
         self.acted.append(utcnow())
         return replace(self.actor, reason=reason)
 
@@ -79,7 +79,7 @@ class Diary:
         return utcnow()
 
     def moment(self, days: int, chance: Random | None = None) -> datetime:
-        """A moment in the office hours of the day that was so many days ago; 0: just now."""
+        """A random time in the office hours of so many days ago; 0: in the last 90 minutes."""
         chance = chance or self.chance
         if not days:
             return self.now - timedelta(minutes=chance.randint(1, 90))
@@ -87,7 +87,7 @@ class Diary:
         return day + timedelta(seconds=chance.randrange(OPENS, CLOSES))
 
     def add(self, days: int, act: Act, chance: Random | None = None) -> None:
-        """Perform the act so many days ago, at least 1. ``chance``: dice of the caller's own."""
+        """Schedule an act so many days ago, at least 1. ``chance``: the caller's own generator."""
         self._acts.append((self.moment(days, chance), next(self._numbers), act))
 
     def perform(self, progress: Progress) -> None:
@@ -104,7 +104,7 @@ class Diary:
         reason: str | None = None,
         chance: Random | None = None,
     ) -> Actor:
-        """A person who is there and has the permission; a member of the project if there is one."""
+        """A random person who is there and has the permission; a project member if possible."""
         found = [p for p in self.people if p.is_there and p.actor.may(permission, project)]
         members = [person for person in found if project in person.project_roles]
         return (chance or self.chance).choice(members or found).act(reason)

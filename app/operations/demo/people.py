@@ -1,4 +1,4 @@
-"""The people and service accounts of the demo: since when they are there, and until when."""
+"""The people and service accounts of the demo: when they are created, and last act."""
 
 import re
 import unicodedata
@@ -29,7 +29,7 @@ DAY = timedelta(days=1)
 
 
 def schedule_people(diary: Diary) -> None:
-    """Let everyone be created: the Admins first, then one founder a project, then the others."""
+    """Schedule the creation of all people: the Admins, a founder per project, the others."""
     founders = len(data.PLANS)
     habits = [data.Habit(BEGAN - n, 0) for n in (0, 10, 20)[: data.ADMINS]]
     habits += [_usual(diary, 1_410, 1_480) for _ in range(founders)]
@@ -42,7 +42,7 @@ def schedule_people(diary: Diary) -> None:
 
 
 def schedule_service_accounts(diary: Diary) -> dict[str, Colleague]:
-    """Let service accounts and their tokens be created; each acts with its first token."""
+    """Schedule the creation of service accounts and tokens; each acts with its first token."""
     return {
         script.name: _service_account(diary, number, script)
         for number, script in enumerate(data.SERVICE_ACCOUNTS)
@@ -50,7 +50,7 @@ def schedule_service_accounts(diary: Diary) -> dict[str, Colleague]:
 
 
 def record_sign_ins(diary: Diary) -> None:
-    """Let everyone have signed in on the days on which they acted, and on some in between."""
+    """Record sign-ins of all people: on the days on which they acted, and some in between."""
     for person in diary.people:
         if person.until is not None:
             db.session.get_one(Account, person.id).last_sign_in_at = person.until
@@ -151,15 +151,15 @@ def _service_account(diary: Diary, number: int, script: data.ServiceAccount) -> 
 
 
 def _sign_ins(diary: Diary, person: Colleague, until: datetime) -> list[datetime]:
-    """The last one, one a little before the first act of a day, and some in between."""
+    """Times of sign-ins: the last, one just before the first act of each day, and others."""
     first_acts = {at.date(): at for at in sorted(person.acted, reverse=True)}
     found = {until}
     found |= {at - timedelta(minutes=diary.chance.randint(1, 20)) for at in first_acts.values()}
     at = until
     while (at := at - diary.chance.randint(1, 12) * DAY) > person.since:
         found.add(at - timedelta(minutes=diary.chance.randint(0, 200)))
-    forgotten = diary.now - HISTORY
-    return sorted(at for at in found if at > forgotten)
+    kept_since = diary.now - HISTORY
+    return sorted(at for at in found if at > kept_since)
 
 
 def _username(name: str) -> str:

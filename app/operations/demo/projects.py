@@ -21,22 +21,22 @@ from app.operations.demo.switching import Switching
 
 PRODUCTION = "production"
 ARCHIVED, PARENTS, CHILDREN = 2, 3, 8
-"""Of each project; the one named default has no dependencies."""
+"""Number of features in each project; the project ``default`` has no dependencies."""
 
 LATER, STALE = 0.2, 0.5
-"""How many features are described only later, and how many of the old ones are stale."""
+"""Share of features that are described only later, and of old ones that are stale."""
 
 OLD = 400
 """Days."""
 
 WAVE = 5
-"""At most so many features get a tag at once."""
+"""Most features that get a tag in one act."""
 
 
 class ProjectHistory:
-    """What happens in one project.
+    """Schedules the history of one project.
 
-    ``ages`` and ``latest``: by name of feature, how many days ago it is created and last changed.
+    ``ages``, ``latest``: by feature, how many days ago it is created and last changed.
     """
 
     def __init__(
@@ -151,13 +151,13 @@ class ProjectHistory:
                 self._tag(TagName("simple", topic), self._some(names, 2, 6))
 
     def _tag(self, tag: TagName, names: list[str]) -> None:
-        """Features of about the same age get it together."""
+        """Schedule a tag: features of similar age get it in one act."""
         names = sorted(names, key=lambda name: self.ages[name])
         for start in range(0, len(names), WAVE):
             self._plan(self._add_tag, *names[start : start + WAVE], tag=tag)
 
     def _dependencies(self) -> None:
-        """Some depend on others; two that nothing depends on are archived at last."""
+        """Some features depend on others; two without dependencies are archived at last."""
         mixed = self.chance.sample(sorted(self.ages), len(self.ages))
         parents, children = mixed[:PARENTS], mixed[PARENTS : PARENTS + CHILDREN]
         if self.plan.id != DEFAULT_PROJECT:
@@ -173,7 +173,7 @@ class ProjectHistory:
         return self.chance.sample(names, self.chance.randint(least, most))
 
     def _plan(self, act: Callable[..., None], *names: str, **about: Any) -> None:
-        """Do something to features on a day when they all exist, but not on the last."""
+        """Schedule an act for a random day on which all the features exist, 2 days ago or more."""
         days = self.chance.randint(2, min(self.ages[name] for name in names) - 1)
         for name in names:
             self.latest[name] = min(self.latest[name], days)
@@ -205,16 +205,16 @@ class ProjectHistory:
 
     def _depend(self, child: str, parent: str) -> None:
         actor = self._someone(Permission.UPDATE_FEATURE_DEPENDENCY)
-        self._in_spite_of_guard(
+        self._as_admin_if_guarded(
             actor, lambda by: features.add_dependency(by, self.plan.id, child, parent)
         )
 
     def _archive(self, name: str) -> None:
         actor = self._someone(Permission.DELETE_FEATURE, "On for everyone; removed from the code")
-        self._in_spite_of_guard(actor, lambda by: archive.archive(by, self.plan.id, [name]))
+        self._as_admin_if_guarded(actor, lambda by: archive.archive(by, self.plan.id, [name]))
 
-    def _in_spite_of_guard(self, actor: Actor, act: Callable[[Actor], object]) -> None:
-        """Do it, or let an Admin do it where approvals are needed."""
+    def _as_admin_if_guarded(self, actor: Actor, act: Callable[[Actor], object]) -> None:
+        """Perform the act; if it needs approvals, an Admin bypasses them with a reason."""
         try:
             act(actor)
         except NoAccess:

@@ -1,6 +1,6 @@
-"""An organisation to look at, with its history, created by the services as any other would be.
+"""Fill an instance with a made-up organisation and its history, through the usual services.
 
-Chance decides by a fixed seed: everyone who follows a guide sees the same names as its author.
+The random generators have fixed seeds, so that everyone sees the names that a guide shows.
 """
 
 from datetime import timedelta
@@ -47,9 +47,9 @@ STAGING = "staging"
 
 
 def fill(inactivity: timedelta, progress: Progress) -> str:
-    """Fill the empty database with the organisation; returns a report in words.
+    """Fill the empty database with the organisation. Return a report in words.
 
-    ``inactivity``: after so long without activity, people count as inactive.
+    ``inactivity``: how long without activity until people count as inactive.
     """
     _refuse_unless_empty()
     diary = Diary(Random(data.DOMAIN))  # noqa: S311 - names for a demonstration, not secrets
@@ -65,7 +65,7 @@ def fill(inactivity: timedelta, progress: Progress) -> str:
     diary.perform(progress)
     applications.report()
     record_sign_ins(diary)
-    _keep_at_hand(diary)
+    _add_favourites(diary)
     return _report(diary.people[0].username, inactivity)
 
 
@@ -81,12 +81,12 @@ def _refuse_unless_empty() -> None:
 
 
 def _install() -> None:
-    """Let the project that every instance begins with be as old as the others."""
+    """Date back the project that every instance begins with."""
     db.session.get_one(Project, DEFAULT_PROJECT).created_at = utcnow()
 
 
 def _first_steps(diary: Diary) -> None:
-    """Create what an instance begins without, such as an environment, segments and tag types."""
+    """Create an environment, context fields, segments, strategy types and tag types."""
     actor = diary.someone(Permission.ADMIN)
     if STAGING not in environments.all_names():
         environments.create(
@@ -106,7 +106,7 @@ def _first_steps(diary: Diary) -> None:
         tags.create_type(actor, name=name, description=description, hue=hue)
 
 
-def _keep_at_hand(diary: Diary) -> None:
+def _add_favourites(diary: Diary) -> None:
     actor = diary.people[0].actor
     favourites.add(actor, "checkout")
     for name in ("checkout.address-form.v2", "checkout.basket.ab-test"):

@@ -1,4 +1,4 @@
-"""Where the demo's features are on, and for whom: first in development, then further."""
+"""Schedule when the demo's features are switched on: first in development, then further."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -16,11 +16,11 @@ from app.releases.switching import service, strategies
 
 DEVELOPMENT, STAGING, PRODUCTION = "development", "staging", "production"
 REACHES = {DEVELOPMENT: 0.9, STAGING: 0.75, PRODUCTION: 0.6}
-"""How many features get into each environment, of those that got into the one before."""
+"""Share of features that reach each environment, of those in the environment before."""
 WHEN = {DEVELOPMENT: 0.95, STAGING: 0.7, PRODUCTION: 0.45}
-"""After which part of a feature's life, counted from its end."""
+"""When they do: the share of a feature's age that is left then."""
 RAISED, STOPPED = 0.3, 0.1
-"""How many rollouts are raised to everyone later, and how many are switched off again."""
+"""Share of rollouts that are raised to everyone later, and that are switched off again."""
 
 NORDIC = {"contextName": "country", "operator": "IN", "values": ["NO", "SE", "DK"]}
 PAYING = {"contextName": "plan", "operator": "IN", "values": ["plus", "gold"]}
@@ -37,14 +37,14 @@ STRATEGIES: tuple[tuple[str, list[dict[str, Any]], list[str]], ...] = (
     ("10", [NEW_APP], ["Nordic customers"]),
     ("0", [], []),
 )
-"""The rollout, the constraints and the segments."""
+"""(Rollout, constraints, segments), chosen at random for production."""
 
 
 class Switching:
     """Schedules the switching of one project's features.
 
-    ``ages``: how many days ago each is created. Has dice of its own, so that all else in the demo
-    stays as it was.
+    ``ages``: how many days ago each is created. Its own random generator leaves other results of
+    the demo alone.
     """
 
     def __init__(self, diary: Diary, project_id: str, ages: Mapping[str, int]) -> None:
@@ -67,10 +67,10 @@ class Switching:
     def _to_production(self, name: str, days: int) -> None:
         rollout, constraints, groups = self.chance.choice(STRATEGIES)
         self._add(days, partial(self._give, name, rollout, constraints, groups))
-        fate = self.chance.random()
-        if fate < RAISED:
+        draw = self.chance.random()
+        if draw < RAISED:
             self._add(days // 2, partial(self._raise, name))
-        elif fate < RAISED + STOPPED:
+        elif draw < RAISED + STOPPED:
             self._add(days // 2, partial(self._switch, name, PRODUCTION, on=False))
 
     def _give(
@@ -106,7 +106,7 @@ class Switching:
         self.diary.add(max(days, 1), partial(self._if_possible, act), self.chance)
 
     def _if_possible(self, act: Callable[[], object]) -> None:
-        """Perform it, unless the feature is archived by then or the environment is guarded."""
+        """Perform the act, unless the feature is archived by then or approvals are needed."""
         with suppress(DomainError, ValueError):
             act()
 

@@ -1,4 +1,4 @@
-"""What the applications of the demo ask for: the last 48 hours by hour, and 90 days by day."""
+"""Usage by the applications of the demo: the last 48 hours by hour, and 90 days by day."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -37,15 +37,15 @@ BY_HOUR = (
     0.2, 0.1, 0.1, 0.1, 0.2, 0.4, 0.7, 0.9, 1.1, 1.2, 1.2, 1.3,
     1.4, 1.3, 1.2, 1.2, 1.3, 1.5, 1.8, 2.0, 1.9, 1.5, 0.9, 0.5,
 )  # fmt: skip
-"""How busy the hours of a day are: 1 is usual."""
+"""Factor for each hour of the day: 1 is average."""
 WORKED_ON = 0.2
-"""How many of a project's features an application asks for outside production."""
+"""Share of a project's features that an application asks for outside production."""
 IN_SEGMENT, IN_CONSTRAINTS = 0.04, 0.4
-"""How many checks are for people in a segment, or who meet constraints."""
+"""Share of checks for people in a segment, and for people who meet constraints."""
 
 
 class Applications:
-    """Creates the tokens and lets the applications report. Has dice of its own."""
+    """Creates the SDK tokens and reports usage. Has its own random generator."""
 
     def __init__(self, diary: Diary) -> None:
         self.diary = diary
@@ -53,14 +53,14 @@ class Applications:
         self.tokens: dict[str, int] = {}
 
     def schedule(self) -> None:
-        """Let the tokens be created, and each application be seen for the first time."""
+        """Schedule the creation of tokens, and the first contact of each application."""
         for key in SDK_KEYS:
             self.diary.add(key.created, partial(self._create, key), self.chance)
         for app in APPS:
             self.diary.add(app.since, partial(self._start, app), self.chance)
 
     def report(self) -> None:
-        """Write what the applications asked for since then, as it would be known by now."""
+        """Write the usage of all applications up to now."""
         report = Report()
         used: dict[int, datetime] = {}
         for app in APPS:
@@ -93,12 +93,12 @@ class Applications:
         usage.write(Report(strategies={app.name: STRATEGIES}, tokens=used))
 
     def _tokens_of(self, app: App) -> list[int]:
-        """Those that are created by then."""
+        """Ids of the application's tokens that exist at this time."""
         keys = (key.name for key in SDK_KEYS if app.name in key.apps)
         return [self.tokens[name] for name in keys if name in self.tokens]
 
     def _run(self, report: Report, app: App, seen: datetime) -> None:
-        """Its instances are running, and it asks for names that no feature has."""
+        """Report the instances of an application, and checks of unknown features."""
         for fleet in app.fleets:
             for sdk, number in fleet.instances.items():
                 for _ in range(number):
@@ -109,9 +109,9 @@ class Applications:
                 report.counts[_at(seen, fleet, name, app)] = (0, fleet.checks)
 
     def _ask(self, report: Report, feature: Feature, states: list[EnvironmentState]) -> None:
-        """Let all applications of the feature's project ask for it where it is on.
+        """Report checks of a feature by the applications of its project, where it is on.
 
-        Outside production they ask for some features only: those that are worked on.
+        Outside production, they ask for a random share of the features: those in development.
         """
         on = {state.name: state for state in states if state.enabled}
         for app in APPS:
@@ -140,14 +140,14 @@ class Applications:
                 self._split(report, key, yes, state)
 
     def _split(self, report: Report, key: Counted, yes: int, state: EnvironmentState) -> None:
-        """Give those with the feature one of its variants, about as planned."""
+        """Distribute the positive checks over the variants, about by their weights."""
         for variant in state.strategies[0].variants:
             times = round(yes * variant["weight"] / 1_000 * self.chance.uniform(0.97, 1.03))
             if times:
                 report.variants[key, variant["name"]] = times
 
     def _ask_for_archived(self, report: Report) -> None:
-        """One feature that was archived is still in the code of an application."""
+        """Report checks of an archived feature that is still in an application's code."""
         project_id, environment, application, checks = STILL_IN_CODE
         query = sa.select(Feature.name).where(
             Feature.archived_at.is_not(None), Feature.project_id == project_id
@@ -157,7 +157,7 @@ class Applications:
             report.counts[key] = (0, checks)
 
     def _times(self, since: datetime) -> Iterator[tuple[datetime, timedelta]]:
-        """The days since then, and the hours of the last three."""
+        """(Start, length) of the periods since then: days, and for recent times hours."""
         this_hour = _hour(self.diary.now)
         today = this_hour.replace(hour=0)
         first = today - RETENTION[Span.HOUR]
@@ -191,7 +191,7 @@ def _hour(at: datetime) -> datetime:
 
 
 def _share(state: EnvironmentState) -> float:
-    """How many checks say yes."""
+    """Share of checks for which the feature is on."""
     shares = [
         (types.percent(strategy.name, strategy.parameters) or 0)
         / types.ALL

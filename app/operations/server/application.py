@@ -1,4 +1,4 @@
-"""The application, and what is done before it serves, whichever server runs it."""
+"""Create and prepare the application, for Flagstaff's own server and for any other."""
 
 import atexit
 import os
@@ -32,7 +32,7 @@ def application() -> Flask:
 
 
 def application_for_any_server(announce: Callable[[str], object]) -> Flask:
-    """The application, prepared, with the background work in each process that has it."""
+    """The prepared application; runs background work in each process that has loaded it."""
     app = application()
     for line in prepare(app):
         announce(line)
@@ -56,7 +56,7 @@ def application_for_any_server(announce: Callable[[str], object]) -> Flask:
 
 
 def prepare(app: Flask) -> list[str]:
-    """Migrate the database and fill in what the settings say; gives lines for the operator.
+    """Migrate the database and create what the settings ask for. Return lines for the operator.
 
     No connection stays open, so processes may be forked.
     """
@@ -65,19 +65,21 @@ def prepare(app: Flask) -> list[str]:
         migrate(settings)
         refresh_statistics(db.engine)
         _bootstrap(settings)
-        link = _first_admin_link(settings)
-        said = [f"The data is in {_database()}"]
+        with unit_of_work(writes=True):
+            path = first_admin.make_link()
+        lines = [f"The data is in {_database()}"]
     write_down_end(app)
     _measure(app, settings)
-    if link is not None:
-        said.append(f"There are no accounts yet. Create the first Admin within 24 hours: {link}")
-    return said
+    if path:
+        link = settings.address(path)
+        lines.append(f"There are no accounts yet. Create the first Admin within 24 hours: {link}")
+    return lines
 
 
 def write_down_end(app: Flask) -> None:
-    """Write down where the event log ends, without keeping the database open.
+    """Record a checkpoint of the event log, then close all database connections.
 
-    Failing to do so is no reason to stop; the log says so.
+    A failure is logged, and doesn't stop the server.
     """
     settings: Settings = app.config["SETTINGS"]
     with app.app_context():
@@ -89,14 +91,14 @@ def write_down_end(app: Flask) -> None:
 
 
 def close_database(app: Flask) -> None:
-    """Close all connections: no process may inherit one."""
+    """Close all connections, since forked processes must not share one."""
     with app.app_context():
         db.session.remove()
         db.engine.dispose()
 
 
 def _measure(app: Flask, settings: Settings) -> None:
-    """Let the metrics tell what the server alone knows."""
+    """Add the metrics whose values only this room can read."""
     metrics: Metrics = app.extensions["flagstaff.metrics"]
     metrics.watch(
         "flagstaff_last_backup_timestamp_seconds",
@@ -114,14 +116,8 @@ def _bootstrap(settings: Settings) -> None:
         LOGGER.info("the service account 'bootstrap' (Admin) holds the bootstrap token")
 
 
-def _first_admin_link(settings: Settings) -> str | None:
-    with unit_of_work(writes=True):
-        path = first_admin.make_link()
-    return settings.address(path) if path else None
-
-
 def _database() -> str:
-    """The file, or the address without the password."""
+    """The SQLite file, or the URL without the password."""
     url = db.engine.url
     if url.get_backend_name() == "sqlite":
         return str(url.database)

@@ -1,4 +1,4 @@
-"""What each process does beside its requests: chores, and sending the messages to webhooks."""
+"""Background work of each process: chores, and sending to webhooks."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,15 +22,15 @@ from app.web.metrics import Metrics
 
 PRUNING_SECONDS = 60.0
 REPORT_SECONDS = 4.0
-"""No more than 5 are lost if the process is killed."""
+"""With the pause between chores, at most 5 seconds of reports are lost by a kill."""
 SCHEDULE_SECONDS = 2.0
 
 
 @contextmanager
 def background(app: Flask) -> Iterator[None]:
-    """Do all this while the block lasts, and at its end write what waits.
+    """Run the background work during the block; at its end, write pending data.
 
-    Several processes may do it on one database: each task is done by one of them.
+    Several processes may share one database: each task is done by one of them.
     """
     settings: Settings = app.config["SETTINGS"]
     metrics: Metrics = app.extensions["flagstaff.metrics"]

@@ -1,4 +1,4 @@
-"""What a process does every second beside its requests, in a thread of its own."""
+"""Short tasks that a process repeats every second, in a thread of their own."""
 
 import threading
 import time
@@ -11,13 +11,13 @@ from app.core.logs import LOGGER, reason
 
 SECONDS = 1.0
 PAUSE_SECONDS = 60.0
-"""How long a chore that failed is left alone."""
+"""How long until a chore that failed is tried again."""
 
 Chore = Callable[[], object]
 
 
 def every(seconds: float, chore: Chore) -> Chore:
-    """The same, but no sooner than so long after the last time."""
+    """Limit a chore to one run in so many seconds; calls in between do nothing."""
     not_before = 0.0
 
     def do_if_due() -> None:
@@ -30,15 +30,15 @@ def every(seconds: float, chore: Chore) -> Chore:
 
 
 class Chores:
-    """Runs chores in an application context while the block lasts, and once more at its end.
+    """Runs chores in an application context during the block, and once more at its end.
 
-    They never take long. One that fails is no reason to stop; the log says so.
+    They never take long. A failure is logged, and the others go on.
     """
 
     def __init__(self, app: Flask, chores: dict[str, Chore], at_end: dict[str, Chore]) -> None:
-        """``chores``: by what the log calls them.
+        """``chores``, ``at_end``: by their name in the log.
 
-        ``at_end``: what is done then, however short ago a chore did it or failed.
+        ``at_end`` runs at the end without the pauses of ``every`` or after a failure.
         """
         self._app, self._chores, self._at_end = app, chores, at_end
         self._not_before = dict.fromkeys(chores, 0.0)
@@ -73,6 +73,6 @@ class Chores:
         try:
             with self._app.app_context():
                 chore()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
+        except Exception as error:  # noqa: BLE001 - no error may stop the other chores
             self._not_before[name] = time.monotonic() + PAUSE_SECONDS
             LOGGER.warning("%s failed: %s", name, reason(error))

@@ -1,6 +1,6 @@
-"""Connections of waitress that refuse ambiguous requests, and notice clients that are too slow.
+"""Connections of waitress that refuse ambiguous requests and detect clients that are too slow.
 
-By itself waitress counts a client's idle time again from every byte.
+waitress itself restarts a client's idle time with every byte.
 """
 
 import socket
@@ -22,17 +22,17 @@ RECEIVE_SECONDS = 20.0
 """From a request's first byte, or the opening of a connection, to the request's last byte."""
 STALL_SECONDS = 60.0
 LEAST_BYTES = 16_384
-"""How much of an answer that waits for it a client takes at least in STALL_SECONDS."""
+"""How much of a waiting response a client must take in STALL_SECONDS."""
 RESET = struct.pack("ii", 1, 0)
 """For SO_LINGER: closing resets the connection."""
 GREETING_SECONDS = 1.0
-"""How long a new connection may be silent when the server ends: its request is on the way."""
+"""How long the ending server waits for the first request of a new connection."""
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc] # untyped
-    """Refuses what two servers in a row could understand differently.
+    """Refuses requests that a proxy and this server could parse differently (request smuggling).
 
-    ``whole``: the bytes of the request, if they came alone and in one piece.
+    ``whole``: the bytes of the request, if they arrived alone and in one piece.
     """
 
     whole: bytes | None = None
@@ -68,10 +68,10 @@ class Parser(HTTPRequestParser):  # type: ignore[misc] # untyped
 
 
 class Task(WSGITask):  # type: ignore[misc] # untyped
-    """An answer that keeps the connection open where HTTP/1.1 does.
+    """A response that keeps the connection open wherever HTTP/1.1 does.
 
-    By itself waitress closes it after every answer without a length, also if its status says that
-    it has no body. Applications that poll get little else than 304.
+    waitress itself closes it after every response without a length, even if the status allows no
+    body. Applications that poll get a 304 nearly every time.
     """
 
     _holds: Callable[[], bool] | None = None
@@ -107,7 +107,7 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
     task_class = Task
     receiving_since: float | None
     repeat: Repeat | None = None
-    """What was answered last, if it may be the answer to the next request too."""
+    """The last response, if it may answer the next request too."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         self.receiving_since = time.monotonic()
@@ -144,7 +144,7 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
         return sent
 
     def falls_behind(self) -> bool:
-        """Whether the client is too slow with its request, or with taking the answer."""
+        """Whether the client is too slow to send its request or to take the response."""
         now, since = time.monotonic(), self.receiving_since
         if since is not None and not self.requests:
             return now - since > RECEIVE_SECONDS
@@ -159,10 +159,10 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
         return self._sent - had < LEAST_BYTES
 
     def abort(self) -> None:
-        """Close at once, and have the system forget what the client has not taken.
+        """Close at once, and let the kernel drop what the client has not taken.
 
-        waitress itself closes only when the socket can be written to, which that of a client that
-        takes nothing never can.
+        waitress itself closes only once the socket can be written to, and that never happens if the
+        client reads nothing.
         """
         with suppress(OSError):
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)

@@ -1,4 +1,4 @@
-"""What every command starts with: settings, home folder and database."""
+"""Open an instance, as every command does: settings, home folder and database."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ class DatabaseMissing(Exception):
 
 
 class CantListen(Exception):
-    """Something else listens there, or the address is not this machine's."""
+    """Another process listens there, or the address is not this machine's."""
 
 
 def set_up_home() -> Settings:
@@ -36,10 +36,9 @@ def set_up_home() -> Settings:
 
 @contextmanager
 def open_instance(settings: Settings | None = None) -> Iterator[Settings]:
-    """The database, with the settings of the environment unless others are given.
+    """Open the database, with the settings of the environment unless others are given.
 
-    In the application context there are no pages and no API: making them takes longer than most
-    commands do.
+    The application context has no pages and no API: creating them takes longer than most commands.
     """
     settings = settings or set_up_home()
     app = Flask("app")
@@ -57,7 +56,7 @@ def migrate(settings: Settings) -> None:
     """Migrate the database of the current application to this version's schema.
 
     Raises:
-        DatabaseMissing: when it is empty although an instance was served from this folder.
+        DatabaseMissing: if it is empty although an instance was served from this folder.
 
     """
     if has_served(settings) and migrations.current(db.engine) is None:
@@ -72,7 +71,7 @@ def migrate(settings: Settings) -> None:
 
 @contextmanager
 def write_transaction(*, dry_run: bool = False) -> Iterator[Settings]:
-    """One unit of work on a migrated database, rolled back after a dry run."""
+    """A unit of work on the migrated database, rolled back after a dry run."""
     with _unit_of_work(writes=True) as settings:
         yield settings
         if dry_run:
@@ -81,7 +80,7 @@ def write_transaction(*, dry_run: bool = False) -> Iterator[Settings]:
 
 @contextmanager
 def read_transaction() -> Iterator[Settings]:
-    """One unit of work that only reads, and so does not block writers."""
+    """A unit of work that only reads, and so doesn't block writers."""
     with _unit_of_work(writes=False) as settings:
         yield settings
 

@@ -1,6 +1,6 @@
-"""The loop of one process around waitress: it drains before it ends, and no client holds it up.
+"""The event loop of one process: it drains before it ends, and no client holds it up.
 
-By itself waitress drops the queue when it is asked to stop, and cuts off what is being sent.
+waitress itself drops queued requests when it stops, and cuts off responses.
 """
 
 import time
@@ -16,15 +16,16 @@ from app.operations.server.sockets import Sockets, waiting
 IDLE_SECONDS = 60
 """How long a connection may stay open between two requests."""
 DRAIN_SECONDS = 30.0
-"""How long requests may take to end once the server is stopping."""
+"""How long requests may take to end once the server stops."""
 PASS_SECONDS = 0.25
 ACCEPTED_LAST = 1_024
+"""Most connections accepted from the backlog once the server stops."""
 ALWAYS_SPOOLED = 10_000_000
-"""Bytes of answers that clients have not taken yet, which never fill a disk."""
+"""Waiting responses up to so many bytes are kept without a look at the disk."""
 
 
 class Loop:
-    """Serves until ``end`` is called, and then ends what is under way."""
+    """Serves until ``end`` is called, then completes the requests in progress."""
 
     def __init__(
         self,
@@ -35,12 +36,11 @@ class Loop:
     ) -> None:
         """``each_pass`` is called several times a second.
 
-        ``most_spooled``: for how many bytes of answers that clients have not taken yet there is
-        room on the disk.
+        ``most_spooled``: returns how many bytes of responses may wait on the disk for clients.
         """
         self._sockets = sockets
         self._waiting = waiting(sockets)
-        self._looked_at = 0.0
+        self._checked_at = 0.0
         self._dispatcher = server.task_dispatcher
         self._is_ending = False
         self._each_pass = each_pass
@@ -63,8 +63,8 @@ class Loop:
     def _pass(self) -> None:
         self._waiting.once(PASS_SECONDS)
         now = time.monotonic()
-        if now >= self._looked_at + PASS_SECONDS:
-            self._looked_at = now
+        if now >= self._checked_at + PASS_SECONDS:
+            self._checked_at = now
             self._check_slow_clients()
         self._each_pass()
 
@@ -78,7 +78,7 @@ class Loop:
         self._cut_off_largest(behind)
 
     def _cut_off_largest(self, waiting: list[Channel]) -> None:
-        """Keep the answers that wait for slow clients, which are files, from filling the disk."""
+        """Keep responses that wait for slow clients, in files, from filling the disk."""
         total = sum(channel.total_outbufs_len for channel in waiting)
         most = total if total <= ALWAYS_SPOOLED else self._most_spooled()
         for channel in sorted(waiting, key=lambda channel: -channel.total_outbufs_len):
@@ -88,7 +88,7 @@ class Loop:
             channel.abort()
 
     def _stop_listening(self) -> None:
-        """Accept what has connected already, then close the listening sockets."""
+        """Accept the connections in the backlog, then close the listening sockets."""
         for listener in [one for one in self._sockets.values() if isinstance(one, BaseWSGIServer)]:
             for _ in range(ACCEPTED_LAST):
                 before = len(self._sockets)
@@ -100,12 +100,12 @@ class Loop:
         wasyncore.loop(timeout=0, use_poll=True, map=self._sockets, count=1)
 
     def _close_idle(self) -> bool:
-        """Close connections on which nothing is under way; gives whether there are others."""
+        """Close idle connections. Return whether there are connections at all."""
         channels = self._channels()
         for channel in channels:
             if not channel.is_busy:
                 channel.will_close = True
-        self._sockets.changed.update(self._sockets)  # they wait for something else now
+        self._sockets.changed.update(self._sockets)  # a closing connection waits for other events
         return bool(channels)
 
     def _channels(self) -> list[Channel]:

@@ -10,10 +10,10 @@ ARENAS = 2
 
 
 def return_large_buffers() -> None:
-    """Let the system have large buffers back as soon as they are free.
+    """Return large buffers to the operating system as soon as they are free.
 
-    By itself, glibc raises its limit for what is large with each such buffer, and keeps what is
-    below in a heap for each thread. Every slow download then costs 8 MB for good.
+    By default, glibc raises its threshold for large buffers with each one that is freed, and keeps
+    smaller ones in a heap per thread. Every slow download then costs 8 MB permanently.
     """
     with suppress(OSError, AttributeError):  # another C library
         libc = ctypes.CDLL("libc.so.6")

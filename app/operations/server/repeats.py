@@ -1,8 +1,8 @@
-"""The same request on the same connection, answered as before without a thread.
+"""Answer a repeated request on a connection with the last response, without a thread.
 
-Applications that poll ask the same every few seconds, byte for byte, and nearly always nothing has
-changed. The application in front says how to find out whether that is so; then what was parsed
-and written before is not parsed and written again.
+Applications that poll send identical requests every few seconds, and nearly always nothing has
+changed. The view says how to check that. If the response still holds, the request is neither
+parsed nor dispatched again.
 """
 
 import re
@@ -16,7 +16,7 @@ _around_date = re.compile(rb"(?<=\r\nDate: )[^\r]+").split
 
 
 class Repeat:
-    """An answer that was sent on a connection, and what was asked."""
+    """A response that was sent on a connection, and the request."""
 
     __slots__ = ("_after", "_asked", "_before", "_holds")
 
@@ -25,7 +25,7 @@ class Repeat:
         self._before, self._after = _around_date(head)
 
     def answer(self, asked: bytes) -> bytes | None:
-        """The same answer of now, if the same is asked and it still holds."""
+        """The response with the current date, if the request is identical and it still holds."""
         if asked != self._asked or not self._holds():
             return None
         return self._before + _date(int(time.time())) + self._after

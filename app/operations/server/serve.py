@@ -1,4 +1,4 @@
-"""From settings to processes that serve."""
+"""Start the server: bind the sockets, then run the worker processes."""
 
 import errno
 import gc
@@ -26,29 +26,29 @@ REMEDIES = {
     errno.EADDRINUSE: "Stop what listens there, or choose another port with FLAGSTAFF_PORT.",
     errno.EACCES: "Choose a port from 1024 on with FLAGSTAFF_PORT.",
 }
-"""What to do where a socket can't be bound."""
+"""What to do if a socket can't be bound, by error code."""
 
 
 def serve(app: Flask, announce: Callable[[str], object]) -> int:
-    """Migrate the database, then serve until told to stop; gives the exit status.
+    """Migrate the database, then serve until a signal ends it. Return the exit status.
 
-    ``announce`` tells the operator where it listens, where the data is, and the link for the first
+    ``announce`` shows the operator the address, the place of the data, and the link for the first
     Admin.
     """
     settings: Settings = app.config["SETTINGS"]
     return_large_buffers()
     sockets = _bind(settings)  # first: where another server listens, nothing is migrated
-    said = prepare(app)
+    lines = prepare(app)
     for listener in sockets:
         listener.listen(BACKLOG)
     announce(f"Flagstaff listens on {_address(settings)}")
-    for line in said:
+    for line in lines:
         announce(line)
     if not hasattr(os, "fork"):  # Windows
         Worker(app, sockets).run()
         return 0
     metrics: Metrics = app.extensions["flagstaff.metrics"]
-    # A process that writes to a mapped file dies when the disk of the file is full.
+    # The metrics are in mapped files: writing to one kills the process if its disk is full.
     in_memory = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
     with TemporaryDirectory(prefix="flagstaff-", dir=in_memory) as folder:
         metrics.share(folder)

@@ -1,8 +1,8 @@
-"""Waiting for any of thousands of sockets, most of which are idle.
+"""Wait for events on thousands of sockets, most of them idle.
 
-By itself waitress asks each socket before each wait what it waits for. With ten thousand open
-connections that takes longer than all the work there is. On Linux the kernel remembers it here,
-and only sockets on which something happens are asked again.
+waitress itself asks each socket before each wait which events it waits for. With ten thousand open
+connections, that takes longer than all the work there is. With epoll (Linux), the kernel remembers
+it, and only sockets with events are asked again.
 """
 
 import select
@@ -13,22 +13,22 @@ from waitress import wasyncore
 from waitress.channel import HTTPChannel
 
 REVIEW_SECONDS = 1.0
-"""How often all sockets are asked: waitress marks idle ones to be closed without a word."""
+"""How often all sockets are asked: waitress marks idle ones to be closed without an event."""
 
 READ = select.POLLIN | select.POLLPRI if hasattr(select, "poll") else 0
 WRITE = select.POLLOUT if hasattr(select, "poll") else 0
 
 
 class Sockets(dict[int, wasyncore.dispatcher]):
-    """By file descriptor, as waitress fills it. ``changed``: those that came or went."""
+    """Sockets by file descriptor, filled by waitress. ``changed``: added or removed ones."""
 
     def __init__(self) -> None:
         super().__init__()
         self.changed: set[int] = set()
 
-    def __setitem__(self, descriptor: int, one: wasyncore.dispatcher) -> None:
+    def __setitem__(self, descriptor: int, dispatcher: wasyncore.dispatcher) -> None:
         self.changed.add(descriptor)
-        super().__setitem__(descriptor, one)
+        super().__setitem__(descriptor, dispatcher)
 
     def __delitem__(self, descriptor: int) -> None:
         self.changed.add(descriptor)
@@ -36,7 +36,7 @@ class Sockets(dict[int, wasyncore.dispatcher]):
 
 
 class Waiting:
-    """Waits with epoll, and has waitress handle what happens."""
+    """Waits with epoll, and lets waitress handle the events."""
 
     def __init__(self, sockets: Sockets) -> None:
         self._sockets = sockets
@@ -46,16 +46,16 @@ class Waiting:
         self._reviewed_at = 0.0
 
     def once(self, seconds: float) -> None:
-        """Wait at most so long, and handle what has happened on any socket."""
-        self._take_note()
-        for descriptor, what in self._epoll.poll(seconds):
-            one = self._sockets.get(descriptor)
-            if one is not None:
+        """Wait at most so long, and handle the events of all sockets."""
+        self._update()
+        for descriptor, flags in self._epoll.poll(seconds):
+            dispatcher = self._sockets.get(descriptor)
+            if dispatcher is not None:
                 self._active.add(descriptor)
-                wasyncore.readwrite(one, what)
+                wasyncore.readwrite(dispatcher, flags)
 
-    def _take_note(self) -> None:
-        """Tell the kernel what the sockets wait for that may wait for something else now."""
+    def _update(self) -> None:
+        """Register which events to wait for, of sockets for which that may have changed."""
         for descriptor in self._sockets.changed:
             if self._masks.pop(descriptor, 0):
                 with suppress(OSError):  # closed sockets are forgotten by the kernel
@@ -67,11 +67,11 @@ class Waiting:
             self._reviewed_at = now
             self._active.update(self._sockets)
         for descriptor in list(self._active):
-            one = self._sockets.get(descriptor)
-            # Asked first: a thread may end its work on the connection between the two questions.
-            is_idle = one is None or _is_idle(one)
-            if one is not None:
-                self._register(descriptor, _mask(one))
+            dispatcher = self._sockets.get(descriptor)
+            # Before the mask: a thread may end its work on the connection between the two calls.
+            is_idle = dispatcher is None or _is_idle(dispatcher)
+            if dispatcher is not None:
+                self._register(descriptor, _mask(dispatcher))
             if is_idle:
                 self._active.discard(descriptor)
 
@@ -79,7 +79,7 @@ class Waiting:
         before = self._masks.get(descriptor, 0)
         if mask == before:
             return
-        if not mask:  # or the kernel would go on telling that the client has gone
+        if not mask:  # or epoll would report again and again that the client has hung up
             self._epoll.unregister(descriptor)
         elif before:
             self._epoll.modify(descriptor, mask)
@@ -89,7 +89,7 @@ class Waiting:
 
 
 class WaitingByPoll:
-    """The same where there is no epoll: all sockets are asked each time."""
+    """Waits with poll, where there is no epoll: asks all sockets each time."""
 
     def __init__(self, sockets: Sockets) -> None:
         self._sockets = sockets
@@ -100,17 +100,20 @@ class WaitingByPoll:
 
 
 def waiting(sockets: Sockets) -> Waiting | WaitingByPoll:
-    """The best way to wait on this system."""
+    """Use epoll where the system has it."""
     return Waiting(sockets) if hasattr(select, "epoll") else WaitingByPoll(sockets)
 
 
-def _is_idle(one: wasyncore.dispatcher) -> bool:
+def _is_idle(channel: wasyncore.dispatcher) -> bool:
     """Whether it waits for a request, and for nothing else."""
-    return isinstance(one, HTTPChannel) and not (
-        one.requests or one.total_outbufs_len or one.will_close or one.close_when_flushed
+    return isinstance(channel, HTTPChannel) and not (
+        channel.requests
+        or channel.total_outbufs_len
+        or channel.will_close
+        or channel.close_when_flushed
     )
 
 
-def _mask(one: wasyncore.dispatcher) -> int:
-    wants = READ if one.readable() else 0
-    return wants | WRITE if one.writable() and not one.accepting else wants
+def _mask(dispatcher: wasyncore.dispatcher) -> int:
+    reads = READ if dispatcher.readable() else 0
+    return reads | WRITE if dispatcher.writable() and not dispatcher.accepting else reads

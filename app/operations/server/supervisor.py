@@ -1,4 +1,4 @@
-"""The parent of the processes that serve: it starts them, replaces them, and ends them.
+"""The parent process of the workers: it starts, replaces and ends them.
 
 It holds the listening sockets, so connections wait while a process is missing. It has no threads
 and no open database while it forks.
@@ -19,20 +19,20 @@ from app.core.logs import LOGGER
 HANG_SECONDS = 60.0
 """A worker that is silent for longer is replaced."""
 DRAIN_SECONDS = 40.0
-"""How long workers may take to end; longer than they give their own requests."""
+"""How long workers may take to end; longer than the loop gives their requests."""
 READY_SECONDS = 30.0
 FIRST_PAUSE, LONGEST_PAUSE, LONGEST_PAUSE_IF_READY = 0.1, 30.0, 0.5
-"""Before another worker starts: longer each time, but never long if workers do become ready."""
+"""Seconds before another worker starts: doubled each time, but short if the last was ready."""
 HEALTHY_SECONDS = 5.0
 """After a worker that lived so long, another starts immediately."""
 TICK_SECONDS = 1.0
 WATCHED = [
     getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
 ]
-"""What the parent does something about; Windows, where nothing is forked, lacks one of them."""
+"""The signals that the parent handles. Windows, where nothing is forked, has no SIGHUP."""
 
 Work = Callable[[int, int], None]
-"""What a worker does, with the pipes to and from its parent, until it is to end."""
+"""Runs a worker until it is to end; gets the pipes to and from its parent."""
 
 
 @dataclass(slots=True)
@@ -49,8 +49,8 @@ class Supervisor:
     """Keeps ``number`` workers running until SIGTERM or SIGINT; SIGHUP replaces them all.
 
     ``work`` runs in each forked worker. It writes to its first pipe when it is ready, and then at
-    least every few seconds. Its second pipe is closed when the parent is gone. ``on_end`` is given
-    the process id of each worker that has ended.
+    least every few seconds. Its second pipe is closed when the parent is gone. ``on_end`` gets the
+    process id of each worker that has ended.
     """
 
     def __init__(
@@ -102,8 +102,8 @@ class Supervisor:
 
     def _start(self) -> int:
         pipe, pipe_end = os.pipe()
-        # A new worker still has the handlers of its parent: what it is sent waits until it has its
-        # own. Otherwise it would never hear that it is to end.
+        # A new worker still has its parent's handlers. Signals wait until it has its own, or it
+        # would miss the one that ends it.
         signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
         pid = os.fork()
         if pid == 0:
@@ -126,7 +126,7 @@ class Supervisor:
                 os.close(other.pipe)
             self._work(pipe_end, self._life)
             status = 0
-        except BaseException:  # noqa: BLE001 - this process ends here, whatever it was
+        except BaseException:  # noqa: BLE001 - this process ends here in any case
             LOGGER.exception("a worker failed")
         finally:
             with suppress(OSError, ValueError):
@@ -135,7 +135,7 @@ class Supervisor:
             os._exit(status)
 
     def _listen(self, wake: int) -> None:
-        """Hear workers, or wait a moment."""
+        """Read the heartbeats of workers, or wait for TICK_SECONDS."""
         pipes = {worker.pipe: worker for worker in self._workers.values()}
         readable, _, _ = select.select([wake, *pipes], [], [], TICK_SECONDS)
         for pipe in readable:
@@ -183,11 +183,11 @@ class Supervisor:
                 limit = HANG_SECONDS + DRAIN_SECONDS
             if now - worker.heard > limit:
                 LOGGER.error("worker %s did not answer for %.0f s", worker.pid, limit)
-                worker.heard = now
+                worker.heard = now  # so that it is killed once, not in every pass
                 os.kill(worker.pid, signal.SIGKILL)
 
     def _replace_next(self) -> None:
-        """Start one worker, and when it is ready end an old one; then the next."""
+        """Start a worker, and once it is ready end an old one; one after the other."""
         if self._replacement is not None:
             new = self._workers[self._replacement]
             if not new.is_ready:

@@ -1,8 +1,8 @@
-"""The threads of one process: one is busy, the others are spares for when it takes long.
+"""The threads of one process: one is busy, the others are spares for slow requests.
 
-Threads that compete for the interpreter lock spend most of their time handing it over. So a
-second thread starts only when the first has been at its request for longer than ``SLOW``: it
-waits for the database, hashes a password, or writes a large export.
+Threads that compete for the GIL spend most of their time handing it over. So a second thread takes
+a request only when the first has worked on its own for longer than ``SLOW``: it waits for the
+database, hashes a password, or writes a large export.
 """
 
 import threading
@@ -16,7 +16,7 @@ from waitress.channel import HTTPChannel
 from app.core.logs import LOGGER
 
 SLOW = 0.005
-"""Seconds after which a request no longer keeps a spare from taking the next one."""
+"""Seconds after which a spare may take the next request."""
 
 IsChange = Callable[[HTTPChannel], bool]
 
@@ -24,8 +24,8 @@ IsChange = Callable[[HTTPChannel], bool]
 class Queue:
     """First come, first served, except that changes never get the last of several threads.
 
-    Changes wait for each other at the database; reads don't have to wait for them. True when
-    there is a request that may be taken now.
+    Changes wait for each other at the database; reads need not wait for them. A queue is true
+    if it has a request that may be taken now.
     """
 
     def __init__(self, threads: int, is_change: IsChange) -> None:
@@ -46,7 +46,7 @@ class Queue:
         line.append((next(self._numbers), channel))
 
     def take(self) -> tuple[HTTPChannel, bool]:
-        """The next connection to serve, and whether its request is a change: then end it."""
+        """The next connection, and whether its request is a change: then call ``end_change``."""
         changes = self._changes if self._free_for_changes else ()
         if changes and (not self._others or changes[0][0] < self._others[0][0]):
             self._free_for_changes -= 1
@@ -58,9 +58,9 @@ class Queue:
 
 
 class Dispatcher:
-    """Gives requests to threads; in the place of waitress's own, with what it calls of that.
+    """Gives requests to threads. Replaces waitress's dispatcher, with the methods it calls.
 
-    ``at_once``: how many requests are started at a time, as long as none of them is slow.
+    ``at_once``: how many requests run at a time, as long as none of them is slow.
     """
 
     def __init__(self, threads: int, at_once: int, is_change: IsChange) -> None:
@@ -71,7 +71,7 @@ class Dispatcher:
         self._since: dict[int, float] = {}
         """When each busy thread took its request, by the thread's number."""
         self._is_watched = False
-        """Whether a spare waits for the moment from which it may take the next request."""
+        """Whether a spare is waiting for the time when it may take the next request."""
         self._is_stopping = False
         self._threads = [
             threading.Thread(target=self._work, args=(number,), daemon=True)
@@ -82,7 +82,7 @@ class Dispatcher:
 
     @property
     def active_count(self) -> int:
-        """How many threads are at a request."""
+        """How many threads work on a request."""
         return len(self._since)
 
     def add_task(self, channel: HTTPChannel) -> None:
@@ -92,7 +92,7 @@ class Dispatcher:
                 self._wake.notify()
 
     def shutdown(self) -> None:
-        """Let the threads end once they have ended their requests; nothing more is taken."""
+        """Let each thread end after its request; queued requests are dropped."""
         with self._lock:
             self._is_stopping = True
             self._wake.notify_all()
@@ -106,10 +106,10 @@ class Dispatcher:
                 channel, is_change = self.queue.take()
                 self._since[number] = time.monotonic()
                 if self.queue and not self._is_watched:
-                    self._wake.notify()  # a spare, to watch whether this takes long
+                    self._wake.notify()  # a spare, to take the next one if this is slow
             try:
                 channel.service()
-            except Exception:  # noqa: BLE001 - the thread goes on with the next request
+            except Exception:  # noqa: BLE001 - the thread continues with the next request
                 LOGGER.exception("a request failed below the application")
             if is_change:
                 with self._lock:
@@ -133,7 +133,7 @@ class Dispatcher:
         return False
 
     def _seconds_until_free(self) -> float:
-        """Until a thread may take a request: at once, or when one of the busy ones is slow."""
+        """Until a thread may take a request: 0, or until one of the busy threads is slow."""
         now = time.monotonic()
         ends = sorted(since + SLOW - now for since in self._since.values() if since + SLOW > now)
         return ends[-self._at_once] if len(ends) >= self._at_once else 0.0

@@ -1,4 +1,4 @@
-"""Sending the messages to webhooks, beside the requests and the chores."""
+"""Send messages to webhooks in the background."""
 
 import threading
 import time
@@ -17,19 +17,19 @@ from app.delivery.webhooks.outbox import Task
 from app.delivery.webhooks.sending import SECONDS, DeliveryOutcome
 
 PAUSE_SECONDS = 1.0
-"""How often it looks whether there is something to send."""
+"""How often to check for messages to send."""
 FAULT_SECONDS = 10.0
-"""How long it waits when the database doesn't answer, unless its leases would end before."""
+"""How long to wait after an error, unless messages are being sent, whose leases would end."""
 AT_ONCE = 4
-"""Receivers that a process sends to at the same time."""
+"""Most receivers that a process sends to at a time."""
 
 Sending = dict[Future[DeliveryOutcome], Task]
 
 
 class Sender:
-    """Sends while the block lasts, and at its end waits for what is being sent.
+    """Sends during the block; at its end, waits for messages that are being sent.
 
-    One thread talks to the database; a few others wait for receivers, without a transaction.
+    One thread uses the database; a few others wait for receivers, without a transaction.
     """
 
     def __init__(self, app: Flask, note: Callable[[str], object]) -> None:
@@ -61,17 +61,17 @@ class Sender:
             sending: Sending = {}
             while sending or not self._end.is_set():
                 try:
-                    self._look(senders, sending)
+                    self._send_due(senders, sending)
                     self._settle(senders, sending)
-                except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
+                except Exception as error:  # noqa: BLE001 - every error leads to a retry
                     LOGGER.warning("sending webhooks failed: %s", reason(error))
                     if self._end.wait(PAUSE_SECONDS if sending else FAULT_SECONDS):
-                        return  # another process sends again
+                        return  # another process retries
                 if not sending:
                     self._end.wait(PAUSE_SECONDS)
 
-    def _look(self, senders: ThreadPoolExecutor, sending: Sending) -> None:
-        """Once a second, keep the webhooks that this process sends for, and take what is due."""
+    def _send_due(self, senders: ThreadPoolExecutor, sending: Sending) -> None:
+        """Once a second, renew the leases on busy webhooks, and send due messages of others."""
         if time.monotonic() < self._not_before:
             return
         self._not_before = time.monotonic() + PAUSE_SECONDS
@@ -87,7 +87,7 @@ class Sender:
                     self._submit(senders, sending, task)
 
     def _settle(self, senders: ThreadPoolExecutor, sending: Sending) -> None:
-        """Note what was sent within the next second, and go on with what comes after it."""
+        """Record what is sent within a second, and send the next message of those webhooks."""
         if not sending:
             return
         done, _ = wait(sending, PAUSE_SECONDS, "FIRST_COMPLETED")
@@ -97,7 +97,7 @@ class Sender:
             settle = partial(outbox.settle, task, outcome, more=more)
             with self._app.app_context():
                 following = transact(settle, writes=True)
-            del sending[future]  # not before it is noted
+            del sending[future]  # only once it is recorded, so that its lease is renewed until then
             self._note("failed" if outcome.error else "delivered")
             self._submit(senders, sending, following)
 

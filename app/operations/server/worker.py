@@ -1,4 +1,4 @@
-"""One process that serves: waitress on sockets that are listening already."""
+"""A worker process: runs waitress on sockets that listen already."""
 
 import json
 import os
@@ -39,15 +39,15 @@ from app.web.routes import reading_posts
 
 MAX_CONNECTIONS = 12_000
 OTHER_FILES = 128
-"""What is open besides connections: the database, the log, large uploads and answers."""
+"""File descriptors besides connections: the database, the log, large uploads and responses."""
 MAX_HEADER_BYTES = 16_384
 NO_WATERMARK = sys.maxsize
-"""A thread never waits for a client to take an answer: what waits is in a file."""
+"""A thread never waits for a client to take a response, which waits in a file."""
 HEARTBEAT_SECONDS = 1.0
 SWITCH_SECONDS = 0.001
-"""How long a thread that computes may keep the others waiting for the interpreter."""
+"""How long a computing thread may hold the GIL while others wait."""
 MAX_SPOOLED = 2_000_000_000
-"""Bytes of answers that clients have not taken yet, over all processes."""
+"""Most bytes of responses that wait for clients, over all processes."""
 STATM = Path("/proc/self/statm")
 
 
@@ -66,9 +66,9 @@ class Worker:
         _ServerRefusal.headers = headers(settings)
         Channel.error_task_class = _ServerRefusal
         BaseWSGIServer.channel_class = Channel
-        tempfile.tempdir = str(settings.home)  # not where the system may keep files in memory
+        tempfile.tempdir = str(settings.home)  # not /tmp, which may be in memory
         with app.app_context():
-            at_once = 1 if has_one_writer() else 2  # who waits for PostgreSQL needs no interpreter
+            at_once = 1 if has_one_writer() else 2  # one can wait for PostgreSQL without the GIL
         self._dispatcher = Dispatcher(settings.threads, at_once, _changes(app, settings))
         open_sockets = Sockets()
         server = waitress.create_server(
@@ -97,8 +97,8 @@ class Worker:
             db.engine.dispose()
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
-        # Service managers signal the parent and its workers at once, and the parent tells them
-        # again. If it hears a second signal itself, it kills them.
+        # Service managers signal the parent and its workers at once, and the parent signals them
+        # again: ignore that. A second signal to the parent makes it kill them.
         alone = self._heart is None
         signal.signal(number, (lambda *_: os._exit(1)) if alone else signal.SIG_IGN)
         self._loop.end()
@@ -122,13 +122,13 @@ class Worker:
 
 
 def _most_spooled(settings: Settings) -> int:
-    """The share of one process in half the room on the disk, in bytes."""
+    """Bytes of responses that this process may keep: its share of half the free disk."""
     room = shutil.disk_usage(settings.home).free // 2
     return min(room, MAX_SPOOLED) // settings.processes
 
 
 class _EndOfParent(wasyncore.file_dispatcher):  # type: ignore[misc] # untyped
-    """Ends the loop when the parent is gone, and with it the other end of this pipe."""
+    """Ends the loop when the parent is gone, which closes the other end of this pipe."""
 
     def __init__(self, life: int, end: Callable[[], None], sockets: object) -> None:
         super().__init__(life, map=sockets)
@@ -141,11 +141,11 @@ class _EndOfParent(wasyncore.file_dispatcher):  # type: ignore[misc] # untyped
         self._end()
         self.close()
 
-    handle_read = handle_close  # how some systems say it
+    handle_read = handle_close  # some systems report the closed pipe so
 
 
 class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped
-    """What waitress refuses before the application sees it, in the form of all other refusals."""
+    """An error of waitress, before the application sees the request, as JSON like all others."""
 
     headers: ClassVar[dict[str, str]]
 
@@ -220,7 +220,7 @@ def _options(app: Flask, settings: Settings) -> dict[str, object]:
 
 
 def _most_connections() -> int:
-    """As many as the system lets one process have; more than it does at first, if it may."""
+    """As many as the limit of open files allows, which is raised up to the hard limit."""
     wanted = MAX_CONNECTIONS + OTHER_FILES
     try:
         import resource  # noqa: PLC0415 - not on Windows

@@ -41,7 +41,7 @@ UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError),  # of the archive
     *(AttributeError, KeyError, TypeError, ValueError),  # of the manifest
 )
-"""What reading a file raises that is not a backup."""
+"""What reading a file may raise that is not a backup."""
 REPLACED_SUFFIX = ".before-restore"
 
 
@@ -164,9 +164,9 @@ def _pack(folder: Path, manifest: Manifest, file: Path) -> str:
             archive.write(folder / name, name)
     with packed.open("rb") as written:
         os.fsync(written.fileno())
-    _manifest(packed)
+    _manifest(packed)  # reads every file back and checks it
     sha256 = _sha256(packed)
-    _refuse_to_replace(file)
+    _refuse_to_replace(file)  # again, because packing takes long
     packed.rename(file)
     return sha256
 
@@ -180,7 +180,7 @@ def _manifest(file: Path) -> Manifest:
     """The manifest of a backup, after checking every file in it.
 
     Raises:
-        OperationFailed: when a file is missing or damaged.
+        OperationFailed: if a file is missing or damaged.
 
     """
     try:
@@ -234,7 +234,7 @@ def _refuse_unless_same(manifest: Manifest, found: dict[str, TableDigest] | None
 
 
 def _replace_home_files(folder: Path, home: Path) -> None:
-    """Replace the instance's own files; those that were there before get a suffix."""
+    """Replace the files of the home folder. Existing ones are renamed with a suffix."""
     for name in HOME_FILES:
         target = home / name
         if target.exists():
@@ -244,8 +244,8 @@ def _replace_home_files(folder: Path, home: Path) -> None:
 
 
 def _sha256(file: Path) -> str:
-    with file.open("rb") as found:
-        return file_digest(found, "sha256").hexdigest()
+    with file.open("rb") as source:
+        return file_digest(source, "sha256").hexdigest()
 
 
 def _json(value: Any) -> str:

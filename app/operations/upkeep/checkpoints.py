@@ -1,7 +1,7 @@
-"""Where the event log ends, written down outside the database.
+"""Checkpoints: where the event log ends, recorded in a file outside the database.
 
-Each line of the file has the id and the digest of the last event, or of the last event that was
-removed by pruning, and a digest of all lines up to itself. Lines of older versions have none.
+Each line has the id and the digest of the last event, or of the last event that was pruned, and as
+``link`` a digest of all lines up to itself. Lines of older versions have no link.
 """
 
 import json
@@ -29,7 +29,7 @@ HEADS = "event_heads.jsonl"
 MOST_TIME = timedelta(seconds=60)
 MOST_EVENTS = 1_000
 TAIL_BYTES = 4_096
-"""Longer than several lines."""
+"""How much of the file's end to read for its last line; several lines fit."""
 START = bytes(32)
 
 Line = dict[str, Any]
@@ -41,9 +41,9 @@ class UnreadableHeads(OperationFailed):
 
 @dataclass(slots=True)
 class HeadFile:
-    """What the file says. ``prunings``: None where only older versions wrote it.
+    """Content of the file. ``prunings``: None if only older versions wrote it.
 
-    ``problems``: lines that do not follow those before them. ``link``: the digest of all lines.
+    ``problems``: lines whose link doesn't match the lines before. ``link``: digest of all lines.
     """
 
     heads: list[Head] = field(default_factory=list)
@@ -54,12 +54,12 @@ class HeadFile:
 
     @property
     def last_id(self) -> int:
-        """The last event that is written down; 0 for none."""
+        """Id of the last event in the file; 0 for none."""
         return max((id for id, _ in self.heads), default=0)
 
 
 def write_down_if_due(home: Path) -> None:
-    """Write down where the log ends, at most once a minute or every 1,000 events.
+    """Add a checkpoint if the last one is a minute or 1,000 events old.
 
     Cheap enough to call every second, from every process.
     """
@@ -70,14 +70,14 @@ def write_down_if_due(home: Path) -> None:
 
 
 def write_down(home: Path) -> None:
-    """Write down where the log ends, unless the last line says so already."""
+    """Add a checkpoint, unless the last line equals it."""
     with locked(_lock_of(home)), unit_of_work(writes=False):
         end = events.end()
         found = _read_end(home)
         if found.last is not None and _is_of(found.last, end):
             return
         line: Line = {"id": end.last_id, "digest": end.digest.hex()}
-        if found.prunings is None:  # the first line of this kind takes the beginning as it is
+        if found.prunings is None:  # the first line with a link accepts earlier prunings
             line["pruned"] = {"through": end.pruned_to, "digest": end.pruned_digest.hex()}
         _append(home / HEADS, found.link, line)
         if end.last_id:
@@ -85,9 +85,9 @@ def write_down(home: Path) -> None:
 
 
 def write_down_pruning(home: Path, pruning: Pruning) -> None:
-    """Write down that the beginning of the log was removed, before that is committed.
+    """Record a pruning in the file. Call this before the pruning is committed.
 
-    Not where no file is: the first line will take the beginning as it is then.
+    If there is no file, do nothing: its first line will accept earlier prunings.
     """
     with locked(_lock_of(home)):
         if (home / HEADS).exists():
@@ -96,10 +96,10 @@ def write_down_pruning(home: Path, pruning: Pruning) -> None:
 
 
 def verify(home: Path, heads: Sequence[Head] = ()) -> tuple[Verdict, HeadFile]:
-    """Check the whole log, and compare it with the file, and with ``heads`` from elsewhere.
+    """Check the whole log, and compare it with the file and with ``heads`` kept elsewhere.
 
     Raises:
-        UnreadableHeads: when the file can't be read.
+        UnreadableHeads: if the file can't be read.
 
     """
     file = read(home)
@@ -111,10 +111,10 @@ def verify(home: Path, heads: Sequence[Head] = ()) -> tuple[Verdict, HeadFile]:
 
 
 def read(home: Path) -> HeadFile:
-    """Read the whole file; an empty one where there is none.
+    """Read the whole file; a missing file counts as empty.
 
     Raises:
-        UnreadableHeads: when it, or a line of it, can't be read.
+        UnreadableHeads: if it, or a line of it, can't be read.
 
     """
     file = home / HEADS
@@ -131,41 +131,41 @@ def read(home: Path) -> HeadFile:
                 f"Line {number} of {file} can't be read: {raw[:40]!r}. Find out who changed it. "
                 "Moving the file away starts a new one, which proves nothing about older events."
             )
-        _take(found, line, raw, number)
+        _add_line(found, line, raw, number)
     return found
 
 
 def has_served(settings: Settings) -> bool:
-    """Whether an instance was ever served from this folder: then it has the file."""
+    """Whether an instance was ever served from this folder, and so left the file there."""
     return (settings.home / HEADS).exists()
 
 
-def _take(found: HeadFile, line: Line, raw: str, number: int) -> None:
-    link = _link(found.link, line, raw)
+def _add_line(file: HeadFile, line: Line, raw: str, number: int) -> None:
+    link = _link(file.link, line, raw)
     given = line.get("link")
     if given is not None and given != link.hex():
-        found.problems.append(
+        file.problems.append(
             f"Line {number} of {HEADS} does not follow the lines before it: "
             "one was changed, removed or added."
         )
-        link = bytes.fromhex(given)
-    found.link, found.last = link, line
+        link = bytes.fromhex(given)  # go on from it, so that one change is reported once
+    file.link, file.last = link, line
     if line.get("id"):
-        found.heads.append((line["id"], bytes.fromhex(line["digest"])))
+        file.heads.append((line["id"], bytes.fromhex(line["digest"])))
     if given is not None:
-        found.prunings = found.prunings or set()
-    if "pruned" in line and found.prunings is not None:
+        file.prunings = file.prunings or set()
+    if "pruned" in line and file.prunings is not None:
         removed = line["pruned"]
-        found.prunings.add((removed["through"], bytes.fromhex(removed["digest"])))
+        file.prunings.add((removed["through"], bytes.fromhex(removed["digest"])))
 
 
 def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers, but none that was cut off, as when the disk was full."""
+    """Numbered lines, without those that were cut off because the disk was full."""
     return ((n, line) for n, line in enumerate(text.splitlines(), 1) if line.endswith("}"))
 
 
 def _parsed(raw: str) -> Line | None:
-    """What the line says; None where that is nothing that was written here."""
+    """The parsed line; None if it has not the form of a line that Flagstaff writes."""
     try:
         line = json.loads(raw)
         for part in (line, line.get("pruned", {})):
@@ -179,7 +179,7 @@ def _parsed(raw: str) -> Line | None:
 
 
 def _link(before: bytes, line: Line, raw: str) -> bytes:
-    """The digest of this line and those before; of an older version's line as it is written."""
+    """Digest of this line and those before; lines without a link are taken as raw text."""
     facts = {name: value for name, value in line.items() if name != "link"}
     text = _text(facts) if "link" in line else raw
     return sha256(before + text.encode()).digest()
@@ -207,19 +207,21 @@ def _is_due(last: Line | None, end: End) -> bool:
         return True
     if _is_of(last, end):
         return False
-    since = abs(utcnow() - datetime.fromisoformat(last["at"]))  # clocks may be set back
+    since = abs(
+        utcnow() - datetime.fromisoformat(last["at"])
+    )  # absolute: the clock may have been set back
     return since >= MOST_TIME or end.last_id - last.get("id", 0) >= MOST_EVENTS
 
 
 def _is_of(line: Line, end: End) -> bool:
-    """Whether a line of this version says that the log ends there."""
+    """Whether a line with a link says that the log ends there."""
     return (line.get("id"), line.get("digest")) == (end.last_id, end.digest.hex()) and (
         "link" in line
     )
 
 
 def _read_end(home: Path) -> HeadFile:
-    """What appending needs to know: by the last line if it has a link, else by the whole file."""
+    """State of the file for appending: from its last line if that has a link, else from all."""
     last = _last_line(home / HEADS)
     if last is None or "link" not in last:
         return read(home)
@@ -227,7 +229,7 @@ def _read_end(home: Path) -> HeadFile:
 
 
 def _last_line(file: Path) -> Line | None:
-    """The last whole line; None where there is none, or it can't be read."""
+    """The last complete line; None if there is none, or it can't be read."""
     if not file.exists():
         return None
     with file.open("rb") as source:

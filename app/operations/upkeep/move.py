@@ -1,4 +1,4 @@
-"""Moving an instance into another database: copy, compare, and only then commit."""
+"""Move an instance into another database: copy, compare, and only then commit."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,12 +18,12 @@ from app.operations.upkeep.table_digests import TableDigest, differing_tables, d
 
 
 def move(source: sa.Engine, target: sa.Engine, progress: Progress) -> dict[str, TableDigest]:
-    """Copy everything into an empty database and commit the copy if it is the same.
+    """Copy everything into an empty database, and commit the copy if the digests match.
 
     Until then ``source`` is locked against changes; nothing in it is deleted.
 
     Raises:
-        OperationFailed: when the copy was not made.
+        OperationFailed: if the copy was not committed.
 
     """
     if not migrations.is_current(source):
@@ -62,7 +62,7 @@ def _refuse_unless_empty(new: sa.Connection) -> None:
 
 
 def _lock_against_writes(old: sa.Connection) -> None:
-    """Lock PostgreSQL's tables; on SQLite, BEGIN IMMEDIATE has done so."""
+    """Lock PostgreSQL's tables; SQLite is locked since BEGIN IMMEDIATE."""
     if old.dialect.name == "postgresql":
         names = ", ".join(table.name for table in _tables())
         old.exec_driver_sql(f"LOCK TABLE {names} IN SHARE MODE")
@@ -77,18 +77,18 @@ def _copy(old: sa.Connection, new: sa.Connection, progress: Progress) -> None:
     for table, number in numbers.items():
         with progress(f"{table.name} {number:,}", number) as advance:
             query = sa.select(table).execution_options(yield_per=CHUNK)
-            later = dict.fromkeys(_references_to_itself(table))
+            # References within a table may point to rows that come later, so they are copied last.
+            later = {
+                column.name: None
+                for column in table.c
+                if any(key.column.table is table for key in column.foreign_keys)
+            }
             for rows in old.execute(query).partitions():
                 new.execute(sa.insert(table), [row._asdict() | later for row in rows])
                 advance(len(rows))
         for name in later:
             _copy_references(old, new, table, table.c[name])
         _continue_ids(old, new, table)
-
-
-def _references_to_itself(table: sa.Table) -> list[str]:
-    """The columns that refer to rows of the same table, which may come after their own."""
-    return [c.name for c in table.c if any(key.column.table is table for key in c.foreign_keys)]
 
 
 def _copy_references(
@@ -109,7 +109,7 @@ def _refuse_unless_same(moved: dict[str, TableDigest], found: dict[str, TableDig
 
 
 def _record(source: sa.Engine, new: sa.Connection, moved: dict[str, TableDigest]) -> None:
-    """Record in the new database where it came from."""
+    """Record the move as an event in the new database."""
     url = source.url.set(drivername=source.url.get_backend_name())
     data = {
         "from": url.render_as_string(),
@@ -120,7 +120,7 @@ def _record(source: sa.Engine, new: sa.Connection, moved: dict[str, TableDigest]
 
 
 def _continue_ids(old: sa.Connection, new: sa.Connection, table: sa.Table) -> None:
-    """Continue the ids where the old database ended, so that none is used again."""
+    """Set the sequence to the last id of the old database, so that no id is used again."""
     if not table.dialect_options["sqlite"]["autoincrement"]:
         return
     last = _last_id(old, table)
@@ -149,5 +149,5 @@ def _sequence(table: sa.Table) -> sa.ColumnElement[Any]:
 
 
 def _tables() -> list[sa.Table]:
-    """All tables, each after those it refers to. Not at import: there are more models by now."""
+    """All tables, each after those it references. Not a constant: models are imported later."""
     return Model.metadata.sorted_tables

@@ -1,4 +1,4 @@
-"""What a long operation reports: its progress, and why it failed."""
+"""Progress and errors of long operations."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

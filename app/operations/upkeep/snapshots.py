@@ -1,4 +1,4 @@
-"""Copying a database into a file while others write to it, and loading it into an empty one."""
+"""Copy a database into a file while others write to it, and load it into an empty one."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ from app.operations.upkeep.table_digests import TableDigest, digest_tables
 
 
 class Snapshots(Protocol):
-    """What differs between SQLite and PostgreSQL."""
+    """Copying a database, which SQLite and PostgreSQL do differently."""
 
     file_name: str
 
@@ -25,7 +25,7 @@ class Snapshots(Protocol):
         """Write a consistent copy to ``file``. Returns the digests of its tables."""
 
     def check(self, file: Path, progress: Progress) -> dict[str, TableDigest] | None:
-        """Check the file. Returns its digests, None if only a restored database has them."""
+        """Check the file. Returns its digests; None if they need a restored database."""
 
     def load(self, url: sa.URL, file: Path, progress: Progress) -> dict[str, TableDigest]:
         """Load ``file`` into an empty database. Returns the digests of its tables."""
@@ -57,7 +57,7 @@ class _Sqlite:
                 connection.execute("PRAGMA journal_mode = WAL")  # as migrations.prepare does
             with partial.open("rb") as copied:
                 os.fsync(copied.fileno())
-            partial.replace(target)
+            partial.replace(target)  # atomic: a crash leaves no half of a database
         finally:
             partial.unlink(missing_ok=True)
         return found
@@ -71,9 +71,9 @@ class _Postgresql:
     def save(self, engine: sa.Engine, file: Path, progress: Progress) -> dict[str, TableDigest]:
         with engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection:
             lift_time_limits(connection)
-            moment = connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
+            snapshot = connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
             options = ("--format=custom", "--no-owner", "--no-privileges")
-            _run(engine.url, "pg_dump", *options, f"--snapshot={moment}", f"--file={file}")
+            _run(engine.url, "pg_dump", *options, f"--snapshot={snapshot}", f"--file={file}")
             return digest_tables(connection, progress)
 
     def check(self, file: Path, progress: Progress) -> None:  # noqa: ARG002 - the protocol has it

@@ -2,7 +2,7 @@
 
 import json
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -13,7 +13,7 @@ REVISION = "alembic_version"
 
 
 class TableDigest(NamedTuple):
-    """The number of a table's rows and their digest, 64 hex digits, whatever their order."""
+    """Number of a table's rows and a digest (64 hex digits) that ignores their order."""
 
     rows: int
     digest: str
@@ -22,12 +22,12 @@ class TableDigest(NamedTuple):
 def digest_tables(connection: sa.Connection, progress: Progress = silent) -> dict[str, TableDigest]:
     """The digest of every table by name, except the one with the schema revision.
 
-    Reads the tables from the database, so it works for any revision. The same content has the same
-    digest on SQLite and PostgreSQL.
+    Reflects the tables from the database, so it works for any revision. Equal content has equal
+    digests on SQLite and PostgreSQL.
     """
-    found = sa.MetaData()
-    found.reflect(connection)
-    tables = (table for table in found.sorted_tables if table.name != REVISION)
+    schema = sa.MetaData()
+    schema.reflect(connection)
+    tables = (table for table in schema.sorted_tables if table.name != REVISION)
     return {table.name: _digest_table(connection, table, progress) for table in tables}
 
 
@@ -47,14 +47,9 @@ def _digest_table(connection: sa.Connection, table: sa.Table, progress: Progress
     total = 0
     with progress(f"{table.name} {count:,}", count) as advance:
         for rows in connection.execute(query).partitions():
-            total = _add_rows(total, rows)
+            for row in rows:
+                text = json.dumps(tuple(row), sort_keys=True, default=repr)
+                # Unlike a hash of all rows, the sum of their digests ignores the order.
+                total += int.from_bytes(sha256(text.encode()).digest())
             advance(len(rows))
-    return TableDigest(count, f"{total:064x}")
-
-
-def _add_rows(total: int, rows: Any) -> int:
-    """Add up the rows' digests; unlike a hash, a sum does not depend on their order."""
-    for row in rows:
-        text = json.dumps(tuple(row), sort_keys=True, default=repr)
-        total += int.from_bytes(sha256(text.encode()).digest())
-    return total % 2**256
+    return TableDigest(count, f"{total % 2**256:064x}")

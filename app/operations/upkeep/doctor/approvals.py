@@ -1,4 +1,4 @@
-"""Environments in which a change can never get the approvals that it needs."""
+"""Environments where too few people can approve changes."""
 
 from collections.abc import Iterator
 

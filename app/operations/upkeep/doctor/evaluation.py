@@ -1,4 +1,4 @@
-"""The engine: whether it can evaluate what is delivered."""
+"""Whether the engine can evaluate all features."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -12,7 +12,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check ``says`` and, unless all is fine, the ``remedy``."""
+    """Result of a check, in words; ``remedy`` is empty if all is fine."""
 
     about: str
     state: Severity

@@ -1,4 +1,4 @@
-"""The database: its state, and problems of what is in it."""
+"""The database: its state, and problems of its content."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -36,7 +36,7 @@ RESTORE = (
 
 
 def check_database(settings: Settings) -> Iterator[Finding]:
-    """Check that it answers and is intact; with the right schema, also its content."""
+    """Check that the database answers and is intact; with the right schema, also its content."""
     about = "database"
     address = db.engine.url.render_as_string()
     try:
@@ -143,7 +143,7 @@ def _clock_problems(now: datetime) -> Iterator[Finding]:
 
 
 def check_event_log(settings: Settings) -> Iterator[Finding]:
-    """Check its recorded end, which is quick; ``flagstaff events verify`` checks every event."""
+    """Check the last checkpoint, which is quick; ``flagstaff events verify`` checks all events."""
     about = "event log"
     try:
         file = checkpoints.read(settings.home)
@@ -229,7 +229,7 @@ CHECKS = (
     check_approvals,
     check_webhooks,
 )
-"""Those that need the right schema."""
+"""The checks that need the right schema."""
 
 
 def _contents(settings: Settings) -> Iterator[Finding]:

@@ -57,13 +57,13 @@ def check_disk(settings: Settings) -> Iterator[Finding]:
 
 
 def _access(path: Path, owner: int) -> Finding | None:
-    """What is wrong with a path's owner or mode; ``owner`` is the owner of the home folder."""
-    found = path.stat()
-    mode = stat.S_IMODE(found.st_mode)
-    if found.st_uid != owner:
+    """The problem of a path's owner or mode, if any. ``owner``: that of the home folder."""
+    status = path.stat()
+    mode = stat.S_IMODE(status.st_mode)
+    if status.st_uid != owner:
         return wrong(
             "files",
-            f"{path} belongs to user id {found.st_uid}, not to the owner of the folder.",
+            f"{path} belongs to user id {status.st_uid}, not to the owner of the folder.",
             f"chown {owner} {quote(str(path))}, and run commands as the user who runs the server.",
         )
     if mode & OTHERS:
@@ -92,10 +92,11 @@ def _private_files(settings: Settings) -> Iterator[Path]:
 
 
 def _file_system(path: Path) -> str:
-    """The type of its file system on Linux, empty elsewhere."""
+    """The type of the path's file system on Linux; empty on other systems."""
     mounts = Path("/proc/mounts")
     if not mounts.exists():
         return ""
-    found = (line.split()[1:3] for line in mounts.read_text().splitlines())
-    at = {Path(place.replace("\\040", " ")): kind for place, kind in found}
+    mounted = (line.split()[1:3] for line in mounts.read_text().splitlines())
+    # /proc/mounts writes a space as \040.
+    at = {Path(place.replace("\\040", " ")): kind for place, kind in mounted}
     return next((at[place] for place in (path, *path.parents) if place in at), "")

@@ -15,13 +15,13 @@ from app.operations.upkeep.doctor.findings import Finding, fine, warning, wrong
 ABOUT = "proxy"
 SECONDS = 30
 FORGED_USER = "flagstaff-doctor"
-"""A user that no proxy signed in."""
+"""A user that no proxy signs in. If it arrives, the proxy passes on what clients send."""
 FORGED = "203.0.113.7"
-"""An address no client has (RFC 5737); seen as the client's, it was believed unchecked."""
+"""An address no client has (RFC 5737). If it arrives, the proxy passes on what clients send."""
 
 
 def check_proxy(url: str, settings: Settings, key: str) -> Iterator[Finding]:
-    """Send requests through the proxy and compare them with what arrives."""
+    """Send requests through the proxy and check how they arrive."""
     url = url.rstrip("/")
     expected = settings.address("")
     if url != expected:

@@ -12,7 +12,7 @@ ABOUT = "sign-on"
 
 
 def check_sign_on(settings: Settings) -> Iterator[Finding]:
-    """Ask the provider what people would depend on. No one is signed in."""
+    """Check the provider and the proxy, without signing anyone in."""
     if settings.has_provider:
         for check in checks.of_provider(Provider(settings)):
             yield (
