@@ -25,7 +25,7 @@ ALL = "/projects/<key:project_id>/access-reviews"
 
 @bp.app_template_global()
 def last_access_review(project_id: str) -> AccessReview | None:
-    """For the page of the members."""
+    """The latest review, for the page of the members."""
     return service.last(project_id)
 
 
@@ -79,7 +79,7 @@ def index(project_id: str) -> ResponseReturnValue:
 
 @bp.get(f"{ALL}/<id:review_id>", needs=NEEDS)
 def show(project_id: str, review_id: int) -> ResponseReturnValue:
-    """The sheet of a review, to print; or as a file."""
+    """Show a review as a sheet to print, or export it."""
     overview = projects.overview(current_actor, project_id)
     review = service.get(project_id, review_id)
     if exports.wanted():

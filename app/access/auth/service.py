@@ -1,4 +1,4 @@
-"""Signing in with a password: throttled before hashing, and alike for unknown names."""
+"""Sign-in with a password: throttled before hashing, with equal work for unknown names."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -75,8 +75,8 @@ def sign_in(
 ) -> SignInResult | PendingSecondFactor | None:
     """Start a session if the name (or e-mail) and password are correct, else return None.
 
-    With two-step sign-in on, ``finish`` starts the session. Where only some may use a password,
-    that of all others is never correct.
+    With two-step sign-in on, ``finish`` starts the session. If only break-glass Admins may use a
+    password, the passwords of all others count as wrong.
 
     Uses two units of work, so that no one waits for the database while a password is hashed.
 
@@ -99,7 +99,7 @@ def sign_in(
         throttle.forgive(counted)
         return begin_session(account, browser)
 
-    # The slot comes first, so that without one the database isn't asked either.
+    # The slot comes first: without one, there is no query either.
     with passwords.hashing_slot(), _rounded_duration():
         candidate, counted = transact(find, writes=True)
         is_right = passwords.matches(candidate.password_hash if candidate else None, password)
@@ -151,12 +151,12 @@ def with_password(actor: Actor, work: Callable[[], T]) -> T:
     """
     counted = throttle.count(actor.username, actor.ip, actor.account_id)
     try:
-        done = work()
+        result = work()
     except WrongPassword:
         security_log.record(LogEntry.by(actor, SecurityKind.PASSWORD_REFUSED))
         raise
     throttle.forgive(counted)
-    return done
+    return result
 
 
 def prove(actor: Actor, password: str) -> None:

@@ -1,7 +1,7 @@
 """Slows down guessing, by name and by network, with growing delays.
 
-An account is slowed down by address instead of by network where it has signed in before: its
-neighbours can't lock it out.
+At an address where the account has signed in before, the address counts instead of the network:
+neighbours can't lock out its owner.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ NAME = Limit(50, timedelta(minutes=2))
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The keys of the counters that have an attempt; ``own`` is that of the name from its place."""
+    """Keys of the counters that count an attempt. ``own``: that of this name from this place."""
 
     own: str
     shared: tuple[str, ...]
@@ -79,7 +79,7 @@ def count(name: str, ip: str | None, account_id: int) -> Counted:
 
 
 def forgive(counted: Counted) -> None:
-    """Take a success out of the counters, and reset the one of this name from this place."""
+    """Uncount an attempt that succeeded, and reset the counter of this name from this place."""
     db.session.execute(sa.delete(Throttle).where(Throttle.key == counted.own))
     db.session.execute(
         sa.update(Throttle)

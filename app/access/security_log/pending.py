@@ -1,6 +1,6 @@
-"""Entries that are written after their requests, at most once a second.
+"""A queue of entries that are written after their requests, at most once a second.
 
-So a flood of refused requests causes one small transaction a second, not one for each of them.
+So a flood of refused requests causes one small transaction a second, not one for each request.
 """
 
 import threading
@@ -19,12 +19,12 @@ from app.core.faults import is_unavailable
 
 SECONDS = 1.0
 MAX_PENDING = 100
-"""How many different entries may wait. More are counted by kind alone."""
+"""How many different entries may wait. More are only counted by kind."""
 OTHERS = "and others"
 
 
 class Pending:
-    """The entries of one process that wait to be written, each with when and how often it was."""
+    """The entries of one process that wait, each with its first time and how often it happened."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self.seconds = seconds
@@ -33,16 +33,16 @@ class Pending:
         self._not_before = 0.0
 
     def add(self, entry: LogEntry) -> None:
-        """Let it be written with the next ones."""
+        """Queue the entry for the next write."""
         with self._lock:
             self._count(entry, utcnow(), 1)
 
     def is_due(self) -> bool:
-        """Whether something waits and the last writing was long enough ago."""
+        """Whether an entry waits and the last write was at least ``seconds`` ago."""
         return bool(self._waiting) and time.monotonic() >= self._not_before
 
     def write(self) -> None:
-        """Write what waits, in a transaction of its own. While the database is away, it waits."""
+        """Write the queue in a separate transaction. Keep it if the database is unavailable."""
         with self._lock:
             due, self._waiting = self._waiting, {}
             self._not_before = time.monotonic() + self.seconds

@@ -49,7 +49,7 @@ SKIPPED_WORDS = {
 
 @bp.get("", needs=Permission.ADMIN)
 def index() -> ResponseReturnValue:
-    """The list of inactive users; or all of them as a file."""
+    """List inactive users, or export them."""
     away, offset = _away(), _offset()
     if exports.wanted():
         rows = schemas.InactiveUser()
@@ -104,7 +104,7 @@ def remove() -> ResponseReturnValue:
 
 @bp.get("/removed", needs=Permission.ADMIN)
 def removed() -> ResponseReturnValue:
-    """Who was deleted, and who was skipped and why; or both as a file."""
+    """Show who was deleted, and who was skipped and why; or export both."""
     return _removed_file() if exports.wanted() else _removed_page(ReasonForm())
 
 
@@ -140,14 +140,14 @@ def _removed_page(form: ReasonForm) -> ResponseReturnValue:
 
 
 def _deleted_and_skipped() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Everyone of the act, with the names of those who were skipped."""
+    """The deleted and the skipped people of the batch; the latter with their present names."""
     act = _act()
     names = accounts.names({entry["id"] for entry in act["skipped"]})
     return act["deleted"], [entry | {"name": names.get(entry["id"])} for entry in act["skipped"]]
 
 
 def _act() -> dict[str, Any]:
-    """What the act in the address recorded."""
+    """The event's data of the batch in the address."""
     return events.of_act(request.args.get("batch", ""), EventType.INACTIVE_USERS_DELETED)
 
 
