@@ -91,16 +91,10 @@ def forgive(counted: Counted) -> None:
 def _limits(name: str, ip: str | None, account_id: int) -> dict[str, Limit]:
     """The limits by key, the one of this name from this place first."""
     network = network_of(ip)
-    knows_address, knows_network = _came_from_before(account_id, ip, network)
-    place = f"address {ip}" if knows_address else f"network {network}"
-    of_name = sha256(key_of(name.strip()).encode()).hexdigest()[:32]
-    limits = {f"{of_name} from {place}": NAME_FROM_PLACE, place: FROM_PLACE}
-    return limits if knows_network else limits | {of_name: NAME}
-
-
-def _came_from_before(account_id: int, ip: str | None, network: str) -> tuple[bool, bool]:
-    """Whether the account has signed in from this address, and whether from this network."""
     successes = sa.exists().where(SignIn.account_id == account_id, SignIn.succeeded)
     query = sa.select(successes.where(SignIn.ip == ip), successes.where(SignIn.network == network))
-    from_address, from_network = db.session.execute(query).one()
-    return from_address, from_network
+    is_known_address, is_known_network = db.session.execute(query).one()
+    place = f"address {ip}" if is_known_address else f"network {network}"
+    of_name = sha256(key_of(name.strip()).encode()).hexdigest()[:32]
+    limits = {f"{of_name} from {place}": NAME_FROM_PLACE, place: FROM_PLACE}
+    return limits if is_known_network else limits | {of_name: NAME}

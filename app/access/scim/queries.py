@@ -20,8 +20,10 @@ Conditions = Mapping[str, Callable[[Any], Condition]]
 def condition(node: FilterNode, known: Conditions) -> Condition | None:
     """The filter as an SQL condition; None if it must be applied to each resource in Python."""
     match node:
-        case Comparison(op=CompareOperator.eq):
-            return _compared(node, known)
+        case Comparison(op=CompareOperator.eq, value=str(value), attr_path=path):
+            name = f"{path.attr}.{path.sub_attr}" if path.sub_attr else path.attr
+            compare = known.get(name.casefold())
+            return None if compare is None else compare(value)
         case LogicalExpr():
             terms = [condition(term, known) for term in node.terms]
             conditions = [term for term in terms if term is not None]
@@ -30,10 +32,3 @@ def condition(node: FilterNode, known: Conditions) -> Condition | None:
             joined = sa.and_ if node.op is LogicalOperator.and_ else sa.or_
             return joined(*conditions)
     return None
-
-
-def _compared(node: Comparison, known: Conditions) -> Condition | None:
-    path = node.attr_path
-    name = f"{path.attr}.{path.sub_attr}" if path.sub_attr else path.attr
-    compare = known.get(name.casefold())
-    return None if compare is None or not isinstance(node.value, str) else compare(node.value)

@@ -10,7 +10,6 @@ from datetime import datetime
 from sqlalchemy.exc import DBAPIError
 
 from app.access.security_log import service
-from app.access.security_log.models import SecurityKind
 from app.access.security_log.service import LogEntry
 from app.core.clock import utcnow
 from app.core.db import transact
@@ -59,7 +58,7 @@ class Pending:
 
     def _count(self, entry: LogEntry, at: datetime, times: int) -> None:
         if entry not in self._waiting and len(self._waiting) >= MAX_PENDING:
-            entry = _of_kind(entry.kind)
+            entry = LogEntry(entry.kind, ip=None, detail=OTHERS)
         first, before = self._waiting.get(entry, (at, 0))
         self._waiting[entry] = (min(first, at), before + times)
 
@@ -67,7 +66,3 @@ class Pending:
 def _record(due: dict[LogEntry, tuple[datetime, int]]) -> None:
     for entry, (at, times) in due.items():
         service.record(entry, times=times, at=at)
-
-
-def _of_kind(kind: SecurityKind) -> LogEntry:
-    return LogEntry(kind, ip=None, detail=OTHERS)

@@ -29,7 +29,7 @@ from app.core.permissions import Access
 from app.web.browsers import Fields, SignInRequired, current_browsers
 from app.web.current import admit, current_actor, current_settings
 from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path
-from app.web.remote_user import RemoteUser, remote_user
+from app.web.remote_user import remote_user
 from app.web.routes import PageBlueprint
 
 T = TypeVar("T")
@@ -217,14 +217,13 @@ def _meet(_: SignInRequired) -> Any:
     target = form_address() if is_form else own_path(request.full_path.rstrip("?"))
     typed = typed_on_this_site() if is_form else None
     try:
-        return _let_in(_by_proxy(user), target, typed)
+        person = persons.by_proxy(
+            user.subject, email=user.email, name=user.name, groups=user.groups
+        )
+        return _let_in(person, target, typed)
     except (DomainError, SQLAlchemyError) as error:
         # Flask doesn't handle errors that an error handler raises.
         return current_app.handle_user_exception(error)
-
-
-def _by_proxy(user: RemoteUser) -> Person:
-    return persons.by_proxy(user.subject, email=user.email, name=user.name, groups=user.groups)
 
 
 def _note_failure(why: str) -> None:

@@ -180,10 +180,13 @@ class Provider:
             raise AnswerRefused("This is not a logout token.")
         if "nonce" in claims:
             raise AnswerRefused("This is an ID token, not a logout token.")
-        found = LogoutToken(*(_text_or_none(claims.get(name)) for name in ("sub", "sid")))
-        if found == LogoutToken(None, None):
+        subject, session = (
+            value if isinstance(value, str) and value else None
+            for value in (claims.get("sub"), claims.get("sid"))
+        )
+        if subject is None and session is None:
             raise AnswerRefused("The logout token names neither a person nor a session.")
-        return found
+        return LogoutToken(subject, session)
 
     def sign_out_address(self, id_token: str, back: str) -> str | None:
         """Where a browser signs out of the provider too; None if it offers no such page."""
@@ -337,10 +340,6 @@ def _check_subject(values: Mapping[str, Any]) -> None:
     subject = values.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT:
         raise AnswerRefused("The provider doesn’t say who signed in: sub is missing or too long.")
-
-
-def _text_or_none(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def _is_safe(address: str) -> bool:
