@@ -1,4 +1,4 @@
-"""Who accounts are at providers and proxies."""
+"""Identities: which person at a provider or proxy can sign in to which account."""
 
 import sqlalchemy as sa
 
@@ -15,7 +15,7 @@ from app.core.events.event_types import EventType
 
 
 def find(issuer: str, subject: str) -> Identity | None:
-    """The identity, unless its account was deleted for good: then the person is new here."""
+    """The identity, unless its account can't be restored any more: then the person is new here."""
     query = (
         sa.select(Identity)
         .join(Account, Account.id == Identity.account_id)
@@ -51,14 +51,14 @@ def link(actor: Actor, account: Account, issuer: str, subject: str) -> Identity:
 
 
 def unlink(actor: Actor, account: Account, identity: Identity) -> None:
-    """Take it from the account, and end the sessions that began with it."""
+    """Remove the identity from the account, and end the sessions that began with it."""
     events.record(actor, EventType.IDENTITY_UNLINKED, data=_snapshot(account, identity))
     sessions.close_of_identities([identity.id])
     db.session.delete(identity)
 
 
 def end_sessions(issuer: str, subject: str | None, provider_session: str | None) -> set[int]:
-    """End the sessions that a provider ends: of a person, of one of their sessions there, or both.
+    """End sessions by the person at the provider, by the session there, or by both.
 
     Returns the ids of the accounts whose sessions ended.
     """
