@@ -43,7 +43,10 @@ def get(account_id: int, identity_id: int) -> Identity:
 def link(actor: Actor, account: Account, issuer: str, subject: str) -> Identity:
     """Let this person at the issuer sign in to the account."""
     of_person = sa.and_(Identity.issuer == issuer, Identity.subject == subject)
-    _drop_all(of_person)  # that of an account deleted for good
+    # The person may have one left, of an account that can't be restored any more.
+    old_ids = list(db.session.scalars(sa.select(Identity.id).where(of_person)))
+    sessions.close_of_identities(old_ids)
+    db.session.execute(sa.delete(Identity).where(Identity.id.in_(old_ids)))
     identity = Identity(account_id=account.id, issuer=issuer, subject=subject)
     save(identity, if_taken=RetryTransaction())
     events.record(actor, EventType.IDENTITY_LINKED, data=_snapshot(account, identity))
@@ -72,12 +75,6 @@ def end_sessions(issuer: str, subject: str | None, provider_session: str | None)
         )
     ids = list(db.session.scalars(query))
     return sessions.close_of_identities(ids, provider_session=provider_session)
-
-
-def _drop_all(condition: sa.ColumnElement[bool]) -> None:
-    ids = list(db.session.scalars(sa.select(Identity.id).where(condition)))
-    sessions.close_of_identities(ids)
-    db.session.execute(sa.delete(Identity).where(Identity.id.in_(ids)))
 
 
 def _snapshot(account: Account, identity: Identity) -> dict[str, object]:

@@ -157,15 +157,11 @@ def safe_cell(value: Any) -> str:
     """The value as text of which no spreadsheet takes any part for a formula."""
     if value is None:
         return ""
-    if isinstance(value, list | dict):
-        value = _flat(value)
-    return _formula.sub(r"\1'", str(value))
-
-
-def _flat(value: list[Any] | dict[str, Any]) -> str:
     if isinstance(value, list) and all(isinstance(item, str | int) for item in value):
-        return ", ".join(map(str, value))
-    return json.dumps(value)
+        value = ", ".join(map(str, value))
+    elif isinstance(value, list | dict):
+        value = json.dumps(value)
+    return _formula.sub(r"\1'", str(value))
 
 
 def _csv(columns: list[str], rows: Iterable[dict[str, Any]]) -> Iterator[str]:

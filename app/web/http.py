@@ -189,7 +189,9 @@ def _finish(response: Response) -> Response:
 def _note(response: Response) -> None:
     """Log the request: who asked for what, with what result, and how long it took."""
     seconds = time.perf_counter() - request.environ[STARTED]
-    current_metrics().note(_audience(), response.status_code, seconds)
+    is_file = request.endpoint == "static"
+    face = "static" if is_file else "api" if wants_json() else "page"
+    current_metrics().note(face, response.status_code, seconds)
     actor = g.get("actor")
     entry = {
         "id": request_id(),
@@ -216,10 +218,3 @@ def current_metrics() -> Metrics:
     """The counters of the running application."""
     metrics: Metrics = current_app.extensions["flagstaff.metrics"]
     return metrics
-
-
-def _audience() -> str:
-    """What the response was for: the API, a page, or a file that pages use."""
-    if request.endpoint == "static":
-        return "static"
-    return "api" if wants_json() else "page"

@@ -106,7 +106,7 @@ def api_curl(method: str, path: str, body: Any = None, *, if_match: bool = False
         lines.append('-H "If-Match: $ETAG"')
     if body is not None:
         lines.append('-H "Content-Type: application/json"')
-        quoted = _pretty(body).replace("'", "'\\''")
+        quoted = json.dumps(body, ensure_ascii=False, indent=1).replace("'", "'\\''")
         lines.append(f"-d '{quoted}'")
     return " \\\n  ".join(lines)
 
@@ -128,10 +128,6 @@ def api_python(method: str, path: str, body: Any = None, *, if_match: bool = Fal
     if method == "GET":
         lines.append("print(answer.json())")
     return "\n".join(lines)
-
-
-def _pretty(body: Any) -> str:
-    return json.dumps(body, ensure_ascii=False, indent=1)
 
 
 def _python(body: Any) -> str:
