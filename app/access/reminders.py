@@ -1,4 +1,4 @@
-"""People who are away, and access that no one has looked at for long."""
+"""Reminders of the home page: inactive people, and access reviews that are due."""
 
 from collections.abc import Iterator
 

@@ -21,7 +21,7 @@ def _visible_accounts(kind: AccountKind) -> Callable[[Actor], sa.ColumnElement[b
 
 
 def _visible_tokens(actor: Actor) -> sa.ColumnElement[bool]:
-    """The actor’s own; for Admins all."""
+    """Condition for the valid tokens that the actor can find: their own; for Admins all."""
     is_valid = sa.and_(Token.revoked_at.is_(None), Account.deleted_at.is_(None))
     belongs = Account.id == Token.account_id
     own = sa.true() if actor.may(Permission.ADMIN) else Token.account_id == actor.id

@@ -11,8 +11,9 @@ from app.core.permissions import Role
 
 
 def guard() -> None:
-    """Take the lock, across processes, that every loss of an Admin needs, until the commit."""
+    """Take the lock that every removal of an Admin needs: for all processes, until the commit."""
     row = sa.select(RoleRow.id).where(RoleRow.id == Role.ADMIN)
+    # key_share: new accounts, whose foreign key refers to this row, needn't wait for the lock.
     db.session.execute(row.with_for_update(key_share=True))
 
 
@@ -20,7 +21,7 @@ def other_can_sign_in(besides: Collection[int]) -> bool:
     """Whether an Admin who can sign in remains without those in ``besides``.
 
     Holds a lock until the transaction ends, so that two removals can't each rely on the Admin
-    whom the other removes.
+    that the other one removes.
     """
     guard()
     return not who_can_sign_in() <= set(besides)

@@ -1,4 +1,4 @@
-"""People whom the organisation’s directory manages, by SCIM: it decides who they are."""
+"""People managed by the organisation’s directory, by SCIM: it decides their names and e-mails."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from app.core.errors import Conflict
 
 MANAGED = "is managed by your directory"
 DECIDES = {"username": "user name", "email": "e-mail", "name": "full name"}
-"""What the directory decides about a person."""
+"""Fields that the directory decides, in words."""
 
 
 def manages(account: Account) -> bool:
@@ -23,10 +23,10 @@ def no_deletion(account: Account) -> str:
 
 
 def refuse_by_hand(account: Account, changes: Mapping[str, Any]) -> None:
-    """Refuse changes of what the directory decides.
+    """Refuse manual changes of fields that the directory decides.
 
     Raises:
-        Conflict: if there is one.
+        Conflict: if there is such a change.
 
     """
     if not manages(account):

@@ -1,4 +1,4 @@
-"""What the forms of users and service accounts share."""
+"""Shared parts of the forms of users and service accounts."""
 
 from typing import Any
 

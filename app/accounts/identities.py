@@ -1,4 +1,4 @@
-"""Who accounts are at providers and proxies."""
+"""Identities: which person at a provider or proxy can sign in to which account."""
 
 import sqlalchemy as sa
 
@@ -15,7 +15,7 @@ from app.core.events.event_types import EventType
 
 
 def find(issuer: str, subject: str) -> Identity | None:
-    """The identity, unless its account was deleted for good: then the person is new here."""
+    """The identity, unless its account can't be restored any more: then the person is new here."""
     query = (
         sa.select(Identity)
         .join(Account, Account.id == Identity.account_id)
@@ -43,7 +43,10 @@ def get(account_id: int, identity_id: int) -> Identity:
 def link(actor: Actor, account: Account, issuer: str, subject: str) -> Identity:
     """Let this person at the issuer sign in to the account."""
     of_person = sa.and_(Identity.issuer == issuer, Identity.subject == subject)
-    _drop_all(of_person)  # that of an account deleted for good
+    # The person may have one left, of an account that can't be restored any more.
+    old_ids = list(db.session.scalars(sa.select(Identity.id).where(of_person)))
+    sessions.close_of_identities(old_ids)
+    db.session.execute(sa.delete(Identity).where(Identity.id.in_(old_ids)))
     identity = Identity(account_id=account.id, issuer=issuer, subject=subject)
     save(identity, if_taken=RetryTransaction())
     events.record(actor, EventType.IDENTITY_LINKED, data=_snapshot(account, identity))
@@ -51,14 +54,14 @@ def link(actor: Actor, account: Account, issuer: str, subject: str) -> Identity:
 
 
 def unlink(actor: Actor, account: Account, identity: Identity) -> None:
-    """Take it from the account, and end the sessions that began with it."""
+    """Remove the identity from the account, and end the sessions that began with it."""
     events.record(actor, EventType.IDENTITY_UNLINKED, data=_snapshot(account, identity))
     sessions.close_of_identities([identity.id])
     db.session.delete(identity)
 
 
 def end_sessions(issuer: str, subject: str | None, provider_session: str | None) -> set[int]:
-    """End the sessions that a provider ends: of a person, of one of their sessions there, or both.
+    """End sessions by the person at the provider, by the session there, or by both.
 
     Returns the ids of the accounts whose sessions ended.
     """
@@ -72,12 +75,6 @@ def end_sessions(issuer: str, subject: str | None, provider_session: str | None)
         )
     ids = list(db.session.scalars(query))
     return sessions.close_of_identities(ids, provider_session=provider_session)
-
-
-def _drop_all(condition: sa.ColumnElement[bool]) -> None:
-    ids = list(db.session.scalars(sa.select(Identity.id).where(condition)))
-    sessions.close_of_identities(ids)
-    db.session.execute(sa.delete(Identity).where(Identity.id.in_(ids)))
 
 
 def _snapshot(account: Account, identity: Identity) -> dict[str, object]:

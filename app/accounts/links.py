@@ -14,7 +14,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 
 RETENTION = timedelta(days=400)
-TOLD_FOR = timedelta(days=7)
+NEWS_LASTS = timedelta(days=7)
 
 
 class UnusableLink(NotFound):
@@ -114,13 +114,13 @@ def of_account(account_id: int, *, limit: int) -> list[SetupLink]:
 def news(account_id: int) -> list[SetupLink]:
     """The links that the account's owner should know of.
 
-    Each is news for ``TOLD_FOR`` after it is first shown, and again once it is used: the first to
-    read this may be someone else, who set the password with it.
+    Each is news for ``NEWS_LASTS`` after it is first shown, and again once it is used: the first
+    to read this may be someone else, who set the password with it.
     """
     now = utcnow()
-    is_untold = sa.or_(SetupLink.told_at.is_(None), SetupLink.told_at < SetupLink.used_at)
+    is_unseen = sa.or_(SetupLink.told_at.is_(None), SetupLink.told_at < SetupLink.used_at)
     of_account = SetupLink.account_id == account_id
-    untold = sa.update(SetupLink).where(of_account, is_untold)
-    db.session.execute(untold.values(told_at=now))
-    query = sa.select(SetupLink).where(of_account, SetupLink.told_at > now - TOLD_FOR)
+    unseen = sa.update(SetupLink).where(of_account, is_unseen)
+    db.session.execute(unseen.values(told_at=now))
+    query = sa.select(SetupLink).where(of_account, SetupLink.told_at > now - NEWS_LASTS)
     return list(db.session.scalars(query.order_by(SetupLink.id)))

@@ -70,7 +70,7 @@ class HeldRole:
         self.role = role
 
     def take(self) -> bool:
-        """Take the own role away; whether a role of a group remains.
+        """Remove the own role. Return whether a role of a group remains.
 
         Raises:
             Conflict: if there is no own role.
@@ -86,7 +86,7 @@ class HeldRole:
         return self.group_role is not None
 
     def give_by_groups(self, role: Role | None) -> bool:
-        """Set the strongest role that groups give; whether a role of any source remains."""
+        """Set the strongest role that groups give. Return whether any role remains."""
         self.group_role = role
         held = [each for each in (self.own_role, role) if each is not None]
         if held:
@@ -98,9 +98,9 @@ class Account(HeldRole, Model):
     """``username_key`` and ``email_key`` enforce uniqueness: names that read alike share a key.
     A deleted account has no keys, so its names are free.
 
-    ``scim_id`` and ``external_id``: of those whom a directory manages, here and there;
-    ``scim_attributes``: what it said about their names and e-mails, as it said it.
-    ``deactivated_at``: since when the directory lets them in nowhere; their roles stay.
+    ``scim_id`` and ``external_id``: the ids of a directory's user, here and in the directory.
+    ``scim_attributes``: the names and e-mails as the directory sent them. ``deactivated_at``: since
+    when a directory has blocked all access; roles stay.
     """
 
     __tablename__ = "accounts"
@@ -165,9 +165,9 @@ class Account(HeldRole, Model):
 
 
 class Identity(Model):
-    """Who an account is where its person signs in: at a provider, or at a proxy.
+    """A person at a provider or proxy, who can sign in to the account.
 
-    ``issuer``: the provider's address, or PROXY. ``subject``: what it calls the person.
+    ``issuer``: the provider's address, or PROXY. ``subject``: the person's id there.
     """
 
     __tablename__ = "identities"
@@ -230,6 +230,7 @@ class SetupLink(Model):
 
 def key_of(text: str) -> str:
     """The same key for names that read alike: case, width and composition don't matter."""
+    # Folding the case can undo the normal form, so it is restored afterwards.
     key = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     # NFKC expands a few characters to 18, which the column couldn't hold.
     return key if len(key) <= KEY_LENGTH else sha256(key.encode()).hexdigest()

@@ -59,7 +59,7 @@ def create(
 def update(
     actor: Actor, account: Account, *, by_directory: bool = False, **changes: Unpack[AccountChanges]
 ) -> bool:
-    """Change a person or service account from ``get_for_change``; whether anything changed.
+    """Change a person or service account from ``get_for_change``. Return whether it changed.
 
     ``by_directory``: the caller is the directory that manages the person.
 
@@ -98,7 +98,7 @@ def remove(actor: Actor, account: Account, *, by_directory: bool = False) -> Non
     """Delete a person, who can be restored for a while, or a service account.
 
     Raises:
-        Conflict: for the caller themselves, the last Admin, and someone whom a directory manages.
+        Conflict: for the caller themselves, the last Admin, and a person of a directory.
 
     """
     if not by_directory and (why_not := directory.no_deletion(account)):
@@ -123,20 +123,20 @@ def restore(actor: Actor, account_id: int) -> Account:
 
 
 def restore_all(actor: Actor, account_ids: Collection[int]) -> list[Account]:
-    """Restore those of these people who can be restored: all of them or, in a conflict, none."""
-    found: list[Account] = []
+    """Restore the people who can be restored: all of them or, in a conflict, none."""
+    restored: list[Account] = []
     for chunk in chunks(account_ids):
         query = sa.select(Account).where(Account.id.in_(chunk), _restorable()).order_by(Account.id)
-        found += db.session.scalars(query.with_for_update())
-    for account in found:
+        restored += db.session.scalars(query.with_for_update())
+    for account in restored:
         _restore(account)
-    payloads = [EventPayload(data=account.snapshot()) for account in found]
+    payloads = [EventPayload(data=account.snapshot()) for account in restored]
     events.record_together(actor, EventType.USER_RESTORED, payloads)
-    return found
+    return restored
 
 
 def restorable(account_ids: Collection[int]) -> set[int]:
-    """The ids of those who can be restored."""
+    """The ids of the people who can be restored."""
     found: set[int] = set()
     for chunk in chunks(account_ids):
         found |= set(
@@ -149,7 +149,7 @@ def get_for_change(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -
     """The account, locked for a change."""
     account = get(account_id, kind=kind)
     db.session.refresh(account, with_for_update=True)
-    if account.deleted_at is not None:
+    if account.deleted_at is not None:  # while this waited for the lock
         raise NotFound(f"There is no account with the id {account_id}.")
     return account
 
@@ -163,7 +163,7 @@ def get(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
 
 
 class AccountFilters(TypedDict, total=False):
-    """What a list of accounts can be filtered and sorted by."""
+    """Filters and order of a list of accounts."""
 
     text: str
     root_role: Role
@@ -258,7 +258,7 @@ def mark_deleted(accounts: list[Account]) -> None:
 
 
 def deactivate(actor: Actor, account: Account) -> None:
-    """Let someone in nowhere until ``reactivate``; their roles and names stay.
+    """Block all access of a person until ``reactivate``. Roles and names stay.
 
     Raises:
         Conflict: for the last Admin who can sign in.
@@ -272,7 +272,7 @@ def deactivate(actor: Actor, account: Account) -> None:
 
 
 def reactivate(actor: Actor, account: Account, *, by_directory: bool = False) -> None:
-    """Let someone in again whom a directory had deactivated; their tokens stay revoked.
+    """Let a deactivated person sign in again. Their tokens stay revoked.
 
     Raises:
         Conflict: if they are not deactivated, or a directory manages them.

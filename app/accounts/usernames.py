@@ -1,9 +1,8 @@
-"""User names: which are free, and which are accepted.
+"""User names: which are free, and which are valid.
 
-None has parts that no one sees, or letters of several scripts that can look alike.
-
-Of the scripts, UTS 39 calls this "highly restrictive": letters of one script, or those that are
-written together in Japanese, Korean and Chinese.
+Invisible characters and mixed scripts are refused, since such names can look alike. UTS 39 calls
+this rule for scripts "highly restrictive": letters of one script, or of those that are written
+together in Japanese, Korean and Chinese.
 """
 
 import re
@@ -29,7 +28,7 @@ _has_unseen = re.compile(
 
 
 def rename(account: Account, username: str | None) -> None:
-    """Give the account a user name; the one that it has stays valid if the rules change."""
+    """Set the account's user name. Only a new one is checked, as the rules may have changed."""
     if username is not None and username != account.username and (wrong := fault(username)):
         raise Invalid.at("/username", wrong)
     account.username = username
@@ -43,8 +42,8 @@ def name_taken(username: str | None) -> NameExists:
 def refuse_taken(account: Account) -> None:
     """Refuse a user name that is another's e-mail, and the other way round: both sign people in.
 
-    Refuse a taken e-mail too, since the constraint doesn't say which of the two is taken. A
-    concurrent insert past this check ends in the username's refusal, also a 409.
+    Also refuse a taken e-mail here, since a violated constraint doesn't say which of the two is
+    taken. A concurrent insert past this check is refused for its user name, which is also a 409.
     """
     if _is_taken(account.username_key, account, Account.email_key):
         message = f"The username {account.username!r} is the email of another user. Choose another."
@@ -54,7 +53,7 @@ def refuse_taken(account: Account) -> None:
 
 
 def fault(username: str) -> str | None:
-    """Why no account can get this user name, in words; None if it can."""
+    """Why a user name is not valid, in words; None if it is."""
     if _has_unseen(username) or any(unicodedata.category(c) in _UNSEEN_KINDS for c in username):
         return "Use only characters that can be seen, and single spaces."
     text = unicodedata.normalize("NFKC", username)
@@ -74,5 +73,6 @@ def _is_taken(
 ) -> bool:
     taken = sa.or_(*(column == key for column in columns))
     query = sa.exists().where(taken, Account.id.is_distinct_from(besides.id))
+    # A flush could violate the constraint here, before the caller turns that into a refusal.
     with db.session.no_autoflush:
         return key is not None and bool(db.session.scalar(sa.select(query)))

@@ -28,6 +28,7 @@ def asset(name: str) -> str:
 
 @lru_cache(256)
 def _version(path: Path, _changed: int) -> str:
+    """A digest of the content. ``_changed``: makes the cache read a changed file again."""
     return sha256(path.read_bytes()).hexdigest()[:12]
 
 
@@ -45,7 +46,10 @@ def _deliver(response: Response) -> Response:
 
 
 def _compress(response: Response, *, is_asset: bool) -> None:
-    """Cookies are SameSite, so no other site can have a page made that reveals by its length."""
+    """Compress the body with gzip, if that is worth it.
+
+    Its length reveals nothing to another site, which can't request pages: cookies are SameSite.
+    """
     if response.status_code != HTTPStatus.OK or not request.accept_encodings["gzip"]:
         return
     response.direct_passthrough = False

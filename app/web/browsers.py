@@ -55,7 +55,7 @@ class PasswordRequired(AuthenticationRequired):
 
 @dataclass(frozen=True, slots=True)
 class Browsers:
-    """What ``app/access/auth`` knows about browsers.
+    """Functions of ``app/access/auth``, which this room can't import.
 
     ``check_password`` returns why the signed-in person's password is refused, None if it is right.
     ``keep`` stores the fields of a form and returns a number, with which ``kept`` returns them.
@@ -92,10 +92,10 @@ def init_app(app: Flask, browsers: Browsers) -> None:
 
 
 def require_password(action: str) -> None:
-    """Let the form through only if the signed-in person proved recently that it is them.
+    """Accept the form only if the signed-in person has proved recently who they are.
 
-    It is not asked for again within five minutes. Without it the view still runs, so that a wrong
-    form is refused first; ``confirmed`` then asks for the password instead of accepting the form.
+    A proof counts for five minutes. Without one the view still runs, so that a wrong form is
+    refused first; ``confirmed`` then asks for the password instead of accepting the form.
 
     Raises:
         PasswordRequired: if the form came with a wrong password.
@@ -114,7 +114,7 @@ def require_password(action: str) -> None:
 
 
 def confirmed(view: Callable[[], ResponseReturnValue]) -> Response:
-    """The response of ``view``, unless its success awaits the password: then nothing happened.
+    """The response of ``view``. If it succeeded without the password it needs, nothing is stored.
 
     Raises:
         PasswordRequired: in that case.
@@ -125,7 +125,7 @@ def confirmed(view: Callable[[], ResponseReturnValue]) -> Response:
     action = g.pop("awaits_password", None)
     if action is None or response.status_code >= HTTPStatus.BAD_REQUEST:
         return response
-    session.clear()  # with the messages of what did not happen
+    session.clear()  # also of flashed messages about what did not happen
     session.update(before)
     raise PasswordRequired(action)
 
@@ -158,6 +158,7 @@ def current_browsers() -> Browsers:
 
 
 def load_kept_form() -> None:
+    """Let the next form begin with the fields that ``?kept=`` names."""
     number = request.args.get("kept", "")
     if "actor" in g and is_number(number):
         kept = current_browsers().kept(int(number))
@@ -166,7 +167,7 @@ def load_kept_form() -> None:
 
 
 def refuse_expired_form() -> ResponseReturnValue | None:
-    """A page that leads back to the form, if it is of an earlier session; else None."""
+    """If the form is from an earlier session, a page that leads back to it; else None."""
     try:
         _csrf.protect()
     except CSRFError:

@@ -13,7 +13,7 @@ from app.web.forms import SchemaForm, show_form, submit
 
 F = TypeVar("F", bound=SchemaForm)
 Values = dict[str, Any]
-"""The state of an object as its form has it: JSON values by field."""
+"""The state of an object in its form: JSON values by field."""
 
 
 class Difference(NamedTuple):
@@ -25,7 +25,7 @@ class Difference(NamedTuple):
 
 
 class FieldConflict(NamedTuple):
-    """A field that someone else has changed, with the three values it could have, in words."""
+    """A field that someone else has changed, with its three possible values, in words."""
 
     part: str
     label: str
@@ -56,7 +56,7 @@ class StaleEdit:
         return settings
 
     def stale(self, present: Values) -> Values | None:
-        """The state when the form was opened, if it is not the present one."""
+        """The state when the form was opened, if it has changed since; else None."""
         seen = self.seen()
         return None if seen == present else seen
 
@@ -69,7 +69,7 @@ class StaleEdit:
         ]
 
     def field_conflicts(self, seen: Values, present: Values, wanted: Values) -> list[FieldConflict]:
-        """The fields that have changed since ``seen`` to something else than is ``wanted``."""
+        """Fields that someone else changed since ``seen`` to a value other than ``wanted``."""
         return [
             FieldConflict(
                 part, label, display_value(seen[part]), display_value(theirs), display_value(mine)
@@ -105,11 +105,10 @@ class StaleEdit:
 
 @dataclass(frozen=True, slots=True)
 class EditPage(Generic[F]):
-    """The page on which something is edited, unless someone else changed it while it was open.
+    """A page to edit something, which detects that someone else changed it while it was open.
 
-    ``subject`` names the thing, ``present`` is what the form shows of it now, ``context`` reads
-    what else the page shows. ``labels`` are those of the form unless given, ``describe`` turns
-    codes into words.
+    ``subject``: its name. ``present``: its state now, as the form shows it. ``context``: reads the
+    rest of the page. ``labels``: if not those of the form. ``describe``: turns codes into words.
     """
 
     subject: str
@@ -127,9 +126,9 @@ class EditPage(Generic[F]):
     def save(
         self, command: Callable[[], object], saved: Callable[[], str], way_on: Response
     ) -> ResponseReturnValue:
-        """Run ``command`` and lead on, saying ``saved`` if that changed anything.
+        """Run ``command`` and return ``way_on``, with the message ``saved`` if anything changed.
 
-        The page comes back if the form is refused, or if someone else changed the thing first.
+        Shows the page again if the form is refused, or if someone else changed the thing first.
         """
         if stale := self._edit.stale(self.present):
             return self.show(stale)
@@ -146,7 +145,7 @@ class EditPage(Generic[F]):
 
 
 def display_value(value: Any) -> str:
-    """A value of a form for a page."""
+    """A value of a form as text for a page."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

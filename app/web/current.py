@@ -20,7 +20,7 @@ def admit(actor: Actor, needs: Need, project: str | None) -> None:
 
 
 def current_key() -> str:
-    """The operator's secret, which no database has."""
+    """The operator's secret key, which is not in the database."""
     return str(current_app.config["SECRET_KEY"])
 
 

@@ -23,13 +23,14 @@ from app.core.paging import Page
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 PART_LENGTH = 16_384
 BREATH_SECONDS = 0.0005
+"""Pause after each part, in which other threads get the GIL."""
 RETRY_SECONDS = 5
 _formula = re.compile(r"(^|[;|\t\r\n])(?= *[=+@\t\r＝＋－＠-])")  # noqa: RUF001 - as spreadsheets take them
-"""Also after what some spreadsheets take for the end of a cell."""
+"""The start of a formula, also after characters that end a cell in some spreadsheets."""
 
 
 class TooManyDownloads(TooManyRequests):
-    """Every thread that may write large files is at one."""
+    """All threads that may write large files are busy."""
 
     def __init__(self) -> None:
         super().__init__(seconds=RETRY_SECONDS)
@@ -38,7 +39,7 @@ class TooManyDownloads(TooManyRequests):
 
 @dataclass(slots=True)
 class Export:
-    """A download: how many of its rows were written, and whether that has ended."""
+    """A download. ``release``: frees its thread. ``rows``: how many were written so far."""
 
     file_name: str
     release: Callable[[], None]
@@ -54,7 +55,7 @@ class Export:
             self.end()
 
     def end(self) -> None:
-        """Make place for another download, once."""
+        """Free the thread for another download, once."""
         if not self.is_over:
             self.is_over = True
             self.release()
@@ -68,7 +69,7 @@ def init_app(app: Flask) -> None:
 
     @app.after_request
     def end_with(response: Response) -> Response:
-        """When the last part is sent, or the client is gone. The request ends before that."""
+        """End the export when the last part is sent or the client is gone: after the request."""
         if "export" in g:
             response.call_on_close(g.export.end)
         return response
@@ -91,14 +92,14 @@ def table(
     ``values``: more arguments of the search; limit and offset in them are ignored.
     """
 
-    def stretch(offset: int) -> list[dict[str, Any]]:
+    def chunk(offset: int) -> list[dict[str, Any]]:
         page = search(**{**values, "limit": CHUNK, "offset": offset})
-        found: list[dict[str, Any]] = schema.dump(page.items, many=True)
-        return found
+        dumped: list[dict[str, Any]] = schema.dump(page.items, many=True)
+        return dumped
 
     def rows() -> Iterator[dict[str, Any]]:
         for offset in count(0, CHUNK):
-            found = transact(partial(stretch, offset), writes=False)
+            found = transact(partial(chunk, offset), writes=False)
             yield from found
             if len(found) < CHUNK:
                 return
@@ -138,7 +139,7 @@ def document(name: str, content: dict[str, Any], *, rows: int) -> Response:
 
 
 def _parts(lines: Iterable[str]) -> Iterator[str]:
-    """The lines in parts worth sending; between two, the interpreter is free for other requests."""
+    """The lines in parts of at least PART_LENGTH. Between two, other requests get the GIL."""
     part: list[str] = []
     length = 0
     for line in lines:
@@ -153,18 +154,14 @@ def _parts(lines: Iterable[str]) -> Iterator[str]:
 
 
 def safe_cell(value: Any) -> str:
-    """A cell of which no spreadsheet takes any part for a formula."""
+    """The value as text of which no spreadsheet takes any part for a formula."""
     if value is None:
         return ""
-    if isinstance(value, list | dict):
-        value = _flat(value)
-    return _formula.sub(r"\1'", str(value))
-
-
-def _flat(value: list[Any] | dict[str, Any]) -> str:
     if isinstance(value, list) and all(isinstance(item, str | int) for item in value):
-        return ", ".join(map(str, value))
-    return json.dumps(value)
+        value = ", ".join(map(str, value))
+    elif isinstance(value, list | dict):
+        value = json.dumps(value)
+    return _formula.sub(r"\1'", str(value))
 
 
 def _csv(columns: list[str], rows: Iterable[dict[str, Any]]) -> Iterator[str]:

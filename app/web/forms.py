@@ -36,7 +36,7 @@ class SchemaForm(FlaskForm):
         csrf = False
 
         def render_field(self, field: Field, render_kw: dict[str, Any]) -> Markup:
-            """Tie every input to its help and its errors for those who hear the page."""
+            """Link every input to its help and its errors, for screen readers."""
             notes = [f"{field.id}-help"] if field.description else []
             if field.errors:
                 notes.append(f"{field.id}-error")
@@ -47,18 +47,18 @@ class SchemaForm(FlaskForm):
             return html
 
     def __init__(self, *, data: Mapping[str, Any] | None = None, empty: bool = False) -> None:
-        """``data``: what the fields begin with; ``empty``: what was sent is for another form."""
+        """``data``: the initial values. ``empty``: ignore what was sent, for another form."""
         sent = request.form if request.method == "POST" else g.get("kept_form")
         self.sent = None if empty else sent
         super().__init__(formdata=self.sent, data=data)
         self.values: dict[str, Any] = {}
         self.rules = {n: f for n, f in self.schema().load_fields.items() if n in self}
         for name, rule in self.rules.items():
-            _tell_browser(self[name], rule)
+            _set_html_limits(self[name], rule)
             if isinstance(self[name], SelectField):
-                self[name].validate_choice = False  # what may be chosen, the schema says
+                self[name].validate_choice = False  # the schema checks it
         if "reason" in self:
-            _tell_browser(self.reason, REASON)
+            _set_html_limits(self.reason, REASON)
 
     def validate(self, extra_validators: Any = None) -> bool:
         if not super().validate(extra_validators):
@@ -72,7 +72,7 @@ class SchemaForm(FlaskForm):
         return not self.problems
 
     def payload(self) -> dict[str, Any]:
-        """What a JSON client would send: a blank is null where that is allowed."""
+        """The JSON that a client would send. A blank field is null, if null is allowed."""
         return {
             rule.data_key or name: value
             for name, rule in self.rules.items()
@@ -81,17 +81,17 @@ class SchemaForm(FlaskForm):
 
     @classmethod
     def inputs_of(cls, thing: object) -> dict[str, Any]:
-        """The attributes of a thing that the form has fields for, as these hold them."""
+        """Initial values of the form's fields, from the attributes of ``thing``."""
         names = (name for name in cls.schema().load_fields if hasattr(cls, name))
         return as_inputs({name: getattr(thing, name) for name in names})
 
     @property
     def labels(self) -> dict[str, str]:
-        """What the fields are called, without what is explained after a colon or a full stop."""
+        """The labels of the fields, without an explanation after a colon or a full stop."""
         return {name: re.split("[:.]", self[name].label.text)[0] for name in self.rules}
 
     def refuse(self, error: DomainError) -> None:
-        """Show a refusal of the domain where the user can correct it."""
+        """Show a refusal of a service at the fields that it is about."""
         if error.details:
             self.show((d["path"], d["message"]) for d in error.details)
         else:
@@ -106,7 +106,7 @@ class SchemaForm(FlaskForm):
             field = self.field_at(path)
             errors = self.form_errors if field is None else field.errors
             if message not in errors:
-                # WTForms makes tuples of what has no errors yet.
+                # WTForms gives a field without errors a tuple instead of a list.
                 if field is not None:
                     field.errors = [*errors, message]
                 else:
@@ -121,15 +121,15 @@ class SchemaForm(FlaskForm):
 
     @property
     def problems(self) -> list[tuple[str, str]]:
-        """All that is wrong, as (id of the input or "", words) for the summary."""
-        found = [("", message) for message in self.form_errors]
+        """All problems, as (id of the input or "", message) for the summary."""
+        problems = [("", message) for message in self.form_errors]
         for field in self:
-            found += [(field.id, f"{field.label.text}: {error}") for error in field.errors]
-        return found
+            problems += [(field.id, f"{field.label.text}: {error}") for error in field.errors]
+        return problems
 
     @property
     def carried(self) -> list[tuple[str, str]]:
-        """The values of the fields, for the hidden fields of a page in between."""
+        """The values as (name, value), for hidden fields of the page that comes next."""
         return [
             (field.name, str(value))
             for field in self
@@ -154,13 +154,13 @@ class ReasonField(StringField):
 
 
 class ButtonForm(SchemaForm):
-    """A button alone."""
+    """A form without fields: only a button."""
 
     schema = Schema
 
 
 class ReasonForm(SchemaForm):
-    """The last step of what was reviewed: nothing but why."""
+    """The last step of a review: asks for a reason only."""
 
     schema = Schema
 
@@ -179,9 +179,9 @@ def _as_input(value: Any) -> Any:
 
 
 def submit(form: SchemaForm, command: Callable[[], T]) -> T | None:
-    """Run ``command`` if ``form`` was sent and is valid; else None, with the form knowing why.
+    """Run ``command`` if ``form`` was sent and is valid. Else return None; ``form`` says why.
 
-    A refusal undoes whatever the command had begun.
+    If the command is refused, its changes are rolled back.
     """
     if not form.validate_on_submit():
         return None
@@ -198,12 +198,12 @@ def submit(form: SchemaForm, command: Callable[[], T]) -> T | None:
 
 
 def submitted(form: SchemaForm, command: Callable[[], object]) -> bool:
-    """Run ``command``, which returns nothing, and return whether it succeeded; see ``submit``."""
+    """Run a ``command`` without a result. Return whether it succeeded; see ``submit``."""
     return submit(form, lambda: [command()]) is not None
 
 
 def flash_errors(form: SchemaForm, way_on: Response) -> Response:
-    """Lead on to a page that has no place for the problems of the form, and tell them there."""
+    """Flash the form's problems for the page of ``way_on``, which doesn't show this form."""
     for _, message in form.problems:
         flash(message, "warn")
     return way_on
@@ -217,9 +217,9 @@ def show_form(template: str, form: SchemaForm, **context: Any) -> tuple[str, int
 def show_review(
     template: str, form: SchemaForm, facts: Any, shown: Any = None, **context: Any
 ) -> tuple[str, int]:
-    """The page of a form that confirms ``facts``: 409 if they were ``shown`` otherwise before.
+    """The page of a form that confirms ``facts``; 409 if they have changed since the last page.
 
-    ``shown``: None unless a page that showed it was confirmed, and refused.
+    ``shown``: the facts of the last page, if it was confirmed and refused; else None.
     """
     page, status = show_form(template, form, **context)
     return page, status if shown is None or shown == facts else HTTPStatus.CONFLICT
@@ -238,8 +238,8 @@ def _as_json(field: Field, rule: fields.Field[Any]) -> Any:
     return value
 
 
-def _tell_browser(field: Field, rule: fields.Field[Any]) -> None:
-    """Let the browser know what the schema will check."""
+def _set_html_limits(field: Field, rule: fields.Field[Any]) -> None:
+    """Let the browser check what the schema will check: ``required`` and ``maxlength``."""
     # HTML allows a required select only with an empty first option. Without one it has a value.
     has_value = isinstance(field, SelectField) and not _is_empty_first(field)
     field.flags.required = rule.required and not has_value

@@ -1,4 +1,4 @@
-"""What all responses have in common: headers, JSON, the id, and the line in the log."""
+"""Shared parts of all responses: headers, JSON, the request's id, and the line in the log."""
 
 import re
 import time
@@ -20,14 +20,15 @@ SAFE_METHODS = frozenset({"GET", "HEAD"})
 """Methods that change nothing."""
 
 AGAIN = "flagstaff.again"
-"""Where the server offers ``AgainWhile`` in the environment of a request.
+"""The key in a request's WSGI environment under which the server offers ``AgainWhile``.
 
-An application that answered without a body calls it with what says whether the same request has the
-same answer. That is called in the thread of all connections, so it must not wait for anything.
+An application that answered without a body can call it with a function that returns whether the
+answer is still valid. The server calls this function in the thread that serves all connections, so
+it must not block.
 """
 
 PEER = "flagstaff.peer"
-"""Where the server says in the environment of a request which address it came from directly."""
+"""The key in a request's WSGI environment of the address that it came from directly."""
 
 View = Callable[..., Any]
 AgainWhile = Callable[[Callable[[], bool]], None]
@@ -64,7 +65,7 @@ class RefConverter(BaseConverter):
 
 
 class TextConverter(PathConverter):
-    """Any text, also with slashes, but for what is the address of something below it."""
+    """Any text, also with slashes. If it ends in ``/overview``, another route has the address."""
 
     regex = r"[^/](?:(?!/overview$).)*"
 
@@ -79,7 +80,7 @@ class IdConverter(BaseConverter):
 
 
 class LateRule(Rule):
-    """Compiles what builds its address when that is first needed: many are never built.
+    """Compiles its builder of addresses on first use: many rules never need one.
 
     Compiling all of them at once took a third of each start.
     """
@@ -188,9 +189,11 @@ def _finish(response: Response) -> Response:
 def _note(response: Response) -> None:
     """Log the request: who asked for what, with what result, and how long it took."""
     seconds = time.perf_counter() - request.environ[STARTED]
-    current_metrics().note(_audience(), response.status_code, seconds)
+    is_file = request.endpoint == "static"
+    face = "static" if is_file else "api" if wants_json() else "page"
+    current_metrics().note(face, response.status_code, seconds)
     actor = g.get("actor")
-    facts = {
+    entry = {
         "id": request_id(),
         "method": request.method,
         "path": loggable_path(),
@@ -201,24 +204,17 @@ def _note(response: Response) -> None:
         "token": actor and actor.token_id,
         "refusal": g.get("refusal"),
     }
-    log_request(_line(facts), facts, g.get("cause"))
+    log_request(_line(entry), entry, g.get("cause"))
 
 
-def _line(facts: dict[str, Any]) -> str:
+def _line(entry: dict[str, Any]) -> str:
     """``ID GET /path 200 in 3.1 ms from 127.0.0.1 account 7 token 9: NotFoundError: …``."""
-    line = "{id} {method} {path} {status} in {ms} ms from {ip}".format_map(facts)
-    line += "".join(f" {name} {facts[name]}" for name in ("account", "token") if facts[name])
-    return f"{line}: {facts['refusal']}" if facts["refusal"] else line
+    line = "{id} {method} {path} {status} in {ms} ms from {ip}".format_map(entry)
+    line += "".join(f" {name} {entry[name]}" for name in ("account", "token") if entry[name])
+    return f"{line}: {entry['refusal']}" if entry["refusal"] else line
 
 
 def current_metrics() -> Metrics:
     """The counters of the running application."""
     metrics: Metrics = current_app.extensions["flagstaff.metrics"]
     return metrics
-
-
-def _audience() -> str:
-    """What the response was for: the API, a page, or a file that pages use."""
-    if request.endpoint == "static":
-        return "static"
-    return "api" if wants_json() else "page"

@@ -85,6 +85,6 @@ def keep(first: FirstAnswer, answer: Response, *, has_secret: bool) -> None:
 
 
 def _digest_of_request() -> bytes:
-    """With a key, since a password in the body could be guessed from a plain digest."""
+    """A keyed digest of the request: a password in it could be guessed from a plain one."""
     head = f"{request.method}\n{request.full_path}\n".encode()
     return hmac.digest(current_key().encode(), head + request.get_data(), "sha256")

@@ -14,7 +14,7 @@ from app.web.schemas import Schema, SingleLine
 OPERATIONS = ("add", "remove", "replace", "move", "copy", "test")
 MAX_OPERATIONS = 100
 MAX_SIZE = 1_000_000
-"""Characters of what comes of an operation."""
+"""Characters of the document after an operation."""
 
 
 class Operation(Schema):
@@ -38,7 +38,7 @@ def patched(
     ``kept``: fields that no operation may remove.
 
     Raises:
-        Invalid: when an operation can't be applied, or ``schema`` refuses what comes of it.
+        Invalid: if an operation can't be applied, or ``schema`` refuses the result.
 
     """
     if len(operations) > MAX_OPERATIONS:
@@ -61,7 +61,7 @@ def patched(
 
 
 def _applied(operation: dict[str, Any], document: Any, path: str) -> Any:
-    """The document after one operation; several at once could double it each time."""
+    """The document after one operation. Its size is checked each time: copies could double it."""
     sent = {"from" if key == "from_" else key: value for key, value in operation.items()}
     try:
         changed = jsonpatch.apply_patch(document, [sent])

@@ -1,4 +1,4 @@
-"""Reading what the address of a list asks for."""
+"""Query parameters of lists."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ _NO_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
 class PageQuery(Schema):
-    """The part of a list's address that says which stretch of it is wanted."""
+    """Parameters of a list that is read by ``limit`` and ``offset``."""
 
     limit = QueryNumber(
         load_default=DEFAULT_LIMIT,
@@ -36,7 +36,7 @@ class PageQuery(Schema):
 
 
 class NewestQuery(Schema):
-    """The same for a list that begins with the newest and goes on before an id."""
+    """Parameters of a list that begins with the newest and continues before an id."""
 
     limit = QueryNumber(
         load_default=DEFAULT_LIMIT,
@@ -64,16 +64,19 @@ class Sort(fields.String):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a page's address asks for: the values that hold, and what is wrong with the rest."""
+    """The query of a page. ``values``: what is valid, as loaded. ``given``: all, as text.
+
+    ``faults``: what is wrong with the parameters that are not valid.
+    """
 
     values: dict[str, Any]
     given: dict[str, str]
     faults: dict[str, str]
 
     def as_path(self, path: str) -> str:
-        """The API's ``path`` with what was asked for."""
-        asked = {name: value for name, value in self.given.items() if name not in self.faults}
-        return f"{path}?{urlencode(asked)}" if asked else path
+        """The API's ``path`` with the valid parameters."""
+        valid = {name: value for name, value in self.given.items() if name not in self.faults}
+        return f"{path}?{urlencode(valid)}" if valid else path
 
     def in_use(
         self, labels: Mapping[str, str], words: Mapping[str, Mapping[str, str]] = _NO_WORDS
@@ -89,9 +92,9 @@ class Query:
 def read_query(
     schema: type[Schema], tidy: Callable[[str, str], str] = lambda _name, value: value
 ) -> Query:
-    """The part of the address that ``schema`` knows. What can't be used is named, not obeyed.
+    """The parameters of the address that ``schema`` has. Invalid ones are only reported.
 
-    ``tidy`` makes of a parameter's name and value what the schema takes.
+    ``tidy``: turns a parameter's name and value into a value for the schema.
     """
     rules = schema().load_fields.values()
     known = {rule.data_key for rule in rules}
@@ -107,7 +110,7 @@ def read_query(
 
 
 def as_time(name: str, value: str) -> str:
-    """A day, as date fields send it, as the moment when it begins, or for ``to`` when it ends."""
+    """The start of a day, which date fields send, as a time; for ``to`` the end of the day."""
     if name not in {"from", "to"} or not re.fullmatch(r"\d{4}-\d\d-\d\d", value):
         return value
     try:
@@ -120,7 +123,7 @@ def as_time(name: str, value: str) -> str:
 
 
 def days_of(query: Query) -> dict[str, str]:
-    """What the date fields show: the first and the last day."""
+    """The values of the date fields: the first and the last day."""
     first, end = query.values.get("from_"), query.values.get("to")
     last = end and max(end, datetime.combine(date.min, time.max, UTC)) - datetime.resolution
     days = {"from": first, "to": last}
@@ -128,10 +131,10 @@ def days_of(query: Query) -> dict[str, str]:
 
 
 def ids_in(sent: MultiDict[str, str]) -> list[int]:
-    """The ids that check boxes named ``id`` send, in order; what is none is left out."""
+    """The ids that check boxes named ``id`` send, in order; other values are left out."""
     return sorted({int(id) for id in sent.getlist("id") if is_number(id)})
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number that an address or a form may name a row by."""
+    """Whether a text has only digits, and few enough for the id of a row."""
     return text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS

@@ -1,4 +1,4 @@
-"""Figures for Prometheus, counted and written out by its own client library."""
+"""Metrics for Prometheus, kept by its client library."""
 
 import os
 from collections.abc import Callable
@@ -24,7 +24,7 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
 class Metrics:
-    """What the processes of one server count, and what is looked up when the figures are read."""
+    """Counters of all processes of a server, and gauges that are computed on each scrape."""
 
     def __init__(self, version: str) -> None:
         self._folder: str | None = None
@@ -34,22 +34,23 @@ class Metrics:
         self._build()
 
     def share(self, folder: str) -> None:
-        """Add up what all processes count that are forked from now on, by files in this folder."""
+        """Add up the counters of all processes forked from now on, by files in this folder."""
         self._folder = folder
+        # The library read the variable when it was imported, so its class is set as well.
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         values.ValueClass = values.MultiProcessValue()  # type: ignore[no-untyped-call]
 
     def begin_process(self) -> None:
-        """Count from nothing in this process."""
+        """Start the counters of this process at zero."""
         self._build()
 
     def forget(self, process: int) -> None:
-        """Leave the present figures of a process out that has ended; what it counted stays."""
+        """Drop the gauges of a process that has ended. Its counters stay."""
         if self._folder is not None:
             mark_process_dead(process, self._folder)  # type: ignore[no-untyped-call]
 
     def note(self, face: str, status: int, seconds: float) -> None:
-        """Count one request: to the ``api``, a ``page``, …; ``status`` by its hundred, 2xx."""
+        """Count a request. ``face``: ``api``, ``page``, …. ``status``: counted by class, as 2xx."""
         self._count(face, f"{status // 100}xx").inc()
         self._time(face).observe(seconds)
 
@@ -62,11 +63,11 @@ class Metrics:
         self._webhooks(outcome).inc()
 
     def note_not_evaluated(self, features: int) -> None:
-        """Say how many features the engine could not evaluate when it last read them."""
+        """Set how many features the engine could not evaluate when it last read them."""
         self._not_evaluated.set(features)
 
     def note_process(self, *, waiting: int, busy: int, memory: int) -> None:
-        """What this process is doing now; ``memory`` in bytes."""
+        """Set the load of this process now: requests, threads, and ``memory`` in bytes."""
         self._workers.set(1)
         self._waiting.set(waiting)
         self._busy.set(busy)
@@ -75,9 +76,9 @@ class Metrics:
     def watch(
         self, name: str, what: str, look: Callable[[], float], *, unknown: float = nan
     ) -> None:
-        """Have ``look`` called whenever the figures are read.
+        """Add a gauge that calls ``look`` on each scrape.
 
-        ``unknown``: the figure while the database doesn't answer.
+        ``unknown``: its value while the database doesn't answer.
         """
 
         def read() -> float:
@@ -89,7 +90,7 @@ class Metrics:
         Gauge(name, what, registry=self._watched).set_function(read)
 
     def text(self) -> bytes:
-        """Everything in Prometheus' own form."""
+        """All metrics in the text format of Prometheus."""
         counted = self._counted
         if self._folder is not None:
             counted = CollectorRegistry()
@@ -122,7 +123,7 @@ class Metrics:
         )
         self._security = cache(security.labels)
         self._webhooks = cache(webhooks.labels)
-        self._count = cache(requests.labels)  # which is slow, and there are few
+        self._count = cache(requests.labels)  # labels() is slow, and there are few of them
         self._time = cache(seconds.labels)
 
         def gauge(name: str, what: str, mode: str = "livesum") -> Gauge:

@@ -1,4 +1,4 @@
-"""The navigation of the pages: groups of links, each with what it takes to follow it."""
+"""The navigation of the pages: groups of links, each with the permission that it needs."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -25,10 +25,10 @@ class Heading(StrEnum):
 
 
 class Entry(NamedTuple):
-    """A link to the list at ``endpoint``, current also on the pages below ``also``.
+    """A link to the list at ``endpoint``, which is also current on the pages below ``also``.
 
-    ``place``: the order below its heading. ``number``: how many things there concern someone, shown
-    beside the link and asked once for a page; ``counts`` says what it counts.
+    ``place``: the order below its heading. ``number``: returns the number in the badge, and is
+    called once for a page. ``counts``: words after the number, for screen readers.
     """
 
     heading: Heading
@@ -47,9 +47,9 @@ class Entry(NamedTuple):
 
 
 class Action(NamedTuple):
-    """What people can find and open beside the lists, in the order of ``place``.
+    """A page, other than a list, that people can find by search. ``place``: its order.
 
-    ``about``: the page it is on, or what it is about. ``words``: what else people call it.
+    ``about``: the page it is on, or its subject. ``words``: other words that people search for.
     """
 
     place: int
@@ -66,7 +66,7 @@ def needs(permission: Permission) -> Callable[[Actor], bool]:
 
 
 def needs_somewhere(*permissions: Permission) -> Callable[[Actor], bool]:
-    """One of them everywhere, or in some project that the actor works in."""
+    """Whether the actor has one of the permissions, everywhere or in one of their projects."""
     return lambda actor: any(
         actor.may(permission, id)
         for permission in permissions
@@ -75,7 +75,7 @@ def needs_somewhere(*permissions: Permission) -> Callable[[Actor], bool]:
 
 
 class Link(NamedTuple):
-    """``number``: how many things there concern the reader; 0 where nothing is counted."""
+    """A link for the reader. ``number``: in its badge; 0 if there is none."""
 
     entry: Entry
     href: str
@@ -91,8 +91,10 @@ def entries(actor: Actor) -> list[tuple[Heading, list[Entry]]]:
 
 
 def navigation(actor: Actor) -> list[tuple[Heading, list[Link]]]:
-    """The same, as the page that is open shows them."""
-    return [(heading, [_link(one, actor) for one in found]) for heading, found in entries(actor)]
+    """The links that the actor can follow, by heading, for the page that is open."""
+    return [
+        (heading, [_link(entry, actor) for entry in below]) for heading, below in entries(actor)
+    ]
 
 
 def _link(entry: Entry, actor: Actor) -> Link:
@@ -103,6 +105,6 @@ def _link(entry: Entry, actor: Actor) -> Link:
 
 
 def _number(entry: Entry, actor: Actor) -> int:
-    if "refusal" in g:  # a page about a refusal asks the database for nothing
+    if "refusal" in g:  # the page of a refusal makes no query: the database may have failed
         return 0
     return entry.number(actor) if entry.number else 0

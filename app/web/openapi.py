@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from what routes declare and errors say about themselves."""
+"""The OpenAPI document, made from the declarations of routes, schemas and errors."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -88,7 +88,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
         self.register_converter(IdConverter, lambda _: {"type": "integer", "minimum": 1})
 
     def register_blueprint(self, bp: flask_smorest.Blueprint) -> None:
-        """Serve it, and describe it when the document is first asked for.
+        """Serve the blueprint, and describe it when the document is first asked for.
 
         Describing everything at once took as long as the rest of a start.
         """

@@ -59,7 +59,7 @@ def is_own_form() -> bool:
 
 
 def refuse_foreign_host() -> None:
-    """Refuse a host name that leads here but is not ours: its owner could change that."""
+    """Refuse a host name that leads here but is not ours: its owner could change where it leads."""
     try:
         host = urlsplit(f"//{request.host}").hostname or ""
     except ValueError:

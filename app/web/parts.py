@@ -14,10 +14,10 @@ MAX_PARTS = 100
 
 
 class PartKind(NamedTuple):
-    """What the entries of a list are.
+    """A kind of list in a form.
 
-    ``path``: of the list in what a client would send. ``empty``: the inputs of a new entry; those
-    that are False are check boxes. ``main``: the input that a problem leads to.
+    ``path``: of the list in the JSON that a client would send. ``empty``: the inputs of a new
+    entry; those that are False are check boxes. ``main``: the input that a problem links to.
     """
 
     path: str
@@ -27,10 +27,10 @@ class PartKind(NamedTuple):
 
 
 class PartsForm(SchemaForm):
-    """A form to which people add entries, and from which they remove them, by its buttons.
+    """A form with lists, and with buttons to add and remove their entries.
 
-    ``parts``: the inputs of all entries, by kind. ``faults``: what is wrong with each, by kind and
-    number.
+    ``parts``: the inputs of all entries, by kind. ``faults``: messages, by kind and number of the
+    entry.
     """
 
     kinds: ClassVar[Mapping[str, PartKind]]
@@ -45,7 +45,7 @@ class PartsForm(SchemaForm):
 
     def show(self, problems: Iterable[tuple[str, str]]) -> None:
         super().show(
-            (path, message) for path, message in problems if not self._belongs(path, message)
+            (path, message) for path, message in problems if not self._show_at_entry(path, message)
         )
 
     @property
@@ -58,7 +58,7 @@ class PartsForm(SchemaForm):
         ]
 
     def take_step(self) -> bool:
-        """Add, remove or check, if one of these buttons was pressed; whether any was."""
+        """Add, remove or check, if such a button was pressed. Return whether one was."""
         step = request.form.get("step", "")
         act, _, rest = step.partition("-")
         name, _, number = rest.partition("-")
@@ -80,8 +80,8 @@ class PartsForm(SchemaForm):
             if value
         ]
 
-    def _belongs(self, path: str, message: str) -> bool:
-        """Whether a problem is one of an entry; then it is shown there."""
+    def _show_at_entry(self, path: str, message: str) -> bool:
+        """Show a problem at the entry that it is about. Return whether there is one."""
         for name, kind in self.kinds.items():
             if found := re.match(rf"/{kind.path}/(\d+)(/|$)", path):
                 messages = self.faults[name].setdefault(int(found[1]), [])

@@ -1,4 +1,4 @@
-"""Where a browser is sent next, only to paths of this server, and the message shown there."""
+"""Redirects, only to paths of this server, and the message that the next page shows."""
 
 import re
 from typing import Any
@@ -35,7 +35,7 @@ def redirect_to_path(path: str) -> Response:
 
 
 def redirect_to(endpoint: str, **values: Any) -> Response:
-    """Lead on to a page after a form was accepted."""
+    """Redirect to a page, after a form was accepted."""
     return redirect(url_for(endpoint, **values), 303)
 
 
@@ -53,11 +53,11 @@ def _takes_get(path: str) -> bool:
 
 
 DONE = "done"
-"""The id of the note, for the address of that page: it is in sight then, and has the focus."""
+"""The id of the message. In the fragment of the address, it scrolls there and gets the focus."""
 
 
 def flash_with_undo(done: Markup, *, action: str, what: str) -> None:
-    """Tell what was done, with a button that posts to ``action`` to undo it.
+    """Flash what was done, with a button that posts to ``action`` to undo it.
 
     ``what`` completes the name of the button: “Undo switching on in production”.
     """

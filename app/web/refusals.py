@@ -37,7 +37,7 @@ def init_app(app: Flask) -> None:
 
 
 def render(app: Flask, prefix: str, renders: Callable[[DomainError], Response]) -> None:
-    """Have all refusals below this path rendered in a form of their own."""
+    """Render all refusals below this path with ``renders``."""
     _renderers(app)[prefix] = renders
 
 
@@ -49,7 +49,7 @@ def _renderers(app: Flask) -> dict[str, Callable[[DomainError], Response]]:
 
 
 def _refuse(error: DomainError) -> ResponseReturnValue:
-    """``id`` is in the log and in the response, so that one can be found by the other."""
+    """The response to a refused request. The log has its id too, so that one leads to the other."""
     g.refusal = f"{error.name}: {error.message}"
     g.cause = error.__cause__
     g.is_denied = isinstance(error, NoAccess)
@@ -64,7 +64,7 @@ def _refuse(error: DomainError) -> ResponseReturnValue:
 
 
 def _refuse_http(error: HTTPException) -> ResponseReturnValue:
-    """What Werkzeug and Flask refuse by themselves, by the names of this API."""
+    """Refusals of Werkzeug and Flask, by the names that this API uses."""
     if error.code is None or error.response is not None:
         return error.get_response()
     if error.code == HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -104,7 +104,7 @@ def _fail(error: Exception) -> ResponseReturnValue:
 
 
 def _page(error: DomainError) -> str:
-    """The page of a refusal: in the shell if someone is signed in and that can be found out."""
+    """The page of a refusal; with the navigation, if it is known that someone is signed in."""
     is_refusal = error.status < HTTPStatus.INTERNAL_SERVER_ERROR
     if is_refusal and "actor" not in g:
         with suppress(Exception), unit_of_work(writes=False):

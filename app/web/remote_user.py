@@ -1,4 +1,4 @@
-"""Who the authenticating proxy says is signed in there."""
+"""The user that an authenticating proxy names in its headers."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class RemoteUser:
 def remote_user() -> RemoteUser | None:
     """The person in the headers of a request that came directly from the trusted proxy.
 
-    A server that doesn’t say where a request came from gets no one signed in.
+    None if the server doesn’t say where the request came from.
     """
     settings = current_settings()
     if settings.sign_on_header is None or not came_from_proxy():
@@ -52,7 +52,7 @@ def _value(header: str | None) -> str | None:
 
 
 def _text(header: str) -> str:
-    """WSGI hands out each byte as a character; proxies send UTF-8."""
+    """A header as text: WSGI decodes it as Latin-1, but proxies send UTF-8."""
     raw = request.headers.get(header, "")
     try:
         return raw.encode("latin-1").decode().strip()

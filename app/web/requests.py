@@ -1,4 +1,4 @@
-"""What every JSON request may ask for: a reason, a dry run, a repetition, an unchanged state."""
+"""Options of every JSON request: a reason, a dry run, a retry, an unchanged state."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -27,7 +27,7 @@ def check_content_type() -> None:
 
 
 def is_dry_run() -> bool:
-    """Whether ``?dryRun=true`` is set: then the work is answered and rolled back."""
+    """Whether ``?dryRun=true`` is set: then the changes are rolled back before the response."""
     asked = request.args.to_dict()
     wanted = asked.pop("dryRun", "false")
     problems = [(f"?{name}", "Unknown parameter.") for name in asked]
@@ -39,7 +39,7 @@ def is_dry_run() -> bool:
 
 
 def take_reason() -> None:
-    """Give the reason that was sent to the actor, for their events."""
+    """Give the actor the reason that was sent, for their events."""
     sent = request.headers.get(REASON_HEADER)
     if sent is None or "actor" not in g:
         return
@@ -61,7 +61,7 @@ def claim() -> idempotency.FirstAnswer | None:
 
 
 def check_if_match(schema: type[Schema], current: Any) -> None:
-    """Refuse a change that was based on another state than the current one; None: on nothing.
+    """Refuse a change that was based on another state than ``current``; None: nothing exists yet.
 
     Applies only to requests with the header If-Match.
     """
@@ -75,7 +75,7 @@ def check_if_match(schema: type[Schema], current: Any) -> None:
 
 
 def refuse_if_match() -> None:
-    """Refuse the header If-Match where nothing has an ETag: to ignore it could lose an update."""
+    """Refuse the header If-Match where nothing has an ETag: ignoring it could lose an update."""
     if "If-Match" in request.headers:
         raise PreconditionFailed(
             "This request does not replace anything that has an ETag. Leave If-Match out."
@@ -83,7 +83,7 @@ def refuse_if_match() -> None:
 
 
 def etag(schema: type[Schema], dump: dict[str, Any]) -> str:
-    """A digest of what the schema shows, without what changes with every use."""
+    """A digest of ``dump``, without the schema's volatile fields."""
     lasting = {key: value for key, value in dump.items() if key not in schema.volatile}
     for name in schema.volatile:
         outer, _, field = name.partition(".")

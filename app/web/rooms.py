@@ -17,17 +17,17 @@ from app.web.routes import ApiBlueprint
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The parts of a page that can be hidden, with their words. ``says``: what is chosen."""
+    """Parts of a page that can be hidden, with their labels. ``says``: the title of the choice."""
 
     says: str
     parts: Mapping[str, str]
 
 
 class Reminder(NamedTuple):
-    """Lines of the home page, in the order of ``place``, which is that of what to do first.
+    """Lines of the home page, most urgent first: in the order of ``place``.
 
     ``key``, ``title``: by which people hide them. ``step``: the words of the link to ``endpoint``.
-    ``one``: the endpoint for an item with a place, if that is another.
+    ``one``: the endpoint for items with a place, if that is another.
     """
 
     place: int
@@ -59,7 +59,7 @@ class Room:
 
 
 def init_app(app: Flask, rooms: tuple[Room, ...]) -> None:
-    """Serve all that the rooms show."""
+    """Serve the APIs, pages and links of all rooms."""
     app.extensions["flagstaff.rooms"] = rooms
     entries = [entry for room in rooms for entry in room.entries]
     app.extensions["flagstaff.entries"] = sorted(entries, key=attrgetter("order"))
@@ -80,12 +80,12 @@ def current_rooms() -> tuple[Room, ...]:
 
 
 def actions() -> list[Action]:
-    """Those of all rooms, what people most often begin with first."""
-    found = [one for room in current_rooms() for one in room.actions]
-    return sorted(found, key=attrgetter("place"))
+    """The actions of all rooms, the most frequent ones first."""
+    actions = [action for room in current_rooms() for action in room.actions]
+    return sorted(actions, key=attrgetter("place"))
 
 
 def reminders() -> list[Reminder]:
-    """Those of all rooms, what to do first first."""
-    found = [one for room in current_rooms() for one in room.reminders]
-    return sorted(found, key=attrgetter("place"))
+    """The reminders of all rooms, the most urgent ones first."""
+    reminders = [reminder for room in current_rooms() for reminder in room.reminders]
+    return sorted(reminders, key=attrgetter("place"))

@@ -1,4 +1,4 @@
-"""What every route promises, and the two kinds of blueprint: pages and JSON."""
+"""Routes with permissions and transactions, and the two kinds of blueprint: pages and JSON."""
 
 import re
 from collections.abc import Callable
@@ -36,18 +36,18 @@ class Routes:
     """A route says who may call it and whether it writes, and is one unit of work.
 
     Neither ``needs`` nor ``writes`` has a default: a route without them is a TypeError at import.
-    A ``project_id`` in the path makes it the permission in that project. A route that writes does
-    so with the methods that are not safe. ``snapshot``: see ``unit_of_work``. ``in_steps``: the
-    view itself calls ``transact``, because it does something slow between two units of work.
+    If the path has a ``project_id``, ``needs`` is checked in that project. ``writes``: for methods
+    other than GET and HEAD. ``snapshot``: see ``unit_of_work``. ``in_steps``: the view itself calls
+    ``transact``, because it does something slow between two units of work.
     """
 
     url_prefix: str | None
 
     def screen(self) -> None:
-        """Refuse what can be refused before anything is asked of the database."""
+        """Refuse a request that can be refused without a query."""
 
     def identify(self) -> Actor:
-        """The caller; refuses those who are unknown."""
+        """The caller. Refuses one who is unknown."""
         raise NotImplementedError
 
     def route(
@@ -94,7 +94,7 @@ class Routes:
         )
 
     def form(self, rule: str, *, needs: Need) -> Decorator:
-        """A page that shows a form, and takes it."""
+        """A page that shows a form, and accepts it."""
         return self.route(rule, needs=needs, writes=True, methods=["GET", "POST"])
 
     def post(
@@ -145,7 +145,7 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
     answers_json = True
 
     def identify(self) -> Actor:
-        """Who calls, by the token that came along; ``app/access/auth`` knows it."""
+        """The caller, by the token in the request. ``app/access/auth`` finds them."""
         actor: Actor = current_app.extensions["flagstaff.identify"]()
         return actor
 
@@ -160,7 +160,7 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
 
         ``schema``: an instance for a list that is not in an object.
         """
-        # One instance for all requests: to make one takes longer than to load a small body.
+        # One instance for all requests: making one takes longer than loading a small body.
         made = schema() if isinstance(schema, type) else schema
         decorator: Decorator = super().arguments(made, location=location, example=example)
         return decorator
@@ -168,10 +168,10 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
     def response(
         self, status: int, schema: type[Schema] | Schema | None = None, *, etag: bool = False
     ) -> Decorator:
-        """Dump what the view returns; without a schema it returns a response of its own.
+        """Dump what the view returns; without a schema, the view returns a response.
 
-        ``schema``: an instance for a list that is not in an object. ``etag``: the answer carries
-        one, to be sent back as If-Match.
+        ``schema``: an instance for a list that is not in an object. ``etag``: add one, which
+        clients send back as If-Match.
         """
         dumping: Decorator = super().response(status, schema)
 
@@ -200,9 +200,9 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
         snapshot: bool = True,
         answers_with_secret: bool = False,
     ) -> Decorator:
-        """``answers_with_secret``: the answer is not kept for a repetition of the request.
+        """``answers_with_secret``: don't store the response for retries of the request.
 
-        A POST may only read, if what it asks for is too long for an address.
+        ``writes``: False for a query that is too long for an address.
         """
         register = self.route(
             rule,
@@ -220,7 +220,7 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
         return declare
 
     def answer(self, view: Callable[[], Any], *, is_change: bool) -> Any:
-        """Add what every JSON request may ask for: a reason, a dry run, a repetition."""
+        """Run the view with what a JSON request may ask for: a reason, a dry run, a retry."""
         requests.check_content_type()
         if request.method in SAFE_METHODS:
             return view()
@@ -264,7 +264,7 @@ class PageBlueprint(Routes, Blueprint):  # type: ignore[misc] # route() asks for
 
 
 def no_body(status: int = 200) -> Response:
-    """An answer of zero bytes, which has no type either."""
+    """An empty response, without a Content-Type."""
     response = Response(status=status)
     del response.headers["Content-Type"]
     return response
@@ -282,7 +282,7 @@ def check_every_route_is_guarded(app: Flask) -> None:
 
 
 def reading_posts(app: Flask) -> Callable[[str], bool]:
-    """Whether a path, below the prefix, is one where a POST only reads."""
+    """Return a function: whether a POST to a path, below the prefix, only reads."""
     rules = [
         re.sub(r"<[^>]*>", "[^/]+", rule.rule)
         for rule in app.url_map.iter_rules()

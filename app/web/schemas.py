@@ -1,7 +1,7 @@
 """The base of every schema, and the kinds of field that requests are made of.
 
-What a schema decides is decided for JSON clients and for forms alike; it looks at the
-request alone. What needs a look at the database is the service's to refuse.
+A schema checks JSON and forms alike, and only looks at the request. Services refuse what needs a
+query.
 """
 
 import re
@@ -44,9 +44,9 @@ class Schema(marshmallow.Schema):
     }
 
     volatile: ClassVar[frozenset[str]] = frozenset()
-    """What a mere use of the thing changes, and so does not count for its ETag.
+    """Fields that change when the thing is only used, so they are not part of its ETag.
 
-    ``environments.yes`` is a field of each thing in a list.
+    ``environments.yes``: the field ``yes`` of each entry in the list ``environments``.
     """
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
@@ -70,7 +70,7 @@ fields.Field.default_error_messages = {
 
 
 class Ignored(fields.Raw):
-    """Part of what a client reads and sends back unchanged, though it can't be changed here."""
+    """A field that can't be changed here. Clients may send it back as they read it."""
 
     def __init__(self, **kwargs: Any) -> None:
         metadata = {"description": "Accepted and ignored, so that what was read can be sent back."}
@@ -128,7 +128,7 @@ class RoleId(WholeNumber):
 
 
 class QueryNumber(WholeNumber):
-    """A whole number in an address, where everything is text; none that databases can't count."""
+    """A whole number in a query string, where everything is text; within a database's integers."""
 
     def __init__(self, *, low: int = 0, high: int = MAX_QUERY_NUMBER, **kwargs: Any) -> None:
         super().__init__(low=low, high=high, **kwargs)
@@ -173,7 +173,7 @@ class _Text(fields.String):
 
     def _tidy(self, value: Any) -> str:
         text: str = super()._deserialize(value, None, None).strip()
-        # What is longer than this is refused for its length, however it is spelled.
+        # Longer text is too long in NFC too, and is refused for that.
         return nfc(text) if len(text) <= LONGEST_SPELLING * self.high else text
 
 
@@ -230,7 +230,7 @@ class Key(fields.String):
 
 
 class StrictList(fields.List[Any]):
-    """A list of at most MAX_ITEMS; checking stops at the number of problems that is reported."""
+    """A list of at most MAX_ITEMS. Checking stops after MAX_DETAILS problems."""
 
     default_error_messages = {  # noqa: RUF012 - as above
         "items": f"Must have at most {MAX_ITEMS:,} items; split the request into several."
@@ -266,7 +266,7 @@ class KeySet(StrictList):
         super().__init__(Key(), **kwargs)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> list[str | None]:
-        # Thousands at once are usual; going through a field object each is only for finding faults.
+        # Thousands at once are usual. The field object, which is slow, only has to find faults.
         is_fine = isinstance(value, list) and len(value) <= MAX_ITEMS
         if not (is_fine and all(isinstance(v, str) and is_key(v) for v in value)):
             value = super()._deserialize(value, attr, data, **kwargs)

@@ -36,7 +36,7 @@ def read(purpose: Purpose, subject: str, signed: str) -> Any:
 
 
 def matches(purpose: Purpose, subject: str, signed: str, facts: Any) -> bool:
-    """Whether the facts of a field are still what holds."""
+    """Whether the facts of a field equal ``facts``."""
     return bool(read(purpose, subject, signed) == _plain(facts))
 
 

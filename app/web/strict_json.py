@@ -1,4 +1,4 @@
-"""JSON as RFC 8259 has it and two parsers can't read differently (I-JSON, RFC 7493)."""
+"""JSON by RFC 8259, if no two parsers can read it differently (I-JSON, RFC 7493)."""
 
 import json
 import math
@@ -14,7 +14,7 @@ _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class NotStrictJson(ValueError):
-    """What is wrong with the text, for the one who sent it."""
+    """A text is not strict JSON. The message is for its sender."""
 
 
 def loads(data: bytes, *, many: bool | None = False) -> Any:

@@ -1,4 +1,4 @@
-"""What templates can say beside what their page gives them."""
+"""Filters and globals of all templates."""
 
 import json
 import re
@@ -81,12 +81,12 @@ def moment(at: datetime) -> Markup:
 
 
 def breakable(name: str) -> Markup:
-    """A long name, path or IPv6 address, which may be broken after a dot, and the like."""
+    """A long name, path or IPv6 address, which may break after ``.``, ``_``, ``:`` and ``/``."""
     return Markup(_joints.sub(r"\g<0><wbr>", str(escape(name))))  # noqa: S704 - escaped here
 
 
 def address(**changes: Any) -> str:
-    """The address of the page itself with some parameters changed; None takes one away."""
+    """The address of the page itself with some parameters changed; None removes one."""
     gone = {*changes, "kept"}
     given = [(k, v) for k, v in request.args.items(multi=True) if v and k not in gone]
     given += [(k, v) for k, v in changes.items() if v is not None]
@@ -106,7 +106,7 @@ def api_curl(method: str, path: str, body: Any = None, *, if_match: bool = False
         lines.append('-H "If-Match: $ETAG"')
     if body is not None:
         lines.append('-H "Content-Type: application/json"')
-        quoted = _pretty(body).replace("'", "'\\''")
+        quoted = json.dumps(body, ensure_ascii=False, indent=1).replace("'", "'\\''")
         lines.append(f"-d '{quoted}'")
     return " \\\n  ".join(lines)
 
@@ -128,10 +128,6 @@ def api_python(method: str, path: str, body: Any = None, *, if_match: bool = Fal
     if method == "GET":
         lines.append("print(answer.json())")
     return "\n".join(lines)
-
-
-def _pretty(body: Any) -> str:
-    return json.dumps(body, ensure_ascii=False, indent=1)
 
 
 def _python(body: Any) -> str:
@@ -159,7 +155,7 @@ def _absolute(at: datetime) -> str:
 
 
 def _relative(at: datetime, now: datetime) -> str:
-    """How long ago, in the largest unit that says enough; a date when that is easier to read."""
+    """How long ago, in the largest fitting unit; a date from 14 days on, and in the future."""
     seconds = (now - at).total_seconds()
     steps = (
         (MINUTE, "just now"),

@@ -8,11 +8,11 @@ from app.access.access_reviews.service import Current
 from app.web.forms import SchemaForm
 
 FIELD = "decision-"
-"""Before the id of an account, the name of the input with what is decided about it."""
+"""Start of the names of inputs with decisions; the id of the account follows."""
 
 
 class SignOffForm(SchemaForm):
-    """``decisions``: what is chosen for each member, by account; empty where nothing is."""
+    """``decisions``: the choice for each member, by account id; empty if there is none yet."""
 
     schema = schemas.SignOff
 

@@ -36,7 +36,7 @@ class AccessReview(Model):
 
 
 class AccessReviewEntry(Model):
-    """What was decided about a member, in words that outlive the account: no foreign key."""
+    """The decision about a member. It outlives the account, so it has text and no foreign key."""
 
     __tablename__ = "access_review_entries"
 

@@ -25,7 +25,7 @@ ALL = "/projects/<key:project_id>/access-reviews"
 
 @bp.app_template_global()
 def last_access_review(project_id: str) -> AccessReview | None:
-    """For the page of the members."""
+    """The latest review, for the page of the members."""
     return service.last(project_id)
 
 
@@ -79,15 +79,16 @@ def index(project_id: str) -> ResponseReturnValue:
 
 @bp.get(f"{ALL}/<id:review_id>", needs=NEEDS)
 def show(project_id: str, review_id: int) -> ResponseReturnValue:
-    """The sheet of a review, to print; or as a file."""
+    """Show a review as a sheet to print, or export it."""
     overview = projects.overview(current_actor, project_id)
     review = service.get(project_id, review_id)
     if exports.wanted():
-        rows = schemas.EntryRow().dump(review.entries, many=True)
+        schema = schemas.EntryRow()
+        rows = schema.dump(review.entries, many=True)
         signed = {"signedOffBy": review.signed_off_by, "signedOffAt": _at(review)}
+        columns = [field.data_key or name for name, field in schema.fields.items()]
         name = f"access-review-{project_id}-{review_id}"
-        columns = [*schemas.EntryRow().fields, *signed]
-        return exports.file(name, _keys(columns), [row | signed for row in rows])
+        return exports.file(name, [*columns, *signed], [row | signed for row in rows])
     return render_template("access/access_reviews/show.html", overview=overview, review=review)
 
 
@@ -114,8 +115,3 @@ def _page(
 
 def _at(review: AccessReview) -> str:
     return str(schemas.ReviewSummary(only=["signed_off_at"]).dump(review)["signedOffAt"])
-
-
-def _keys(names: list[str]) -> list[str]:
-    known = schemas.EntryRow().fields
-    return [known[name].data_key or name if name in known else name for name in names]

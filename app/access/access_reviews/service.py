@@ -30,7 +30,7 @@ NAMED = 10
 class Candidate:
     """A member to decide about. ``source``: where the role comes from, in words.
 
-    ``is_by_group_alone``: only the end of the group takes the role away.
+    ``is_by_group_alone``: the role comes from groups only, so it can't be removed here.
     """
 
     account: Account
@@ -91,9 +91,9 @@ def sign_off(
     version: str,
     comment: str | None = None,
 ) -> AccessReview:
-    """Store what was decided about each member, and take the role from those who don't keep it.
+    """Store the decision about each member, and remove the role from those who don't keep it.
 
-    ``project`` is locked for change. ``decisions``: whether each keeps the role, by account.
+    ``project``: locked for change. ``decisions``: whether each keeps the role, by account id.
 
     Raises:
         ChangedSinceReview: if the members are not those of ``version`` any more.
@@ -151,9 +151,9 @@ def get(project_id: str, review_id: int) -> AccessReview:
 
 
 def due(actor: Actor, *, after: timedelta, limit: int) -> Page[Due]:
-    """The projects that the actor is to review, longest not reviewed first.
+    """The projects that the actor should review, those with the oldest review first.
 
-    Admins are to review all, Owners their own; only projects with members.
+    For Admins all projects, for Owners their own; only those with members.
     """
     latest = (
         sa.select(sa.func.max(AccessReview.signed_off_at))

@@ -1,4 +1,4 @@
-"""Attempts to sign in, by account: what throttling and the person themselves need to know."""
+"""Attempts to sign in, by account: for throttling, and for the person's own history."""
 
 from datetime import timedelta
 
@@ -24,18 +24,22 @@ def note_failure(account_id: int, browser: Browser) -> None:
     """Count and store a failure, with the same two statements if there is no account."""
     one_more = sa.update(Account).values(login_attempts=Account.login_attempts + 1)
     db.session.execute(one_more.where(Account.id == account_id))
-    facts = (utcnow(), browser.ip, network_of(browser.ip), False)
-    columns = (SignIn.at, SignIn.ip, SignIn.network, SignIn.succeeded)
-    values = (sa.literal(value, column.type) for value, column in zip(facts, columns, strict=True))
-    attempt = sa.select(Account.id, *values).where(Account.id == account_id)
-    db.session.execute(sa.insert(SignIn).from_select([SignIn.account_id, *columns], attempt))
+    values = {
+        SignIn.at: utcnow(),
+        SignIn.ip: browser.ip,
+        SignIn.network: network_of(browser.ip),
+        SignIn.succeeded: False,
+    }
+    literals = (sa.literal(value, column.type) for column, value in values.items())
+    attempt = sa.select(Account.id, *literals).where(Account.id == account_id)
+    db.session.execute(sa.insert(SignIn).from_select([SignIn.account_id, *values], attempt))
 
 
 def prune() -> None:
     """Delete attempts to sign in that are older than HISTORY."""
     is_old = SignIn.at < utcnow() - HISTORY
     with unit_of_work(writes=False):
-        found = db.session.scalar(sa.select(sa.exists().where(is_old)))
-    if found:
+        exist = db.session.scalar(sa.select(sa.exists().where(is_old)))
+    if exist:  # so that most calls only read
         with unit_of_work(writes=True):
             db.session.execute(sa.delete(SignIn).where(is_old))

@@ -1,6 +1,6 @@
-"""What someone had typed when their session ended, for the way to the provider and back.
+"""What someone had typed when their session ended, kept while they sign in at the provider.
 
-There is no session to keep it on the server, so the cookie carries it, signed.
+Without a session the server can't keep it, so the signed cookie carries it.
 """
 
 import zlib
@@ -10,7 +10,7 @@ from flask import json, session
 from app.web.browsers import Fields
 
 MOST_BYTES = 2_300
-"""Compressed. Browsers drop a cookie of more than 4,096 bytes, and it holds more than this."""
+"""After compression. Browsers drop cookies above 4,096 bytes, and this one has other values too."""
 _KEY = "kept"
 
 
@@ -19,7 +19,7 @@ def fits(fields: Fields) -> bool:
 
 
 def put(path: str, fields: Fields) -> None:
-    """Keep the fields of the form at ``path``, unless they are too many."""
+    """Keep the fields of the form at ``path``, unless they are too large."""
     session.pop(_KEY, None)
     if fits(fields):
         session[_KEY] = [path, fields]

@@ -31,7 +31,8 @@ def check(secret: str) -> None:
     """Refuse a link that can't be used.
 
     Raises:
-        UnusableLink: if it is; of which ExpiredLink, if it has expired.
+        ExpiredLink: if it has expired.
+        UnusableLink: if it is unknown or already used, or a user exists.
 
     """
     admins.guard()  # two links used at once create one Admin

@@ -1,4 +1,4 @@
-"""Who is calling: a script by the token in its request, a person by the session of their browser.
+"""The caller: a script by the token in its request, a person by the session of their browser.
 
 Each takes one statement. The API accepts no cookie, and pages accept no token.
 """
@@ -89,24 +89,23 @@ _deferred: dict[str, Callable[[Any], None]] = {
     "ended_session": sessions.close,
     "proved_session": sessions.note_proof,
 }
-"""What is stored after the response, by the name of its value in ``g``."""
+"""Writes to do after the response, by the name of their value in ``g``."""
 
 CAN_WAIT = {"used_token", "used_session"}
-"""What may be dropped if it would have to wait: the next request stores it too."""
-
+"""Writes to drop instead of waiting for another writer: the next request repeats them."""
 
 _callers: CommitCache[Sequence[Any]] = CommitCache()
-"""What the database has about tokens and sessions, by their digest."""
+"""Cached rows of tokens and sessions, by their digest."""
 
 
 def store_after(name: str, store: Callable[[Any], None]) -> None:
-    """Have the value that ``g`` has under this name stored after the response, or dropped."""
+    """Call ``store`` with this value of ``g`` after a response, unless it would have to wait."""
     _deferred[name] = store
     CAN_WAIT.add(name)
 
 
 class SignedIn(UserMixin):  # type: ignore[misc] # untyped
-    """The user of a session; Flask-Login knows them by the session's secret."""
+    """The user of a session. Flask-Login keeps the session's secret as their id."""
 
     def __init__(self, secret: str, actor: Actor | None = None) -> None:
         self.secret = secret
@@ -226,7 +225,7 @@ def _proof(session: Any) -> Proof:
 
 
 def _actor(found: Sequence[Any], **credentials: Any) -> Actor:
-    """Who calls; ``credentials``: what the actor knows about the token or the session."""
+    """The caller. ``credentials``: fields of Actor about the token or the session."""
     caller = found[0]
     return Actor(
         id=caller.id,
@@ -263,7 +262,10 @@ def _kept_form(number: int) -> dict[str, list[str]] | None:
 
 
 def _store_deferred(_error: BaseException | None) -> None:
-    """After the response and in a separate transaction, so no request waits or fails for it."""
+    """Do the writes after the response and in a separate transaction.
+
+    So no request waits for them, or fails with them.
+    """
     due = {name: g.pop(name) for name in _deferred if name in g}
     if not due or (due.keys() <= CAN_WAIT and must_wait_to_write()):
         return

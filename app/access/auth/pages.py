@@ -55,17 +55,17 @@ def sign_in_with_password() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return _sign_in_page(form, target, _kept_fields())
     try:
-        welcome = service.sign_in(
+        result = service.sign_in(
             form.values["name"], form.values["password"], current_browser(), current_settings()
         )
     except TooManyRequests as error:
         return _too_early(error, form, lambda: _sign_in_page(form, target, _kept_fields()))
-    if welcome is None:
+    if result is None:
         form.show([("", "Wrong user name or password.")])
         return _sign_in_page(form, target, _kept_fields())
-    if isinstance(welcome, PendingSecondFactor):
-        return _code_page(forms.CodeForm(empty=True), welcome, target)
-    return transact(lambda: _let_in(welcome, target), writes=True)
+    if isinstance(result, PendingSecondFactor):
+        return _code_page(forms.CodeForm(empty=True), result, target)
+    return transact(lambda: _let_in(result, target), writes=True)
 
 
 @bp.post("/sign-in/code", needs=Access.PUBLIC)
@@ -76,13 +76,13 @@ def sign_in_with_code() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return _code_page(form, pending, target)
     try:
-        welcome = service.finish(pending, form.values["code"], current_key(), current_browser())
+        result = service.finish(pending, form.values["code"], current_key(), current_browser())
     except TooManyRequests as error:
         return _too_early(error, form, lambda: _code_page(form, pending, target))
-    if welcome is None:
+    if result is None:
         form.show([("", "This code is wrong or was already used. Enter the next one.")])
         return _code_page(form, pending, target)
-    return _let_in(welcome, target)
+    return _let_in(result, target)
 
 
 @bp.form("/set-up/<secret>", needs=Access.PUBLIC)
@@ -146,13 +146,13 @@ def _first_entry(
     if not service.may_use_password(account.label, account.role, settings):
         flash(f"Password set. It isn’t used here: sign in with {settings.sign_on_name}.", "ok")
         return redirect_to(".sign_in")
-    welcome = service.begin_session(account, current_browser())
-    if isinstance(welcome, PendingSecondFactor):
+    result = service.begin_session(account, current_browser())
+    if isinstance(result, PendingSecondFactor):
         flash("Password set. One step is left.", "ok")
-        return _code_page(forms.CodeForm(empty=True), welcome, "/")
-    identity.begin(welcome.secret)
+        return _code_page(forms.CodeForm(empty=True), result, "/")
+    identity.begin(result.secret)
     flash(words, "ok")
-    _tell_news(account, but=link)
+    _flash_new_links(account, but=link)
     return redirect_to_path("/")
 
 
@@ -164,27 +164,27 @@ def _too_early(
     return page()[0], error.status, error.headers
 
 
-def _let_in(welcome: SignInResult, target: str) -> ResponseReturnValue:
+def _let_in(result: SignInResult, target: str) -> ResponseReturnValue:
     """Start the session after a password, and continue to the page that was asked for."""
-    account = welcome.account
+    account = result.account
     if not current_settings().password_sign_in:
         admin = Actor(account.id, account.label, account.role, ip=request.remote_addr)
         events.record(admin, EventType.BREAK_GLASS_SIGN_IN, data={"name": account.label})
-    return enter(welcome, target, _kept_fields())
+    return enter(result, target, _kept_fields())
 
 
-def enter(welcome: SignInResult, target: str, typed: Fields | None = None) -> Response:
+def enter(result: SignInResult, target: str, typed: Fields | None = None) -> Response:
     """Give the browser its session, and continue to ``target`` with what was typed there."""
-    identity.begin(welcome.secret)
-    flash(_greeting(welcome), "ok")
-    _tell_news(welcome.account)
+    identity.begin(result.secret)
+    flash(_greeting(result), "ok")
+    _flash_new_links(result.account)
     if typed:
-        target = with_kept_form(target, sessions.keep_form(welcome.secret, typed))
+        target = with_kept_form(target, sessions.keep_form(result.secret, typed))
     return redirect_to_path(target)
 
 
 def ask_to_sign_in() -> ResponseReturnValue:
-    """Lead to the sign-in page, which carries the fields of a submitted form."""
+    """Redirect to the sign-in page, or show it with the fields of a form that was sent."""
     if request.method != "POST":
         here = request.full_path.rstrip("?")
         if here == "/":
@@ -203,9 +203,9 @@ def typed_on_this_site() -> Fields | None:
 
 
 def _ask_for_proof(needed: PasswordRequired) -> ResponseReturnValue:
-    """Ask the signed-in person to prove that it is them, and keep what they typed.
+    """Ask the signed-in person to prove who they are, and keep what they typed.
 
-    With a password: the submitted form again with one more field, which completes the action.
+    With a password: show the form again with one more field, which completes the action.
     """
     if current_actor.proof is Proof.PROVIDER:
         return _lead_to_provider(needed), needed.status
@@ -242,7 +242,7 @@ def _code_page(form: SchemaForm, pending: PendingSecondFactor, target: str) -> t
 
 
 def _pending() -> PendingSecondFactor:
-    """The sign-in that waits for its code, as the previous page carried it."""
+    """The sign-in that waits for its code, from the signed field of the previous page."""
     try:
         account_id, mark = _pending_signer().loads(
             request.form.get("pending", ""), max_age=CODE_SECONDS
@@ -279,25 +279,25 @@ def _kept_fields() -> Fields | None:
         return None
 
 
-def _greeting(welcome: SignInResult) -> str:
-    if welcome.last_at is None:
+def _greeting(result: SignInResult) -> str:
+    if result.last_at is None:
         return "Welcome. This is your first sign-in."
-    at = _exact(welcome.last_at)
-    words = f"Last sign-in {at}{f' from {welcome.last_ip}' if welcome.last_ip else ''}"
-    if welcome.failed_since:
-        failed = welcome.failed_since
+    at = _exact(result.last_at)
+    words = f"Last sign-in {at}{f' from {result.last_ip}' if result.last_ip else ''}"
+    if result.failed_since:
+        failed = result.failed_since
         words += f", {failed} failed attempt{'' if failed == 1 else 's'} since"
     return f"{words}."
 
 
-def _tell_news(account: Account, but: SetupLink | None = None) -> None:
+def _flash_new_links(account: Account, but: SetupLink | None = None) -> None:
     for link in links.news(account.id):
         if link is not but:
-            flash(_news(link), "warn")
+            flash(_about_link(link), "warn")
 
 
-def _news(link: SetupLink) -> str:
-    """What the owner of an account learns of a link to set its password."""
+def _about_link(link: SetupLink) -> str:
+    """A message for the owner of an account about a link to set its password."""
     created = f"{link.maker} created a link to set your password on {_exact(link.created_at)}."
     if link.used_at is None:
         return f"{created} It was not used."

@@ -50,7 +50,7 @@ def codes_left(account_id: int) -> int:
 
 def begin(actor: Actor) -> None:
     """Create a secret for an authenticator; two-step sign-in starts with ``confirm``."""
-    # Two concurrent calls run one after the other.
+    # The lock makes two concurrent calls run one after the other.
     db.session.get_one(Account, actor.account_id, with_for_update=True)
     if is_on(actor.account_id):
         raise Conflict("Two-step sign-in is already on. Turn it off before you set it up again.")
@@ -60,8 +60,9 @@ def begin(actor: Actor) -> None:
 
 def secret(factor: SecondFactor, key: str) -> str:
     """The TOTP secret in base32. ``key``: the operator's secret key."""
-    facts = b"authenticator of %d: " % factor.account_id + factor.salt
-    return b32encode(hmac.digest(key.encode(), facts, "sha1")).decode()
+    message = b"authenticator of %d: " % factor.account_id + factor.salt
+    # SHA-1 gives 160 bits, the length that RFC 4226 recommends for a secret.
+    return b32encode(hmac.digest(key.encode(), message, "sha1")).decode()
 
 
 def address(factor: SecondFactor, key: str, name: str) -> str:
@@ -107,7 +108,7 @@ def turn_off(actor: Actor, account: Account) -> None:
 def accepts(actor: Actor, code: str, key: str) -> bool:
     """Whether a code from the authenticator or for recovery is correct; no code works twice."""
     query = sa.select(SecondFactor).where(SecondFactor.account_id == actor.account_id)
-    factor = db.session.scalar(query.with_for_update())
+    factor = db.session.scalar(query.with_for_update())  # or two at once could use one code
     if factor is None or factor.confirmed_at is None:
         return False
     tidy = _separators.sub("", code)
@@ -138,12 +139,12 @@ def _is_of_authenticator(factor: SecondFactor, code: str, key: str) -> bool:
 
 def _new_codes(account_id: int, key: str) -> list[str]:
     db.session.execute(sa.delete(RecoveryCode).where(RecoveryCode.account_id == account_id))
-    made = [b32encode(token_bytes(RECOVERY_BYTES)).decode() for _ in range(RECOVERY_CODES)]
+    codes = [b32encode(token_bytes(RECOVERY_BYTES)).decode() for _ in range(RECOVERY_CODES)]
     digests = [
-        {"account_id": account_id, "digest": _digest(account_id, code, key)} for code in made
+        {"account_id": account_id, "digest": _digest(account_id, code, key)} for code in codes
     ]
     insert_all(digests, RecoveryCode)
-    return ["-".join(re.findall("....", code.lower())) for code in made]
+    return ["-".join(re.findall("....", code.lower())) for code in codes]
 
 
 def _digest(account_id: int, code: str, key: str) -> bytes:

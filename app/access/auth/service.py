@@ -1,4 +1,4 @@
-"""Signing in with a password: throttled before hashing, and alike for unknown names."""
+"""Sign-in with a password: throttled before hashing, with equal work for unknown names."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -75,8 +75,8 @@ def sign_in(
 ) -> SignInResult | PendingSecondFactor | None:
     """Start a session if the name (or e-mail) and password are correct, else return None.
 
-    With two-step sign-in on, ``finish`` starts the session. Where only some may use a password,
-    that of all others is never correct.
+    With two-step sign-in on, ``finish`` starts the session. If only break-glass Admins may use a
+    password, the passwords of all others count as wrong.
 
     Uses two units of work, so that no one waits for the database while a password is hashed.
 
@@ -99,23 +99,38 @@ def sign_in(
         throttle.forgive(counted)
         return begin_session(account, browser)
 
-    # The slot comes first, so that without one the database isn't asked either.
+    # The slot comes first: without one, there is no query either.
     with passwords.hashing_slot(), _rounded_duration():
         candidate, counted = transact(find, writes=True)
         is_right = passwords.matches(candidate.password_hash if candidate else None, password)
         return transact(conclude, writes=True)
 
 
-def admit(account: Account, browser: Browser, origin: Origin) -> SignInResult:
-    """Sign in an account whose person a provider or a proxy vouches for."""
-    return _welcome(account, browser, origin)
+def admit(account: Account, browser: Browser, origin: Origin | None = None) -> SignInResult:
+    """Start a session. ``origin``: of single sign-on; None after a password."""
+    last = db.session.execute(
+        sa.select(SignIn.at, SignIn.ip)
+        .where(SignIn.account_id == account.id, SignIn.succeeded)
+        .order_by(SignIn.id.desc())
+        .limit(1)
+    ).first()
+    network = network_of(browser.ip)
+    save(SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=True))
+    failed, account.login_attempts = account.login_attempts, 0
+    account.last_sign_in_at = utcnow()
+    secret = sessions.open(account.id, browser, origin)
+    how = None if origin is None else "single sign-on"
+    entry = LogEntry(SecurityKind.SIGN_IN, browser.ip, account.id, account.label, detail=how)
+    security_log.record(entry)
+    at, ip = (last.at, last.ip) if last else (None, None)
+    return SignInResult(account, secret, at, ip, failed)
 
 
 def begin_session(account: Account, browser: Browser) -> SignInResult | PendingSecondFactor:
     """Sign in an account after its password was checked, or ask for the second step."""
     if second_factor.is_on(account.id):
         return PendingSecondFactor(account.id, _mark(account))
-    return _welcome(account, browser)
+    return admit(account, browser)
 
 
 def finish(
@@ -139,7 +154,7 @@ def finish(
         security_log.record(LogEntry.by(actor, SecurityKind.TWO_STEP_CODE_FAILED))
         return None
     throttle.forgive(counted)
-    return _welcome(account, browser)
+    return admit(account, browser)
 
 
 def with_password(actor: Actor, work: Callable[[], T]) -> T:
@@ -151,12 +166,12 @@ def with_password(actor: Actor, work: Callable[[], T]) -> T:
     """
     counted = throttle.count(actor.username, actor.ip, actor.account_id)
     try:
-        done = work()
+        result = work()
     except WrongPassword:
         security_log.record(LogEntry.by(actor, SecurityKind.PASSWORD_REFUSED))
         raise
     throttle.forgive(counted)
-    return done
+    return result
 
 
 def prove(actor: Actor, password: str) -> None:
@@ -169,25 +184,6 @@ def prove(actor: Actor, password: str) -> None:
     account = db.session.get_one(Account, actor.account_id)
     wrong = WrongPassword("This is not your password.")
     with_password(actor, lambda: passwords.check(account, password, otherwise=wrong))
-
-
-def _welcome(account: Account, browser: Browser, origin: Origin | None = None) -> SignInResult:
-    last = db.session.execute(
-        sa.select(SignIn.at, SignIn.ip)
-        .where(SignIn.account_id == account.id, SignIn.succeeded)
-        .order_by(SignIn.id.desc())
-        .limit(1)
-    ).first()
-    network = network_of(browser.ip)
-    save(SignIn(account_id=account.id, ip=browser.ip, network=network, succeeded=True))
-    failed, account.login_attempts = account.login_attempts, 0
-    account.last_sign_in_at = utcnow()
-    secret = sessions.open(account.id, browser, origin)
-    how = None if origin is None else "single sign-on"
-    entry = LogEntry(SecurityKind.SIGN_IN, browser.ip, account.id, account.label, detail=how)
-    security_log.record(entry)
-    at, ip = (last.at, last.ip) if last else (None, None)
-    return SignInResult(account, secret, at, ip, failed)
 
 
 @contextmanager

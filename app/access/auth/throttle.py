@@ -1,7 +1,7 @@
 """Slows down guessing, by name and by network, with growing delays.
 
-An account is slowed down by address instead of by network where it has signed in before: its
-neighbours can't lock it out.
+At an address where the account has signed in before, the address counts instead of the network:
+neighbours can't lock out its owner.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ NAME = Limit(50, timedelta(minutes=2))
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The keys of the counters that have an attempt; ``own`` is that of the name from its place."""
+    """Keys of the counters that count an attempt. ``own``: that of this name from this place."""
 
     own: str
     shared: tuple[str, ...]
@@ -79,7 +79,7 @@ def count(name: str, ip: str | None, account_id: int) -> Counted:
 
 
 def forgive(counted: Counted) -> None:
-    """Take a success out of the counters, and reset the one of this name from this place."""
+    """Uncount an attempt that succeeded, and reset the counter of this name from this place."""
     db.session.execute(sa.delete(Throttle).where(Throttle.key == counted.own))
     db.session.execute(
         sa.update(Throttle)
@@ -91,16 +91,10 @@ def forgive(counted: Counted) -> None:
 def _limits(name: str, ip: str | None, account_id: int) -> dict[str, Limit]:
     """The limits by key, the one of this name from this place first."""
     network = network_of(ip)
-    knows_address, knows_network = _came_from_before(account_id, ip, network)
-    place = f"address {ip}" if knows_address else f"network {network}"
-    of_name = sha256(key_of(name.strip()).encode()).hexdigest()[:32]
-    limits = {f"{of_name} from {place}": NAME_FROM_PLACE, place: FROM_PLACE}
-    return limits if knows_network else limits | {of_name: NAME}
-
-
-def _came_from_before(account_id: int, ip: str | None, network: str) -> tuple[bool, bool]:
-    """Whether the account has signed in from this address, and whether from this network."""
     successes = sa.exists().where(SignIn.account_id == account_id, SignIn.succeeded)
     query = sa.select(successes.where(SignIn.ip == ip), successes.where(SignIn.network == network))
-    from_address, from_network = db.session.execute(query).one()
-    return from_address, from_network
+    is_known_address, is_known_network = db.session.execute(query).one()
+    place = f"address {ip}" if is_known_address else f"network {network}"
+    of_name = sha256(key_of(name.strip()).encode()).hexdigest()[:32]
+    limits = {f"{of_name} from {place}": NAME_FROM_PLACE, place: FROM_PLACE}
+    return limits if is_known_network else limits | {of_name: NAME}

@@ -10,7 +10,7 @@ from app.web.forms import ReasonField, SchemaForm
 from app.web.listing import is_number
 
 ROLE = "role-"
-"""Before the id of a project, the name of the input with its role."""
+"""Start of the names of inputs with roles in projects; the id of the project follows."""
 REMOVE = "remove"
 ROLE_CHOICES = [
     *((str(role.value), role.title) for role in PROJECT_ROLES),
@@ -80,7 +80,7 @@ def display_values(settings: Values) -> Values:
 
 
 def gives_admin(form: SchemaForm, group: Group | None) -> bool:
-    """Whether the form makes Admins of those who are in a group that made none before."""
+    """Whether the form makes Admins of a group's members, which the group did not do before."""
     is_admin = str(Role.ADMIN.value)
     was_admin = group is not None and group.root_role is Role.ADMIN
     return form["root_role"].data == is_admin and not was_admin

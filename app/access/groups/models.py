@@ -13,9 +13,9 @@ from app.core.permissions import Role
 
 
 class Group(Model):
-    """A group as the provider names it. Names that read alike are one group.
+    """A group, by its name at the provider. Names that read alike are one group.
 
-    ``scim_id``: of a group whose members a directory decides, instead of each sign-in.
+    ``scim_id``: set if a directory decides the members, instead of each sign-in.
     """
 
     __tablename__ = "groups"
@@ -65,7 +65,7 @@ class GroupProject(Model):
 
 
 class GroupMember(Model):
-    """Someone who is in a group."""
+    """A member of a group."""
 
     __tablename__ = "group_members"
 

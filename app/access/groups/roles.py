@@ -1,4 +1,4 @@
-"""The roles that people have because of their groups, kept in the rows of the roles themselves."""
+"""Roles that people have through groups. The rows of accounts and project members store them."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -27,8 +27,8 @@ def settle(
 ) -> None:
     """Give these accounts exactly the roles that their groups give now, with events.
 
-    ``because`` is the reason in the events. ``keeps_last_admin``: the last Admin who can sign in
-    keeps the role instead of a refusal.
+    ``because``: the reason in the events. ``keeps_last_admin``: let the last Admin who can sign in
+    keep the role, instead of refusing.
 
     Raises:
         Conflict: if no Admin who can sign in would be left.
@@ -37,7 +37,8 @@ def settle(
     by_group = actor.for_act(actor.batch_id or events.new_batch(), because)
     for chunk in chunks(sorted(set(account_ids))):
         if _given(chunk) != _recorded(chunk):
-            admins.guard()  # two sign-ons of one group wait for each other
+            # Two sign-ons of one group wait for each other here; _settle reads the roles again.
+            admins.guard()
             _settle(by_group, chunk, keeps_last_admin=keeps_last_admin)
 
 
@@ -85,7 +86,7 @@ def _set_root_roles(
 
 
 def _set_project_roles(project: str, ids: list[int], given: Held) -> EventPayload | None:
-    """The change of some members as an event has it; None if their roles stay the same."""
+    """Update these members of a project. Return the event's payload; None without a change."""
     db.session.execute(sa.select(Project.id).where(Project.id == project).with_for_update())
     query = sa.select(Member).where(Member.project_id == project, Member.account_id.in_(ids))
     members = {member.account_id: member for member in db.session.scalars(query)}
@@ -125,6 +126,7 @@ def _given(ids: list[int]) -> Held:
 
 
 def _recorded(ids: list[int]) -> Held:
+    """The roles by group that the rows have now, everywhere and by project."""
     root = sa.select(Account.id, sa.literal(""), Account.group_role).where(
         Account.id.in_(ids), Account.group_role.is_not(None)
     )

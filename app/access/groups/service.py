@@ -1,4 +1,4 @@
-"""Groups and what they give. Their members come from sign-ons or, in groups of SCIM, from there."""
+"""Groups and the roles that they give. Members come from sign-ons, or from a directory by SCIM."""
 
 from collections.abc import Collection, Sequence
 from typing import TypedDict, Unpack
@@ -42,7 +42,7 @@ def create(
     root_role: Role | None = None,
     projects: Sequence[ProjectGrant] = (),
 ) -> Group:
-    """Create a group without members; they come with their next sign-on, or by SCIM."""
+    """Create a group without members: sign-ons or SCIM add them."""
     group = Group(name=name, name_key=key_of(name), root_role=root_role, projects=[])
     _set_projects(group, projects)
     save(group, if_taken=_taken(name))
@@ -53,7 +53,7 @@ def create(
 def update(
     actor: Actor, group: Group, *, by_directory: bool = False, **changes: Unpack[GroupChanges]
 ) -> bool:
-    """Change a group from ``get_for_change``; whether that changed anything.
+    """Change a group from ``get_for_change``. Return whether anything changed.
 
     Its members get or lose the roles that changed. ``by_directory``: the caller is the directory
     that names the group.
@@ -99,7 +99,7 @@ def remove(actor: Actor, group: Group) -> None:
 def set_members(
     actor: Actor, group: Group, *, added: Collection[int] = (), removed: Collection[int] = ()
 ) -> bool:
-    """Change who is in a group, with one event; whether that changed anything."""
+    """Add and remove members of a group, with one event. Return whether anything changed."""
     present = set(member_ids(group))
     joining = sorted(set(added) - present)
     leaving = sorted((set(removed) - set(added)) & present)
@@ -123,10 +123,10 @@ def set_members(
 
 
 def claim(actor: Actor, account: Account, names: Collection[str]) -> list[Group]:
-    """Put someone who signs on into the groups that their provider named, and out of all others.
+    """Set the groups of someone who signs on to those that their provider named.
 
-    Groups that no one mapped are ignored, and those of SCIM stay as the directory says. The role
-    of the last Admin who can sign in stays too, so that someone can fix a wrong claim.
+    Unknown names are ignored, and groups of a directory don't change. The last Admin who can sign
+    in keeps that role, so that someone can fix a wrong claim.
     """
     own = Group.scim_id.is_(None)
     keys = {key_of(name) for name in names}
@@ -151,7 +151,7 @@ def claim(actor: Actor, account: Account, names: Collection[str]) -> list[Group]
 
 def search(*, limit: int, offset: int, text: str | None = None) -> Page[Group]:
     """The groups, by name."""
-    query = sa.select(Group).options(with_expression(Group.member_count, _members()))
+    query = sa.select(Group).options(with_expression(Group.member_count, _member_count()))
     if text is not None:
         query = query.where(contains(text, Group.name))
     return page_of(query.order_by(Group.name_key), limit=limit, offset=offset)
@@ -182,7 +182,7 @@ def member_ids(group: Group) -> list[int]:
 
 
 def members(group: Group, *, limit: int, offset: int) -> Page[Account]:
-    """Those in the group who are not deleted, by name."""
+    """The members of the group who are not deleted, by name."""
     query = (
         sa.select(Account)
         .join(GroupMember, GroupMember.account_id == Account.id)
@@ -234,7 +234,7 @@ def _taken(name: str) -> NameExists:
     return NameExists(f"There is a group {name!r} already.", field="name")
 
 
-def _members() -> sa.ScalarSelect[int]:
+def _member_count() -> sa.ScalarSelect[int]:
     return (
         sa.select(sa.func.count())
         .select_from(GroupMember)

@@ -41,7 +41,7 @@ class Source:
 
 
 def describe(sources: Sequence[Source]) -> str:
-    """The sources of the role that counts, in words; the weaker ones change nothing."""
+    """The sources of the strongest role, in words; weaker ones have no effect."""
     strongest = min((source.role for source in sources), default=None)
     return spoken([source.words for source in sources if source.role is strongest], DISPLAY_LIMIT)
 
@@ -79,7 +79,7 @@ def of_root_roles(account_ids: Collection[int]) -> dict[int, list[Source]]:
 
 
 def of_account(account_id: int) -> dict[str, list[Source]]:
-    """The sources of all that one account holds, by project; of the root role under ``""``."""
+    """The sources of an account's roles, by project id; of the root role under ``""``."""
     found: defaultdict[str, list[Source]] = defaultdict(list)
     found[""] = of_root_roles([account_id]).get(account_id, [])
     for member in db.session.scalars(sa.select(Member).where(Member.account_id == account_id)):
@@ -102,6 +102,6 @@ def _own(held: HeldRole) -> list[Source]:
 
 
 def _add_groups(found: defaultdict[Any, list[Source]], query: sa.Select[Any, str, Any]) -> None:
-    """Add what groups give. Each row: whose source it is, the group and the role."""
+    """Add groups as sources. Each row: the key in ``found``, the group's name and the role."""
     for key, group, role in db.session.execute(query):
         found[key].append(Source(role, group))

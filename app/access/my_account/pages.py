@@ -44,7 +44,7 @@ THEME_CHOICES = (("", "Match system"), ("light", "Light"), ("dark", "Dark"))
 
 
 @dataclass(frozen=True, slots=True)
-class FeedbackButton:
+class PermissionAnswer:
     """An answer to "Can I …?": the source of the permission, or what is missing."""
 
     permission: Permission
@@ -56,7 +56,7 @@ class FeedbackButton:
 
     @property
     def missing(self) -> str:
-        """What follows the permission in ``Needs CREATE_FEATURE …``."""
+        """The end of the sentence that begins with ``Needs CREATE_FEATURE``."""
         if self.project is None:
             return "."
         return (
@@ -150,7 +150,7 @@ def permissions() -> str:
     return render_template(
         "access/my_account/permissions.html",
         held=held,
-        choices=[(one, one.words) for one in Permission],
+        choices=[(permission, permission.words) for permission in Permission],
         names={project.id: project.name for project in visible},
         answer=_answer(),
         account=service.person(current_actor),
@@ -189,7 +189,7 @@ def show_hints() -> str:
 
 @bp.post("/hints", needs=Access.SIGNED_IN)
 def reset_hints() -> Response:
-    """Show all of them again."""
+    """Show all surveys and hints again."""
     service.forget_hints(current_actor)
     flash("Hints and surveys reset. You’ll see them again.", "ok")
     return redirect_to(".show_hints")
@@ -197,7 +197,7 @@ def reset_hints() -> Response:
 
 @bp.post("/theme", needs=Access.SIGNED_IN)
 def choose_theme() -> Response:
-    """Light, dark, or matching the system, for this browser."""
+    """Set the theme of this browser: light, dark, or matching the system."""
     answer = redirect_to(".show")
     chosen = request.form.get("theme", "")
     path = current_app.config["SESSION_COOKIE_PATH"]
@@ -223,7 +223,7 @@ def _source(
 ) -> str | None:
     """Which role grants the permission, and where that role comes from; None if none does.
 
-    ``known``: the sources of all that the reader holds.
+    ``known``: the sources of the reader's roles, if they were read already.
     """
     role = current_actor.source(permission, project_id)
     if role is None:
@@ -235,17 +235,17 @@ def _source(
     return f"{role}, {sources.describe(known.get(place or '', []))}"
 
 
-def _answer() -> FeedbackButton | None:
+def _answer() -> PermissionAnswer | None:
     """The answer to the question in the address; None without a valid question."""
     permission = Permission.__members__.get(request.args.get("may", ""))
     if permission is None:
         return None
     project_id = request.args.get("project") or None
     if permission not in ON_PROJECTS or project_id is None:
-        return FeedbackButton(permission, None, _source(permission, None), "", None, [])
+        return PermissionAnswer(permission, None, _source(permission, None), "", None, [])
     overview = projects.overview(current_actor, project_id)
     role = current_actor.project_roles.get(project_id)
-    return FeedbackButton(
+    return PermissionAnswer(
         permission,
         overview.project.name,
         _source(permission, project_id),

@@ -21,7 +21,7 @@ bp = PageBlueprint("authenticator_pages", __name__, url_prefix="/account/second-
 
 @bp.get("", needs=Access.SIGNED_IN)
 def show() -> ResponseReturnValue:
-    """Whether it is off, being set up or on, and what to do next."""
+    """Show whether two-step sign-in is off, being set up or on, and what to do next."""
     return _page(CodeForm(empty=True))
 
 
@@ -36,7 +36,7 @@ def begin() -> Response:
 
 @bp.post("/confirm", needs=Access.SIGNED_IN)
 def confirm() -> ResponseReturnValue:
-    """Turn it on with a first code; only this response shows the recovery codes."""
+    """Turn two-step sign-in on with a first code; only this response shows the recovery codes."""
     form = CodeForm()
     codes = submit(
         form, lambda: second_factor.confirm(current_actor, form.values["code"], current_key())
@@ -46,14 +46,14 @@ def confirm() -> ResponseReturnValue:
 
 @bp.post("/codes", needs=Access.SIGNED_IN)
 def renew_codes() -> str:
-    """New recovery codes instead of the old ones; only this response shows them."""
+    """Replace the recovery codes; only this response shows the new ones."""
     require_password("create new recovery codes")
     return _codes_page(second_factor.new_codes(current_actor, current_key()), is_new=False)
 
 
 @bp.post("/off", needs=Access.SIGNED_IN)
 def turn_off() -> Response:
-    """Turn it off."""
+    """Turn two-step sign-in off."""
     require_password("turn off two-step sign-in")
     second_factor.turn_off(current_actor, service.person(current_actor))
     flash("Two-step sign-in turned off. You now sign in with your password alone.", "ok")

@@ -25,7 +25,7 @@ class FeedbackAnswer(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class AccountOverview:
-    """``user`` has the columns of the account, each of ``feedback`` those of an answer."""
+    """``user``: a row with the columns of Account. ``feedback``: rows with those of Feedback."""
 
     user: Any
     permissions: list[tuple[Permission, str | None]]
@@ -67,17 +67,22 @@ _account_with_hints = (
 
 def overview(actor: Actor) -> AccountOverview:
     """The account with its permissions and hints, in one statement: this is called often."""
-    found = rows(_account_with_hints, id=actor.id)
+    hints = rows(_account_with_hints, id=actor.id)
     return AccountOverview(
-        user=found[0],
+        user=hints[0],
         permissions=actor.permissions(),
-        feedback=[row for row in found if row.feedback_id is not None],
-        splash=[row.splash_id for row in found if row.splash_id is not None],
+        feedback=[row for row in hints if row.feedback_id is not None],
+        splash=[row.splash_id for row in hints if row.splash_id is not None],
     )
 
 
 def person(actor: Actor) -> Account:
-    """The calling person's account; service accounts are refused."""
+    """The calling person's account.
+
+    Raises:
+        Conflict: for a service account.
+
+    """
     account = db.session.get_one(Account, actor.id)
     if not account.is_person:
         raise Conflict("Only people can do this. An Admin manages the tokens of service accounts.")

@@ -10,7 +10,7 @@ from app.core.permissions import Permission
 
 __all__ = ["api_discovery", "bp", "init_app"]
 
-# Made once: to make such a class takes longer than to read a request with it.
+# Made once: making such a class takes longer than reading a request with it.
 Search, Found = SearchRequest[User | Group], ListResponse[User | Group]
 
 

@@ -1,4 +1,4 @@
-"""Requests and answers of SCIM 2.0 (RFC 7644), whatever they are about."""
+"""Requests and responses of SCIM 2.0 (RFC 7644), for users and groups alike."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -41,12 +41,12 @@ PARAMETERS = {
     *("attributes", "excludedAttributes"),
 }
 
-# Made once: to make such a class takes longer than to read a request with it.
+# Made once: making such a class takes longer than reading a request with it.
 PARTS: dict[type[Any], Any] = {User: ResponseParameters[User], Group: ResponseParameters[Group]}
 
 
 class ScimRefused(DomainError):
-    """A request that SCIM does not allow; ``scim_type`` says why, as RFC 7644 names it."""
+    """A request that SCIM does not allow. ``scim_type``: the reason, by its name in RFC 7644."""
 
     name = "ScimError"
     when = "A directory sends what SCIM does not allow."
@@ -58,7 +58,7 @@ class ScimRefused(DomainError):
 
 
 class _Scim(Routes, Blueprint):  # type: ignore[misc] # route() asks for more
-    """JSON of SCIM, for those with a token of SCIM."""
+    """Routes of SCIM, for callers with a SCIM token."""
 
     answers_json = True
 
@@ -90,14 +90,18 @@ def init_app(app: Flask) -> None:
     identity.store_after("used_scim_token", tokens.note_use)
 
 
-def found(
+def list_response(
     asked: SearchRequest[Any],
     known: queries.Conditions,
     search: Callable[..., Any],
     shown: Callable[[list[Any]], list[Any]],
     make: Callable[..., Any],
 ) -> Response:
-    """The page of the resources that match: by the database, or by looking at each."""
+    """A page of the matching resources.
+
+    The database filters, unless only Python can apply the filter or the order. ``search``: reads
+    rows. ``shown``: makes resources of rows. ``make``: makes the list of resources.
+    """
     wanted = None if asked.filter is None else queries.condition(asked.filter.ast, known)
     conditions = [] if wanted is None else [wanted]
     if asked.sort_by is None and (asked.filter is None or wanted is not None):
@@ -108,8 +112,8 @@ def found(
 
 
 def matching(asked: SearchRequest[Any], resources: list[Any]) -> list[Any]:
-    found = [each for each in resources if asked.filter is None or asked.filter.match(each)]
-    return asked.sort(found)
+    matches = [each for each in resources if asked.filter is None or asked.filter.match(each)]
+    return asked.sort(matches)
 
 
 def page_of(asked: SearchRequest[Any], resources: list[Any], make: Callable[..., Any]) -> Response:
@@ -137,7 +141,7 @@ def _count(asked: SearchRequest[Any]) -> int:
 
 
 def check_version(resource: Resource[Any]) -> None:
-    """Refuse a change of what has changed since the directory read it."""
+    """Refuse to change a resource that has changed since the directory read it."""
     sent = request.headers.get("If-Match", "*").strip()
     version = resource.meta.version if resource.meta else None
     if sent != "*" and version not in [each.strip() for each in sent.split(",")]:
@@ -192,7 +196,7 @@ def _refusal(error: Error) -> ScimRefused:
 
 
 def _render(error: DomainError) -> Response:
-    """A refusal as RFC 7644 has it."""
+    """A refusal as an error response of RFC 7644."""
     kinds = {NameExists: "uniqueness", Invalid: "invalidValue"}
     by_kind = next((word for kind, word in kinds.items() if isinstance(error, kind)), None)
     body = Error(

@@ -1,4 +1,4 @@
-"""What this server of SCIM can do, and what users and groups consist of there."""
+"""Discovery (RFC 7644, 4): what this SCIM server can do, and its schemas of users and groups."""
 
 from collections.abc import Callable
 from typing import Any

@@ -10,7 +10,7 @@ from app.access.scim.api_base import (
     body,
     bp,
     check_version,
-    found,
+    list_response,
     nothing,
     query,
     respond_with,
@@ -23,7 +23,7 @@ from app.web.current import current_actor
 
 GROUP = "/Groups/<id>"
 
-# Made once: to make such a class takes longer than to read a request with it.
+# Made once: making such a class takes longer than reading a request with it.
 GroupPatch, GroupSearch, GroupList = PatchOp[Group], SearchRequest[Group], ListResponse[Group]
 
 
@@ -75,10 +75,10 @@ def patch_group(id: str) -> Response:
         added, removed = only_members
         service.change_members(current_actor, group, added=added, removed=removed)
         return nothing()
-    found = shown_group(group)
-    check_version(found)
-    patch.patch(found)
-    service.change_group(current_actor, group, schemas.group_facts(found))
+    present = shown_group(group)
+    check_version(present)
+    patch.patch(present)
+    service.change_group(current_actor, group, schemas.group_facts(present))
     return respond_with(shown_group(group), Context.RESOURCE_PATCH_RESPONSE)
 
 
@@ -99,7 +99,7 @@ def found_groups(asked: SearchRequest[Group]) -> Response:
     }
     excluded = {str(path).casefold() for path in asked.excluded_attributes or ()}
     groups = partial(shown_groups, with_members="members" not in excluded)
-    return found(asked, known, service.groups_of_directory, groups, GroupList)
+    return list_response(asked, known, service.groups_of_directory, groups, GroupList)
 
 
 def shown_groups(groups: list[StoredGroup], *, with_members: bool = True) -> list[Group]:
@@ -116,7 +116,10 @@ def shown_group(group: StoredGroup) -> Group:
 def _members_alone(
     operations: list[PatchOperation[Group]],
 ) -> tuple[set[int], set[int]] | None:
-    """Whom to add and to remove, if that is all; it happens to large groups all the time."""
+    """The ids to add and to remove, or None if the patch does anything else.
+
+    Directories often change a few members of a large group. This needs no list of all members.
+    """
     added: set[int] = set()
     removed: set[int] = set()
     for each in operations:

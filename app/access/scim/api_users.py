@@ -8,7 +8,7 @@ from app.access.scim.api_base import (
     body,
     bp,
     check_version,
-    found,
+    list_response,
     nothing,
     query,
     respond_with,
@@ -21,7 +21,7 @@ from app.web.current import current_actor
 
 USER = "/Users/<id>"
 
-# Made once: to make such a class takes longer than to read a request with it.
+# Made once: making such a class takes longer than reading a request with it.
 UserPatch, UserSearch, UserList = PatchOp[User], SearchRequest[User], ListResponse[User]
 
 
@@ -93,7 +93,7 @@ def found_users(asked: SearchRequest[User]) -> Response:
         "emails": lambda value: Account.email_key == key_of(value),
         "emails.value": lambda value: Account.email_key == key_of(value),
     }
-    return found(asked, known, service.users, shown_users, UserList)
+    return list_response(asked, known, service.users, shown_users, UserList)
 
 
 def shown_users(accounts: list[Account]) -> list[User]:

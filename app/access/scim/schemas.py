@@ -1,4 +1,4 @@
-"""Users and groups as SCIM 2.0 has them (RFC 7643): what is held of them here, and no more."""
+"""Users and groups of SCIM 2.0 (RFC 7643), with only the attributes that are stored here."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -43,12 +43,13 @@ MOST_RESULTS = 1_000
 USUAL_RESULTS = 100
 
 SAID = ("displayName", "name", "emails", "active")
-"""What is kept as the directory said it."""
+"""Attributes that are stored as the directory sent them."""
 
 TOLERANT = ScimPolicy(
-    # Directories send what their own schemas have; what isn’t held here is left out.
+    # Directories send attributes of their own schemas; those that aren’t stored here are ignored.
     unknown=ScimPolicy.Unknown.ignore,
-    # Microsoft Entra names whom to remove in the value, and adds what its filters don’t find.
+    # Microsoft Entra names the members to remove in the value, and expects that a filter which
+    # finds nothing adds its value.
     remove_value_as_filter=ScimPolicy.RemoveValue.apply,
     unmatched_path_filter=ScimPolicy.UnmatchedPathFilter.create,
 )
@@ -122,14 +123,14 @@ SERVICE = ScimProvider(models=[User, Group], config=CONFIG, policy=TOLERANT)
 
 
 class _Texts(Schema):
-    """What no schema of SCIM says about texts."""
+    """Limits of texts, which the schemas of SCIM don’t have."""
 
     external_id = SingleLine(high=255, allow_none=True)
     group_name = SingleLine(high=255)
 
 
 def user_of(account: Account, groups: Sequence[tuple[int, str]], root: str) -> User:
-    """``groups``: their ids and names; ``root``: the address of all of SCIM."""
+    """The account as a SCIM user. ``groups``: (id, name). ``root``: the address of all of SCIM."""
     said = account.scim_attributes
     if said is None:
         emails = [{"value": account.email, "primary": True}] if account.email else None
@@ -155,8 +156,8 @@ def user_of(account: Account, groups: Sequence[tuple[int, str]], root: str) -> U
 
 
 def group_of(group: StoredGroup, members: Sequence[int], root: str) -> Group:
-    """``members``: the ids of their accounts; ``root``: the address of all of SCIM."""
-    found = Group(
+    """The group in SCIM. ``members``: account ids. ``root``: the address of all of SCIM."""
+    shown = Group(
         id=str(group.id),
         external_id=group.external_id,
         display_name=group.name,
@@ -166,12 +167,12 @@ def group_of(group: StoredGroup, members: Sequence[int], root: str) -> Group:
         ]
         or None,
     )
-    found.meta = _meta(found, group.created_at, f"{root}/Groups/{group.id}")
-    return found
+    shown.meta = _meta(shown, group.created_at, f"{root}/Groups/{group.id}")
+    return shown
 
 
 def user_facts(user: User) -> UserFacts:
-    """What a user that a directory sent means here.
+    """The checked fields of a user that a directory sent.
 
     Raises:
         Invalid: for a text that isn't accepted here.
@@ -198,10 +199,10 @@ def user_facts(user: User) -> UserFacts:
 
 
 def group_facts(group: Group) -> GroupFacts:
-    """What a group that a directory sent means here.
+    """The checked fields of a group that a directory sent.
 
     Raises:
-        Invalid: for a text that isn't accepted here, or a member that is none.
+        Invalid: for a text that isn't accepted here, or a member without a valid id.
 
     """
     texts = _checked(_Texts(), groupName=group.display_name, externalId=group.external_id or None)
@@ -221,7 +222,7 @@ def member_id(value: str | None) -> int:
 
 
 def _meta(resource: User | Group, created: datetime, location: str) -> Meta:
-    """The version is of what the resource consists of: equal ones are the same."""
+    """The metadata of a resource. The version is a digest of its content."""
     digest = sha256(resource.model_dump_json().encode()).hexdigest()[:20]
     return Meta(
         resource_type=type(resource).__name__,

@@ -20,9 +20,9 @@ from app.core.permissions import Role
 
 @dataclass(frozen=True, slots=True)
 class UserFacts:
-    """What a directory says about someone. ``active``: None if it doesn't say.
+    """A user as a directory describes them. ``active``: None if it doesn't say.
 
-    ``attributes``: the names and e-mails as it said them.
+    ``attributes``: the names and e-mails as it sent them.
     """
 
     username: str
@@ -35,7 +35,7 @@ class UserFacts:
 
 @dataclass(frozen=True, slots=True)
 class GroupFacts:
-    """``members``: the ids of accounts; None if the directory doesn't say."""
+    """A group as a directory describes it. ``members``: account ids; None if it doesn't say."""
 
     name: str
     external_id: str | None
@@ -43,12 +43,12 @@ class GroupFacts:
 
 
 def number(id: str) -> int:
-    """The row id that a SCIM id holds; 0, which no row has, if it holds none."""
+    """The row id of a SCIM id; 0, which no row has, if it isn't one."""
     return int(id) if re.fullmatch(r"[1-9][0-9]{0,8}", id) else 0
 
 
 def user(id: str, *, for_change: bool = False) -> Account:
-    """Any person who is not deleted: a directory finds those who were here before it."""
+    """The person with this id, even if they were here before the directory."""
     if for_change:
         return accounts.get_for_change(number(id))
     return accounts.get(number(id))
@@ -85,7 +85,7 @@ def create_user(actor: Actor, facts: UserFacts) -> Account:
 
 
 def change_user(actor: Actor, account: Account, facts: UserFacts) -> None:
-    """Change someone from ``user``, whom the directory manages from now on.
+    """Update a person from ``user``. The directory manages them from now on.
 
     Raises:
         NameExists: if the user name or the e-mail is taken.
@@ -130,23 +130,23 @@ def groups_of_directory(
 
 
 def create_group(actor: Actor, facts: GroupFacts) -> Group:
-    """Create a group, or take over the one with this name, which keeps the roles that it gives.
+    """Create a group, or let the directory manage the one with this name, which keeps its roles.
 
     Raises:
         NameExists: if the directory has a group with this name already.
 
     """
-    found = groups.named(facts.name)
-    if found is not None and found.scim_id is not None:
+    existing = groups.named(facts.name)
+    if existing is not None and existing.scim_id is not None:
         raise NameExists(f"There is a group {facts.name!r} already.", field="displayName")
-    made = found or groups.create(actor, name=facts.name)
-    made.scim_id, made.external_id = str(made.id), facts.external_id
-    _set_members(actor, made, facts.members or ())
-    return made
+    group = existing or groups.create(actor, name=facts.name)
+    group.scim_id, group.external_id = str(group.id), facts.external_id
+    _set_members(actor, group, facts.members or ())
+    return group
 
 
 def change_group(actor: Actor, group: Group, facts: GroupFacts) -> None:
-    """Change a group from ``group``.
+    """Update a group from ``group``.
 
     Raises:
         NameExists: if another group has the name.
@@ -161,13 +161,13 @@ def change_group(actor: Actor, group: Group, facts: GroupFacts) -> None:
 def change_members(
     actor: Actor, group: Group, *, added: Collection[int], removed: Collection[int]
 ) -> None:
-    """Add people to a group and remove others, without looking at all who are in it."""
+    """Add members to a group and remove others. Needs no list of all members."""
     groups.set_members(actor, group, added=_known(added), removed=removed)
     db.session.flush()
 
 
 def remove_group(actor: Actor, group: Group) -> None:
-    """Delete a group; if it gives roles, only its members, so that its return gives them again."""
+    """Delete a group. One that gives roles only loses its members: if it returns, it gives them."""
     if group.root_role is None and not group.projects:
         groups.remove(actor, group)
         return
@@ -192,7 +192,7 @@ def members(group_ids: Collection[int]) -> dict[int, list[int]]:
 
 
 def groups_of(account_ids: Collection[int]) -> dict[int, list[tuple[int, str]]]:
-    """The id and the name of each of their groups of the directory, by account."""
+    """The directory's groups of each account, as (id, name)."""
     found: dict[int, list[tuple[int, str]]] = {id: [] for id in account_ids}
     for chunk in chunks(account_ids):
         query = (
@@ -207,7 +207,7 @@ def groups_of(account_ids: Collection[int]) -> dict[int, list[tuple[int, str]]]:
 
 
 def is_called(name: str) -> sa.ColumnElement[bool]:
-    """Whether someone has this user name; those without one are known by their e-mail."""
+    """Condition for the account with this user name or, if it has none, with this e-mail."""
     key = key_of(name)
     return sa.or_(
         Account.username_key == key,
@@ -228,10 +228,10 @@ def _set_members(actor: Actor, group: Group, ids: Collection[int]) -> None:
 
 
 def _known(ids: Collection[int]) -> list[int]:
-    """The ids, all of which are of people.
+    """The ids in order, after checking that all of them belong to people.
 
     Raises:
-        NotFound: if one is not.
+        NotFound: if one doesn't.
 
     """
     found: set[int] = set()

@@ -1,4 +1,4 @@
-"""Ends what directories do here: people and groups are managed by hand again."""
+"""Disconnect directories: people and groups are managed by hand again."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from app.core.events.event_types import EventType
 
 @dataclass(frozen=True, slots=True)
 class Managed:
-    """Numbers of what directories have here. ``deactivated``: of the users, who can't sign in."""
+    """How much directories have here. ``deactivated``: those of the users who can't sign in."""
 
     tokens: int
     users: int
@@ -38,26 +38,26 @@ def managed() -> Managed:
 
 
 def disconnect(actor: Actor) -> Managed:
-    """Revoke all tokens of directories, and let people manage by hand what they managed.
+    """Revoke all SCIM tokens, and let people manage users and groups by hand.
 
-    Names, roles and who is in which group stay. Who is deactivated stays so until someone
-    reactivates them. Says what it ended.
+    Names, roles and members of groups stay. Deactivated users stay so until someone reactivates
+    them. Returns the numbers from before.
     """
-    found = managed()
+    before = managed()
     acting = actor.for_act(events.new_batch(), "disconnected the directory")
     for token in service.list_all():
         service.revoke(acting, token.id)
-    gone = {"scim_id": None, "external_id": None}
+    cleared = {"scim_id": None, "external_id": None}
     db.session.execute(
         sa.update(Account)
         .where(Account.scim_id.is_not(None))
-        .values(gone | {"scim_attributes": None})
+        .values(cleared | {"scim_attributes": None})
     )
-    db.session.execute(sa.update(Group).where(Group.scim_id.is_not(None)).values(gone))
+    db.session.execute(sa.update(Group).where(Group.scim_id.is_not(None)).values(cleared))
     db.session.expire_all()
-    data = {"tokens": found.tokens, "users": found.users, "groups": found.groups}
+    data = {"tokens": before.tokens, "users": before.users, "groups": before.groups}
     events.record(acting, EventType.SCIM_DISCONNECTED, data=data)
-    return found
+    return before
 
 
 def _number(query: sa.Select[int]) -> int:

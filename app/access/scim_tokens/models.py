@@ -9,7 +9,7 @@ from app.core.db import NEVER_REUSE_IDS, Model, at_most
 
 
 class ScimToken(Secret, Model):
-    """What the organisation's directory manages users and groups with. It is valid nowhere else."""
+    """A token for the organisation's directory. It is valid for SCIM only."""
 
     __tablename__ = "scim_tokens"
 

@@ -1,4 +1,4 @@
-"""Tokens with which directories manage users and groups. They open nothing else."""
+"""Tokens with which directories manage users and groups. They are valid for SCIM only."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ class IssuedScimToken:
 
 
 def create(actor: Actor, *, token_name: str, expires_at: datetime | None = None) -> IssuedScimToken:
-    """Create a token, of which only the digest is stored."""
+    """Create a token. Only the digest of its secret is stored."""
     if expires_at is not None and expires_at <= utcnow():
         raise Invalid.at("/expiresAt", "Choose a time in the future.")
     secret = secrets.generate(TokenKind.SCIM)

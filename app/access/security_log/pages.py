@@ -22,7 +22,7 @@ ROW = schemas.SecurityRow()
 
 @bp.get("/security-log", needs=Permission.ADMIN)
 def index() -> ResponseReturnValue:
-    """What happened at the door, newest first; or all that match as a file."""
+    """List the entries, newest first, or export all that match."""
     query = read_query(schemas.SecurityQuery, as_time)
     if exports.wanted():
         return _file(query)

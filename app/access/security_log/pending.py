@@ -1,6 +1,6 @@
-"""Entries that are written after their requests, at most once a second.
+"""A queue of entries that are written after their requests, at most once a second.
 
-So a flood of refused requests causes one small transaction a second, not one for each of them.
+So a flood of refused requests causes one small transaction a second, not one for each request.
 """
 
 import threading
@@ -10,7 +10,6 @@ from datetime import datetime
 from sqlalchemy.exc import DBAPIError
 
 from app.access.security_log import service
-from app.access.security_log.models import SecurityKind
 from app.access.security_log.service import LogEntry
 from app.core.clock import utcnow
 from app.core.db import transact
@@ -19,12 +18,12 @@ from app.core.faults import is_unavailable
 
 SECONDS = 1.0
 MAX_PENDING = 100
-"""How many different entries may wait. More are counted by kind alone."""
+"""How many different entries may wait. More are only counted by kind."""
 OTHERS = "and others"
 
 
 class Pending:
-    """The entries of one process that wait to be written, each with when and how often it was."""
+    """The entries of one process that wait, each with its first time and how often it happened."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self.seconds = seconds
@@ -33,16 +32,16 @@ class Pending:
         self._not_before = 0.0
 
     def add(self, entry: LogEntry) -> None:
-        """Let it be written with the next ones."""
+        """Queue the entry for the next write."""
         with self._lock:
             self._count(entry, utcnow(), 1)
 
     def is_due(self) -> bool:
-        """Whether something waits and the last writing was long enough ago."""
+        """Whether an entry waits and the last write was at least ``seconds`` ago."""
         return bool(self._waiting) and time.monotonic() >= self._not_before
 
     def write(self) -> None:
-        """Write what waits, in a transaction of its own. While the database is away, it waits."""
+        """Write the queue in a separate transaction. Keep it if the database is unavailable."""
         with self._lock:
             due, self._waiting = self._waiting, {}
             self._not_before = time.monotonic() + self.seconds
@@ -59,7 +58,7 @@ class Pending:
 
     def _count(self, entry: LogEntry, at: datetime, times: int) -> None:
         if entry not in self._waiting and len(self._waiting) >= MAX_PENDING:
-            entry = _of_kind(entry.kind)
+            entry = LogEntry(entry.kind, ip=None, detail=OTHERS)
         first, before = self._waiting.get(entry, (at, 0))
         self._waiting[entry] = (min(first, at), before + times)
 
@@ -67,7 +66,3 @@ class Pending:
 def _record(due: dict[LogEntry, tuple[datetime, int]]) -> None:
     for entry, (at, times) in due.items():
         service.record(entry, times=times, at=at)
-
-
-def _of_kind(kind: SecurityKind) -> LogEntry:
-    return LogEntry(kind, ip=None, detail=OTHERS)

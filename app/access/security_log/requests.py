@@ -1,4 +1,4 @@
-"""What requests leave in the security log, written after their responses."""
+"""Entries of requests in the security log, written after their responses."""
 
 import sqlalchemy as sa
 from flask import Flask, current_app, g, request
@@ -41,7 +41,7 @@ def init_app(app: Flask) -> None:
 
 
 def write_pending() -> None:
-    """Write what waits in this process."""
+    """Write the queue of this process."""
     _pending().write()
 
 
@@ -51,12 +51,12 @@ def record(kind: SecurityKind, detail: str | None = None) -> None:
 
 
 def note(entry: LogEntry) -> None:
-    """Have it written after the response."""
+    """Queue the entry, to be written after the response."""
     _pending().add(entry)
 
 
 def note_refused_token(secret: str) -> None:
-    """Note that a token is not valid, and whose it is. Of other texts no one needs to know."""
+    """Queue an entry about an invalid token and its owner. Text that is no token leaves none."""
     kind, ip = SecurityKind.TOKEN_REFUSED, request.remote_addr
     found = rows(_known_token, digest=digest(secret))
     if not found:
@@ -70,9 +70,9 @@ def note_refused_token(secret: str) -> None:
 
 
 def _write(_error: BaseException | None) -> None:
-    """Note what was refused or exported, and write what waits if no one else is writing.
+    """Queue a refusal or an export, and write the queue if it is due and no one else is writing.
 
-    Flask calls this before a download is sent, and once more after that.
+    Flask calls this before a download is sent and again afterwards.
     """
     actor: Actor | None = g.get("actor")
     if actor is not None and g.pop("is_denied", False):
@@ -91,7 +91,7 @@ def _write(_error: BaseException | None) -> None:
 
 
 def _count(kind: SecurityKind, times: int) -> None:
-    # The command line counts nothing.
+    # Commands have no metrics.
     if "flagstaff.metrics" in current_app.extensions:
         current_metrics().note_security(kind, times)
 

@@ -1,4 +1,4 @@
-"""The security log: who signed in, what was refused, and what left this Flagstaff as a file.
+"""The security log: sign-ins, refusals and exports.
 
 Unlike the event log it is not a record of changes, and not chained. It is bounded: strangers can
 cause entries, and must not fill the disk.
@@ -20,7 +20,7 @@ from app.core.db import CHUNK, db, unit_of_work
 from app.core.networks import network_of
 
 MOST_A_MINUTE = 10
-"""Rows of one kind, network and account. What happens more often is counted in the last of them."""
+"""Rows of one kind, network and account. Further entries are counted in the last of them."""
 MINUTE = timedelta(minutes=1)
 MOST_ROWS = 100_000
 LONGEST_IP = 45
@@ -46,7 +46,7 @@ class LogEntry:
 
     @classmethod
     def by(cls, actor: Actor, kind: SecurityKind, detail: str | None = None) -> Self:
-        """What a known caller did."""
+        """An entry about a known caller."""
         return cls(kind, actor.ip, actor.id, actor.username, actor.token_id, detail)
 
 
@@ -61,9 +61,12 @@ class SecurityFilters(TypedDict, total=False):
 
 
 def record(entry: LogEntry, *, times: int = 1, at: datetime | None = None) -> None:
-    """Record it in the current transaction, by the same two statements whatever it is."""
+    """Record the entry in the current transaction, always with the same two statements.
+
+    So the time that it takes doesn't reveal whether an account exists.
+    """
     at, network = at or utcnow(), network_of(entry.ip)
-    account_id = sa.literal(entry.account_id, sa.Integer)  # NULL would be another statement
+    account_id = sa.literal(entry.account_id, sa.Integer)  # None would make another statement
     last = (
         sa.select(SecurityEntry.id)
         .where(
@@ -81,7 +84,7 @@ def record(entry: LogEntry, *, times: int = 1, at: datetime | None = None) -> No
         one_more.where(SecurityEntry.id == last.scalar_subquery()),
         execution_options={"synchronize_session": False},
     )
-    facts = {
+    columns = {
         SecurityEntry.at: at,
         SecurityEntry.kind: entry.kind,
         SecurityEntry.account_id: entry.account_id,
@@ -92,9 +95,9 @@ def record(entry: LogEntry, *, times: int = 1, at: datetime | None = None) -> No
         SecurityEntry.detail: entry.detail and entry.detail[:LONGEST_DETAIL],
         SecurityEntry.times: times,
     }
-    values = (sa.literal(value, column.type) for column, value in facts.items())
+    values = (sa.literal(value, column.type) for column, value in columns.items())
     unless_counted = sa.select(*values).where(~sa.exists(last))
-    db.session.execute(sa.insert(SecurityEntry).from_select([*facts], unless_counted))
+    db.session.execute(sa.insert(SecurityEntry).from_select([*columns], unless_counted))
     for observe in observers:
         observe(entry.kind, times)
 
@@ -126,7 +129,7 @@ def search(
 
 
 def stream(**filters: Unpack[SecurityFilters]) -> Iterator[SecurityEntry]:
-    """All that match, newest first, read in short transactions of their own."""
+    """All entries that match, newest first, read in short separate transactions."""
     before = None
     while True:
         with unit_of_work(writes=False):
@@ -143,8 +146,8 @@ def prune(*, days: int) -> None:
     is_old = SecurityEntry.at < utcnow() - timedelta(days=days)
     is_due = sa.or_(is_old, SecurityEntry.id <= newest - MOST_ROWS)
     with unit_of_work(writes=False):
-        found = db.session.scalar(sa.select(sa.exists().where(is_due)))
-    if found:
+        exist = db.session.scalar(sa.select(sa.exists().where(is_due)))
+    if exist:  # so that most calls only read
         with unit_of_work(writes=True):
             db.session.execute(sa.delete(SecurityEntry).where(is_due))
 

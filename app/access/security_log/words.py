@@ -1,4 +1,4 @@
-"""What each kind of entry is called and means: for the page and the help."""
+"""Title and meaning of each kind of entry, for the page and the help."""
 
 from typing import NamedTuple
 

@@ -39,13 +39,12 @@ from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("service_account_pages", __name__, url_prefix="/service-accounts")
 
-WORDS = {"name": "Name", "username": "User name", "root_role": "Role"}
 FIRST_TOKEN_LASTS = timedelta(days=90)
 
 
 @bp.get("", needs=Permission.ADMIN)
 def index() -> ResponseReturnValue:
-    """The list of service accounts; or all that match as a file."""
+    """List service accounts, or export all that match."""
     query = read_query(schemas.ServiceAccountQuery)
     if exports.wanted():
         rows = schemas.ServiceAccountDetail()
@@ -119,7 +118,7 @@ def new_token(account_id: int) -> ResponseReturnValue:
     needs=Permission.ADMIN,
 )
 def rotate_token(account_id: int, token_id: int) -> ResponseReturnValue:
-    """Replace a token; only this response shows the new secret. The old token works on a while."""
+    """Replace a token, which stays valid for a while; only this response shows the new secret."""
     account, token = service.get(account_id).account, tokens.get(account_id, token_id)
     require_password(f"rotate token {token.description}")
     form = RotationForm(data={"overlap_hours": "24"})
@@ -180,7 +179,7 @@ def remove(account_id: int) -> ResponseReturnValue:
 
 @bp.form("/find-token", needs=Permission.ADMIN)
 def find_token() -> ResponseReturnValue:
-    """Look up whose a leaked token is; the secret isn't stored."""
+    """Find the owner of a leaked token; its secret isn't stored."""
     form = FindTokenForm()
     is_asked = form.validate_on_submit()
     secret = form.values["secret"] if is_asked else ""

@@ -1,4 +1,4 @@
-"""What the provider itself calls: to end sessions when someone signs out there."""
+"""Back-Channel Logout: the provider calls it when someone signs out there."""
 
 from flask import Blueprint, Response, request
 
@@ -17,7 +17,7 @@ from app.web.routes import Routes, no_body
 
 
 class _BackChannel(Routes, Blueprint):  # type: ignore[misc] # route() asks for more
-    """A form from a server: it proves itself by the token in it, and has no cookie."""
+    """A form that a server sends: the token in it is the proof, and there is no cookie."""
 
     answers_json = True
 

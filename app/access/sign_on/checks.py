@@ -1,4 +1,4 @@
-"""Whether single sign-on is set up well, in words for Admins and operators."""
+"""Checks of the single sign-on set-up, in words for Admins and operators."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from app.core.words import counted
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was found; with a ``remedy`` it is a problem."""
+    """A finding; one with a ``remedy`` is a problem."""
 
     says: str
     remedy: str = ""
@@ -24,9 +24,9 @@ class Check:
 
 
 def of_provider(provider: Provider) -> Iterator[Check]:
-    """Ask the provider what people would depend on. No one is signed in."""
+    """Check the provider's metadata, keys and sign-in address. No one is signed in."""
     try:
-        found = provider.metadata(renew=True)
+        metadata = provider.metadata(renew=True)
         yield Check(f"The provider answers and calls itself {provider.issuer}.")
         keys = provider.keys(renew=True)
         yield Check(f"It publishes {counted(len(keys.keys), 'key')} to sign with.")
@@ -39,15 +39,15 @@ def of_provider(provider: Provider) -> Iterator[Check]:
             "its certificate (REQUESTS_CA_BUNDLE names a file with others).",
         )
         return
-    offered = found.get("id_token_signing_alg_values_supported") or ["RS256"]
+    offered = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
     if not set(offered) & set(ALGORITHMS):
         yield Check(
             f"It signs with {', '.join(map(str, offered))} only, which proves nothing.",
             "Have it sign ID tokens with RS256 or ES256.",
         )
-    if "S256" not in (found.get("code_challenge_methods_supported") or ["S256"]):
+    if "S256" not in (metadata.get("code_challenge_methods_supported") or ["S256"]):
         yield Check("It does not support PKCE with S256.", "Use a version of it that does.")
-    if "end_session_endpoint" in found:
+    if "end_session_endpoint" in metadata:
         yield Check("People can sign out there too.")
     else:
         yield Check(

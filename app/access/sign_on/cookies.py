@@ -1,7 +1,6 @@
-"""Browsers that are on their way to the provider and back.
+"""Sign-ons that are under way at the provider, kept in the signed cookie of the browser.
 
-The signed cookie keeps what belongs to each, so that the answer counts in the same browser only,
-and strangers who begin many fill no table.
+So an answer only counts in the browser that began, and strangers who begin many fill no table.
 """
 
 import time
@@ -15,7 +14,7 @@ from app.access.sign_on.provider import AnswerRefused, Request
 
 SECONDS = 600.0
 MAX_FLOWS = 3
-"""Several tabs may be on their way; more would be too long for a cookie."""
+"""Several tabs may each have one; more would be too long for a cookie."""
 _FLOWS, _PERSON = "sign_on", "linking"
 
 
@@ -28,7 +27,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """``session``: of someone who was signed in already. ``target``: where to go on then."""
+    """``session``: its id, if someone was signed in already. ``target``: path to continue at."""
 
     purpose: Purpose
     target: str
@@ -41,14 +40,14 @@ class Flow:
 def begin_flow(
     request: Request, purpose: Purpose, target: str, session_id: int | None = None
 ) -> None:
-    """Remember the request that the browser is now sent away with."""
+    """Keep the request until its answer arrives. Drops the oldest beyond MAX_FLOWS."""
     flow = Flow(purpose, target, request.nonce, request.verifier, int(time.time()), session_id)
     known = [*session.get(_FLOWS, {}).items()][1 - MAX_FLOWS :]
     session[_FLOWS] = dict([*known, (request.state, asdict(flow))])
 
 
 def take_flow(state: str) -> Flow:
-    """The request that an answer belongs to. No answer counts twice.
+    """Remove and return the flow that an answer belongs to, so that no answer counts twice.
 
     Raises:
         AnswerRefused: if this browser began none, or did so too long ago.
@@ -67,7 +66,7 @@ def take_flow(state: str) -> Flow:
 
 
 def put_person(person: Person) -> None:
-    """Remember as whom someone just signed in at the provider, until they say that it is them."""
+    """Keep the person who just signed in at the provider, until they confirm the link."""
     session[_PERSON] = {
         "issuer": person.issuer,
         "subject": person.subject,
@@ -78,10 +77,10 @@ def put_person(person: Person) -> None:
 
 def pending_person() -> Person | None:
     """The person to link the account to; None if no one signed in there just now."""
-    found = session.get(_PERSON)
-    if found is None or not 0 <= time.time() - found["at"] <= SECONDS:
+    kept = session.get(_PERSON)
+    if kept is None or not 0 <= time.time() - kept["at"] <= SECONDS:
         return None
-    return Person(found["issuer"], found["subject"], found["label"], None, None, None)
+    return Person(kept["issuer"], kept["subject"], kept["label"], None, None, None)
 
 
 def drop_person() -> None:

@@ -29,7 +29,7 @@ from app.core.permissions import Access
 from app.web.browsers import Fields, SignInRequired, current_browsers
 from app.web.current import admit, current_actor, current_settings
 from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path
-from app.web.remote_user import RemoteUser, remote_user
+from app.web.remote_user import remote_user
 from app.web.routes import PageBlueprint
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ bp = PageBlueprint("sign_on_pages", __name__)
 
 
 class SignOnFailed(DomainError):
-    """The provider can’t be reached, or what came from there can’t be believed."""
+    """The provider can’t be reached, or its answer fails a check."""
 
     name = "SignOnFailed"
     only_on_pages = True
@@ -73,20 +73,20 @@ def current_provider() -> Provider:
 
 @bp.route("/sign-in/provider", methods=["GET"], needs=Access.PUBLIC, writes=False, in_steps=True)
 def begin() -> ResponseReturnValue:
-    """Send the browser to the provider, to come back to the page that was asked for."""
+    """Redirect to the provider, which leads back to the page in ``next``."""
     return send_away(Purpose.SIGN_IN, own_path(request.args.get("next")))
 
 
 @bp.get("/sign-in/confirm", needs=Access.SIGNED_IN)
 def confirm() -> ResponseReturnValue:
-    """Send someone who is signed in to the provider, to sign in there once more."""
+    """Redirect someone who is signed in to the provider, to sign in there once more."""
     target = own_path(request.args.get("next"))
     return send_away(Purpose.CONFIRM, target, current_actor.session_id)
 
 
 @bp.route("/sign-in/callback", methods=["GET"], needs=Access.PUBLIC, writes=True, in_steps=True)
 def arrive() -> ResponseReturnValue:
-    """Where the provider sends the browser back to."""
+    """Check the provider’s answer, then sign in or continue what was begun."""
     flow = believed(lambda: cookies.take_flow(request.args.get("state", "")))
     answer = {name: value for name, value in request.args.items() if value}
     claims = believed(
@@ -99,7 +99,7 @@ def arrive() -> ResponseReturnValue:
 
 @bp.post("/sign-out", needs=Access.SIGNED_IN)
 def sign_out() -> ResponseReturnValue:
-    """End the session, here and in every copy of its cookie; and offer to end that there."""
+    """End the session, in every copy of its cookie too. Offer to sign out of the provider."""
     ended = sessions.get(current_actor.session_id or 0)
     id_token = ended.id_token if ended else None
     identity.end()
@@ -120,20 +120,20 @@ def sign_out() -> ResponseReturnValue:
 
 
 def send_away(purpose: Purpose, target: str, session_id: int | None = None) -> Response:
-    """Redirect to the provider, and remember what for."""
+    """Redirect to the provider, and keep the purpose in the cookie."""
     again = purpose is Purpose.CONFIRM
-    away = believed(lambda: current_provider().request(again=again))
-    cookies.begin_flow(away, purpose, target, session_id)
+    outgoing = believed(lambda: current_provider().request(again=again))
+    cookies.begin_flow(outgoing, purpose, target, session_id)
     answer = make_response("", 302)
-    answer.headers["Location"] = away.address
+    answer.headers["Location"] = outgoing.address
     return answer
 
 
 def believed(ask: Callable[[], T]) -> T:
-    """What ``ask`` returns; what is wrong with it goes to the log too.
+    """Return the result of ``ask``. Its failures go to the log and the security log.
 
     Raises:
-        SignOnFailed: if the provider is away, or its answer can’t be believed.
+        SignOnFailed: if the provider is away, or its answer fails a check.
 
     """
     try:
@@ -152,7 +152,7 @@ def _sign_in(flow: Flow, claims: Claims) -> Response:
 def _let_in(
     person: Person, target: str, typed: Fields | None, claims: Claims | None = None
 ) -> Response:
-    """Start the session of someone whom the provider or the proxy vouches for."""
+    """Start a session for a person from the provider or the proxy."""
 
     def work() -> Response:
         account, known = people.account_of(person, current_settings(), request.remote_addr)
@@ -169,7 +169,8 @@ def _let_in(
 
 
 def _go_on(flow: Flow, claims: Claims) -> ResponseReturnValue:
-    """What someone who is signed in went to the provider for."""
+    """Finish what someone who is signed in went to the provider for: confirm, link or try out."""
+    # A stranger may call this route, so the session is checked here.
     admit(current_browsers().identify(), Access.SIGNED_IN, None)
     if flow.session != current_actor.session_id:
         raise SignOnRefused("You signed out or in again since then. Nothing has changed.")
@@ -208,7 +209,7 @@ def _confirmed(flow: Flow, claims: Claims) -> ResponseReturnValue:
 
 
 def _meet(_: SignInRequired) -> Any:
-    """Sign in someone whom the proxy vouches for; ask all others to sign in."""
+    """Sign in the proxy’s user; without one, ask to sign in."""
     user = remote_user()
     if user is None:
         return ask_to_sign_in()
@@ -216,14 +217,13 @@ def _meet(_: SignInRequired) -> Any:
     target = form_address() if is_form else own_path(request.full_path.rstrip("?"))
     typed = typed_on_this_site() if is_form else None
     try:
-        return _let_in(_by_proxy(user), target, typed)
+        person = persons.by_proxy(
+            user.subject, email=user.email, name=user.name, groups=user.groups
+        )
+        return _let_in(person, target, typed)
     except (DomainError, SQLAlchemyError) as error:
-        # Flask handles none that a handler of errors raises.
+        # Flask doesn't handle errors that an error handler raises.
         return current_app.handle_user_exception(error)
-
-
-def _by_proxy(user: RemoteUser) -> Person:
-    return persons.by_proxy(user.subject, email=user.email, name=user.name, groups=user.groups)
 
 
 def _note_failure(why: str) -> None:

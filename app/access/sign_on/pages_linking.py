@@ -23,7 +23,7 @@ bp = PageBlueprint("linking_pages", __name__)
 
 @bp.get(PATH, needs=Access.SIGNED_IN)
 def show() -> ResponseReturnValue:
-    """Whom the account is linked to, and whom it can be linked to."""
+    """Show the account's links to single sign-on, and the person to link next."""
     return render_template(
         "access/sign_on/linking.html",
         account=accounts.get(current_actor.account_id),
@@ -35,7 +35,7 @@ def show() -> ResponseReturnValue:
 
 @bp.get(f"{PATH}/begin", needs=Access.SIGNED_IN)
 def begin() -> ResponseReturnValue:
-    """Send the browser to the provider, to find out who its user is there."""
+    """Redirect to the provider, which says who the browser's user is there."""
     return send_away(Purpose.LINK, PATH, current_actor.session_id)
 
 
@@ -55,7 +55,7 @@ def link() -> ResponseReturnValue:
 
 @bp.post("/users/<id:account_id>/single-sign-on/<id:identity_id>/unlink", needs=Permission.ADMIN)
 def unlink(account_id: int, identity_id: int) -> Response:
-    """Take a person at the provider from an account, for a link that was wrong."""
+    """Remove a wrong link between an account and a person at the provider."""
     account = accounts.get_for_change(account_id)
     known = identities.get(account_id, identity_id)
     require_password(f"unlink {known.subject} from {account.called}")

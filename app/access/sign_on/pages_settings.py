@@ -1,4 +1,4 @@
-"""What an Admin sees of single sign-on: the settings, whether the provider answers, and a try."""
+"""Single sign-on for Admins: the settings, a test of the provider, and a trial sign-in."""
 
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
@@ -38,7 +38,7 @@ def show() -> ResponseReturnValue:
 
 @bp.get("/try", needs=Permission.ADMIN)
 def try_out() -> ResponseReturnValue:
-    """Sign in at the provider, to see what it says. Nothing changes here."""
+    """Sign in at the provider to see its claims. Nothing changes here."""
     return send_away(Purpose.TRY, "/single-sign-on", current_actor.session_id)
 
 
@@ -46,11 +46,11 @@ def _rows() -> list[tuple[str, str, str]]:
     """The name, the value and the meaning of each setting."""
     settings = current_settings()
     rows = []
-    for name, one in every_setting().items():
+    for name, setting in every_setting().items():
         if not name.removeprefix("FLAGSTAFF_").startswith(SETTING_PREFIXES):
             continue
         value = getattr(settings, name.removeprefix("FLAGSTAFF_").lower())
-        rows.append((name, _in_words(name, value), one.meaning))
+        rows.append((name, _in_words(name, value), setting.meaning))
     return rows
 
 

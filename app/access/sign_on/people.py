@@ -1,4 +1,4 @@
-"""Whose account someone has whom a provider or a proxy vouches for."""
+"""Accounts of people who come from a provider or a proxy: find, link or create them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ ASK = "Ask an Admin."
 
 
 class SignOnRefused(DomainError):
-    """The provider knows who someone is, and they can’t come in."""
+    """The provider confirms who someone is, but they can’t sign in here."""
 
     status = 403
     name = "SignOnRefused"
@@ -33,10 +33,10 @@ class SignOnRefused(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who someone is, according to ``issuer``.
+    """A person as ``issuer`` describes them.
 
-    ``email`` is verified there. ``groups``: None if nothing was said about groups, which then stay
-    as they are.
+    ``email``: verified there. ``groups``: None if it said nothing about groups, so that the
+    person’s groups here don’t change.
     """
 
     issuer: str
@@ -56,10 +56,10 @@ class Person:
 
 
 def account_of(person: Person, settings: Settings, ip: str | None) -> tuple[Account, Identity]:
-    """The person’s account, with the roles that their groups give now; made if that is allowed.
+    """Find, link or create the person’s account, and update the roles that their groups give.
 
     Raises:
-        SignOnRefused: if they have none, or may not use it.
+        SignOnRefused: if they have none and get none, or may not use it.
 
     """
     actor = Actor(id=None, username="single sign-on", role=Role.ADMIN, ip=ip)
@@ -76,7 +76,7 @@ def account_of(person: Person, settings: Settings, ip: str | None) -> tuple[Acco
 
 
 def link(actor: Actor, account: Account, person: Person) -> None:
-    """Let someone who is signed in sign in as this person from now on.
+    """Link the account to the person, who can sign in to it from now on.
 
     Raises:
         SignOnRefused: if the person has another account here already.
@@ -90,12 +90,12 @@ def link(actor: Actor, account: Account, person: Person) -> None:
 
 
 def groups_of(person: Person) -> dict[str, Group | None]:
-    """The groups that the person has there, by name; None for those that give nothing here."""
+    """The person’s groups at the provider, by name; None for one that doesn’t exist here."""
     return {name: groups.named(name) for name in person.groups or ()}
 
 
 def outcome(person: Person, settings: Settings) -> str:
-    """What would happen if the person signed in, in a sentence. Nothing changes."""
+    """Dry run of ``account_of``: what would happen if the person signed in, in a sentence."""
     identity = identities.find(person.issuer, person.subject)
     try:
         if identity is not None:
@@ -112,14 +112,14 @@ def outcome(person: Person, settings: Settings) -> str:
 
 
 def _known(person: Person, settings: Settings) -> Account | None:
-    """The account that the person has, although they never signed in this way."""
+    """An account to link: one from the directory or, if the settings allow it, a matching one."""
     account = None if person.is_of_proxy else _provisioned(person)
     if account is None and settings.sign_on_link:
-        account = _alike(person)
+        account = _matching(person)
     if account is None:
         return None
     _refuse_unless_active(account)
-    if any(known.issuer == person.issuer for known in identities.of_account(account.id)):
+    if any(identity.issuer == person.issuer for identity in identities.of_account(account.id)):
         raise SignOnRefused(
             f"The account {account.label} is linked to someone else there already. {ASK}"
         )
@@ -127,7 +127,7 @@ def _known(person: Person, settings: Settings) -> Account | None:
 
 
 def _provisioned(person: Person) -> Account | None:
-    """The account that the directory made for the person: it calls them as the provider does."""
+    """The account from the directory whose external id is the provider’s subject."""
     return db.session.scalar(
         sa.select(Account).where(
             Account.external_id == person.subject,
@@ -137,26 +137,28 @@ def _provisioned(person: Person) -> Account | None:
     )
 
 
-def _alike(person: Person) -> Account | None:
+def _matching(person: Person) -> Account | None:
     """The account with the person’s verified e-mail or, from a proxy, with their user name.
 
-    What a provider calls a user name is not: people can often choose it there.
+    A user name from a provider doesn’t count: people can often choose it there.
     """
-    same = []
+    same_name = []
     if person.email is not None:
-        same.append(Account.email_key == key_of(person.email))
+        same_name.append(Account.email_key == key_of(person.email))
     if person.is_of_proxy and person.username is not None:
-        same.append(Account.username_key == key_of(person.username))
+        same_name.append(Account.username_key == key_of(person.username))
     query = sa.select(Account).where(
-        sa.or_(sa.false(), *same), Account.kind == AccountKind.PERSON, Account.deleted_at.is_(None)
+        sa.or_(sa.false(), *same_name),
+        Account.kind == AccountKind.PERSON,
+        Account.deleted_at.is_(None),
     )
-    found = list(db.session.scalars(query.limit(2)))
-    if len(found) > 1:
+    matches = list(db.session.scalars(query.limit(2)))
+    if len(matches) > 1:
         raise SignOnRefused(
             f"The user name and the e-mail address of {person.label} belong to different accounts "
             f"here. {ASK}"
         )
-    return found[0] if found else None
+    return matches[0] if matches else None
 
 
 def _created(actor: Actor, person: Person, settings: Settings) -> Account:
@@ -174,7 +176,12 @@ def _created(actor: Actor, person: Person, settings: Settings) -> Account:
 
 
 def _refuse_unless_created(person: Person, settings: Settings) -> str | None:
-    """Whether the person gets an account: if so, its user name, or None if it has none."""
+    """The user name for the person’s new account; None if theirs can’t be used.
+
+    Raises:
+        SignOnRefused: if the person gets no account.
+
+    """
     if settings.sign_on_create == "none" or (
         settings.sign_on_create == "group" and not _has_role_by_group(person)
     ):
@@ -198,7 +205,12 @@ def _has_role_by_group(person: Person) -> bool:
 
 
 def _free_username(person: Person) -> str | None:
-    """The user name that the person has there, if no one has it here."""
+    """The person’s user name, if it is valid and free here; else None.
+
+    Raises:
+        SignOnRefused: if it comes from a proxy and is taken here.
+
+    """
     name = person.username
     if name is None or usernames.fault(name) is not None:
         return None

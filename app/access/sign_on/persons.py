@@ -1,4 +1,4 @@
-"""Who someone is: as the provider’s claims or the proxy’s headers say it."""
+"""A person, as the provider’s claims or the proxy’s headers describe them."""
 
 from typing import Any
 
@@ -33,17 +33,18 @@ def by_proxy(
 def _groups(values: Any, claim: str) -> list[str] | None:
     """The names of the groups; None if there are too many for the provider to name them.
 
-    Providers leave the claim out for people without groups.
+    A claim that is missing means no groups: providers leave it out for people without any.
     """
-    said = values.get(claim, [])
+    value = values.get(claim, [])
+    # OpenID Connect Core, 5.6.2: a claim in _claim_names must be read from elsewhere.
     if claim not in values and claim in (values.get("_claim_names") or {}):
         LOGGER.warning(
             "the provider leaves out the groups of people who have many; their roles stay as they "
             "are. Have it send only the groups that are assigned to Flagstaff."
         )
         return None
-    listed = said if isinstance(said, list) else [said]
-    return [name for name in listed if isinstance(name, str) and name][:MOST_GROUPS]
+    names = value if isinstance(value, list) else [value]
+    return [name for name in names if isinstance(name, str) and name][:MOST_GROUPS]
 
 
 def _email(text: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""The organisation’s OpenID Connect provider: where people are sent to sign in, and what it says.
+"""Client of the organisation’s OpenID Connect provider: sign-in, sign-out and its tokens.
 
 OpenID Connect Core 1.0, Discovery 1.0, RP-Initiated Logout 1.0, Back-Channel Logout 1.0, PKCE (RFC
 7636) and the issuer in the response (RFC 9207).
@@ -26,37 +26,40 @@ from app.core.config.kinds import is_loopback
 
 WELL_KNOWN = "/.well-known/openid-configuration"
 SECONDS = (3.05, 8.0)
-"""To connect, and between two bytes of an answer."""
+"""Timeouts: to connect, and between two bytes of a response.
+
+3.05: requests advises a little more than 3 seconds, after which TCP sends a lost packet again.
+"""
 FRESH_SECONDS = 3_600.0
 RENEW_SECONDS = 10.0
-"""Strangers can send tokens with unknown keys: the keys are read again at most this often."""
+"""Shortest time between two reads of the keys: strangers can send tokens with unknown keys."""
 SKEW_SECONDS = 60
 """How far the clocks may differ."""
 ALGORITHMS = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "Ed25519"),
 )
-"""Signatures that only the provider can make: with HS256 everyone could who knows the secret."""
+"""Asymmetric signatures only: with HS256, anyone who knows the client secret could sign."""
 LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 LONGEST_SUBJECT = 255
 LONGEST_STATE = 40
 
 
 class ProviderError(Exception):
-    """What is wrong, in words for people and for the log."""
+    """A failure of single sign-on. Its message is for people and for the log."""
 
 
 class ProviderAway(ProviderError):
-    """The provider gives no answer, or none that can be used."""
+    """The provider doesn’t answer, or its answer can’t be used."""
 
 
 class AnswerRefused(ProviderError):
-    """The provider, or someone in its name, gave an answer that can’t be believed."""
+    """An answer fails a check: someone else may have sent it in the provider’s name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A browser that is sent to the provider: ``state``, ``nonce`` and ``verifier`` stay here."""
+    """An authorization request. The browser goes to ``address``; the rest checks the answer."""
 
     address: str
     state: str
@@ -66,7 +69,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What the provider says about someone, with the ID token that says so."""
+    """The provider’s claims about a person, and the ID token that they came in."""
 
     values: Mapping[str, Any]
     id_token: str
@@ -81,12 +84,12 @@ class Claims:
 
     @property
     def signed_in_at(self) -> float | None:
-        """When they last proved there who they are, in seconds since 1970."""
+        """When the person last authenticated at the provider, in seconds since 1970."""
         at = self.values.get("auth_time")
         return float(at) if isinstance(at, int | float) else None
 
     def text(self, name: str, longest: int = 255) -> str | None:
-        """A claim that is a usable text, else None."""
+        """The claim, if it is printable text of at most ``longest`` characters; else None."""
         value = self.values.get(name)
         if not isinstance(value, str) or not value.strip() or not value.isprintable():
             return None
@@ -95,14 +98,14 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class LogoutToken:
-    """Whose sessions the provider ends: those of ``subject``, or only ``session``."""
+    """Which sessions the provider ends: all of ``subject``, or only ``session``."""
 
     subject: str | None
     session: str | None
 
 
 class Provider:
-    """What it says about itself is read when it is needed, and again after an hour."""
+    """Reads the provider’s metadata and keys on demand, and caches them for an hour."""
 
     def __init__(self, settings: Settings) -> None:
         self.issuer = settings.oidc_issuer or ""
@@ -116,10 +119,10 @@ class Provider:
         self._keys: KeySet | None = None
 
     def request(self, *, again: bool = False) -> Request:
-        """Where to send a browser. ``again``: people who are signed in there sign in once more.
+        """Where to send a browser. ``again``: people sign in there even if they are signed in.
 
         Raises:
-            ProviderAway: if the provider can’t be asked where that is.
+            ProviderAway: if the provider’s metadata can’t be read.
 
         """
         verifier, nonce = generate_token(48), generate_token(32)
@@ -135,10 +138,10 @@ class Provider:
         return Request(address, state, nonce, verifier)
 
     def claims(self, answer: Mapping[str, str], *, nonce: str, verifier: str) -> Claims:
-        """Who signed in, by the parameters with which the browser came back.
+        """Who signed in. ``answer``: the parameters with which the browser came back.
 
         Raises:
-            AnswerRefused: if they are not the provider’s answer to this request.
+            AnswerRefused: if it is not the provider’s answer to this request.
             ProviderAway: if the provider can’t be asked.
 
         """
@@ -162,11 +165,11 @@ class Provider:
         return Claims(values, id_token)
 
     def logout_token(self, token: str) -> LogoutToken:
-        """What a token of the back channel says.
+        """Check and read a logout token of the back channel.
 
         Raises:
-            AnswerRefused: if it is not the provider’s.
-            ProviderAway: if its keys can’t be read.
+            AnswerRefused: if it is no logout token of the provider.
+            ProviderAway: if the provider’s keys can’t be read.
 
         """
         claims = JWTClaims(*self._decoded(token), self._expected())
@@ -177,10 +180,13 @@ class Provider:
             raise AnswerRefused("This is not a logout token.")
         if "nonce" in claims:
             raise AnswerRefused("This is an ID token, not a logout token.")
-        found = LogoutToken(*(_text_or_none(claims.get(name)) for name in ("sub", "sid")))
-        if found == LogoutToken(None, None):
+        subject, session = (
+            value if isinstance(value, str) and value else None
+            for value in (claims.get("sub"), claims.get("sid"))
+        )
+        if subject is None and session is None:
             raise AnswerRefused("The logout token names neither a person nor a session.")
-        return found
+        return LogoutToken(subject, session)
 
     def sign_out_address(self, id_token: str, back: str) -> str | None:
         """Where a browser signs out of the provider too; None if it offers no such page."""
@@ -196,25 +202,25 @@ class Provider:
         return str(add_params_to_uri(address, list(params.items())))
 
     def metadata(self, *, renew: bool = False) -> dict[str, Any]:
-        """What the provider says about itself.
+        """The provider’s discovery document, from the cache unless ``renew``.
 
         Raises:
-            ProviderAway: if it doesn’t, or not in a way that can be used.
+            ProviderAway: if it can’t be read, or is about another issuer.
 
         """
         if not renew and time.monotonic() - self._metadata_at < FRESH_SECONDS:
             return self._metadata
-        found = self._read(self.issuer.rstrip("/") + WELL_KNOWN)
-        if found.get("issuer") != self.issuer:
+        metadata = self._read(self.issuer.rstrip("/") + WELL_KNOWN)
+        if metadata.get("issuer") != self.issuer:
             raise ProviderAway(
-                f"The provider calls itself {found.get('issuer')!r}, and FLAGSTAFF_OIDC_ISSUER is "
-                f"{self.issuer!r}. They must be the same to the letter."
+                f"The provider calls itself {metadata.get('issuer')!r}, and FLAGSTAFF_OIDC_ISSUER "
+                f"is {self.issuer!r}. They must be the same to the letter."
             )
-        self._metadata, self._metadata_at = found, time.monotonic()
-        return found
+        self._metadata, self._metadata_at = metadata, time.monotonic()
+        return metadata
 
     def keys(self, *, renew: bool = False) -> KeySet:
-        """The keys that the provider signs with.
+        """The keys that the provider signs with, from the cache unless ``renew``.
 
         Raises:
             ProviderAway: if they can’t be read.
@@ -237,7 +243,7 @@ class Provider:
                     grant_type="authorization_code",
                     code=code,
                     code_verifier=verifier,
-                    allow_redirects=False,
+                    allow_redirects=False,  # see _read
                 )
         except OAuthError as error:
             raise AnswerRefused(_refusal(error.error, error.description)) from None
@@ -246,39 +252,39 @@ class Provider:
         return token
 
     def _user_info(self, access_token: str, subject: str) -> dict[str, Any]:
-        """What the ID token leaves out. Providers that offer no more are believed without it."""
+        """Claims that the ID token leaves out; empty if the provider has no such endpoint."""
         if "userinfo_endpoint" not in self.metadata():
             return {}
         address = self._endpoint("userinfo_endpoint")
-        found = self._read(address, headers={"Authorization": f"Bearer {access_token}"})
-        if found.get("sub") != subject:
+        claims = self._read(address, headers={"Authorization": f"Bearer {access_token}"})
+        if claims.get("sub") != subject:
             raise AnswerRefused("The provider’s user information is about someone else.")
-        return found
+        return claims
 
     def _decoded(self, token: str) -> tuple[Any, Any]:
         """The claims and the header of a token that the provider signed."""
         allowed = self.metadata().get("id_token_signing_alg_values_supported") or ["RS256"]
-        algorithms = [each for each in ALGORITHMS if each in allowed]
+        algorithms = [name for name in ALGORITHMS if name in allowed]
         try:
             try:
-                found = jwt.decode(token, self.keys(), algorithms=algorithms)
-            except (InvalidKeyIdError, BadSignatureError):  # the keys may be new
-                found = jwt.decode(token, self.keys(renew=True), algorithms=algorithms)
+                decoded = jwt.decode(token, self.keys(), algorithms=algorithms)
+            except (InvalidKeyIdError, BadSignatureError):  # the provider may have new keys
+                decoded = jwt.decode(token, self.keys(renew=True), algorithms=algorithms)
         except (JoseError, ValueError, TypeError, KeyError, AttributeError) as error:
-            # joserfc checks the form of a header only as far as it reads it.
+            # joserfc doesn't check all of a header's form: some faults raise Python's own errors.
             raise AnswerRefused(
                 f"The token is not signed by the provider: {_short(error)}."
             ) from None
-        return found.claims, found.header
+        return decoded.claims, decoded.header
 
     def _check_issuer(self, issuer: str | None) -> None:
-        """Another provider that the person uses may answer in this one’s name."""
+        """Refuse the answer of another provider that the person uses (RFC 9207)."""
         is_required = self.metadata().get("authorization_response_iss_parameter_supported") is True
         if (issuer is None and is_required) or issuer not in (None, self.issuer):
             raise AnswerRefused(f"The answer is of another provider: {issuer or 'it has no name'}.")
 
     def _expected(self) -> dict[str, Any]:
-        """From whom a token must be, and for whom."""
+        """The issuer and the audience that a token must have."""
         return {
             "iss": {"essential": True, "value": self.issuer},
             "aud": {"essential": True, "value": self._client_id},
@@ -294,14 +300,14 @@ class Provider:
         try:
             answer = requests.get(address, headers=headers, timeout=SECONDS, allow_redirects=False)
             answer.raise_for_status()
-            if answer.is_redirect:  # perhaps to where others can read it
+            if answer.is_redirect:  # not followed: others may be able to read what is sent there
                 raise ProviderAway(f"{address} redirects to {answer.headers['Location']}.")
-            found = answer.json()
+            content = answer.json()
         except (requests.RequestException, ValueError) as error:
             raise ProviderAway(f"{address} can’t be read: {_short(error)}.") from None
-        if not isinstance(found, dict):
+        if not isinstance(content, dict):
             raise ProviderAway(f"{address} gives no JSON object.")
-        return found
+        return content
 
     def _client(self) -> OAuth2Session:
         offered = self.metadata().get("token_endpoint_auth_methods_supported")
@@ -336,12 +342,8 @@ def _check_subject(values: Mapping[str, Any]) -> None:
         raise AnswerRefused("The provider doesn’t say who signed in: sub is missing or too long.")
 
 
-def _text_or_none(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
 def _is_safe(address: str) -> bool:
-    """Whether no one can read or change what is sent there."""
+    """Whether no one else can read what is sent there: HTTPS, or HTTP on this machine."""
     parts = urlsplit(address)
     return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or ""))
 
@@ -352,7 +354,7 @@ def _refusal(error: str, description: str | None) -> str:
 
 
 def _short(error: Exception) -> str:
-    """What went wrong, without the objects that it went wrong in."""
+    """The error in one line, without the objects that requests puts into its messages."""
     if isinstance(error, requests.ConnectionError):
         return "no connection"
     if isinstance(error, requests.Timeout):

@@ -41,7 +41,8 @@ def create(data: dict[str, Any]) -> tuple[Response, int, dict[str, str]]:
     The response contains a one-time link to set the password.
     """
     account = accounts.create(current_actor, **data)
-    body = schemas.UserDetail().dump(account) | {"inviteLink": _link(account)}
+    link = current_settings().address(links.create(current_actor, account))
+    body = schemas.UserDetail().dump(account) | {"inviteLink": link}
     return jsonify(body), 201, {"Location": url_for(".show", account_id=account.id)}
 
 
@@ -146,7 +147,3 @@ def remove_inactive(data: dict[str, list[int]]) -> Response:
     """
     inactive.remove(current_actor, data["ids"], after=current_settings().inactivity)
     return no_body()
-
-
-def _link(account: Account) -> str:
-    return current_settings().address(links.create(current_actor, account))

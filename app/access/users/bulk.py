@@ -34,9 +34,9 @@ class UserChanges(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The roles that one person gets, and the one that they ``held`` in the project and keep.
+    """The new roles of a person; None if unchanged.
 
-    None where nothing changes.
+    ``held``: the role that they already have in the project, and keep.
     """
 
     account: Account
@@ -51,7 +51,7 @@ class Effect:
 
     @property
     def facts(self) -> list[Any]:
-        """What a review shows of it, as JSON."""
+        """The effect as JSON, to sign it and to compare it with what a review showed."""
         return [self.account.id, self.root_role, self.project_role, self.held]
 
 
@@ -62,12 +62,13 @@ def for_ids(ids: Collection[int]) -> list[Account]:
         query = sa.select(Account).where(
             Account.id.in_(chunk), Account.kind == AccountKind.PERSON, Account.deleted_at.is_(None)
         )
+        # The accounts may be loaded already, from before `apply` locked them.
         found += db.session.scalars(query.execution_options(populate_existing=True))
     return sorted(found, key=lambda account: (account.called.casefold(), account.id))
 
 
 def preview(actor: Actor, ids: Collection[int], changes: UserChanges) -> list[Effect]:
-    """What ``apply`` would do, by name; changes nothing."""
+    """Dry run of ``apply``: the effects, by name of the person."""
     held = _held(actor, changes)
     return [_effect(account, held.get(account.id), changes) for account in for_ids(ids)]
 
@@ -75,10 +76,10 @@ def preview(actor: Actor, ids: Collection[int], changes: UserChanges) -> list[Ef
 def apply(
     actor: Actor, ids: Collection[int], changes: UserChanges, *, shown: list[list[Any]]
 ) -> list[Effect]:
-    """Make the changes of the preview that was ``shown``, or none; those who changed.
+    """Make the changes of the preview that was ``shown``, or none. Return those that took effect.
 
     Raises:
-        ChangedSinceReview: if other changes would be made by now.
+        ChangedSinceReview: if the preview is another one by now.
         Conflict: if no Admin would be left.
 
     """
@@ -138,5 +139,5 @@ def _lock(ids: Collection[int]) -> None:
 
 
 def _chunks(ids: Collection[int]) -> Iterator[list[int]]:
-    """The ids that an account can have, in the order in which all lock them."""
+    """The ids that an account can have, ascending: one order for all callers avoids deadlocks."""
     return chunks(id for id in sorted(ids) if 0 < id <= MAX_ID)

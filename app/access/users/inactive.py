@@ -32,7 +32,6 @@ _SIGNED_IN = sa.func.coalesce(Account.last_sign_in_at, Account.created_at)
 LATEST = sa.case((LAST_TOKEN_USE > _SIGNED_IN, LAST_TOKEN_USE), else_=_SIGNED_IN)
 """The last activity of a person."""
 
-
 MANAGED = "managed by the directory"
 
 

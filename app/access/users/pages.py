@@ -31,7 +31,7 @@ bp = PageBlueprint("user_pages", __name__, url_prefix="/users")
 
 @bp.get("", needs=Permission.ADMIN)
 def index() -> ResponseReturnValue:
-    """The list of users; or all that match as a file."""
+    """List users, or export all that match."""
     query = read_query(schemas.UserQuery)
     query.values["deleted"] = False
     if exports.wanted():
@@ -148,7 +148,7 @@ def remove(account_id: int) -> ResponseReturnValue:
 
 @bp.get("/deleted", needs=Permission.ADMIN)
 def index_deleted() -> ResponseReturnValue:
-    """Recently deleted users, who can be restored; or all of them as a file."""
+    """List deleted users who can be restored, or export them."""
     query = read_query(schemas.UserQuery)
     query.values["deleted"] = True
     if exports.wanted():
@@ -171,7 +171,7 @@ def restore(account_id: int) -> Response:
 
 @bp.post("/<id:account_id>/reactivate", needs=Permission.ADMIN)
 def reactivate(account_id: int) -> Response:
-    """Let in a user whom a directory deactivated before it was disconnected."""
+    """Reactivate a user, deactivated by a directory that is no longer connected."""
     account = accounts.get_for_change(account_id)
     accounts.reactivate(current_actor, account)
     flash(f"{account.called} can sign in again. Their roles are back, their tokens aren’t.", "ok")
@@ -180,12 +180,12 @@ def reactivate(account_id: int) -> Response:
 
 def _filters(query: Query) -> list[tuple[str, str, str]]:
     """The filters in use, for the chips of the list."""
-    found = []
+    filters = []
     if text := query.given.get("text"):
-        found.append(("text", "Text", text))
+        filters.append(("text", "Text", text))
     if role := query.values.get("root_role"):
-        found.append(("rootRole", "Role", role.title))
-    return found
+        filters.append(("rootRole", "Role", role.title))
+    return filters
 
 
 def _file(name: str, query: Query) -> ResponseReturnValue:

@@ -1,6 +1,5 @@
 """Inactive users, and deleting them: list, review, result."""
 
-from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +8,6 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.access.users import inactive, schemas, service
-from app.access.users.service import Candidate
 from app.accounts import service as accounts
 from app.core.clock import utcnow
 from app.core.events import service as events
@@ -49,7 +47,7 @@ SKIPPED_WORDS = {
 
 @bp.get("", needs=Permission.ADMIN)
 def index() -> ResponseReturnValue:
-    """The list of inactive users; or all of them as a file."""
+    """List inactive users, or export them."""
     away, offset = _away(), _offset()
     if exports.wanted():
         rows = schemas.InactiveUser()
@@ -104,8 +102,13 @@ def remove() -> ResponseReturnValue:
 
 @bp.get("/removed", needs=Permission.ADMIN)
 def removed() -> ResponseReturnValue:
-    """Who was deleted, and who was skipped and why; or both as a file."""
-    return _removed_file() if exports.wanted() else _removed_page(ReasonForm())
+    """Show who was deleted, and who was skipped and why; or export both."""
+    if not exports.wanted():
+        return _removed_page(ReasonForm())
+    deleted, skipped = _deleted_and_skipped()
+    rows = [person | {"outcome": "deleted"} for person in deleted]
+    rows += [person | {"outcome": "skipped"} for person in skipped]
+    return exports.file("inactive-users-deleted", ["id", "name", "outcome", "reason"], rows)
 
 
 @bp.post("/removed", needs=Permission.ADMIN)
@@ -118,13 +121,6 @@ def restore_all() -> ResponseReturnValue:
     people = counted(len(restored), "user")
     flash(f"{people} restored. Their roles are back, their tokens aren’t.", "ok")
     return redirect_to("user_pages.index")
-
-
-def _removed_file() -> ResponseReturnValue:
-    deleted, skipped = _deleted_and_skipped()
-    rows = [person | {"outcome": "deleted"} for person in deleted]
-    rows += [person | {"outcome": "skipped"} for person in skipped]
-    return exports.file("inactive-users-deleted", ["id", "name", "outcome", "reason"], rows)
 
 
 def _removed_page(form: ReasonForm) -> ResponseReturnValue:
@@ -140,19 +136,20 @@ def _removed_page(form: ReasonForm) -> ResponseReturnValue:
 
 
 def _deleted_and_skipped() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Everyone of the act, with the names of those who were skipped."""
+    """The deleted and the skipped people of the batch; the latter with their present names."""
     act = _act()
     names = accounts.names({entry["id"] for entry in act["skipped"]})
     return act["deleted"], [entry | {"name": names.get(entry["id"])} for entry in act["skipped"]]
 
 
 def _act() -> dict[str, Any]:
-    """What the act in the address recorded."""
+    """The event's data of the batch in the address."""
     return events.of_act(request.args.get("batch", ""), EventType.INACTIVE_USERS_DELETED)
 
 
 def _review_page(form: ReasonForm) -> ResponseReturnValue:
-    selected = _selected(_ids())
+    rows = inactive.for_ids(_ids(), after=current_settings().inactivity)
+    selected = [each for each in service.candidates(current_actor, rows) if each.obstacle is None]
     if not selected:
         return _none_selected()
     return show_form(
@@ -167,12 +164,6 @@ def _review_page(form: ReasonForm) -> ResponseReturnValue:
 def _none_selected() -> Response:
     flash("Select at least one person. Nothing has changed.", "warn")
     return redirect_to(".index")
-
-
-def _selected(ids: Collection[int]) -> list[Candidate]:
-    """The selected users who are inactive and can be deleted."""
-    found = inactive.for_ids(ids, after=current_settings().inactivity)
-    return [one for one in service.candidates(current_actor, found) if one.obstacle is None]
 
 
 def _ids() -> list[int]:

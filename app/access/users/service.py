@@ -191,6 +191,7 @@ def verdict(candidates: Collection[Candidate], *, total: int, people: int) -> st
 
 
 def _obstacle(actor: Actor, account: Account) -> str | None:
+    """Why the actor can't delete the account; None if they can."""
     if account.id == actor.id:
         return "your own account"
     if directory.manages(account):

@@ -24,17 +24,17 @@ class Session(Model):
     ip: Mapped[str | None] = mapped_column(String(45))
     user_agent: Mapped[str | None] = mapped_column(String(255))
     identity_id: Mapped[int | None] = mapped_column(index=True)
-    """How the person signed in, if not with a password. A session outlives no identity."""
+    """The single sign-on that the session began with and ends with; None for a password."""
     provider_session: Mapped[str | None] = mapped_column(String(255), index=True)
-    """What the provider calls the session that this one began with."""
+    """The provider's id for the session that this one began with."""
     id_token: Mapped[str | None] = mapped_column(Text)
-    """By which the provider recognizes whom to sign out."""
+    """Sent to the provider at sign-out, to say who signs out."""
 
     __table_args__ = (at_most("user_agent", 255), NEVER_REUSE_IDS)
 
 
 class KeptForm(Model):
-    """What someone had typed when it turned out that their session had ended."""
+    """The fields that someone had typed into a form when their session had ended."""
 
     __tablename__ = "kept_forms"
 

@@ -31,7 +31,7 @@ class Browser:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The single sign-on that a session begins with. Proxies have no sessions and tokens."""
+    """The single sign-on that a session begins with. A proxy has no session and no ID token."""
 
     identity_id: int
     provider_session: str | None = None
@@ -82,7 +82,7 @@ def close(secret: str) -> None:
 
 
 def close_of_identities(ids: Collection[int], *, provider_session: str | None = None) -> set[int]:
-    """End the sessions that began with these identities, or with one session there.
+    """End the sessions that began with these identities, or only with one session there.
 
     Returns the ids of the accounts whose sessions ended.
     """
@@ -141,7 +141,7 @@ def keep_form(secret: str, fields: dict[str, list[str]]) -> int:
 
 
 def kept_form(actor: Actor, id: int) -> dict[str, list[str]] | None:
-    """What was stored with this id for the actor's own session."""
+    """The fields stored with this id, if they belong to the actor's session."""
     query = sa.select(KeptForm.fields).where(
         KeptForm.id == id, KeptForm.session_id == actor.session_id
     )

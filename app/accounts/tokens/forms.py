@@ -13,7 +13,7 @@ ON_A_DATE, NEVER = "date", "never"
 
 
 def in_days(choice: str | None, now: datetime) -> datetime | None:
-    """When a token expires that lasts so many days; None for one that never does."""
+    """When a token that lasts this many days expires; None if it never does."""
     return now + timedelta(days=int(choice)) if choice in DAYS else None
 
 

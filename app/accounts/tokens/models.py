@@ -8,7 +8,7 @@ from app.core.db import NEVER_REUSE_IDS, Model, at_most
 
 
 class Secret:
-    """What all tokens have in common. Only the SHA-256 of a token's secret is stored."""
+    """The columns of every kind of token. Only the SHA-256 of its secret is stored."""
 
     id: Mapped[int] = mapped_column(primary_key=True)
     digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)

@@ -16,7 +16,7 @@ LONGEST = 512
 PREFIX = "fst_"
 
 SDK_MARK = ".fst_sdk_"
-"""What is in the middle of every SDK token, and in no other."""
+"""Part of every SDK token, and of no other."""
 
 # SDK tokens are never valid where these are: app/catalogue/sdk_tokens
 _shape = re.compile(r"fst_(?:pat|sa)_[0-9A-Za-z]{49}").fullmatch
@@ -33,7 +33,7 @@ class TokenKind(StrEnum):
 
 
 def sent_in(authorization: str) -> str:
-    """The token in the header Authorization, which may be bare or called Bearer."""
+    """The token in the header Authorization, with or without ``Bearer``."""
     return _bearer.sub("", authorization, count=1).strip()
 
 

@@ -21,6 +21,7 @@ from app.core.secrets import digest
 SEEN_PRECISION = timedelta(minutes=1)
 HINT_LENGTH = 4
 KEPT_OF_DESCRIPTION = 200
+"""Characters. With the suffix of a rotated token, a description still fits its column of 255."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def keep(
     description: str,
     expires_at: datetime | None = None,
 ) -> IssuedToken:
-    """Create a token with a given secret, of which only the digest is stored."""
+    """Create a token with a given secret. Only the digest of the secret is stored."""
     token = Token(
         account_id=account_id,
         digest=digest(secret),
@@ -100,10 +101,10 @@ def revoke(actor: Actor, account_id: int, token_id: int) -> None:
 def revoke_each(actor: Actor, account_id: int) -> None:
     """Revoke every token of the account, with an event for each."""
     query = sa.select(Token).where(Token.account_id == account_id, Token.revoked_at.is_(None))
-    found = list(db.session.scalars(query.order_by(Token.id).with_for_update()))
-    for token in found:
+    revoked = list(db.session.scalars(query.order_by(Token.id).with_for_update()))
+    for token in revoked:
         token.revoked_at = utcnow()
-    payloads = (EventPayload(pre_data=_snapshot(token)) for token in found)
+    payloads = (EventPayload(pre_data=_snapshot(token)) for token in revoked)
     events.record_all(actor, EventType.TOKEN_REVOKED, payloads)
 
 
@@ -174,7 +175,7 @@ def of_accounts(account_ids: list[int]) -> dict[int, list[Token]]:
 
 
 def revoke_all(account_ids: list[int]) -> None:
-    """Revoke every token of these accounts. The event of what ended the accounts covers it."""
+    """Revoke every token of these accounts. Records no event: that about the accounts covers it."""
     for chunk in chunks(account_ids):
         live = sa.and_(Token.account_id.in_(chunk), Token.revoked_at.is_(None))
         db.session.execute(sa.update(Token).where(live).values(revoked_at=utcnow()))
@@ -206,10 +207,10 @@ def is_use_worth_noting(last_seen_at: datetime | None) -> bool:
 
 
 def _within_limit(actor: Actor, expires_at: datetime | None) -> datetime | None:
-    """``expires_at``, or else when the token of the request expires.
+    """``expires_at``, or the expiry of the request's own token if that is None.
 
     Raises:
-        Invalid: if that is in the past, or later than the token of the request.
+        Invalid: if it is in the past, or later than the expiry of the request's token.
 
     """
     limit = _limit(actor)

@@ -69,7 +69,7 @@ def show_request() -> Response:
 
 
 def _request_facts() -> dict[str, Any]:
-    """What links, cookies and the log depend on; ``body`` in bytes."""
+    """The parts of a request that links, cookies and the log depend on. ``body``: in bytes."""
     return {
         "scheme": request.scheme,
         "host": request.host,
@@ -83,7 +83,7 @@ def _request_facts() -> dict[str, Any]:
 
 
 def _user() -> str | None:
-    """What the header for single sign-on holds, if it is believed."""
+    """The value of the header for single sign-on, if it comes from the trusted proxy."""
     header = current_settings().sign_on_header
     return request.headers.get(header) if header and came_from_proxy() else None
 
