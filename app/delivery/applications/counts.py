@@ -1,4 +1,4 @@
-"""How often a feature was asked for: over time, by application, and what variants it gave."""
+"""How often applications asked for a feature: over time, by application, and by variant."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -98,7 +98,7 @@ class Usage:
 
 
 def starts(hours: int) -> tuple[Span, list[datetime]]:
-    """The hours that make up the last so many, or for more than are kept the days."""
+    """Return the starts of the last ``hours`` hours, or of days if that is over HOURS_KEPT."""
     now = utcnow().replace(minute=0, second=0, microsecond=0)
     if hours <= HOURS_KEPT:
         return Span.HOUR, [now - timedelta(hours=back) for back in reversed(range(hours))]
@@ -107,7 +107,7 @@ def starts(hours: int) -> tuple[Span, list[datetime]]:
 
 
 def summed(starts: Iterable[datetime], counts: Iterable[tuple[datetime, int, int]]) -> list[Moment]:
-    """Counts added up by time; also the times without any."""
+    """Add up counts by time, with zeros for times without counts."""
     yes: Counter[datetime] = Counter()
     no: Counter[datetime] = Counter()
     for start, on, off in counts:
@@ -117,7 +117,7 @@ def summed(starts: Iterable[datetime], counts: Iterable[tuple[datetime, int, int
 
 
 def last_hour(actor: Actor, name: str) -> FeatureUse:
-    """The use of a feature; of a name that no feature has, or none that the actor can see: none."""
+    """Return the use of a feature; empty if the actor can't see a feature with this name."""
     feature = queries.feature_named(actor, name)
     if feature is None:
         return FeatureUse(name, [], [])
@@ -128,7 +128,7 @@ def last_hour(actor: Actor, name: str) -> FeatureUse:
 
 
 def raw(actor: Actor, name: str, hours: int) -> list[Row]:
-    """One row for each hour, application and environment that asked in the time; see ``starts``."""
+    """Return a row for each time (see ``starts``), application and environment with counts."""
     feature = queries.feature_named(actor, name)
     if feature is None:
         return []
@@ -158,7 +158,10 @@ def raw(actor: Actor, name: str, hours: int) -> list[Row]:
 def of_feature(
     feature_id: int, environment: str, period: Period, application: str | None = None
 ) -> Usage:
-    """A feature in an environment; ``applications`` are all that asked for it."""
+    """Return the usage in an environment, for ``application`` or all.
+
+    The result always lists all applications.
+    """
     span, times = starts(period.hours)
     in_environment = [
         one for one in usage.counts(feature_id, span, times[0]) if one.environment == environment
@@ -182,7 +185,7 @@ def of_feature(
 
 
 def busiest(asked: Collection[AskedFor]) -> tuple[str, list[Moment]]:
-    """The environment in which an application asked most, and how often in the last 24 hours."""
+    """Return the environment in which an application asked most, with counts of 24 hours."""
     checks: Counter[str] = Counter()
     for one in asked:
         checks[one.environment] += one.yes + one.no
@@ -193,7 +196,7 @@ def busiest(asked: Collection[AskedFor]) -> tuple[str, list[Moment]]:
 
 
 def _by_application(counts: Iterable[Count], length: timedelta) -> list[Sum]:
-    """The sums of each application, those that asked most first."""
+    """Return the sums of each application, those that asked most first."""
     found: dict[str, Sum] = {}
     for one in counts:
         end = min(one.start + length, utcnow())
@@ -205,7 +208,7 @@ def _by_application(counts: Iterable[Count], length: timedelta) -> list[Sum]:
 
 
 def _together(counts: Sequence[Count]) -> HourUse:
-    """The counts of one environment as one."""
+    """Add up the counts of one environment."""
     return HourUse(
         counts[0].environment,
         max(one.start for one in counts),

@@ -1,4 +1,4 @@
-"""A drawing of counts over time: yes stands on the line, no hangs below it, on one scale."""
+"""A bar chart of counts over time: yes above the zero line, no below it, on one scale."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from app.catalogue.strategies.words import GAP, HUES, WHOLE, Share
 from app.delivery.applications.counts import Moment
 
 STEP, BAR, HEIGHT, LABELS, TOGETHER = 16, 13, 160, 4, 6
+"""Pixels from bar to bar, of a bar, and of the chart; labels; bars per row of the table."""
 DAY = timedelta(days=1)
 
 
@@ -33,7 +34,7 @@ class TableRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """``base``: how far down the line is. ``table``: the same in several hours or days together."""
+    """``base``: y of the zero line. ``table``: sums of TOGETHER bars each, latest first."""
 
     bars: list[Bar]
     width: int
@@ -48,7 +49,7 @@ class Chart:
 
 
 def draw(moments: Sequence[Moment]) -> Chart:
-    """The moments follow each other at the same distance."""
+    """Draw moments that are evenly spaced, either by hours or by days."""
     days = moments[1].start - moments[0].start >= DAY
     most_yes, most_no = max(one.yes for one in moments), max(one.no for one in moments)
     scale = (HEIGHT - 2) / max(most_yes + most_no, 1)
@@ -78,7 +79,7 @@ def draw(moments: Sequence[Moment]) -> Chart:
 
 
 def shares(counts: dict[str, int]) -> list[Share]:
-    """The variants that were given, to draw in one bar; those given most often first."""
+    """Return the share of each variant, as parts of one bar in the order of ``counts``."""
     total, found, start = sum(counts.values()), [], 0
     for place, (name, times) in enumerate(counts.items()):
         end = start + WHOLE * times // total

@@ -1,4 +1,4 @@
-"""Answers as JSON. Written by hand: through schemas, thousands of them would take seconds."""
+"""Answers as JSON, without schemas: for thousands of answers, those would take seconds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ def projects(asked: Sequence[str] | None) -> Sequence[str]:
 
 
 def context(values: Mapping[str, str]) -> dict[str, Any]:
-    """As SDKs have it: what is not predefined is among the properties."""
+    """Return the context as SDKs have it: custom fields are in ``properties``."""
     found: dict[str, Any] = {name: values[name] for name in PREDEFINED if name in values}
     own = {name: value for name, value in values.items() if name not in PREDEFINED}
     return found | {"properties": own} if own else found
