@@ -19,7 +19,7 @@ DISPLAY_LIMIT = 8
 
 @dataclass(frozen=True, slots=True)
 class ProjectRow:
-    """``on``: how many features are on in production; ``open_requests``: drafts don't count."""
+    """``on``: how many features are on in production. ``open_requests``: without drafts."""
 
     project: Project
     is_favourite: bool
@@ -41,14 +41,14 @@ class FirstSteps:
 
     @property
     def number(self) -> int:
-        """Of the step that comes next, from 1."""
+        """The number of the next step, from 1."""
         return 1 + [self.has_feature, self.has_token, self.is_read].index(False)
 
 
 def own_projects(actor: Actor, favourites: Collection[str]) -> list[ProjectRow]:
-    """The actor's projects: the favourites, by id, and those that they belong to.
+    """Return the actor's projects: the favourites, by id, and those that they belong to.
 
-    Favourites first, then the latest changes. People who belong to none see a few that are new.
+    Favourites come first, then the latest changes. Members of no project also see a few new ones.
     """
     own = Project.id.in_({*favourites, *actor.project_roles})
     of_actor = own if actor.project_roles else own | Project.id.in_(_latest(actor))
@@ -74,7 +74,7 @@ def first_steps() -> FirstSteps:
 
 
 def _latest(actor: Actor) -> sa.Select[str]:
-    """A few projects, so that what is counted doesn't grow with how many there are."""
+    """Select a few new projects, so that counting doesn't take longer the more there are."""
     visible = projects.visible_projects(actor).where(Project.archived_at.is_(None))
     return visible.order_by(Project.created_at.desc(), Project.id).limit(DISPLAY_LIMIT)
 

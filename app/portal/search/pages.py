@@ -58,7 +58,7 @@ def _results(values: dict[str, Any], kind: str | None, limit: int) -> Results:
 
 
 def _shown(results: Results) -> dict[str, Any]:
-    """What templates need; before anyone types, what they saw last and can begin with."""
+    """Return values for templates. Before anyone types, offer recent visits and first actions."""
     is_asked = not results.question.is_empty or results.question.only_pages
     return {
         "results": results,
@@ -72,7 +72,7 @@ def _shown(results: Results) -> dict[str, Any]:
 
 
 def _words(results: Results) -> str:
-    """What is read aloud when the results change."""
+    """Return what screen readers say when the results change."""
     if results.suggestion:
         return f"Nothing matches. Did you mean {results.suggestion}?"
     if results.question.is_empty and not results.groups:
