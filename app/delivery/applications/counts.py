@@ -110,9 +110,9 @@ def summed(starts: Iterable[datetime], counts: Iterable[tuple[datetime, int, int
     """Add up counts by time, with zeros for times without counts."""
     yes: Counter[datetime] = Counter()
     no: Counter[datetime] = Counter()
-    for start, on, off in counts:
-        yes[start] += on
-        no[start] += off
+    for start, yes_count, no_count in counts:
+        yes[start] += yes_count
+        no[start] += no_count
     return [Moment(start, yes[start], no[start]) for start in starts]
 
 
@@ -122,9 +122,9 @@ def last_hour(actor: Actor, name: str) -> FeatureUse:
     if feature is None:
         return FeatureUse(name, [], [])
     counts = usage.counts(feature.id, Span.HOUR, utcnow() - RECENT)
-    latest = [one for one in counts if one.start >= usage.last_hour()]
-    found = [_together(list(uses)) for _, uses in groupby(latest, lambda one: one.environment)]
-    return FeatureUse(name, found, sorted({one.application for one in counts}))
+    latest = [count for count in counts if count.start >= usage.last_hour()]
+    hours = [_together(list(uses)) for _, uses in groupby(latest, lambda count: count.environment)]
+    return FeatureUse(name, hours, sorted({count.application for count in counts}))
 
 
 def raw(actor: Actor, name: str, hours: int) -> list[Row]:
@@ -134,12 +134,12 @@ def raw(actor: Actor, name: str, hours: int) -> list[Row]:
         return []
     span, times = starts(hours)
     counts = {
-        (one.environment, one.application, one.start): one
-        for one in usage.counts(feature.id, span, times[0])
+        (count.environment, count.application, count.start): count
+        for count in usage.counts(feature.id, span, times[0])
     }
     variants: defaultdict[tuple[str, str, datetime], dict[str, int]] = defaultdict(dict)
-    for each in usage.variants(feature.id, span, times[0]):
-        variants[each.environment, each.application, each.start][each.variant] = each.times
+    for use in usage.variants(feature.id, span, times[0]):
+        variants[use.environment, use.application, use.start][use.variant] = use.times
     places = dict.fromkeys((environment, application) for environment, application, _ in counts)
     return [
         Row(
@@ -164,19 +164,21 @@ def of_feature(
     """
     span, times = starts(period.hours)
     in_environment = [
-        one for one in usage.counts(feature_id, span, times[0]) if one.environment == environment
+        count
+        for count in usage.counts(feature_id, span, times[0])
+        if count.environment == environment
     ]
     variants: Counter[str] = Counter()
-    for each in usage.variants(feature_id, span, times[0]):
-        if each.environment == environment and application in {None, each.application}:
-            variants[each.variant] += each.times
+    for use in usage.variants(feature_id, span, times[0]):
+        if use.environment == environment and application in {None, use.application}:
+            variants[use.variant] += use.times
     return Usage(
         summed(
             times,
             (
-                (one.start, one.yes, one.no)
-                for one in in_environment
-                if application in {None, one.application}
+                (count.start, count.yes, count.no)
+                for count in in_environment
+                if application in {None, count.application}
             ),
         ),
         _by_application(in_environment, timedelta(hours=1 if span is Span.HOUR else 24)),
@@ -187,33 +189,33 @@ def of_feature(
 def busiest(asked: Collection[AskedFor]) -> tuple[str, list[Moment]]:
     """Return the environment in which an application asked most, with counts of 24 hours."""
     checks: Counter[str] = Counter()
-    for one in asked:
-        checks[one.environment] += one.yes + one.no
+    for hour in asked:
+        checks[hour.environment] += hour.yes + hour.no
     environment = checks.most_common(1)[0][0] if checks else ""
     _, times = starts(Period.DAY.hours)
-    here = ((one.start, one.yes, one.no) for one in asked if one.environment == environment)
+    here = ((hour.start, hour.yes, hour.no) for hour in asked if hour.environment == environment)
     return environment, summed(times, here)
 
 
 def _by_application(counts: Iterable[Count], length: timedelta) -> list[Sum]:
     """Return the sums of each application, those that asked most first."""
-    found: dict[str, Sum] = {}
-    for one in counts:
-        end = min(one.start + length, utcnow())
-        before = found.get(one.application, Sum(one.application, 0, 0, end))
-        found[one.application] = Sum(
-            one.application, before.yes + one.yes, before.no + one.no, max(before.last, end)
+    sums: dict[str, Sum] = {}
+    for count in counts:
+        end = min(count.start + length, utcnow())
+        before = sums.get(count.application, Sum(count.application, 0, 0, end))
+        sums[count.application] = Sum(
+            count.application, before.yes + count.yes, before.no + count.no, max(before.last, end)
         )
-    return sorted(found.values(), key=lambda one: (-one.yes - one.no, one.application))
+    return sorted(sums.values(), key=lambda total: (-total.yes - total.no, total.application))
 
 
 def _together(counts: Sequence[Count]) -> HourUse:
     """Add up the counts of one environment."""
     return HourUse(
         counts[0].environment,
-        max(one.start for one in counts),
-        sum(one.yes for one in counts),
-        sum(one.no for one in counts),
+        max(count.start for count in counts),
+        sum(count.yes for count in counts),
+        sum(count.no for count in counts),
     )
 
 

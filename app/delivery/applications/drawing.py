@@ -51,12 +51,12 @@ class Chart:
 def draw(moments: Sequence[Moment]) -> Chart:
     """Draw moments that are evenly spaced, either by hours or by days."""
     days = moments[1].start - moments[0].start >= DAY
-    most_yes, most_no = max(one.yes for one in moments), max(one.no for one in moments)
+    most_yes, most_no = max(moment.yes for moment in moments), max(moment.no for moment in moments)
     scale = (HEIGHT - 2) / max(most_yes + most_no, 1)
     bars = [
-        Bar(STEP * place, round(one.yes * scale, 1), round(one.no * scale, 1))
-        for place, one in enumerate(moments)
-        if one.yes or one.no
+        Bar(STEP * place, round(moment.yes * scale, 1), round(moment.no * scale, 1))
+        for place, moment in enumerate(moments)
+        if moment.yes or moment.no
     ]
     groups = [moments[at : at + TOGETHER] for at in range(0, len(moments), TOGETHER)]
     return Chart(
@@ -69,8 +69,8 @@ def draw(moments: Sequence[Moment]) -> Chart:
         [
             TableRow(
                 _label(group[0].start, days=days),
-                sum(one.yes for one in group),
-                sum(one.no for one in group),
+                sum(moment.yes for moment in group),
+                sum(moment.no for moment in group),
             )
             for group in reversed(groups)
         ],
@@ -80,14 +80,14 @@ def draw(moments: Sequence[Moment]) -> Chart:
 
 def shares(counts: dict[str, int]) -> list[Share]:
     """Return the share of each variant, as parts of one bar in the order of ``counts``."""
-    total, found, start = sum(counts.values()), [], 0
+    total, parts, start = sum(counts.values()), [], 0
     for place, (name, times) in enumerate(counts.items()):
         end = start + WHOLE * times // total
         gap = GAP if end < WHOLE else 0
         percent = f"{100 * times / total:.1f}".removesuffix(".0") + "%"
-        found.append(Share(name, percent, start, max(end - start - gap, 0), place % HUES + 1))
+        parts.append(Share(name, percent, start, max(end - start - gap, 0), place % HUES + 1))
         start = end
-    return found
+    return parts
 
 
 def _label(start: datetime, *, days: bool) -> str:

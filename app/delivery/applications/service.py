@@ -100,17 +100,17 @@ def features_of(overview: ApplicationOverview) -> list[FeatureUse]:
     uses: dict[int, list[AskedFor]] = {}
     for one in overview.asked_for:
         uses.setdefault(one.feature_id, []).append(one)
-    states = strategies.states([(id, found[0].project_id) for id, found in uses.items()])
+    states = strategies.states([(id, hours[0].project_id) for id, hours in uses.items()])
     features = [
         FeatureUse(
-            found[0].feature,
-            found[0].project_id,
-            found[0].is_archived,
+            hours[0].feature,
+            hours[0].project_id,
+            hours[0].is_archived,
             {state.name: state for state in states[id]},
-            sum(one.yes for one in found),
-            sum(one.yes + one.no for one in found),
+            sum(hour.yes for hour in hours),
+            sum(hour.yes + hour.no for hour in hours),
         )
-        for id, found in uses.items()
+        for id, hours in uses.items()
     ]
     return sorted(features, key=lambda one: (-one.checks, one.name))
 

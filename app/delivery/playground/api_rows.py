@@ -37,20 +37,22 @@ def context(values: Mapping[str, str]) -> dict[str, Any]:
 
 
 def answer(playground: Playground, asked: Asked, explanation: Explanation) -> dict[str, Any]:
-    found, facts = explanation.answer, playground.features[asked.place]
+    outcome, feature = explanation.answer, playground.features[asked.place]
     project_id = playground.projects[asked.place.feature]
-    matching = next((each for each in explanation.strategies if each.result), None)
+    matching = next((reason for reason in explanation.strategies if reason.result), None)
     return {
         "name": asked.place.feature,
         "projectId": project_id,
-        "isEnabled": found.is_on,
-        "isEnabledInCurrentEnvironment": found.is_enabled,
-        "hasUnsatisfiedDependency": found.parent is not None and not found.parent.is_met,
-        "variant": _variant(found.variant, found.payload),
-        "variants": (matching and matching.strategy["variants"]) or facts.variants,
+        "isEnabled": outcome.is_on,
+        "isEnabledInCurrentEnvironment": outcome.is_enabled,
+        "hasUnsatisfiedDependency": outcome.parent is not None and not outcome.parent.is_met,
+        "variant": _variant(outcome.variant, outcome.payload),
+        "variants": (matching and matching.strategy["variants"]) or feature.variants,
         "strategies": {
             "result": UNKNOWN if explanation.result is None else explanation.result,
-            "data": [_strategy(each, asked.place, project_id) for each in explanation.strategies],
+            "data": [
+                _strategy(reason, asked.place, project_id) for reason in explanation.strategies
+            ],
         },
     }
 
@@ -64,7 +66,7 @@ def _strategy(reason: StrategyReason, place: Place, project_id: str) -> dict[str
         environment=place.environment,
         strategy=strategy["id"],
     )
-    found: dict[str, Any] = {
+    outcome: dict[str, Any] = {
         "enabled": UNKNOWN if reason.result is None else reason.result,
         "evaluationStatus": _status(reason),
         "variant": _variant(reason.variant, reason.payload) if reason.result else None,
@@ -77,16 +79,16 @@ def _strategy(reason: StrategyReason, place: Place, project_id: str) -> dict[str
         "title": strategy["title"],
         "disabled": strategy["disabled"],
         "parameters": strategy["parameters"],
-        "result": found,
-        "constraints": [_constraint(each) for each in reason.constraints],
+        "result": outcome,
+        "constraints": [_constraint(part) for part in reason.constraints],
         "segments": [
             {
-                "id": each.segment.id,
-                "name": each.segment.name,
-                "result": each.is_met,
-                "constraints": [_constraint(one) for one in each.constraints],
+                "id": part.segment.id,
+                "name": part.segment.name,
+                "result": part.is_met,
+                "constraints": [_constraint(one) for one in part.constraints],
             }
-            for each in reason.segments
+            for part in reason.segments
         ],
         "links": {"edit": edit},
     }

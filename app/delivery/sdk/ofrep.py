@@ -55,26 +55,26 @@ class Flags:
     def piece(self, feature: EvaluatedFeature, variant: bytes | None) -> bytes | None:
         if variant is None and not self.has_off:
             return None
-        facts = evaluation(feature, None if variant is None else json.loads(variant))
-        return json.dumps(facts, separators=(",", ":")).encode()
+        answer = evaluation(feature, None if variant is None else json.loads(variant))
+        return json.dumps(answer, separators=(",", ":")).encode()
 
 
 def evaluation(feature: EvaluatedFeature, variant: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return a feature as OFREP's answer. ``variant``: None if it is off for this context."""
     is_on = variant is not None
     name = variant["name"] if variant is not None and variant["enabled"] else None
-    facts: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "key": feature.name,
         "reason": _reason(feature),
         "variant": name or ("enabled" if is_on else "disabled"),
     }
     payload = variant.get("payload") if variant is not None else None
     if payload is not None:
-        facts["value"] = _value(payload)
+        answer["value"] = _value(payload)
     elif is_on or not feature.has_payloads:  # else the code uses its default, of the right type
-        facts["value"] = is_on
+        answer["value"] = is_on
     metadata = {"enabled": is_on, "variant": name or "disabled", "project": feature.project}
-    return facts | {"metadata": metadata}
+    return answer | {"metadata": metadata}
 
 
 def _reason(feature: EvaluatedFeature) -> str:

@@ -68,7 +68,7 @@ _dependencies = sa.select(
     Dependency.child_id, _parent.name, Dependency.enabled, Dependency.variants
 ).join(_parent, _parent.id == Dependency.parent_id)
 
-_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,15 @@ def read(environment: str) -> DeliveredState:
     return DeliveredState(
         environment,
         {feature.name: _delivered(feature, lookup) for feature in features},
-        {id: _segment(segment) for id, segment in lookup.segments.items()},
+        {
+            id: _as_json({"id": id, "name": segment.name, "constraints": segment.constraints})
+            for id, segment in lookup.segments.items()
+        },
     )
+
+
+def _as_json(content: dict[str, Any]) -> bytes:
+    return _encoder.encode(content).encode()
 
 
 def _grouped(found: Iterable[Any], *, by: str) -> dict[Any, list[Any]]:
@@ -172,7 +179,7 @@ def _feature(feature: Any, lookup: _Lookup, strategies: list[dict[str, Any]]) ->
     }
     if parents := lookup.parents.get(feature.id):
         content["dependencies"] = [rule_for_sdks(parent) for parent in parents]
-    return _as_json(content).encode()
+    return _as_json(content)
 
 
 def _strategy(strategy: Any, constraints: list[Any]) -> dict[str, Any]:
@@ -196,8 +203,3 @@ def _inlined(strategy: Any, lookup: _Lookup) -> dict[str, Any]:
     for id in lookup.used.get(strategy.id, ()):
         constraints += lookup.segments[id].constraints
     return _strategy(strategy, constraints)
-
-
-def _segment(segment: Any) -> bytes:
-    facts = {"id": segment.id, "name": segment.name, "constraints": segment.constraints}
-    return _as_json(facts).encode()

@@ -181,7 +181,10 @@ def _queue_events(webhook: Webhook) -> None:
     """Copy the next events that the webhook is for to the table of deliveries."""
     if webhook.paused:
         return
-    room = min(MOST_WAITING - _number_waiting_for(webhook), AT_ONCE)
+    number = sa.select(sa.func.count(Delivery.id)).where(
+        Delivery.webhook_id == webhook.id, Delivery.status == DeliveryStatus.WAITING
+    )
+    room = min(MOST_WAITING - (db.session.scalar(number) or 0), AT_ONCE)
     end = events.end()
     if room <= 0 or webhook.position >= end.last_id:
         return
@@ -189,12 +192,12 @@ def _queue_events(webhook: Webhook) -> None:
         webhook.missed += end.pruned_to - webhook.position
         webhook.position = end.pruned_to
     query = sa.select(Event).where(Event.id > webhook.position, *_wanted_by(webhook))
-    found = db.session.scalars(query.order_by(Event.id).limit(room)).all()
-    db.session.add_all(_message(webhook, event) for event in found)
+    wanted = db.session.scalars(query.order_by(Event.id).limit(room)).all()
+    db.session.add_all(_message(webhook, event) for event in wanted)
     db.session.flush()
-    last = found[-1].id if found else 0
+    last = wanted[-1].id if wanted else 0
     # With fewer than ``room``, no other event up to the end is for this webhook.
-    webhook.position = last if len(found) == room else max(last, end.last_id)
+    webhook.position = last if len(wanted) == room else max(last, end.last_id)
 
 
 def _message(webhook: Webhook, event: Event) -> Delivery:
@@ -235,13 +238,6 @@ def _next_delivery(webhook: Webhook) -> Delivery | None:
     query = sa.select(Delivery).where(*is_waiting, Delivery.next_at <= utcnow(), is_next)
     with_body = query.options(undefer(Delivery.body))
     return db.session.scalars(with_body.order_by(Delivery.id).limit(1)).first()
-
-
-def _number_waiting_for(webhook: Webhook) -> int:
-    query = sa.select(sa.func.count(Delivery.id)).where(
-        Delivery.webhook_id == webhook.id, Delivery.status == DeliveryStatus.WAITING
-    )
-    return db.session.scalar(query) or 0
 
 
 def _note(delivery: Delivery, outcome: DeliveryOutcome, now: datetime) -> None:

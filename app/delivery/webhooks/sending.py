@@ -20,7 +20,7 @@ from app.delivery.webhooks.addresses import NotAllowed, resolve
 SECONDS = 10.0
 """Timeout of the whole request, from resolving the host name to the end of the response."""
 MAX_ANSWER = 1_024
-DELIVERED = range(200, 300)
+DELIVERED, REDIRECTS = range(200, 300), range(300, 400)
 
 
 class DeliveryOutcome(NamedTuple):
@@ -70,13 +70,10 @@ def _exchange(
         answer.close()
     if answer.status in DELIVERED:
         return DeliveryOutcome(answer.status, None, beginning)
-    return DeliveryOutcome(answer.status, _why_not(answer.status), beginning)
-
-
-def _why_not(status: int) -> str:
-    if 300 <= status < 400:  # noqa: PLR2004 - what redirects begin with
-        return f"Answered with {status}. Redirects are not followed."
-    return f"Answered with {status}."
+    error = f"Answered with {answer.status}."
+    if answer.status in REDIRECTS:
+        error += " Redirects are not followed."
+    return DeliveryOutcome(answer.status, error, beginning)
 
 
 def _connect(target: Target, addresses: Sequence[str], end: float) -> socket.socket:
