@@ -48,11 +48,11 @@ class Context:
         inner = given.get(PROPERTIES)
         for field in wanted:
             place = values if field in STANDARD else properties
-            found = _text(field, given.get(field))
-            if found is None and isinstance(inner, Mapping):
-                found, place = _text(field, inner.get(field)), properties
-            if found is not None:
-                place[field] = found
+            text = _text(field, given.get(field))
+            if text is None and isinstance(inner, Mapping):
+                text, place = _text(field, inner.get(field)), properties
+            if text is not None:
+                place[field] = text
         fields = frozenset(values) | frozenset(properties)
         if properties:
             values[PROPERTIES] = properties
@@ -79,30 +79,30 @@ def _text(field: str, value: Any) -> str | None:
     match value:
         case str():
             # Replaces lone surrogates, which JSON can contain, but no valid text.
-            found = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            text = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         case bool():
-            found = "true" if value else "false"
+            text = "true" if value else "false"
         case int() | float():
-            found = _number(value)
+            text = _number(value)
         case _:
             return None
-    if len(found) > LONGEST:
+    if len(text) > LONGEST:
         raise Invalid(f"The context field {field} has more than {LONGEST:,} characters.")
-    return found or None
+    return text or None
 
 
 def _time(value: Any) -> Any:
     """Return a time as the engine reads it. JavaScript sends milliseconds, or dates alone."""
     try:
         if isinstance(value, str):
-            found = datetime.fromisoformat(value)
+            time = datetime.fromisoformat(value)
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            found = datetime.fromtimestamp(value / 1_000, UTC)
+            time = datetime.fromtimestamp(value / 1_000, UTC)
         else:
             return value
     except (ValueError, OverflowError, OSError):
         return value
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).isoformat()
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).isoformat()
 
 
 def _number(value: float) -> str:

@@ -63,10 +63,10 @@ class Engine:
 
     def __init__(self, state: bytes) -> None:
         self._engine = _pointer(_slow.new_engine())
-        found = json.loads(_taken(_slow.take_state(self._engine, state)))
-        message = found["error_message"] or ""
+        response = json.loads(_read_and_free(_slow.take_state(self._engine, state)))
+        message = response["error_message"] or ""
         self.problems: dict[str, str] = dict(_warning(message))
-        if found["status_code"] != "Ok" and not self.problems:
+        if response["status_code"] != "Ok" and not self.problems:
             raise StateRefused(message)
 
     def __del__(self) -> None:
@@ -79,11 +79,11 @@ class Engine:
             Unavailable: if the engine can't read the context.
 
         """
-        answer = _quick.check_variant(self._engine, name.encode(), context, _NOTHING)
-        found = json.loads(_taken(answer))
-        if found["status_code"] == "Error":
+        pointer = _quick.check_variant(self._engine, name.encode(), context, _NOTHING)
+        response = json.loads(_read_and_free(pointer))
+        if response["status_code"] == "Error":
             raise Unavailable
-        value: dict[str, Any] | None = found["value"]
+        value: dict[str, Any] | None = response["value"]
         if value is None:
             return None
         return Verdict(value["featureEnabled"], value["name"], value.get("payload"))
@@ -110,7 +110,7 @@ class Engine:
         return found
 
 
-def _taken(answer: int) -> bytes:
+def _read_and_free(answer: int) -> bytes:
     """Copy the engine's answer, and free its memory."""
     try:
         return ctypes.string_at(answer)

@@ -159,8 +159,8 @@ class Evaluator:
         asked = [place for place in on if not chosen[place].reading.is_fixed]
         off = [None if feature.is_on else view.piece(feature, None) for feature in chosen]
         pieces = self._ask(view, chosen, off, fixed, NO_CONTEXT)
-        found = self._selections[key] = _Selection(chosen, asked, pieces)
-        return found
+        selection = self._selections[key] = _Selection(chosen, asked, pieces)
+        return selection
 
     def _missing(self, context: Context) -> frozenset[str]:
         """Return the stickiness for which this context has no value, so that chance decides."""
@@ -196,25 +196,26 @@ def unreadable(state: bytes) -> dict[str, str]:
 
 def _features(state: Mapping[str, Any]) -> dict[str, EvaluatedFeature]:
     segments = {segment["id"]: segment for segment in state.get("segments", ())}
-    own = {one["name"]: Reading.of(one, segments) for one in state["features"]}
-    found = {}
-    for one in state["features"]:
-        name, reading = one["name"], own[one["name"]]
-        if parents := one.get("dependencies"):
-            reading = Reading.of(one, segments)  # not from ``own``, since ``include`` changes it
+    own = {feature["name"]: Reading.of(feature, segments) for feature in state["features"]}
+    features = {}
+    for feature in state["features"]:
+        name, reading = feature["name"], own[feature["name"]]
+        if parents := feature.get("dependencies"):
+            # A copy, since ``include`` changes it and others may depend on this feature.
+            reading = Reading.of(feature, segments)
             for parent in parents:
                 reading.include(own.get(parent["feature"], Reading()))
-        has_payloads = any("payload" in variant for variant in _variants(one))
-        found[name] = EvaluatedFeature(
+        has_payloads = any("payload" in variant for variant in _variants(feature))
+        features[name] = EvaluatedFeature(
             name,
             name.encode(),
-            one["project"],
-            one["enabled"],
-            bool(one.get("impressionData")),
+            feature["project"],
+            feature["enabled"],
+            bool(feature.get("impressionData")),
             has_payloads,
             reading,
         )
-    return found
+    return features
 
 
 def _variants(feature: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -38,7 +38,7 @@ from app.evaluation.probes import (
 
 NO_VARIANT = "disabled"
 MAX_PERCENT = 100
-_SURE = ("0", "100")
+_FIXED = ("0", "100")
 """Percentages that reach no one and everyone, so there is nothing to search for."""
 _OFF = Verdict(is_on=False, variant=NO_VARIANT, payload=None)
 Key = TypeVar("Key", bound=Hashable)
@@ -100,12 +100,12 @@ class Reasons(Generic[Key]):
         self, features: Mapping[Key, FeatureFacts], segments: Mapping[int, SegmentFacts]
     ) -> None:
         self._features, self._segments = features, segments
-        self._made = Probe()
+        self._probe = Probe()
         self._parts = {
             key: [self._split(feature, each) for each in feature.strategies]
             for key, feature in features.items()
         }
-        self._engine = engine(self._made.state, segments.values())
+        self._engine = engine(self._probe.state, segments.values())
 
     def explain(self, answers: Sequence[tuple[Key, ParentResult, Person]]) -> list[Explanation]:
         """Return the explanation of each answer, in their order."""
@@ -115,7 +115,7 @@ class Reasons(Generic[Key]):
             for parts in self._parts[key]
             if parts.rollout
         }
-        falls = _falls(list(rollouts))
+        falls = _lowest_percentages(list(rollouts))
         return [
             Explanation(
                 answer,
@@ -135,19 +135,19 @@ class Reasons(Generic[Key]):
         if not is_known:  # the engine can still evaluate its constraints and segments
             whole |= {"name": "default"}
         chooses = {key: whole[key] for key in ("name", "parameters")}
-        is_split = whole["parameters"].get(SHARES.get(whole["name"], "")) not in {None, *_SURE}
+        is_split = whole["parameters"].get(SHARES.get(whole["name"], "")) not in {None, *_FIXED}
         return _Parts(
-            whole=self._made.feature(whole),
-            chooses=self._made.feature(chooses) if is_known else None,
+            whole=self._probe.feature(whole),
+            chooses=self._probe.feature(chooses) if is_known else None,
             rollout=json.dumps(reaching(chooses, 0)) if is_split else None,
-            constraints=[self._made.conditions([each]) for each in strategy["constraints"]],
+            constraints=[self._probe.conditions([each]) for each in strategy["constraints"]],
             segments={id: self._segment(id) for id in segments_of(strategy)},
         )
 
     def _segment(self, id: int) -> tuple[str, list[str]]:
         constraints = self._segments[id].constraints
-        every = [self._made.conditions([each]) for each in constraints]
-        return self._made.conditions(constraints), every
+        every = [self._probe.conditions([each]) for each in constraints]
+        return self._probe.conditions(constraints), every
 
     def _strategy(
         self, strategy: Facts, parts: "_Parts", context: Person, falls_at: int | None
@@ -189,7 +189,7 @@ class Reasons(Generic[Key]):
         return self._engine.verdict(name, context.as_json) or _OFF
 
 
-def _falls(rollouts: Sequence[tuple[str, Person]]) -> dict[tuple[str, Person], int]:
+def _lowest_percentages(rollouts: Sequence[tuple[str, Person]]) -> dict[tuple[str, Person], int]:
     """Return the lowest percentage at which each rollout, as JSON, reaches the context.
 
     Rollouts that never do are left out. One binary search for all needs seven states, however many
@@ -215,7 +215,7 @@ def _falls(rollouts: Sequence[tuple[str, Person]]) -> dict[tuple[str, Person], i
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """Names of the made-up features for a strategy. ``rollout``: as JSON, see ``_falls``."""
+    """Names of the made-up features for a strategy. ``rollout``: as JSON."""
 
     whole: str
     chooses: str | None

@@ -11,7 +11,7 @@ from app.core.clock import in_text, utcnow
 
 PREDEFINED = ("userId", "sessionId", "remoteAddress", "environment", "appName", "currentTime")
 """Fields that are not in ``properties``."""
-ANYHOW = "/default"
+BY_DEFAULT = "/default"
 RANDOM = "/random"
 OR_RANDOM = "/or-random "
 """Made-up fields for what is random, see ``sticky``. No context field can have such a name."""
@@ -22,7 +22,7 @@ def sticky(stickiness: str) -> str:
 
     It would draw again for each question, so an answer and its reasons could disagree.
     """
-    return {"default": ANYHOW, "random": RANDOM}.get(stickiness, stickiness)
+    return {"default": BY_DEFAULT, "random": RANDOM}.get(stickiness, stickiness)
 
 
 def sticky_variant(stickiness: str) -> str:
@@ -30,7 +30,7 @@ def sticky_variant(stickiness: str) -> str:
 
     Unlike a rollout, a variant is also random if the context lacks the field.
     """
-    return {"default": ANYHOW, "random": RANDOM}.get(stickiness, OR_RANDOM + stickiness)
+    return {"default": BY_DEFAULT, "random": RANDOM}.get(stickiness, OR_RANDOM + stickiness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Person:
         values = self.values
         own = {name: value for name, value in values.items() if name not in PREDEFINED}
         made = {
-            ANYHOW: values.get("userId") or values.get("sessionId") or self.chance,
+            BY_DEFAULT: values.get("userId") or values.get("sessionId") or self.chance,
             RANDOM: self.chance,
         } | {OR_RANDOM + name: values.get(name, self.chance) for name in self.sticky_by}
         found: dict[str, Any] = {name: values[name] for name in PREDEFINED if name in values}
