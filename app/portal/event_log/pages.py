@@ -93,7 +93,7 @@ def _log(query: Query, *fixed: str) -> dict[str, Any]:
         "days": [(day, list(group)) for day, group in groupby(rows, key=_day)],
         "older": acts[-1].event.id if len(acts) == query.values["limit"] else None,
         "filters": [(k, label, query.given[k]) for k, label in LABELS.items() if k in chosen],
-        "types": [(type.value, _title(type)) for type in EventType],
+        "types": [(type.value, type.value.replace("-", " ").capitalize()) for type in EventType],
         "dates": days_of(query),
     }
 
@@ -174,10 +174,6 @@ def _file(name: str, query: Query) -> ResponseReturnValue:
 
     columns = [field.data_key or key for key, field in ROW.dump_fields.items()]
     return exports.file(name, [*columns, "sentence"], rows())
-
-
-def _title(type: EventType) -> str:
-    return type.value.replace("-", " ").capitalize()
 
 
 def _day(row: EventLine) -> date:

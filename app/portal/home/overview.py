@@ -53,15 +53,17 @@ def own_projects(actor: Actor, favourites: Collection[str]) -> list[ProjectRow]:
     own = Project.id.in_({*favourites, *actor.project_roles})
     of_actor = own if actor.project_roles else own | Project.id.in_(_latest(actor))
     query = projects.counted(actor).where(Project.archived_at.is_(None), of_actor)
-    found = list(db.session.scalars(query))
-    found.sort(key=lambda project: project.changed_at or project.created_at, reverse=True)
-    found.sort(key=lambda project: project.id not in favourites)
-    shown = found[: max(DISPLAY_LIMIT, len(favourites))]
+    candidates = list(db.session.scalars(query))
+    candidates.sort(key=lambda project: project.changed_at or project.created_at, reverse=True)
+    candidates.sort(key=lambda project: project.id not in favourites)
+    shown = candidates[: max(DISPLAY_LIMIT, len(favourites))]
     ids = [project.id for project in shown]
     on, waiting = _on_in_production(ids), _open_requests(ids)
     return [
-        ProjectRow(each, each.id in favourites, on.get(each.id, 0), waiting.get(each.id, 0))
-        for each in shown
+        ProjectRow(
+            project, project.id in favourites, on.get(project.id, 0), waiting.get(project.id, 0)
+        )
+        for project in shown
     ]
 
 

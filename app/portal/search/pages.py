@@ -3,7 +3,6 @@ from typing import Any
 from flask import render_template
 
 from app.catalogue.visits import service as visits
-from app.catalogue.visits.service import Visited
 from app.core.paging import Page
 from app.core.permissions import Access
 from app.core.words import counted
@@ -66,7 +65,7 @@ def _shown(results: Results) -> dict[str, Any]:
         "href": href,
         "marked": marked,
         "number": _words(results),
-        "visited": [] if is_asked else _visited(),
+        "visited": [] if is_asked else visits.recent(current_actor, VISITED),
         "actions": [] if is_asked else first(current_actor),
     }
 
@@ -79,10 +78,6 @@ def _words(results: Results) -> str:
         return ""
     more = "More than " if results.has_more else ""
     return more + counted(results.total, "result") if results.total else "Nothing matches"
-
-
-def _visited() -> list[Visited]:
-    return visits.recent(current_actor, VISITED)
 
 
 def _page(group: HitGroup, offset: int) -> Page[Any]:

@@ -74,15 +74,15 @@ def search(
     if question.is_empty and not question.only_pages:
         return Results(question, [])
     part = slice(offset, offset + limit)
-    searched = [one for one in _searched(question) if kind in (None, one.kind.name)]
-    groups = [_group(actor, one, question, part) for one in searched]
+    searched = [source for source in _searched(question) if kind in (None, source.kind.name)]
+    groups = [_group(actor, source, question, part) for source in searched]
     if kind not in (None, PAGES.name) or question.state is not None:
         pages = ()
     groups.append(_pages(question, pages, part))
     if sum(group.total for group in groups) < FEW:
-        for at, one in enumerate(searched):
-            if one.late:
-                groups[at] = _group(actor, one, question, part, everywhere=True)
+        for at, source in enumerate(searched):
+            if source.late:
+                groups[at] = _group(actor, source, question, part, everywhere=True)
     found = [group for group in groups if group.total]
     found.sort(key=lambda group: group.best is not Rank.EXACT)
     if found or question.state is not None:

@@ -59,7 +59,7 @@ def found(
     if len(read) > MAX_ROWS:
         is_exact = sa.or_(*(name == question.text for name in source.names))  # uses the index
         better = (is_exact, starts(question.words, source.names))
-        first = [row for one in better for row in rows(query.where(one).limit(MAX_ROWS))]
+        first = [row for narrower in better for row in rows(query.where(narrower).limit(MAX_ROWS))]
         read = list(dict.fromkeys([*first, *read]))
     ranked = [_ranked(source, question, row) for row in read]
     return sorted(ranked, key=lambda match: match.order)[: MAX_ROWS + 1]
