@@ -1,4 +1,4 @@
-"""What applications and receivers of events don’t get."""
+"""Reminders about features that can’t be evaluated, and about webhooks that fail."""
 
 from collections.abc import Iterator
 

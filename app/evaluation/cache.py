@@ -1,4 +1,4 @@
-"""Answers that are kept for those who ask again, as many as fit."""
+"""A cache that is limited by the size of its values."""
 
 import threading
 from collections import OrderedDict
@@ -9,7 +9,7 @@ V = TypeVar("V")
 
 
 class Cache(Generic[V]):
-    """Keeps what was asked for last. ``room``: for the sizes of all that is kept, in bytes."""
+    """LRU cache. ``room``: limit of the sizes of all values, in bytes."""
 
     def __init__(self, room: int) -> None:
         self._lock = threading.Lock()
@@ -25,7 +25,7 @@ class Cache(Generic[V]):
             return found[0]
 
     def put(self, key: Hashable, value: V, size: int) -> None:
-        """Keep a value; what was not asked for longest makes room for it."""
+        """Store a value. If there is no room, remove those that were not used for longest."""
         with self._lock:
             before = self._kept.pop(key, None)
             self._room += before[1] if before is not None else 0

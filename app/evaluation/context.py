@@ -1,4 +1,4 @@
-"""What an application says about who asks, in the one form in which the engine gets it."""
+"""The context that an application sends, in the canonical form that the engine gets."""
 
 import json
 from collections.abc import Mapping
@@ -14,20 +14,20 @@ from app.core.errors import Invalid
 STANDARD = ("appName", "currentTime", "environment", "remoteAddress", "sessionId", "userId")
 PROPERTIES = "properties"
 LONGEST = 4_096
-"""Characters of a value that the features of an environment look at."""
+"""Limit of characters of a value, since it may be compared a thousand times."""
 EXACT = 2**53
-"""From here on, JavaScript rounds whole numbers."""
+"""From here on, JavaScript rounds integers."""
 PLAIN_POINTS = range(-5, 22)
-"""Where the point may be for JavaScript to write a number without an exponent."""
+"""Positions of the decimal point for which JavaScript writes no exponent."""
 
 _as_json = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """``text``: the same for all contexts that no feature could tell apart.
+    """``text``: JSON, equal for all contexts that no feature can tell apart.
 
-    ``fields``: those it has a value for, of those that any feature looks at.
+    ``fields``: the fields with a value, among those that any feature looks at.
     """
 
     text: bytes
@@ -37,10 +37,10 @@ class Context:
 
     @classmethod
     def of(cls, given: Mapping[str, Any], wanted: frozenset[str]) -> "Context":
-        """The values that were given, as text; those of fields that aren't wanted are left out.
+        """Convert the given values to text. Fields that aren't ``wanted`` are left out.
 
         Raises:
-            Invalid: if a value is too long to be compared a thousand times.
+            Invalid: if a value has more than LONGEST characters.
 
         """
         values: dict[str, Any] = {}
@@ -48,20 +48,21 @@ class Context:
         inner = given.get(PROPERTIES)
         for field in wanted:
             place = values if field in STANDARD else properties
-            found = _text(field, given.get(field))
-            if found is None and isinstance(inner, Mapping):
-                found, place = _text(field, inner.get(field)), properties
-            if found is not None:
-                place[field] = found
+            text = _text(field, given.get(field))
+            if text is None and isinstance(inner, Mapping):
+                text, place = _text(field, inner.get(field)), properties
+            if text is not None:
+                place[field] = text
         fields = frozenset(values) | frozenset(properties)
         if properties:
             values[PROPERTIES] = properties
         return cls(_as_json(values).encode(), fields, values, "currentTime" in wanted)
 
     def at(self, now: datetime, *, with_session: bool = False) -> bytes:
-        """The text with the time, where none was given; and with a session of our own.
+        """Return the text with ``now``, unless a time was given.
 
-        Without a time, the engine would take the one at which it read the features.
+        Without a time, the engine would use the moment at which it read the features.
+        ``with_session``: also add a random session, unless one was given.
         """
         added = {}
         if self._is_timed and "currentTime" not in self._values:
@@ -72,39 +73,40 @@ class Context:
 
 
 def _text(field: str, value: Any) -> str | None:
-    """A value as SDKs compare it; None for what is empty or has no text."""
+    """Return a value as SDKs compare it; None if it is empty or of another type."""
     if field == "currentTime":
         value = _time(value)
     match value:
         case str():
-            found = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            # Replaces lone surrogates, which JSON can contain, but no valid text.
+            text = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         case bool():
-            found = "true" if value else "false"
+            text = "true" if value else "false"
         case int() | float():
-            found = _number(value)
+            text = _number(value)
         case _:
             return None
-    if len(found) > LONGEST:
+    if len(text) > LONGEST:
         raise Invalid(f"The context field {field} has more than {LONGEST:,} characters.")
-    return found or None
+    return text or None
 
 
 def _time(value: Any) -> Any:
-    """A time as the engine reads it. JavaScript has milliseconds, and dates without a time."""
+    """Return a time as the engine reads it. JavaScript sends milliseconds, or dates alone."""
     try:
         if isinstance(value, str):
-            found = datetime.fromisoformat(value)
+            time = datetime.fromisoformat(value)
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            found = datetime.fromtimestamp(value / 1_000, UTC)
+            time = datetime.fromtimestamp(value / 1_000, UTC)
         else:
             return value
     except (ValueError, OverflowError, OSError):
         return value
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).isoformat()
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).isoformat()
 
 
 def _number(value: float) -> str:
-    """A number as JavaScript writes it."""
+    """Return a number as JavaScript writes it."""
     if isinstance(value, int) and abs(value) < EXACT:
         return str(value)
     try:
@@ -113,10 +115,10 @@ def _number(value: float) -> str:
         return "Infinity" if value > 0 else "-Infinity"
     if not isfinite(value):
         return ""
-    return _rounded(Decimal(repr(value)).normalize())
+    return _formatted(Decimal(repr(value)).normalize())
 
 
-def _rounded(value: Decimal) -> str:
+def _formatted(value: Decimal) -> str:
     sign, numerals, exponent = value.as_tuple()
     digits, minus = "".join(map(str, numerals)), "-" if sign else ""
     point = len(digits) + int(exponent)

@@ -1,4 +1,4 @@
-"""Evaluates all features of an environment for a context, and remembers known contexts."""
+"""Evaluates all features of an environment for a context, and caches the result."""
 
 import json
 from bisect import bisect_left
@@ -13,9 +13,9 @@ from app.evaluation.reading import DEFAULT, DEFAULT_FIELDS, RANDOM, Reading
 from app.evaluation.written import EvaluatedFeature, View, Written
 
 ROOM = 16_000_000
-"""Bytes for the contexts that are known, for each environment."""
+"""Size of the cache of one environment, in bytes."""
 OVERHEAD = 600
-"""What keeping one context takes besides its text and pieces, about."""
+"""Approximate bytes of a cached context, besides its text and pieces."""
 POINTER = 8
 NO_CONTEXT = b"{}"
 MOST_SELECTIONS = 200
@@ -25,9 +25,9 @@ Projects = tuple[str, ...] | None
 
 
 class _Selection(NamedTuple):
-    """Features of some projects. ``asked``: the places of those whose answers contexts decide.
+    """Features of some projects. ``asked``: indexes of those whose result depends on the context.
 
-    ``pieces``: what is written about the others, for everyone.
+    ``pieces``: the output of all others, by the same indexes, which is equal for everyone.
     """
 
     features: Sequence[EvaluatedFeature]
@@ -35,8 +35,11 @@ class _Selection(NamedTuple):
     pieces: Sequence[bytes | None]
 
 
-class _Kept(NamedTuple):
-    """What is known for a context. ``changing``: the places of pieces that are random."""
+class _CacheEntry(NamedTuple):
+    """Result for a context, valid ``until``. ``changing``: indexes of pieces that are random.
+
+    ``written``: None if any piece is random.
+    """
 
     until: datetime
     pieces: Sequence[bytes | None]
@@ -47,10 +50,10 @@ class _Kept(NamedTuple):
 class Evaluator:
     """The features of one environment. They never change; after a change, make another one.
 
-    ``problems``: why features are off that the engine could not compile, by their names.
+    ``problems``: why the engine could not compile a feature, by name. Such a feature is off.
 
     Raises:
-        StateRefused: when the engine can't read ``state``, the JSON that SDKs get.
+        StateRefused: if the engine can't read ``state``, the JSON that SDKs get.
 
     """
 
@@ -64,10 +67,10 @@ class Evaluator:
         self._dates = sorted(frozenset[datetime]().union(*(reading.dates for reading in on)))
         self._selections: dict[tuple[str, Projects], _Selection] = {}
         self._pieces: dict[str, dict[tuple[bytes, bytes | None], bytes | None]] = {}
-        self._known: Cache[_Kept] = Cache(ROOM)
+        self._cache: Cache[_CacheEntry] = Cache(ROOM)
 
     def all(self, view: View, projects: Projects, given: Mapping[str, Any]) -> Written:
-        """The answer about the features of some projects, None for all, for a context.
+        """Evaluate the features of ``projects`` (None for all) for a context.
 
         Raises:
             Invalid: if the context can't be evaluated.
@@ -75,22 +78,22 @@ class Evaluator:
         """
         context = Context.of(given, self._fields)
         key, now = (view.name, projects, context.text), datetime.now(UTC)
-        kept = self._known.get(key)
-        if kept is None or now >= kept.until:
-            kept = self._evaluate(view, projects, context, now)
-            size = OVERHEAD + len(context.text) + POINTER * len(kept.pieces)
-            self._known.put(key, kept, size)
-        if kept.written is not None:
-            return kept.written
+        entry = self._cache.get(key)
+        if entry is None or now >= entry.until:
+            entry = self._evaluate(view, projects, context, now)
+            size = OVERHEAD + len(context.text) + POINTER * len(entry.pieces)
+            self._cache.put(key, entry, size)
+        if entry.written is not None:
+            return entry.written
         chosen, text = self._select(view, projects).features, context.at(now, with_session=True)
-        return Written(view, self._ask(view, chosen, kept.pieces, kept.changing, text))
+        return Written(view, self._ask(view, chosen, entry.pieces, entry.changing, text))
 
     def one(
         self, name: str, projects: Projects, given: Mapping[str, Any]
     ) -> tuple[EvaluatedFeature, Mapping[str, Any] | None] | None:
-        """A feature with its variant for a context, which is None if the feature is off for it.
+        """Evaluate one feature. Return it with its variant, which is None if the feature is off.
 
-        None if there is no such feature in these projects.
+        Return None if there is no such feature in ``projects``.
 
         Raises:
             Invalid: if the context can't be evaluated.
@@ -103,7 +106,9 @@ class Evaluator:
         variant = self._engine.variant_if_on(feature.key, text) if feature.is_on else None
         return feature, None if variant is None else json.loads(variant)
 
-    def _evaluate(self, view: View, projects: Projects, context: Context, now: datetime) -> _Kept:
+    def _evaluate(
+        self, view: View, projects: Projects, context: Context, now: datetime
+    ) -> _CacheEntry:
         selection, missing = self._select(view, projects), self._missing(context)
         chosen = selection.features
         changing = [
@@ -115,9 +120,9 @@ class Evaluator:
         pieces = self._ask(view, chosen, selection.pieces, selection.asked, text)
         until = FOREVER if "currentTime" in context.fields else self._next_date(now)
         if changing:
-            return _Kept(until, pieces, changing, None)
+            return _CacheEntry(until, pieces, changing, None)
         written = Written(view, pieces)
-        return _Kept(until, written.pieces, (), written)
+        return _CacheEntry(until, written.pieces, (), written)
 
     def _ask(
         self,
@@ -127,12 +132,12 @@ class Evaluator:
         places: Sequence[int],
         text: bytes,
     ) -> list[bytes | None]:
-        """The pieces; those at some places are what the engine says now about these features."""
+        """Return a copy of ``pieces``, in which those at ``places`` are evaluated now."""
         variants = self._engine.variants_if_on([chosen[place].key for place in places], text)
         known, found = self._pieces.setdefault(view.name, {}), list(pieces)
         for place, variant in zip(places, variants, strict=True):
             key = chosen[place].key, variant
-            try:
+            try:  # not ``get``, since a known piece can be None
                 found[place] = known[key]
             except KeyError:
                 found[place] = known[key] = view.piece(chosen[place], variant)
@@ -154,11 +159,11 @@ class Evaluator:
         asked = [place for place in on if not chosen[place].reading.is_fixed]
         off = [None if feature.is_on else view.piece(feature, None) for feature in chosen]
         pieces = self._ask(view, chosen, off, fixed, NO_CONTEXT)
-        found = self._selections[key] = _Selection(chosen, asked, pieces)
-        return found
+        selection = self._selections[key] = _Selection(chosen, asked, pieces)
+        return selection
 
     def _missing(self, context: Context) -> frozenset[str]:
-        """What features stick to that this context does not have."""
+        """Return the stickiness for which this context has no value, so that chance decides."""
         return frozenset(
             name
             for name in self._sticky
@@ -171,13 +176,13 @@ class Evaluator:
         )
 
     def _next_date(self, now: datetime) -> datetime:
-        """When the answer may be another one, if the context does not say what time it is."""
+        """Return when the result can change, for a context without a time."""
         place = bisect_left(self._dates, now)
         return self._dates[place] if place < len(self._dates) else FOREVER
 
 
 def unreadable(state: bytes) -> dict[str, str]:
-    """Which features make the engine refuse a state, and why."""
+    """Return which features make the engine refuse a state, and why."""
     content = json.loads(state)
     problems = {}
     for feature in content["features"]:
@@ -191,25 +196,26 @@ def unreadable(state: bytes) -> dict[str, str]:
 
 def _features(state: Mapping[str, Any]) -> dict[str, EvaluatedFeature]:
     segments = {segment["id"]: segment for segment in state.get("segments", ())}
-    own = {one["name"]: Reading.of(one, segments) for one in state["features"]}
-    found = {}
-    for one in state["features"]:
-        name, reading = one["name"], own[one["name"]]
-        if parents := one.get("dependencies"):
-            reading = Reading.of(one, segments)
+    own = {feature["name"]: Reading.of(feature, segments) for feature in state["features"]}
+    features = {}
+    for feature in state["features"]:
+        name, reading = feature["name"], own[feature["name"]]
+        if parents := feature.get("dependencies"):
+            # A copy, since ``include`` changes it and others may depend on this feature.
+            reading = Reading.of(feature, segments)
             for parent in parents:
                 reading.include(own.get(parent["feature"], Reading()))
-        has_payloads = any("payload" in variant for variant in _variants(one))
-        found[name] = EvaluatedFeature(
+        has_payloads = any("payload" in variant for variant in _variants(feature))
+        features[name] = EvaluatedFeature(
             name,
             name.encode(),
-            one["project"],
-            one["enabled"],
-            bool(one.get("impressionData")),
+            feature["project"],
+            feature["enabled"],
+            bool(feature.get("impressionData")),
             has_payloads,
             reading,
         )
-    return found
+    return features
 
 
 def _variants(feature: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -1,7 +1,7 @@
-"""Why a context gets a feature, or doesn't: asked of the engine part by part.
+"""Explains why a context gets a feature, or doesn't.
 
 Nothing is evaluated here. Each strategy, segment, constraint and rollout becomes a feature of its
-own in a made-up state, and the engine is asked for each of them.
+own in a made-up state, and the engine evaluates these.
 """
 
 import json
@@ -38,15 +38,14 @@ from app.evaluation.probes import (
 
 NO_VARIANT = "disabled"
 MAX_PERCENT = 100
-"""Percent."""
-_SURE = ("0", "100")
-"""Shares with which it does not matter where someone falls."""
+_FIXED = ("0", "100")
+"""Percentages that reach no one and everyone, so there is nothing to search for."""
 _OFF = Verdict(is_on=False, variant=NO_VARIANT, payload=None)
 Key = TypeVar("Key", bound=Hashable)
 
 
 class Answers:
-    """Answers for the features of one environment, with the parents of those asked for."""
+    """Evaluates features of one environment. Their parents must be among them."""
 
     def __init__(
         self, features: Iterable[FeatureFacts], segments: Mapping[int, SegmentFacts]
@@ -60,7 +59,7 @@ class Answers:
         self._engine = engine(state, [segments[id] for id in used])
 
     def is_on(self, name: str, context: Person) -> bool:
-        """The same as in ``answer``, in a third of the time."""
+        """Whether the feature is on. Takes a third of the time of ``answer``."""
         return self._engine.variant_if_on(name.encode(), context.as_json) is not None
 
     def answer(self, name: str, context: Person) -> ParentResult:
@@ -92,31 +91,31 @@ class Answers:
 
 
 class Reasons(Generic[Key]):
-    """The reasons of features, by what the caller knows them by.
+    """Explains features, which callers name by a key of any type.
 
-    What several have in common, such as a constraint or a segment, is asked for once.
+    Parts that several features share, such as a segment, are added to the made-up state once.
     """
 
     def __init__(
         self, features: Mapping[Key, FeatureFacts], segments: Mapping[int, SegmentFacts]
     ) -> None:
         self._features, self._segments = features, segments
-        self._made = Probe()
+        self._probe = Probe()
         self._parts = {
             key: [self._split(feature, each) for each in feature.strategies]
             for key, feature in features.items()
         }
-        self._engine = engine(self._made.state, segments.values())
+        self._engine = engine(self._probe.state, segments.values())
 
     def explain(self, answers: Sequence[tuple[Key, ParentResult, Person]]) -> list[Explanation]:
-        """The explanation of each answer, in their order."""
+        """Return the explanation of each answer, in their order."""
         rollouts = {
             (parts.rollout, context): None
             for key, _, context in answers
             for parts in self._parts[key]
             if parts.rollout
         }
-        falls = _falls(list(rollouts))
+        falls = _lowest_percentages(list(rollouts))
         return [
             Explanation(
                 answer,
@@ -133,22 +132,22 @@ class Reasons(Generic[Key]):
     def _split(self, feature: FeatureFacts, strategy: Facts) -> "_Parts":
         whole = settled(feature.name, strategy)
         is_known = strategy["name"] in BUILT_IN
-        if not is_known:
+        if not is_known:  # the engine can still evaluate its constraints and segments
             whole |= {"name": "default"}
         chooses = {key: whole[key] for key in ("name", "parameters")}
-        is_split = whole["parameters"].get(SHARES.get(whole["name"], "")) not in {None, *_SURE}
+        is_split = whole["parameters"].get(SHARES.get(whole["name"], "")) not in {None, *_FIXED}
         return _Parts(
-            whole=self._made.feature(whole),
-            chooses=self._made.feature(chooses) if is_known else None,
+            whole=self._probe.feature(whole),
+            chooses=self._probe.feature(chooses) if is_known else None,
             rollout=json.dumps(reaching(chooses, 0)) if is_split else None,
-            constraints=[self._made.conditions([each]) for each in strategy["constraints"]],
+            constraints=[self._probe.conditions([each]) for each in strategy["constraints"]],
             segments={id: self._segment(id) for id in segments_of(strategy)},
         )
 
     def _segment(self, id: int) -> tuple[str, list[str]]:
         constraints = self._segments[id].constraints
-        every = [self._made.conditions([each]) for each in constraints]
-        return self._made.conditions(constraints), every
+        every = [self._probe.conditions([each]) for each in constraints]
+        return self._probe.conditions(constraints), every
 
     def _strategy(
         self, strategy: Facts, parts: "_Parts", context: Person, falls_at: int | None
@@ -190,10 +189,11 @@ class Reasons(Generic[Key]):
         return self._engine.verdict(name, context.as_json) or _OFF
 
 
-def _falls(rollouts: Sequence[tuple[str, Person]]) -> dict[tuple[str, Person], int]:
-    """The least percentage with which each rollout, as JSON, reaches the context.
+def _lowest_percentages(rollouts: Sequence[tuple[str, Person]]) -> dict[tuple[str, Person], int]:
+    """Return the lowest percentage at which each rollout, as JSON, reaches the context.
 
-    Without those that never do. All are halved at once: seven states, however many there are.
+    Rollouts that never do are left out. One binary search for all needs seven states, however many
+    rollouts there are.
     """
     low = dict.fromkeys(rollouts, 1)
     high = dict.fromkeys(rollouts, MAX_PERCENT + 1)
@@ -215,7 +215,7 @@ def _falls(rollouts: Sequence[tuple[str, Person]]) -> dict[tuple[str, Person], i
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The names of the made-up features by which a strategy is asked for."""
+    """Names of the made-up features for a strategy. ``rollout``: as JSON."""
 
     whole: str
     chooses: str | None

@@ -1,4 +1,4 @@
-"""What is asked about: features, strategies and segments as SDKs read them. And the answers."""
+"""Features, strategies and segments as SDKs read them, and the reasons of answers about them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ BUILT_IN = frozenset(
         "gradualRolloutRandom",
     }
 )
-"""The types of strategies that the engine knows. Of others only applications know who gets it."""
+"""Types of strategies that the engine can evaluate. Only applications can evaluate others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +50,19 @@ class FeatureFacts:
 
     @property
     def is_enabled(self) -> bool:
-        """Whether it reaches SDKs as one that is on: without a strategy it never does."""
+        """Whether SDKs get it as on: never without an active strategy."""
         return bool(self.enabled and self.active)
 
     @property
     def sticky_by(self) -> set[str]:
-        """The fields that its variants go by."""
+        """The stickiness of its variants."""
         lists = [self.variants, *(each.get("variants", ()) for each in self.strategies)]
         return {variant["stickiness"] for variants in lists for variant in variants}
 
 
 @dataclass(frozen=True, slots=True)
 class ParentReason:
-    """A parent as it is for the context; ``is_met``: whether it is as the child needs it."""
+    """Result of a parent feature. ``is_met``: whether it satisfies the dependency."""
 
     feature: str
     needs_on: bool
@@ -74,10 +74,10 @@ class ParentReason:
 
 @dataclass(frozen=True, slots=True)
 class ParentResult:
-    """What a feature is for a context.
+    """Result of a feature for a context.
 
-    ``parent``: None if it depends on none. ``problem``: why the engine can't read the feature,
-    which is off for everyone then.
+    ``parent``: None if it depends on none. ``problem``: why the engine can't read the feature; it
+    is off for everyone then.
     """
 
     is_on: bool
@@ -90,7 +90,7 @@ class ParentResult:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintReason:
-    """``value``: what the context has, and the constraint was compared with; None for nothing."""
+    """``value``: the value of the context that was compared; None if there is none."""
 
     constraint: Facts
     is_met: bool
@@ -106,12 +106,12 @@ class SegmentReason:
 
 @dataclass(frozen=True, slots=True)
 class StrategyReason:
-    """A strategy, and what became of each of its parts.
+    """A strategy, with the result of each of its parts.
 
-    ``result``: None where only applications know it, or the strategy is paused. ``chooses``: what
-    its type says alone, as the share of a rollout; None for a type that the engine does not know.
-    ``falls_at``: the least percentage with which a rollout reaches the context; None without a
-    rollout, and if none does. ``is_random``: the next check may have another answer.
+    ``result``: None if only applications know it, or if the strategy is paused. ``chooses``: the
+    result of its type and parameters alone, such as a rollout; None if the engine doesn't know the
+    type. ``falls_at``: the lowest percentage at which a rollout reaches the context; None without a
+    rollout, or if it never does. ``is_random``: the next check can have another result.
     """
 
     strategy: Facts
@@ -147,7 +147,7 @@ class Explanation:
 
     @property
     def result(self) -> bool | None:
-        """What the strategies say together; None if only applications know it."""
+        """The result of all strategies together; None if only applications know it."""
         results = [each.result for each in self.strategies if not each.is_paused]
         if True in results:
             return True

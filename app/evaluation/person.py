@@ -1,4 +1,4 @@
-"""Someone who is asked about, as the engine reads it. Their dice are thrown once."""
+"""A person to evaluate features for, as a context of the engine. Random values are drawn once."""
 
 import json
 import random
@@ -10,31 +10,35 @@ from typing import Any
 from app.core.clock import in_text, utcnow
 
 PREDEFINED = ("userId", "sessionId", "remoteAddress", "environment", "appName", "currentTime")
-"""The fields that are no properties."""
-ANYHOW = "/default"
+"""Fields that are not in ``properties``."""
+BY_DEFAULT = "/default"
 RANDOM = "/random"
 OR_RANDOM = "/or-random "
-"""Names that no context field can have: what is random goes by them; see ``sticky``."""
+"""Made-up fields for what is random, see ``sticky``. No context field can have such a name."""
 
 
 def sticky(stickiness: str) -> str:
-    """The property that a rollout goes by, where the engine would throw dice for each question.
+    """Return the field to use as stickiness of a rollout, so that the engine draws nothing itself.
 
-    They are thrown once for a context, so that an answer and its reasons agree.
+    It would draw again for each question, so an answer and its reasons could disagree.
     """
-    return {"default": ANYHOW, "random": RANDOM}.get(stickiness, stickiness)
+    return {"default": BY_DEFAULT, "random": RANDOM}.get(stickiness, stickiness)
 
 
 def sticky_variant(stickiness: str) -> str:
-    """The same for a variant, which is random also if the context lacks the field."""
-    return {"default": ANYHOW, "random": RANDOM}.get(stickiness, OR_RANDOM + stickiness)
+    """Return the field to use as stickiness of a variant.
+
+    Unlike a rollout, a variant is also random if the context lacks the field.
+    """
+    return {"default": BY_DEFAULT, "random": RANDOM}.get(stickiness, OR_RANDOM + stickiness)
 
 
 @dataclass(frozen=True, eq=False)
 class Person:
-    """``given``: values by the name of the field; without ``currentTime`` it is now.
+    """``given``: values by the name of the field. The default of ``currentTime`` is now.
 
-    ``sticky_by``: the fields that variants of the features in question go by.
+    ``sticky_by``: the stickiness of variants of the features in question. ``chance``: drawn once,
+    for all that is random.
     """
 
     given: Mapping[str, str]
@@ -43,7 +47,7 @@ class Person:
 
     @cached_property
     def values(self) -> Mapping[str, str]:
-        """With the time, which is the same for all that is asked."""
+        """The given values, with a time that is the same for all questions."""
         return {"currentTime": in_text(utcnow())} | dict(self.given)
 
     @property
@@ -59,7 +63,7 @@ class Person:
         values = self.values
         own = {name: value for name, value in values.items() if name not in PREDEFINED}
         made = {
-            ANYHOW: values.get("userId") or values.get("sessionId") or self.chance,
+            BY_DEFAULT: values.get("userId") or values.get("sessionId") or self.chance,
             RANDOM: self.chance,
         } | {OR_RANDOM + name: values.get(name, self.chance) for name in self.sticky_by}
         found: dict[str, Any] = {name: values[name] for name in PREDEFINED if name in values}

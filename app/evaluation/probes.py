@@ -1,4 +1,4 @@
-"""Made-up features, by which the engine is asked for parts of real ones."""
+"""Made-up features that let the engine evaluate single parts of real ones."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -14,18 +14,18 @@ SHARES = {
     "gradualRolloutUserId": "percentage",
     "gradualRolloutSessionId": "percentage",
 }
-"""The parameter of each rollout that has its share."""
+"""The parameter with the percentage, by type of rollout."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Made-up features, each once."""
+    """Collects made-up features, each of them once."""
 
     names: dict[str, str] = field(default_factory=dict)
     state: list[Facts] = field(default_factory=list)
 
     def feature(self, *strategies: Facts) -> str:
-        """The name of the feature that is on by these strategies."""
+        """Return the name of the feature with these strategies; add it if it is missing."""
         key = json.dumps(strategies)
         if key not in self.names:
             self.names[key] = name = str(len(self.names))
@@ -33,7 +33,7 @@ class Probe:
         return self.names[key]
 
     def conditions(self, constraints: Sequence[Facts]) -> str:
-        """The name of the feature that is on where the constraints are met."""
+        """Return the name of the feature that is on if the constraints are met."""
         return self.feature({"name": "default", "parameters": {}, "constraints": constraints})
 
 
@@ -43,7 +43,7 @@ def engine(features: Sequence[Facts], segments: Iterable[SegmentFacts]) -> Engin
 
 
 def delivered(feature: FeatureFacts) -> dict[str, Any]:
-    """The feature as SDKs get it, but for what is random."""
+    """Return the feature as SDKs get it, but without random stickiness (see ``sticky``)."""
     return {
         "name": feature.name,
         "enabled": feature.is_enabled,
@@ -58,7 +58,7 @@ def child_name(feature: FeatureFacts) -> str:
 
 
 def child(feature: FeatureFacts) -> dict[str, Any]:
-    """A made-up feature that is on where the parent is as the feature needs it."""
+    """Return a made-up feature that is on if the parent satisfies the dependency."""
     everyone = {"name": "default", "parameters": {}}
     return {
         "name": child_name(feature),
@@ -69,9 +69,9 @@ def child(feature: FeatureFacts) -> dict[str, Any]:
 
 
 def settled(feature: str, strategy: Facts) -> dict[str, Any]:
-    """The strategy as SDKs get it, but for what is random and which group it has.
+    """Return the strategy as SDKs get it, but without random stickiness and with a group.
 
-    Without a group, the engine takes the name of the feature for one.
+    Without a group, the engine would use the name of the made-up feature.
     """
     name, parameters = strategy["name"], {"groupId": feature} | strategy["parameters"]
     if name == "gradualRolloutRandom":
@@ -95,7 +95,7 @@ def _settled_variants(variants: Sequence[Facts]) -> list[Facts]:
 
 
 def reaching(rollout: Facts, percent: int) -> Facts:
-    """The rollout with another share."""
+    """Return the rollout with another percentage."""
     share = {SHARES[rollout["name"]]: str(percent)}
     return {**rollout, "parameters": rollout["parameters"] | share}
 

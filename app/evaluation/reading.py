@@ -1,4 +1,4 @@
-"""What the answer about a feature depends on, read from the state that SDKs get."""
+"""Finds what the result of a feature depends on, in the state that SDKs get."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ from typing import Any
 Json = Mapping[str, Any]
 
 RANDOM = "random"
-"""What is random whatever the context says."""
+"""Stickiness that is random whatever the context says."""
 DEFAULT = "default"
-"""Sticky to the user, else to the session, else random."""
+"""Stickiness to the user, else to the session, else random."""
 DEFAULT_FIELDS = ("userId", "sessionId")
 FIELDS_OF = {
     "userWithId": ("userId",),
@@ -23,11 +23,11 @@ NO_ONE, EVERYONE = "0", "100"
 
 @dataclass(slots=True)
 class Reading:
-    """What a feature looks at.
+    """What the result of a feature depends on: fields of the context, and dates.
 
-    ``random_without``: the fields without which its answer can be another one each time. The
-    session is among them wherever it is looked at, as callers without one get a new one each time.
-    ``has_targets``: what the context says decides, not only shares of all who ask.
+    ``random_without``: the fields without which the result can be another one each time. The
+    session is among them if a feature looks at it, since a context without one gets a new one each
+    time. ``has_targets``: values of the context decide. ``has_shares``: percentages decide.
     """
 
     fields: set[str] = field(default_factory=set)
@@ -38,12 +38,12 @@ class Reading:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the answer is the same for every context, at any time."""
+        """Whether the result is the same for every context, at any time."""
         return not (self.fields or self.random_without)
 
     @classmethod
     def of(cls, feature: Json, segments: Mapping[int, Json]) -> "Reading":
-        """What a feature looks at, but for its parents."""
+        """Read what a feature looks at, without its parents."""
         reading = cls()
         for strategy in feature.get("strategies") or ():
             reading._add_strategy(strategy)
@@ -56,7 +56,7 @@ class Reading:
         return reading
 
     def include(self, parent: "Reading") -> None:
-        """Add what a parent looks at, on which the answer depends too."""
+        """Add what a parent looks at, since the result depends on it too."""
         self.fields |= parent.fields
         self.random_without |= parent.random_without
         self.dates |= parent.dates
@@ -79,7 +79,7 @@ class Reading:
         if rollout == NO_ONE:
             self.has_targets = True
         elif stickiness not in {DEFAULT, RANDOM}:
-            self._look_at(stickiness)  # without one, no one gets it
+            self._look_at(stickiness)  # without a value it is off, not random
             self.has_shares = True
         elif rollout != EVERYONE:
             self._stick_to(stickiness)
@@ -93,7 +93,7 @@ class Reading:
                 self.has_targets = True
         if len(found) > 1:
             self._stick_to(found[0].get("stickiness") or otherwise)
-            self._stick_to(otherwise)  # the engine takes that of the strategy in any case
+            self._stick_to(otherwise)  # the engine uses the strategy's, whatever variants say
             self.has_shares = True
 
     def _add_constraints(self, constraints: Iterable[Json]) -> None:
@@ -108,7 +108,7 @@ class Reading:
         try:
             at = datetime.fromisoformat(value)
         except (TypeError, ValueError):
-            self.random_without.add(RANDOM)  # no one knows when it changes
+            self.random_without.add(RANDOM)  # unknown when it changes, so it is never cached
         else:
             self.dates.add(at if at.tzinfo else at.replace(tzinfo=UTC))
 

@@ -1,4 +1,4 @@
-"""Answers about many features, in the words of those who ask."""
+"""Responses about many features, in the format of each API."""
 
 import gzip
 from collections.abc import Iterable
@@ -9,13 +9,13 @@ from typing import Protocol
 from app.evaluation.reading import Reading
 
 QUICK = 1
-"""How hard answers are compressed: each is sent to one browser."""
+"""Level of gzip. It is low, since each response is sent to one browser only."""
 ETAG_LENGTH = 32
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedFeature:
-    """A feature of the state. ``is_on``: in this environment, for some at least."""
+    """A feature of the state. ``is_on``: in this environment, for some contexts at least."""
 
     name: str
     key: bytes
@@ -27,9 +27,9 @@ class EvaluatedFeature:
 
 
 class View(Protocol):
-    """How answers are written: a list of pieces between ``head`` and ``tail``.
+    """The format of a response: pieces between ``head`` and ``tail``.
 
-    ``has_off``: also about features that are off in the environment.
+    ``has_off``: include features that are off in the environment.
     """
 
     name: str
@@ -38,12 +38,15 @@ class View(Protocol):
     has_off: bool
 
     def piece(self, feature: EvaluatedFeature, variant: bytes | None) -> bytes | None:
-        """What is written about a feature; ``variant``: as JSON, None if it is off."""
+        """Return the output for a feature, None to leave it out.
+
+        ``variant``: as JSON; None if the feature is off.
+        """
         ...
 
 
 class Written:
-    """An answer about all features, put together when it is needed."""
+    """A response about all features. Responses in a cache share pieces; ``body`` joins them."""
 
     __slots__ = ("_view", "etag", "pieces")
 

@@ -1,4 +1,4 @@
-"""Whether there is a backup."""
+"""The reminder to make backups."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

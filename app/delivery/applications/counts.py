@@ -1,4 +1,4 @@
-"""How often a feature was asked for: over time, by application, and what variants it gave."""
+"""How often applications asked for a feature: over time, by application, and by variant."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -98,7 +98,7 @@ class Usage:
 
 
 def starts(hours: int) -> tuple[Span, list[datetime]]:
-    """The hours that make up the last so many, or for more than are kept the days."""
+    """Return the starts of the last ``hours`` hours, or of days if that is over HOURS_KEPT."""
     now = utcnow().replace(minute=0, second=0, microsecond=0)
     if hours <= HOURS_KEPT:
         return Span.HOUR, [now - timedelta(hours=back) for back in reversed(range(hours))]
@@ -107,39 +107,39 @@ def starts(hours: int) -> tuple[Span, list[datetime]]:
 
 
 def summed(starts: Iterable[datetime], counts: Iterable[tuple[datetime, int, int]]) -> list[Moment]:
-    """Counts added up by time; also the times without any."""
+    """Add up counts by time, with zeros for times without counts."""
     yes: Counter[datetime] = Counter()
     no: Counter[datetime] = Counter()
-    for start, on, off in counts:
-        yes[start] += on
-        no[start] += off
+    for start, yes_count, no_count in counts:
+        yes[start] += yes_count
+        no[start] += no_count
     return [Moment(start, yes[start], no[start]) for start in starts]
 
 
 def last_hour(actor: Actor, name: str) -> FeatureUse:
-    """The use of a feature; of a name that no feature has, or none that the actor can see: none."""
+    """Return the use of a feature; empty if the actor can't see a feature with this name."""
     feature = queries.feature_named(actor, name)
     if feature is None:
         return FeatureUse(name, [], [])
     counts = usage.counts(feature.id, Span.HOUR, utcnow() - RECENT)
-    latest = [one for one in counts if one.start >= usage.last_hour()]
-    found = [_together(list(uses)) for _, uses in groupby(latest, lambda one: one.environment)]
-    return FeatureUse(name, found, sorted({one.application for one in counts}))
+    latest = [count for count in counts if count.start >= usage.last_hour()]
+    hours = [_together(list(uses)) for _, uses in groupby(latest, lambda count: count.environment)]
+    return FeatureUse(name, hours, sorted({count.application for count in counts}))
 
 
 def raw(actor: Actor, name: str, hours: int) -> list[Row]:
-    """One row for each hour, application and environment that asked in the time; see ``starts``."""
+    """Return a row for each time (see ``starts``), application and environment with counts."""
     feature = queries.feature_named(actor, name)
     if feature is None:
         return []
     span, times = starts(hours)
     counts = {
-        (one.environment, one.application, one.start): one
-        for one in usage.counts(feature.id, span, times[0])
+        (count.environment, count.application, count.start): count
+        for count in usage.counts(feature.id, span, times[0])
     }
     variants: defaultdict[tuple[str, str, datetime], dict[str, int]] = defaultdict(dict)
-    for each in usage.variants(feature.id, span, times[0]):
-        variants[each.environment, each.application, each.start][each.variant] = each.times
+    for use in usage.variants(feature.id, span, times[0]):
+        variants[use.environment, use.application, use.start][use.variant] = use.times
     places = dict.fromkeys((environment, application) for environment, application, _ in counts)
     return [
         Row(
@@ -158,22 +158,27 @@ def raw(actor: Actor, name: str, hours: int) -> list[Row]:
 def of_feature(
     feature_id: int, environment: str, period: Period, application: str | None = None
 ) -> Usage:
-    """A feature in an environment; ``applications`` are all that asked for it."""
+    """Return the usage in an environment, for ``application`` or all.
+
+    The result always lists all applications.
+    """
     span, times = starts(period.hours)
     in_environment = [
-        one for one in usage.counts(feature_id, span, times[0]) if one.environment == environment
+        count
+        for count in usage.counts(feature_id, span, times[0])
+        if count.environment == environment
     ]
     variants: Counter[str] = Counter()
-    for each in usage.variants(feature_id, span, times[0]):
-        if each.environment == environment and application in {None, each.application}:
-            variants[each.variant] += each.times
+    for use in usage.variants(feature_id, span, times[0]):
+        if use.environment == environment and application in {None, use.application}:
+            variants[use.variant] += use.times
     return Usage(
         summed(
             times,
             (
-                (one.start, one.yes, one.no)
-                for one in in_environment
-                if application in {None, one.application}
+                (count.start, count.yes, count.no)
+                for count in in_environment
+                if application in {None, count.application}
             ),
         ),
         _by_application(in_environment, timedelta(hours=1 if span is Span.HOUR else 24)),
@@ -182,35 +187,35 @@ def of_feature(
 
 
 def busiest(asked: Collection[AskedFor]) -> tuple[str, list[Moment]]:
-    """The environment in which an application asked most, and how often in the last 24 hours."""
+    """Return the environment in which an application asked most, with counts of 24 hours."""
     checks: Counter[str] = Counter()
-    for one in asked:
-        checks[one.environment] += one.yes + one.no
+    for hour in asked:
+        checks[hour.environment] += hour.yes + hour.no
     environment = checks.most_common(1)[0][0] if checks else ""
     _, times = starts(Period.DAY.hours)
-    here = ((one.start, one.yes, one.no) for one in asked if one.environment == environment)
+    here = ((hour.start, hour.yes, hour.no) for hour in asked if hour.environment == environment)
     return environment, summed(times, here)
 
 
 def _by_application(counts: Iterable[Count], length: timedelta) -> list[Sum]:
-    """The sums of each application, those that asked most first."""
-    found: dict[str, Sum] = {}
-    for one in counts:
-        end = min(one.start + length, utcnow())
-        before = found.get(one.application, Sum(one.application, 0, 0, end))
-        found[one.application] = Sum(
-            one.application, before.yes + one.yes, before.no + one.no, max(before.last, end)
+    """Return the sums of each application, those that asked most first."""
+    sums: dict[str, Sum] = {}
+    for count in counts:
+        end = min(count.start + length, utcnow())
+        before = sums.get(count.application, Sum(count.application, 0, 0, end))
+        sums[count.application] = Sum(
+            count.application, before.yes + count.yes, before.no + count.no, max(before.last, end)
         )
-    return sorted(found.values(), key=lambda one: (-one.yes - one.no, one.application))
+    return sorted(sums.values(), key=lambda total: (-total.yes - total.no, total.application))
 
 
 def _together(counts: Sequence[Count]) -> HourUse:
-    """The counts of one environment as one."""
+    """Add up the counts of one environment."""
     return HourUse(
         counts[0].environment,
-        max(one.start for one in counts),
-        sum(one.yes for one in counts),
-        sum(one.no for one in counts),
+        max(count.start for count in counts),
+        sum(count.yes for count in counts),
+        sum(count.no for count in counts),
     )
 
 

@@ -1,4 +1,4 @@
-"""A drawing of counts over time: yes stands on the line, no hangs below it, on one scale."""
+"""A bar chart of counts over time: yes above the zero line, no below it, on one scale."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from app.catalogue.strategies.words import GAP, HUES, WHOLE, Share
 from app.delivery.applications.counts import Moment
 
 STEP, BAR, HEIGHT, LABELS, TOGETHER = 16, 13, 160, 4, 6
+"""Pixels from bar to bar, of a bar, and of the chart; labels; bars per row of the table."""
 DAY = timedelta(days=1)
 
 
@@ -33,7 +34,7 @@ class TableRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """``base``: how far down the line is. ``table``: the same in several hours or days together."""
+    """``base``: y of the zero line. ``table``: sums of TOGETHER bars each, latest first."""
 
     bars: list[Bar]
     width: int
@@ -48,14 +49,14 @@ class Chart:
 
 
 def draw(moments: Sequence[Moment]) -> Chart:
-    """The moments follow each other at the same distance."""
+    """Draw moments that are evenly spaced, either by hours or by days."""
     days = moments[1].start - moments[0].start >= DAY
-    most_yes, most_no = max(one.yes for one in moments), max(one.no for one in moments)
+    most_yes, most_no = max(moment.yes for moment in moments), max(moment.no for moment in moments)
     scale = (HEIGHT - 2) / max(most_yes + most_no, 1)
     bars = [
-        Bar(STEP * place, round(one.yes * scale, 1), round(one.no * scale, 1))
-        for place, one in enumerate(moments)
-        if one.yes or one.no
+        Bar(STEP * place, round(moment.yes * scale, 1), round(moment.no * scale, 1))
+        for place, moment in enumerate(moments)
+        if moment.yes or moment.no
     ]
     groups = [moments[at : at + TOGETHER] for at in range(0, len(moments), TOGETHER)]
     return Chart(
@@ -68,8 +69,8 @@ def draw(moments: Sequence[Moment]) -> Chart:
         [
             TableRow(
                 _label(group[0].start, days=days),
-                sum(one.yes for one in group),
-                sum(one.no for one in group),
+                sum(moment.yes for moment in group),
+                sum(moment.no for moment in group),
             )
             for group in reversed(groups)
         ],
@@ -78,15 +79,15 @@ def draw(moments: Sequence[Moment]) -> Chart:
 
 
 def shares(counts: dict[str, int]) -> list[Share]:
-    """The variants that were given, to draw in one bar; those given most often first."""
-    total, found, start = sum(counts.values()), [], 0
+    """Return the share of each variant, as parts of one bar in the order of ``counts``."""
+    total, parts, start = sum(counts.values()), [], 0
     for place, (name, times) in enumerate(counts.items()):
         end = start + WHOLE * times // total
         gap = GAP if end < WHOLE else 0
         percent = f"{100 * times / total:.1f}".removesuffix(".0") + "%"
-        found.append(Share(name, percent, start, max(end - start - gap, 0), place % HUES + 1))
+        parts.append(Share(name, percent, start, max(end - start - gap, 0), place % HUES + 1))
         start = end
-    return found
+    return parts
 
 
 def _label(start: datetime, *, days: bool) -> str:

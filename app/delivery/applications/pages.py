@@ -62,6 +62,7 @@ def show(name: str) -> ResponseReturnValue:
     overview = service.overview(current_actor, name)
     names = {one.name for one in overview.unknown}
     archived = {one.feature for one in overview.asked_for if one.is_archived}
+    # Reversed, because the latest comes first and the last one of a name is kept.
     unreadable = {one.feature: one for one in reversed(overview.unreadable)}
     busiest, moments = counts.busiest(overview.asked_for)
     return render_template(
@@ -126,7 +127,7 @@ def show_usage(project_id: str, name: str) -> ResponseReturnValue:
 
 
 def _environment(view: FeatureView, asked: str | None) -> str:
-    """The environment that was asked for, or the one whose usage says most."""
+    """Return the environment that was asked for, or one with usage, preferably of production."""
     uses = {state.name: state for state in view.environments}
     if asked in uses:
         return asked

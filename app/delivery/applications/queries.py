@@ -81,7 +81,7 @@ class ArchivedUse(NamedTuple):
 
 
 JUST_CREATED = timedelta(minutes=2)
-"""So long a report of a feature's name may still be from before it was created."""
+"""A report this soon after a feature was created can be about the time before."""
 
 _last_seen = (
     sa.select(sa.func.max(Instance.last_seen_at))
@@ -98,7 +98,7 @@ def rows(
     sdks: Collection[str] | None = None,
     sort: str | None = None,
 ) -> sa.Select[Application]:
-    """Applications, by name unless ``sort`` says otherwise; ``sdks``: with one of these."""
+    """Select applications, by name unless ``sort`` says otherwise. ``sdks``: with any of these."""
     query = sa.select(Application)
     if text is not None:
         query = query.where(contains(text, Application.name))
@@ -117,15 +117,18 @@ def rows(
 
 
 def named(name: str, *, for_change: bool = False) -> Application | None:
-    """``for_change``: locked until the transaction ends, so that nothing is counted for it."""
-    if "\0" in name:
+    """Return the application with this name.
+
+    ``for_change``: lock it until the transaction ends, so that no counts are added.
+    """
+    if "\0" in name:  # an error in PostgreSQL, which has no NUL in texts
         return None
     query = sa.select(Application).where(Application.name == name)
     return db.session.scalar(query.with_for_update() if for_change else query)
 
 
 def sdks() -> Sequence[tuple[str, str]]:
-    """The SDKs that were reported lately, each with its applications."""
+    """Return pairs of an SDK that was reported lately and an application that uses it."""
     query = (
         sa.select(Instance.sdk, Application.name)
         .join(Application, Application.id == Instance.application_id)
@@ -137,7 +140,7 @@ def sdks() -> Sequence[tuple[str, str]]:
 
 
 def projects_of(actor: Actor, application_ids: Collection[int]) -> list[ProjectUse]:
-    """Where each application asked for features lately, in projects that the actor can see."""
+    """Return where applications asked for features lately, in projects that the actor can see."""
     query = (
         sa.select(Usage.application_id, Feature.project_id, Usage.environment)
         .join(Feature, Feature.id == Usage.feature_id)
@@ -179,7 +182,7 @@ def asked_for(actor: Actor, application_id: int, since: datetime) -> list[AskedF
 
 
 def unknown(application_id: int | None = None) -> list[Unknown]:
-    """The names that no feature has, latest first; with ``application_id`` those it asks for."""
+    """Return names that no feature has, latest first. ``application_id``: asked for by this one."""
     query = (
         sa.select(
             UnknownFeature.name,
@@ -197,9 +200,9 @@ def unknown(application_id: int | None = None) -> list[Unknown]:
 
 
 def unreadable(actor: Actor, application_id: int) -> list[Unreadable]:
-    """The features that an application asks for with tokens that don't read their project.
+    """Return features that an application asks for with tokens that can't read their project.
 
-    In projects that the actor can see, latest first.
+    Only features in projects that the actor can see, latest first.
     """
     query = (
         sa.select(
@@ -272,12 +275,12 @@ def feature_named(actor: Actor, name: str) -> Feature | None:
 
 
 def names_like(actor: Actor, names: Collection[str], limit: int) -> dict[str, str]:
-    """The projects, by name, of active features that begin like one of the names."""
-    begins_alike = (Feature.name.startswith(name[:2], autoescape=True) for name in names)
+    """Return projects by feature, for active features that start like one of the names."""
+    starts = (Feature.name.startswith(name[:2], autoescape=True) for name in names)
     query = (
         sa.select(Feature.name, Feature.project_id)
         .where(
-            sa.or_(*begins_alike),
+            sa.or_(*starts),
             Feature.archived_at.is_(None),
             Feature.project_id.in_(visible_projects(actor)),
         )

@@ -1,4 +1,4 @@
-"""Applications as their SDKs report them, and what features they ask for."""
+"""Applications as their SDKs report them, and the features that they ask for."""
 
 from collections.abc import Collection, Sequence
 from enum import StrEnum
@@ -44,7 +44,7 @@ ARCHIVED_SHOWN = 20
 
 
 class SdkState(StrEnum):
-    """What a list of applications can be limited to."""
+    """A filter of the list of applications."""
 
     OUTDATED = "outdated"
 
@@ -67,10 +67,10 @@ def search(
 
 
 def overview(actor: Actor, name: str) -> ApplicationOverview:
-    """One application.
+    """Return everything about an application.
 
     Raises:
-        NotFound: when none has this name.
+        NotFound: if there is no application with this name.
 
     """
     application = get(name)
@@ -100,17 +100,17 @@ def features_of(overview: ApplicationOverview) -> list[FeatureUse]:
     uses: dict[int, list[AskedFor]] = {}
     for one in overview.asked_for:
         uses.setdefault(one.feature_id, []).append(one)
-    states = strategies.states([(id, found[0].project_id) for id, found in uses.items()])
+    states = strategies.states([(id, hours[0].project_id) for id, hours in uses.items()])
     features = [
         FeatureUse(
-            found[0].feature,
-            found[0].project_id,
-            found[0].is_archived,
+            hours[0].feature,
+            hours[0].project_id,
+            hours[0].is_archived,
             {state.name: state for state in states[id]},
-            sum(one.yes for one in found),
-            sum(one.yes + one.no for one in found),
+            sum(hour.yes for hour in hours),
+            sum(hour.yes + hour.no for hour in hours),
         )
-        for id, found in uses.items()
+        for id, hours in uses.items()
     ]
     return sorted(features, key=lambda one: (-one.checks, one.name))
 
@@ -128,7 +128,7 @@ def instances_in(name: str, environment: str) -> list[Instance]:
 
 
 def outdated_sdks() -> list[tuple[Sdk, list[str]]]:
-    """SDKs in use of which there is a newer major version, each with its applications."""
+    """Return SDKs in use that have a newer major version, each with its applications."""
     applications: dict[str, list[str]] = {}
     for reported, name in queries.sdks():
         applications.setdefault(reported, []).append(name)
@@ -155,7 +155,7 @@ def still_asked_for(actor: Actor) -> list[ArchivedUse]:
 
 
 def suggestions(actor: Actor, names: Collection[str]) -> dict[str, Suggestion]:
-    """For the first SUGGESTED of the names: a feature with a similar one, if there is one."""
+    """Return features with similar names, for the first SUGGESTED names."""
     asked = list(names)[:SUGGESTED]
     known = queries.names_like(actor, asked, COMPARED) if asked else {}
     spellings = Spellings(list(known))
@@ -164,7 +164,7 @@ def suggestions(actor: Actor, names: Collection[str]) -> dict[str, Suggestion]:
 
 
 def tokens_of(actor: Actor, application: Application) -> list[UsedToken]:
-    """The SDK tokens that an application uses, of those that the actor may list."""
+    """Return the SDK tokens that an application uses and the actor can list."""
     return [
         used
         for used in queries.tokens(application.id)

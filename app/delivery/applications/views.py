@@ -1,4 +1,4 @@
-"""Applications as pages and answers show them."""
+"""Applications as pages and the API show them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,13 +15,13 @@ from app.delivery.applications.queries import AskedFor, Unknown, Unreadable
 
 
 def running(instances: Iterable[Instance]) -> list[Instance]:
-    """Those that were heard of in the last 24 hours."""
+    """Return the instances that were seen in the last 24 hours."""
     since = utcnow() - RECENT
     return [one for one in instances if one.last_seen_at >= since]
 
 
 class _Instances:
-    """Facts about instances of the last 7 days, which are sorted: those seen last come first."""
+    """Properties of instances of the last 7 days, which are sorted: seen last comes first."""
 
     instances: list[Instance]
 
@@ -96,8 +96,8 @@ class EnvironmentUse(_Instances):
 class ApplicationOverview:
     """Everything about an application. ``asked_for``: by hour, in projects that the reader can see.
 
-    ``missing_strategies``: types that decide about these features and that it can't evaluate, if
-    it said which it can.
+    ``missing_strategies``: types of strategies of these features that it can't evaluate; empty if
+    it didn't report which it can.
     """
 
     view: ApplicationView

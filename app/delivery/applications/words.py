@@ -1,4 +1,4 @@
-"""What the pages about usage say in sentences."""
+"""Sentences of the pages about usage."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -10,7 +10,7 @@ PERIODS = {Period.DAY: "24 hours", Period.TWO_DAYS: "48 hours", Period.QUARTER: 
 
 
 def verdict(yes: int, checks: int, environment: str, period: Period) -> tuple[str, str]:
-    """What applications got, and how that was counted."""
+    """Return how often applications got the feature, and the rest of the sentence."""
     last = f"in {environment} in the last {PERIODS[period]}"
     if not checks:
         return "No application asked for it", f"{last}."
@@ -18,7 +18,7 @@ def verdict(yes: int, checks: int, environment: str, period: Period) -> tuple[st
 
 
 def share(yes: int, checks: int) -> str:
-    """``25.4%``; never 100% or 0% of what is only almost so."""
+    """Return a percentage such as ``25.4%``. It is 0% or 100% only if that is exact."""
     if not checks:
         return "–"
     percent = 100 * yes / checks
@@ -28,7 +28,7 @@ def share(yes: int, checks: int) -> str:
 
 
 def chart(moments: Sequence[Moment], unit: str) -> str:
-    """The drawing in a sentence, for those who can’t see it."""
+    """Return the chart as a sentence, for people who can’t see it."""
     asked = [one for one in moments if one.yes or one.no]
     if not asked:
         return f"No checks in {counted(len(moments), unit)}."
@@ -39,7 +39,7 @@ def chart(moments: Sequence[Moment], unit: str) -> str:
 
 
 def plan(states: Iterable[EnvironmentState], environment: str) -> dict[str, int] | None:
-    """The weights of a feature's variants in an environment; None if its strategies differ."""
+    """Return the weights of a feature's variants; None if its strategies have different ones."""
     plans = [
         {variant["name"]: variant["weight"] for variant in strategy.variants or state.variants}
         for state in states
@@ -52,7 +52,7 @@ def plan(states: Iterable[EnvironmentState], environment: str) -> dict[str, int]
 
 
 def planned(plan: Mapping[str, int] | None, names: Iterable[str]) -> str:
-    """``Planned 50 / 30 / 20``, in the order of the names."""
+    """Return ``Planned 50 / 30 / 20``, in the order of the names."""
     if plan is None:
         return "Strategies plan different shares"
     if not plan:
@@ -62,7 +62,7 @@ def planned(plan: Mapping[str, int] | None, names: Iterable[str]) -> str:
 
 
 def problems(unknown: int, archived: int, unreadable: int) -> str:
-    """What is wrong with the features that an application asks for."""
+    """Return a sentence about features that an application asks for in vain."""
     found = []
     if unknown:
         found.append(f"{unknown:,} {'doesn’t' if unknown == 1 else 'don’t'} exist")

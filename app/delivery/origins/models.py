@@ -7,7 +7,7 @@ from app.core.db import Model
 
 
 class BrowserAccess(Model):
-    """The one row that says the pages of which origins may read features."""
+    """The only row: the origins whose pages can read features."""
 
     __tablename__ = "browser_access"
 

@@ -16,7 +16,7 @@ _is_origin = re.compile(PATTERN).fullmatch
 
 
 class Origin(SingleLine):
-    """An origin as browsers send it: in small letters, and without the usual port."""
+    """An origin as browsers send it: in lower case, without the default port."""
 
     default_error_messages = {  # noqa: RUF012 - marshmallow's own way to set it
         "origin": (

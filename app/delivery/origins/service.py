@@ -1,4 +1,4 @@
-"""The sites whose pages may read features in a browser, which keeps that from all others."""
+"""The origins whose pages can read features. Browsers don't let any other page read them."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from app.core.events.event_types import EventType
 from app.delivery.origins.models import BrowserAccess
 
 ANY = "*"
-"""Instead of an origin: all of them."""
+"""Stands for all origins."""
 MAX_ORIGINS = 100
 MAX_ORIGIN = 300
 
@@ -19,13 +19,13 @@ _origins = sa.select(BrowserAccess.origins)
 
 
 def origins() -> list[str]:
-    """The origins in their order; ``*`` means all."""
+    """Return the origins in their order; ``*`` for all."""
     found = db.session.scalar(_origins)
     return list(found or ())
 
 
 def set_origins(actor: Actor, wanted: Sequence[str]) -> bool:
-    """Allow these origins and no others; whether that changed anything."""
+    """Allow these origins and no others. Return whether that changed anything."""
     access = db.session.scalars(sa.select(BrowserAccess).with_for_update()).one()
     before = access.snapshot()
     access.origins = list(dict.fromkeys(wanted))

@@ -1,4 +1,4 @@
-"""Answers as JSON. Written by hand: through schemas, thousands of them would take seconds."""
+"""Answers as JSON, without schemas: for thousands of answers, those would take seconds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,27 +30,29 @@ def projects(asked: Sequence[str] | None) -> Sequence[str]:
 
 
 def context(values: Mapping[str, str]) -> dict[str, Any]:
-    """As SDKs have it: what is not predefined is among the properties."""
+    """Return the context as SDKs have it: custom fields are in ``properties``."""
     found: dict[str, Any] = {name: values[name] for name in PREDEFINED if name in values}
     own = {name: value for name, value in values.items() if name not in PREDEFINED}
     return found | {"properties": own} if own else found
 
 
 def answer(playground: Playground, asked: Asked, explanation: Explanation) -> dict[str, Any]:
-    found, facts = explanation.answer, playground.features[asked.place]
+    outcome, feature = explanation.answer, playground.features[asked.place]
     project_id = playground.projects[asked.place.feature]
-    matching = next((each for each in explanation.strategies if each.result), None)
+    matching = next((reason for reason in explanation.strategies if reason.result), None)
     return {
         "name": asked.place.feature,
         "projectId": project_id,
-        "isEnabled": found.is_on,
-        "isEnabledInCurrentEnvironment": found.is_enabled,
-        "hasUnsatisfiedDependency": found.parent is not None and not found.parent.is_met,
-        "variant": _variant(found.variant, found.payload),
-        "variants": (matching and matching.strategy["variants"]) or facts.variants,
+        "isEnabled": outcome.is_on,
+        "isEnabledInCurrentEnvironment": outcome.is_enabled,
+        "hasUnsatisfiedDependency": outcome.parent is not None and not outcome.parent.is_met,
+        "variant": _variant(outcome.variant, outcome.payload),
+        "variants": (matching and matching.strategy["variants"]) or feature.variants,
         "strategies": {
             "result": UNKNOWN if explanation.result is None else explanation.result,
-            "data": [_strategy(each, asked.place, project_id) for each in explanation.strategies],
+            "data": [
+                _strategy(reason, asked.place, project_id) for reason in explanation.strategies
+            ],
         },
     }
 
@@ -64,7 +66,7 @@ def _strategy(reason: StrategyReason, place: Place, project_id: str) -> dict[str
         environment=place.environment,
         strategy=strategy["id"],
     )
-    found: dict[str, Any] = {
+    outcome: dict[str, Any] = {
         "enabled": UNKNOWN if reason.result is None else reason.result,
         "evaluationStatus": _status(reason),
         "variant": _variant(reason.variant, reason.payload) if reason.result else None,
@@ -77,16 +79,16 @@ def _strategy(reason: StrategyReason, place: Place, project_id: str) -> dict[str
         "title": strategy["title"],
         "disabled": strategy["disabled"],
         "parameters": strategy["parameters"],
-        "result": found,
-        "constraints": [_constraint(each) for each in reason.constraints],
+        "result": outcome,
+        "constraints": [_constraint(part) for part in reason.constraints],
         "segments": [
             {
-                "id": each.segment.id,
-                "name": each.segment.name,
-                "result": each.is_met,
-                "constraints": [_constraint(one) for one in each.constraints],
+                "id": part.segment.id,
+                "name": part.segment.name,
+                "result": part.is_met,
+                "constraints": [_constraint(one) for one in part.constraints],
             }
-            for each in reason.segments
+            for part in reason.segments
         ],
         "links": {"edit": edit},
     }

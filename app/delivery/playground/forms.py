@@ -1,4 +1,4 @@
-"""What the form of the playground asks for: one person or two, read from an address."""
+"""The form of the playground: one person or two, read from a query string or a form."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,16 +15,16 @@ from app.delivery.playground.schemas import ContextValues
 Sent = MultiDict[str, str]
 
 PERSON = "context"
-"""What names in the address begin with."""
+"""Prefix of the names of parameters."""
 DISPLAY_LIMIT = 4
-"""Of the fields that people created; more are folded."""
+"""Custom fields that are shown at once. More are folded."""
 MINUTES = len("2026-11-24T07:00")
 TIME = "currentTime"
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One field of the context; ``choices``: its legal values, if it has any."""
+    """One field of the context. ``choices``: its legal values, if it has any."""
 
     field: str
     name: str
@@ -38,9 +38,10 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class PersonForm:
-    """The inputs for one person, all named with a prefix, and the values that they have.
+    """The inputs for one person, whose names all start with ``prefix``, and their values.
 
-    ``faults``: what is wrong, by the field. ``more``: lines for fields that have no input.
+    ``more``: lines ``name=value`` for fields without an input. ``unknown``: those fields.
+    ``illegal``: field and value, if it isn't a legal one. ``faults``: error messages by field.
     """
 
     prefix: str
@@ -58,12 +59,12 @@ class PersonForm:
 
     @property
     def summary(self) -> str:
-        others = len(self.folded) - 1  # currentTime is the time; a box for more fields comes on top
+        others = len(self.folded) - 1  # without sessionId and time, but with the box for more
         return f"sessionId, time and {others} more fields"
 
 
 def person(sent: Sent, prefix: str, fields: Sequence[ContextField]) -> PersonForm:
-    """The person of whom the address or the form tells with names like ``context.userId``."""
+    """Read a person from parameters such as ``context.userId``."""
     given = {
         name.removeprefix(f"{prefix}."): value.strip()
         for name, value in sent.items()
@@ -92,7 +93,7 @@ def person(sent: Sent, prefix: str, fields: Sequence[ContextField]) -> PersonFor
 
 
 def _loaded(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """The values that can be used, and what is wrong with the others."""
+    """Return the valid values, and error messages for the others, by field."""
     faults: dict[str, str] = {}
     sent = {name: _as_sent(name, value) for name, value in given.items()}
     try:
@@ -103,7 +104,7 @@ def _loaded(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _lines(text: str) -> Iterable[tuple[str, str]]:
-    """``plan=plus``: a field and its value in each line."""
+    """Parse a field and its value from each line: ``plan=plus``."""
     for line in text.splitlines():
         name, _, value = line.partition("=")
         if name.strip():
@@ -111,21 +112,21 @@ def _lines(text: str) -> Iterable[tuple[str, str]]:
 
 
 def _as_sent(name: str, value: str) -> str:
-    """Browsers send times without seconds and zone; they are in UTC."""
+    """Complete a time from a browser, which has no seconds and no zone: it is taken as UTC."""
     if name == TIME and len(value) == MINUTES:
         return f"{value}:00Z"
     return value
 
 
 def _as_shown(name: str, value: str) -> str:
-    """Browsers refuse to show a time that is none."""
+    """Cut a time to minutes for the input. If it is no time, browsers would show nothing."""
     if name != TIME:
         return value
     return value[:MINUTES] if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", value) else ""
 
 
 def _choices(known: ContextField | None, value: str | None) -> list[tuple[str, str]]:
-    """The legal values, and one that is chosen although it is none of them."""
+    """Return the legal values as options, and the chosen value even if it isn't legal."""
     if known is None or not known.legal_values:
         return []
     legal = known.values

@@ -13,8 +13,8 @@ from app.evaluation.explain import NO_VARIANT
 from app.evaluation.facts import Explanation
 from app.evaluation.person import Person
 
-ROWS, TOLD = 25, 10
-"""Features on a page, and people of whom a row tells."""
+ROWS, EXPLAINED = 25, 10
+"""Features on a page, and people per row whose answers are explained."""
 
 
 class Only(StrEnum):
@@ -28,7 +28,7 @@ class Only(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """``on`` of ``of`` people get the feature; ``note``: the variant, or why not."""
+    """``on`` of ``of`` people get the feature. ``note``: the variant, or why they don't."""
 
     on: int
     of: int
@@ -43,7 +43,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedAnswer:
-    """The reasons of one answer; ``note``: the variant, or why not, in a few words."""
+    """An answer with its reasons, ``lines``. ``note``: the variant, or why not, in a few words."""
 
     person: Person
     is_on: bool
@@ -55,9 +55,9 @@ class ExplainedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """A feature; ``cells`` and ``told`` by the title of their column.
+    """A feature. ``cells`` and ``told``, the explained answers: by the title of the column.
 
-    Without a cell where its project does not use the environment.
+    Columns are missing whose environment the feature's project doesn't use.
     """
 
     feature: str
@@ -68,7 +68,7 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """``people``: numbers of those whose answers it has."""
+    """``people``: indexes of the people whose answers it shows."""
 
     title: str
     environment: str
@@ -76,11 +76,11 @@ class Column:
 
 
 Outcomes = dict[str, list[tuple[bool, str]]]
-"""By the title of a column: for each person whether it is on, and in which variant."""
+"""(is_on, variant) of each person, by the title of the column."""
 
 
 class Matrix:
-    """All features with their outcomes; and rows of some of them, with reasons."""
+    """Outcomes of all features. Only rows that are shown have reasons, which take far longer."""
 
     def __init__(self, playground: Playground, columns: Sequence[Column], main: str) -> None:
         self.playground, self.columns, self.main = playground, columns, main
@@ -94,24 +94,25 @@ class Matrix:
         return [name for name, found in self.outcomes.items() if _rules[only](found, self.main)]
 
     def rows(
-        self, only: Only, offset: int = 0, limit: int = ROWS, told: int = TOLD
+        self, only: Only, offset: int = 0, limit: int = ROWS, explained: int = EXPLAINED
     ) -> Page[MatrixRow]:
-        """``told``: of how many people at most each row has the reasons."""
+        """Return a page of rows. ``explained``: limit of people per row with reasons."""
         names = self.features(only)
         shown = names[offset : offset + limit]
         asked = {
             (name, column.title): [
                 Asked(Place(column.environment, name), self.playground.people[number])
-                for number in column.people[:told]
+                for number in column.people[:explained]
             ]
             for name in shown
             for column in self.columns
             if column.title in self.outcomes[name]
         }
         flat = [one for each in asked.values() for one in each]
-        found = iter(self.playground.explain(flat))
+        explanations = iter(self.playground.explain(flat))
         reasons = {
-            place: [self._told(one, next(found)) for one in each] for place, each in asked.items()
+            place: [self._explained(question, next(explanations)) for question in questions]
+            for place, questions in asked.items()
         }
         return Page([self._row(name, reasons) for name in shown], len(names), limit, offset)
 
@@ -131,8 +132,10 @@ class Matrix:
             if column.environment in places
         }
 
-    def _row(self, feature: str, told: dict[tuple[str, str], list[ExplainedAnswer]]) -> MatrixRow:
-        here = {title: told[feature, title] for title in self.outcomes[feature]}
+    def _row(
+        self, feature: str, reasons: dict[tuple[str, str], list[ExplainedAnswer]]
+    ) -> MatrixRow:
+        here = {title: reasons[feature, title] for title in self.outcomes[feature]}
         cells = {
             title: Cell(
                 sum(is_on for is_on, _ in found),
@@ -143,7 +146,7 @@ class Matrix:
         }
         return MatrixRow(feature, self.playground.projects[feature], cells, here)
 
-    def _told(self, asked: Asked, explanation: Explanation) -> ExplainedAnswer:
+    def _explained(self, asked: Asked, explanation: Explanation) -> ExplainedAnswer:
         facts = self.playground.features[asked.place]
         given = asked.person.values
         return ExplainedAnswer(
@@ -157,7 +160,7 @@ class Matrix:
 
 
 def group_equal(people: Sequence[ExplainedAnswer]) -> list[tuple[ExplainedAnswer, int]]:
-    """The first of those with the same answer and the same reason, and how many more there are."""
+    """Group people by answer and reason. Return the first of each group, and how many others."""
     found: dict[tuple[bool, str], list[ExplainedAnswer]] = {}
     for each in people:
         found.setdefault((each.is_on, each.note), []).append(each)

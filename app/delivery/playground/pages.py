@@ -1,4 +1,4 @@
-"""The playground: who would get which feature, and why. The address is the result."""
+"""The playground: who would get which feature, and why. The address has the whole question."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ from app.web.routes import PageBlueprint
 bp = PageBlueprint("playground_pages", __name__, url_prefix="/playground")
 
 ROWS_WITHOUT_ADDRESS = 200
-"""Of a result without an address of its own there is no second page."""
+"""Rows of a result of POST. It has no address, so there is no second page."""
 CSV = ["feature", "project", "environment", "person", "on", "variant", "why"]
 
 
@@ -31,7 +31,7 @@ def index() -> ResponseReturnValue:
 
 @bp.post("", needs=Access.SIGNED_IN, writes=False)
 def index_without_address() -> ResponseReturnValue:
-    """The same for a context that no address can hold, or that none should have."""
+    """Show who gets what, for a context that is too long or too private for an address."""
     return _index(request.form)
 
 
@@ -95,42 +95,42 @@ def _result(playground: Playground, choices: Choices) -> dict[str, Any]:
 
 
 def _rows(playground: Playground) -> Iterator[dict[str, Any]]:
-    """Every answer with its reason in a few words, for a file."""
+    """Yield every answer with its reason in a few words, for an export."""
     columns = [
         Column(name, name, range(len(playground.people))) for name in playground.environments
     ]
     matrix = Matrix(playground, columns, "")
     given = [each.given for each in playground.people]
-    for row in matrix.rows(Only.ALL, limit=len(playground.projects), told=len(given)).items:
-        for environment, found in row.told.items():
-            for told in found:
+    for row in matrix.rows(Only.ALL, limit=len(playground.projects), explained=len(given)).items:
+        for environment, answers in row.told.items():
+            for answer in answers:
                 yield {
                     "feature": row.feature,
                     "project": row.project_id,
                     "environment": environment,
-                    "person": words.described(told.person.given, given),
-                    "on": told.is_on,
-                    "variant": told.variant,
-                    "why": "" if told.is_on else told.note,
+                    "person": words.described(answer.person.given, given),
+                    "on": answer.is_on,
+                    "variant": answer.variant,
+                    "why": "" if answer.is_on else answer.note,
                 }
 
 
 def _api(choices: Choices, person: Mapping[str, str] | None) -> dict[str, Any]:
-    """The body of the API request that asks the same."""
+    """Return the body of an API request with this question."""
     given = api_rows.context(person or {})
     asked = [choices.project] if choices.project else schemas.ALL
     return {"environments": list(choices.chosen), "projects": asked, "context": given}
 
 
 def _own_address(row: MatrixRow, column: Column, person: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of the address that asks about this person and feature alone."""
+    """Return the query parameters that ask about this person and feature alone."""
     given = {f"{PERSON}.{name}": value for name, value in person.items()}
     place = {"environment": column.environment, "feature": row.feature}
     return given | place | {"project": row.project_id}
 
 
 def _for_everyone(row: MatrixRow, columns: Sequence[Column], main: str) -> list[str]:
-    """The columns, other than the main one, of which there is nothing more to tell."""
+    """Return the columns, except for the main one, where the feature is on unconditionally."""
     return [
         column.title
         for column in columns

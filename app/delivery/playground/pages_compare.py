@@ -32,7 +32,8 @@ def compare() -> ResponseReturnValue:
         playground, faults = asked(choices, [place], [each.values for each in forms_])
         if playground:
             one, other = playground.people
-            playground.people[1] = replace(other, chance=one.chance)  # chance makes no difference
+            # With equal random values, only their contexts make a difference.
+            playground.people[1] = replace(other, chance=one.chance)
             result = _compared(playground, place, choices)
     page = render_template(
         "delivery/playground/compare.html",

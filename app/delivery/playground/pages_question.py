@@ -1,4 +1,4 @@
-"""The question that pages of the playground are asked: in an address, or in a form."""
+"""Reads the question to a page of the playground from the query string or the form."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ PROJECTS_SHOWN = 500
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What can be asked for besides the people, and what was."""
+    """The options of the form, except for the people, and the chosen ones."""
 
     projects: Sequence[tuple[str, str]]
     environments: Sequence[str]
@@ -83,7 +83,7 @@ def people_asked(choices: Choices, form: PersonForm) -> tuple[Playground | None,
 def asked(
     choices: Choices, names: Sequence[str], people: Sequence[Mapping[str, str]]
 ) -> tuple[Playground | None, dict[str, str]]:
-    """The playground, or what is wrong with the question."""
+    """Return the playground, or None and error messages by the part of the question."""
     chosen = None if choices.project is None else [choices.project]
     try:
         found = service.ask(
@@ -100,7 +100,7 @@ def asked(
 
 
 def _faults(error: Invalid) -> dict[str, str]:
-    """What is wrong, by the part of the question."""
+    """Return the error messages by the part of the question."""
     return {
         each["path"].strip("/").partition("/")[0]: each["message"] for each in error.details or []
     }

@@ -1,4 +1,4 @@
-"""Reading the features of several environments at once, with what SDKs don't get of them."""
+"""Reads features of several environments at once, with fields that SDKs don't get."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """``projects``: of each feature, by its name, in the order of names."""
+    """``projects``: ids by the name of the feature, in the order of names."""
 
     projects: Mapping[str, str]
     features: Mapping[Place, FeatureFacts]
@@ -39,7 +39,7 @@ class Snapshot:
 def read(
     actor: Actor, environments: Collection[str], projects: Collection[str] | None = None
 ) -> Snapshot:
-    """All features that the actor can see, or those of the projects; in five statements."""
+    """Read all features that the actor can see, or those of ``projects``, in five statements."""
     chosen = _chosen(actor, projects)
     found = rows(_features(environments).where(chosen))
     strategies = _grouped(
@@ -67,7 +67,7 @@ def read(
 
 
 def project_of(actor: Actor, feature: str) -> str | None:
-    """The project of an active feature that the actor can see."""
+    """Return the project of an active feature; None if the actor can't see such a feature."""
     query = sa.select(Feature.project_id).join(Project, Project.id == Feature.project_id)
     active = (Feature.archived_at.is_(None), Project.archived_at.is_(None))
     found = rows(query.where(Feature.name == feature, *active, Project.visible_to(actor)))
@@ -75,7 +75,7 @@ def project_of(actor: Actor, feature: str) -> str | None:
 
 
 def _chosen(actor: Actor, projects: Collection[str] | None) -> sa.ColumnElement[bool]:
-    """Of features and projects: those that SDKs get, in projects that were asked for."""
+    """Return the condition for active features in ``projects`` that the actor can see."""
     every = [
         Feature.archived_at.is_(None),
         Project.archived_at.is_(None),

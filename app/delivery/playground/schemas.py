@@ -20,7 +20,7 @@ _value = Multiline(low=0, high=LONGEST_VALUE)
 
 @dataclass(frozen=True, slots=True)
 class GivenContext:
-    """``values``: by the field. ``invalid``: the fields that have no plain value. ``sent``: all."""
+    """``sent``: the whole context. ``values``: by field. ``invalid``: fields with nested values."""
 
     sent: dict[str, Any]
     values: dict[str, str] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class ContextValues(fields.Field[GivenContext]):
 
 
 def _take(given: dict[str, Any], found: GivenContext) -> dict[str, list[str]]:
-    """Add values to those that were found before; what is wrong with the others, by the field."""
+    """Add the valid values to ``found``. Return error messages for the others, by field."""
     faults: dict[str, list[str]] = {}
     for name, value in given.items():
         if isinstance(value, dict | list):

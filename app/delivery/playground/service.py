@@ -19,25 +19,25 @@ from app.evaluation.facts import Explanation, ParentResult
 from app.evaluation.person import Person
 
 MOST_EXPLAINED, MOST_ANSWERS, MOST_PLACES = 2_500, 20_000, 6_000
-"""Of one request: answers with their reasons, answers without, and features in environments.
+"""Limits of one request: answers with reasons, answers without, and features in environments.
 
-Each number takes 2 to 3 seconds of a processor.
+Each of them takes 2 to 3 seconds of CPU time.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One answer that is wanted."""
+    """A question: does this person get the feature in this environment?"""
 
     place: Place
     person: Person
 
 
 class Playground:
-    """Features in environments, and people who ask for them.
+    """Evaluates features in several environments, for several people.
 
-    ``people``: values by the name of the context field, for each of them. ``only``: the one
-    feature that is asked for; its parent is known too.
+    ``people``: for each person, values by the name of the context field. ``only``: the one feature
+    that is asked for; others are read too, since one may be its parent.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Playground:
         self.people = [Person(each, frozenset(names)) for each in people]
 
     def where(self, feature: str) -> list[Place]:
-        """The feature in each of the environments that its project uses."""
+        """Return the feature in each of the environments that its project uses."""
         places = [Place(each, feature) for each in self.environments]
         return [place for place in places if place in self.features]
 
@@ -71,7 +71,7 @@ class Playground:
         return self._answers[place.environment].answer(place.feature, person)
 
     def explain(self, asked: Sequence[Asked]) -> list[Explanation]:
-        """The explanation of each, in their order."""
+        """Return the explanation of each question, in their order."""
         features = {each.place: self.features[each.place] for each in asked}
         reasons = Reasons(features, self._segments)
         return reasons.explain(
@@ -92,7 +92,7 @@ def ask(
     only: str | None = None,
     most: int = MOST_ANSWERS,
 ) -> Playground:
-    """Ask for the features of the projects, or of all that the actor can see; or ``only`` for one.
+    """Read the features to ask about. ``projects``: None for all that the actor can see.
 
     Raises:
         Invalid: for an unknown project or environment, and for more than ``most`` answers.
@@ -137,17 +137,17 @@ def _refuse_unknown(
 
 MOST_PEOPLE = 100
 ONE_VALUE = frozenset({"currentTime"})
-"""Fields without commas between values."""
+"""Fields whose value isn't split at commas."""
 
 
 def people(given: Mapping[str, str], path: str = "/context") -> list[dict[str, str]]:
-    """Every combination of the values, in their order. Empty values are left out.
+    """Return every combination of the comma-separated values, in order. Empty ones are left out.
 
     Raises:
         Invalid: for more than MOST_PEOPLE.
 
     """
-    values = {name: _values(name, value) for name, value in given.items()}
+    values = {name: _split(name, value) for name, value in given.items()}
     some = {name: each for name, each in values.items() if each}
     number = prod(map(len, some.values()))
     if number > MOST_PEOPLE:
@@ -159,6 +159,6 @@ def people(given: Mapping[str, str], path: str = "/context") -> list[dict[str, s
     return [dict(zip(some, each, strict=True)) for each in product(*some.values())]
 
 
-def _values(name: str, value: str) -> list[str]:
+def _split(name: str, value: str) -> list[str]:
     parts = [value] if name in ONE_VALUE else value.split(",")
     return list(dict.fromkeys(part.strip() for part in parts if part.strip()))

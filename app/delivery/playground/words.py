@@ -15,7 +15,7 @@ LONGEST_VALUE = 40
 def lines(
     explanation: Explanation, facts: FeatureFacts, environment: str, given: Mapping[str, str]
 ) -> list[Line]:
-    """The reasons in the order in which SDKs look at them."""
+    """Return the reasons in the order in which SDKs evaluate them."""
     answer = explanation.answer
     found = [_state(facts, environment)]
     if answer.problem:
@@ -30,7 +30,7 @@ def lines(
 
 
 def short(explanation: Explanation, given: Mapping[str, str]) -> str:
-    """The answer’s variant, or what keeps this person from getting the feature, in a few words."""
+    """Return the variant, or what keeps this person from getting the feature, in a few words."""
     answer = explanation.answer
     if answer.is_on:
         return answer.variant if answer.variant != NO_VARIANT else ""
@@ -46,7 +46,7 @@ def short(explanation: Explanation, given: Mapping[str, str]) -> str:
 
 
 def is_for_everyone(explanation: Explanation) -> bool:
-    """Whether the feature is on without any condition, so that there is no reason to tell."""
+    """Whether the feature is on unconditionally, so that there is no reason to show."""
     if not explanation.answer.is_on or explanation.answer.parent:
         return False
     found = [of_strategy(each, 1, {}) for each in explanation.strategies if each.result]
@@ -54,7 +54,7 @@ def is_for_everyone(explanation: Explanation) -> bool:
 
 
 def called(person: Mapping[str, str]) -> str:
-    """What a person is called: ``user 311``, or by what else is known of them."""
+    """Return a name for a person: ``user 311``, or another value of the context."""
     if "userId" in person:
         return f"user {_cut(person['userId'])}"
     if "sessionId" in person:
@@ -64,7 +64,7 @@ def called(person: Mapping[str, str]) -> str:
 
 
 def described(person: Mapping[str, str], people: Sequence[Mapping[str, str]]) -> str:
-    """The values by which this person differs from the others: ``userId 1, country NO``."""
+    """Return the values that differ from other people's: ``userId 1, country NO``."""
     differing = [
         name for name in person if any(other.get(name) != person[name] for other in people)
     ]
@@ -96,7 +96,7 @@ def _parent(parent: ParentReason) -> Line:
 
 
 def verdict(person: Mapping[str, str], number: int, of: int, where: str) -> tuple[str, str]:
-    """``User 311 gets 23 of 41 features``, and the rest of the sentence."""
+    """Return ``User 311 gets 23 of 41 features``, and the rest of the sentence."""
     name = called(person)
     return f"{name[:1].upper()}{name[1:]} gets {number:,} of {counted(of, 'feature')}", where
 

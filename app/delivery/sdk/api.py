@@ -1,7 +1,7 @@
-"""What SDKs ask for, answered before Flask: from memory, with bodies that are ready-made.
+"""WSGI application for SDKs in front of Flask. It answers from memory, with prepared bodies.
 
-The strict rules of the admin API do not hold here. SDKs send what they send, and take a passing
-401 or 403 for a reason to stop for good: whatever may pass is 503.
+The strict rules of the admin API don't apply: what SDKs send can't be changed. A 401 or 403 makes
+SDKs stop for good, so any error that can pass is 503.
 """
 
 import re
@@ -32,7 +32,7 @@ _place = re.compile(rf"({CLIENT}|{OFREP})/|({FRONTEND})(?:/|\Z)|({VALIDATE})\Z")
 
 
 def init_app(app: Flask) -> None:
-    """Answer SDKs before the application, which gets everything else."""
+    """Put the SDK API in front of the application, which gets all other requests."""
     metrics: Metrics = app.extensions["flagstaff.metrics"]
     reports = Reports()
     source = Source(app.app_context, metrics.note_not_evaluated)
@@ -50,12 +50,12 @@ def init_app(app: Flask) -> None:
 
 
 def is_for_sdks(path: str) -> bool:
-    """Whether a request is answered here. None of them writes before it is answered."""
+    """Whether this module answers a request. It never writes before the response."""
     return _place(path) is not None
 
 
 class SdkApi:
-    """The WSGI application that answers SDKs, and hands everything else on to ``others``."""
+    """The WSGI application that answers SDKs, and passes all other requests to ``others``."""
 
     def __init__(
         self,
@@ -94,6 +94,7 @@ class SdkApi:
         headers.append(NOSNIFF)
         if (age := self._source.age) is not None:
             headers.append(("Age", str(age)))
+        # The server can repeat a 304 on this connection without parsing the request.
         again: AgainWhile | None = environ.get(AGAIN)
         if again is not None and answer.still_holds is not None:
             again(partial(self._holds_again, face.name, answer.still_holds))
@@ -101,7 +102,7 @@ class SdkApi:
         return [answer.body] if environ["REQUEST_METHOD"] != "HEAD" else []
 
     def _holds_again(self, face: str, still_holds: Callable[[], bool]) -> bool:
-        """Whether an answer that nothing has changed is sent again; then it is counted."""
+        """Whether a 304 can be repeated. If so, count it in the metrics."""
         started = time.perf_counter()
         if not still_holds():
             return False
@@ -110,8 +111,8 @@ class SdkApi:
 
 
 def _log(environ: WSGIEnvironment, answer: Answer, refusal: DomainError, seconds: float) -> None:
-    """A line for each refusal. Answers that say what is usual are only counted."""
-    facts = {
+    """Log one line for an error. Other responses are only counted."""
+    fields = {
         "id": dict(answer.headers)["X-Request-Id"],
         "method": environ["REQUEST_METHOD"],
         "path": environ["PATH_INFO"],
@@ -120,5 +121,5 @@ def _log(environ: WSGIEnvironment, answer: Answer, refusal: DomainError, seconds
         "ip": environ.get("REMOTE_ADDR"),
         "refusal": refusal.message,
     }
-    line = "{id} {method} {path} {status} in {ms} ms from {ip}: {refusal}".format_map(facts)
-    log_request(line, facts, refusal.__cause__)
+    line = "{id} {method} {path} {status} in {ms} ms from {ip}: {refusal}".format_map(fields)
+    log_request(line, fields, refusal.__cause__)

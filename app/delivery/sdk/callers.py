@@ -1,4 +1,4 @@
-"""Who asks: the token that was sent, and what it lets its bearer read."""
+"""Authenticates SDKs: finds what the token in a request grants."""
 
 from app.accounts.tokens import secrets
 from app.catalogue.sdk_tokens.models import SdkTokenType
@@ -16,21 +16,21 @@ WRONG_TYPE = {
         "who uses the application can read theirs."
     ),
 }
-"""Why a token is refused where only those of one type are taken."""
+"""Error messages for a token of another type, by the type that is needed."""
 
 
 class Callers:
-    """Finds what a token lets its bearer read, and notes that the token was used."""
+    """Finds what a token grants, and notes that the token was used."""
 
     def __init__(self, source: Source, reports: Reports) -> None:
         self._source, self._reports = source, reports
 
     def reader(self, sent: str, type: SdkTokenType | None = None) -> Reader:
-        """Whom a token lets read what. ``sent``: bare or called Bearer. ``type``: None for any.
+        """Return what a token grants. ``sent``: with or without ``Bearer``. ``type``: None for any.
 
         Raises:
-            NotAuthenticated: if the token is not known here or has expired.
-            NoAccess: if it is for something else.
+            NotAuthenticated: if the token is unknown or has expired.
+            NoAccess: if the token is for another API or of another type.
 
         """
         secret = secrets.sent_in(sent)
@@ -48,7 +48,7 @@ class Callers:
         return reader
 
     def known(self, secret: str) -> Reader | None:
-        """The reader, if the token is known and has not expired."""
+        """Return what a token grants; None if it is unknown or has expired."""
         if not 0 < len(secret) <= secrets.LONGEST:
             return None
         reader = self._source.reader(digest(secret))

@@ -1,4 +1,4 @@
-"""The client API, for SDKs on servers, which evaluate features themselves; and Edge's question."""
+"""The client API, for SDKs on servers, which evaluate features themselves, and for Unleash Edge."""
 
 import re
 from collections.abc import Callable
@@ -31,9 +31,9 @@ CLIENT = "/api/client"
 VALIDATE = "/edge/validate"
 FEATURES = f"{CLIENT}/features"
 INLINED_BEFORE = (4, 2, 0)
-"""The version of the client specification that brought segments."""
+"""The version of the client specification that introduced segments."""
 SPOKEN = "8.2.0"
-"""The version of Unleash whose client API this is."""
+"""The version of Unleash whose client API this implements."""
 MOST_VALIDATED = 1_000
 VARY = ("Vary", "Accept-Encoding, Authorization, Unleash-Client-Spec")
 
@@ -97,7 +97,7 @@ class ClientApi:
     def _still_holds(
         self, reader: Reader, caller: Caller | None, question: EvaluationRequest, etag: str
     ) -> bool:
-        """Whether a poll that found nothing new would find nothing new again."""
+        """Whether a poll that got 304 would get it again. If so, note it like any request."""
         answers = self._source.answers_at_hand(reader)
         if answers is None or answers.etag(question) != etag:
             return False
@@ -122,7 +122,7 @@ class ClientApi:
         return Answer(ACCEPTED, [NOTHING])
 
     def _validate(self, environ: WSGIEnvironment) -> Answer:
-        """Which of some tokens are valid, for a proxy between here and the SDKs."""
+        """Return the valid ones of the sent tokens, for a proxy such as Unleash Edge."""
         tokens = self._body(environ).get("tokens")
         if not isinstance(tokens, list) or len(tokens) > MOST_VALIDATED:
             raise Invalid.at("/tokens", f"Must be a list of at most {MOST_VALIDATED} tokens.")
@@ -131,8 +131,8 @@ class ClientApi:
             reader = self._callers.known(token) if isinstance(token, str) else None
             if reader is not None:
                 projects = ["*"] if reader.projects is None else list(reader.projects)
-                facts = {"token": token, "type": reader.type, "projects": projects}
-                valid.append(facts | {"environment": reader.environment})
+                entry = {"token": token, "type": reader.type, "projects": projects}
+                valid.append(entry | {"environment": reader.environment})
         return json_answer(HTTP_OK, {"tokens": valid}, FRESH)
 
     def _reader(self, environ: WSGIEnvironment) -> Reader:
@@ -151,13 +151,13 @@ def _question(environ: WSGIEnvironment, reader: Reader) -> EvaluationRequest:
     asked = parse_qs(query)
     projects = reader.projects
     if projects is None and "*" not in asked.get("project", ["*"]):
-        projects = tuple(sorted(set(asked["project"])))
+        projects = tuple(sorted(set(asked["project"])))  # sorted: the request is a cache key
     prefix, tags = asked.get("namePrefix", [""])[0], tuple(sorted(set(asked.get("tag", ()))))
     return EvaluationRequest(projects, is_inlined, prefix, tags)
 
 
 def _is_inlined(spec: str | None) -> bool:
-    """Whether an SDK of this version of the client specification knows no segments."""
+    """Whether an SDK with this version of the client specification doesn't support segments."""
     if not spec:
         return True
     parts = _semver(spec)

@@ -1,4 +1,4 @@
-"""Lets pages of other origins read features: answers to browsers that ask before they send."""
+"""CORS: headers that let pages of other origins read features, and preflight requests."""
 
 import re
 from wsgiref.types import WSGIEnvironment
@@ -18,7 +18,7 @@ _name = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
 def preflight(environ: WSGIEnvironment) -> Answer:
-    """What a page may send. No one has to be known for that: browsers send no token with it."""
+    """Answer a preflight request. It needs no token, since browsers send none with it."""
     names = _name.findall(environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", ""))
     headers = [METHODS, MAX_AGE, NOTHING]
     if names:
@@ -27,7 +27,7 @@ def preflight(environ: WSGIEnvironment) -> Answer:
 
 
 def headers(source: Source, environ: WSGIEnvironment) -> list[Header]:
-    """Which pages may read the answer, a refusal too."""
+    """Return the headers that let allowed pages read a response, also an error."""
     found = [VARY]
     origin = environ.get("HTTP_ORIGIN")
     if origin is None:

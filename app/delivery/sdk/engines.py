@@ -16,7 +16,7 @@ WHOLE = EvaluationRequest(None, is_inlined=False)
 
 
 class NotEvaluable(Unavailable):
-    """The engine refuses the state of an environment, and there was no earlier one."""
+    """The engine refuses the state of an environment, and there is no earlier evaluator."""
 
     def __init__(self, environment: str) -> None:
         super().__init__()
@@ -28,7 +28,10 @@ class NotEvaluable(Unavailable):
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """``evaluator``: None if the engine refused the state and no earlier one."""
+    """``evaluator``: the earlier one if the engine refused the state; None without an earlier one.
+
+    ``etag``: of the state.
+    """
 
     answers: Answers
     etag: str
@@ -37,7 +40,7 @@ class _Made:
 
 
 class Engines:
-    """Makes evaluators aside from those that answer; ``note`` takes how many features failed."""
+    """Keeps one evaluator per environment. ``note``: called with the number of failed features."""
 
     def __init__(self, note: Callable[[int], Any] = lambda _: None) -> None:
         self._lock = threading.Lock()
@@ -45,10 +48,10 @@ class Engines:
         self._note = note
 
     def of(self, answers: Answers) -> Evaluator:
-        """The evaluator of a state. If the engine refuses the state, the last one goes on.
+        """Return the evaluator of a state, or the earlier one if the engine refuses the state.
 
         Raises:
-            NotEvaluable: if there is no last one.
+            NotEvaluable: if there is no earlier one.
 
         """
         evaluator = self._up_to_date(answers).evaluator
@@ -57,7 +60,10 @@ class Engines:
         return evaluator
 
     def problems(self) -> dict[str, Mapping[str, str]]:
-        """Why features can't be evaluated, by environment and name, as far as was asked for."""
+        """Return why features can't be evaluated, by environment and name.
+
+        Only environments that were asked for are known.
+        """
         return {name: made.problems for name, made in self._made.items() if made.problems}
 
     def _up_to_date(self, answers: Answers) -> _Made:
@@ -75,7 +81,7 @@ class Engines:
 
 
 def evaluated(answers: Answers) -> tuple[Evaluator | None, Mapping[str, str]]:
-    """The evaluator, None if the engine refuses the state; and the problems of features."""
+    """Return the evaluator (None if the engine refuses the state), and problems by feature."""
     state = answers.all(WHOLE)
     try:
         evaluator = Evaluator(state.body)
@@ -86,7 +92,7 @@ def evaluated(answers: Answers) -> tuple[Evaluator | None, Mapping[str, str]]:
 
 def _make(answers: Answers, last: _Made | None) -> _Made:
     etag = answers.all(WHOLE).etag
-    if last is not None and last.etag == etag:
+    if last is not None and last.etag == etag:  # what changed is not in this environment
         return _Made(answers, etag, last.evaluator, last.problems)
     evaluator, problems = evaluated(answers)
     environment, names = answers.state.environment, listed(problems)

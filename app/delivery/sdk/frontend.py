@@ -26,7 +26,7 @@ from app.evaluation.written import EvaluatedFeature
 
 FRONTEND = "/api/frontend"
 BROWSER = "browser"
-"""The instance of all browsers: one each would be as many as there are people."""
+"""Instance id of all browsers. With one for each, there would be as many as people."""
 NO_CACHE = ("Cache-Control", "no-cache")
 
 _property = re.compile(r"properties\[(.*)\]", re.DOTALL).fullmatch
@@ -105,7 +105,7 @@ class FrontendApi:
 
 
 def remote_address(environ: WSGIEnvironment) -> str:
-    """The address of who asks; the server has it from the proxy, if there is one to trust."""
+    """Return the caller's address. Behind a trusted proxy, the server takes it from the header."""
     return environ.get("REMOTE_ADDR") or ""
 
 
@@ -120,10 +120,10 @@ def _context_in(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _context_of(query: str) -> dict[str, Any]:
-    """The context in an address: ``properties[country]=NO``, or ``country=NO``."""
+    """Parse the context in a query string: ``properties[country]=NO``, or ``country=NO``."""
     given: dict[str, Any] = {}
     properties: dict[str, str] = {}
-    text = query.encode("latin-1", "replace").decode("utf-8", "replace")
+    text = query.encode("latin-1", "replace").decode("utf-8", "replace")  # WSGI decodes as Latin-1
     for name, value in parse_qsl(text):
         if inner := _property(name):
             properties[inner[1]] = value

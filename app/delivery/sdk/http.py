@@ -1,4 +1,4 @@
-"""Requests and answers of SDKs, without Flask: bodies, refusals, and what did not change."""
+"""Requests and responses of SDKs, without Flask: bodies, errors, and 304."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _no_gzip = re.compile(r"gzip\s*;\s*q=0(?:\.0*)?(?:,|$)").search
 
 
 class Answer(NamedTuple):
-    """``still_holds``: whether the same request would get this again; waits for nothing."""
+    """``still_holds``: whether the same request would get an equal response; never blocks."""
 
     status: str
     headers: list[Header]
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
 
 class Content(Protocol):
-    """What is delivered only to those who don't have it yet."""
+    """A response body with an ETag. Clients that already have it get 304."""
 
     @property
     def etag(self) -> str: ...
@@ -45,34 +45,34 @@ class Content(Protocol):
 
 
 class Face(Protocol):
-    """A group of addresses that SDKs of one kind use. ``name``: what the metrics call it."""
+    """The endpoints for one kind of SDK. ``name``: its label in the metrics."""
 
     name: str
 
     def answer(self, path: str, environ: WSGIEnvironment) -> Answer:
-        """The answer to a request; ``path`` is one of this face.
+        """Return the response to a request. ``path``: one of this face.
 
         Raises:
-            DomainError: if it is refused.
+            DomainError: if the request is refused.
 
         """
         ...
 
     def refusal(self, error: DomainError, path: str) -> Answer:
-        """How the SDKs of this face read a refusal."""
+        """Return an error in the format that the SDKs of this face read."""
         ...
 
     def headers(self, environ: WSGIEnvironment) -> Iterable[Header]:
-        """What every answer has, also a refusal."""
+        """Return the headers that every response has, also an error."""
         ...
 
 
 def body_of(environ: WSGIEnvironment, max_bytes: int) -> dict[str, Any]:
-    """The JSON object that was sent, whatever it is declared to be.
+    """Parse the body as a JSON object, whatever its Content-Type says.
 
     Raises:
-        PayloadTooLarge: if it is longer than that.
-        Invalid: if it is something else.
+        PayloadTooLarge: if the body is longer than ``max_bytes``.
+        Invalid: if the body isn't a JSON object.
 
     """
     try:
@@ -96,7 +96,7 @@ def json_answer(status: str, data: Any, *headers: Header) -> Answer:
 
 
 def delivered(environ: WSGIEnvironment, content: Content, *headers: Header) -> Answer:
-    """The content, compressed for those who can read that; nothing for those who have it."""
+    """Return the content, compressed if the client accepts gzip; 304 if the client has it."""
     found = [("ETag", f'"{content.etag}"'), *headers]
     match = environ.get("HTTP_IF_NONE_MATCH")
     if match is not None and (match.strip() == "*" or content.etag in _tag.findall(match)):
@@ -111,12 +111,12 @@ def delivered(environ: WSGIEnvironment, content: Content, *headers: Header) -> A
 
 
 def refused(error: DomainError) -> Answer:
-    """A refusal in the form of the admin API."""
+    """Return an error in the format of the admin API."""
     id = str(uuid4())
     return refused_with(error, error.body(id), id)
 
 
 def refused_with(error: DomainError, data: Any, id: str) -> Answer:
-    """A refusal with another body."""
+    """Return an error with ``data`` as the body."""
     headers = [("Cache-Control", "no-store"), ("X-Request-Id", id), *error.headers.items()]
     return json_answer(f"{error.status} {HTTPStatus(error.status).phrase}", data, *headers)

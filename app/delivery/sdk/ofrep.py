@@ -1,7 +1,7 @@
 """OFREP, OpenFeature's own protocol: features are evaluated here for any of its SDKs.
 
-A request does not say which type of value it wants. So the payload of the variant is the value, if
-it has one, and otherwise whether the feature is on.
+A request does not say which type of value it wants. So the value is the payload of the variant or,
+without one, whether the feature is on.
 """
 
 import json
@@ -36,7 +36,7 @@ TARGETING_KEY = "targetingKey"
 
 
 class FlagNotFound(NotFound):
-    """OFREP has a word of its own for it."""
+    """Not found, with an error code of its own in OFREP."""
 
 
 class InvalidContext(Invalid):
@@ -44,7 +44,7 @@ class InvalidContext(Invalid):
 
 
 class Flags:
-    """All features. ``has_off``: also those that are off, of which only servers may know."""
+    """Format of all features. ``has_off``: include those that are off, which only servers see."""
 
     head, tail = b'{"flags":[', b"]}"
 
@@ -55,26 +55,26 @@ class Flags:
     def piece(self, feature: EvaluatedFeature, variant: bytes | None) -> bytes | None:
         if variant is None and not self.has_off:
             return None
-        facts = evaluation(feature, None if variant is None else json.loads(variant))
-        return json.dumps(facts, separators=(",", ":")).encode()
+        answer = evaluation(feature, None if variant is None else json.loads(variant))
+        return json.dumps(answer, separators=(",", ":")).encode()
 
 
 def evaluation(feature: EvaluatedFeature, variant: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What OFREP says about a feature; ``variant``: None if it is off for this context."""
+    """Return a feature as OFREP's answer. ``variant``: None if it is off for this context."""
     is_on = variant is not None
     name = variant["name"] if variant is not None and variant["enabled"] else None
-    facts: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "key": feature.name,
         "reason": _reason(feature),
         "variant": name or ("enabled" if is_on else "disabled"),
     }
     payload = variant.get("payload") if variant is not None else None
     if payload is not None:
-        facts["value"] = _value(payload)
-    elif is_on or not feature.has_payloads:
-        facts["value"] = is_on
+        answer["value"] = _value(payload)
+    elif is_on or not feature.has_payloads:  # else the code uses its default, of the right type
+        answer["value"] = is_on
     metadata = {"enabled": is_on, "variant": name or "disabled", "project": feature.project}
-    return facts | {"metadata": metadata}
+    return answer | {"metadata": metadata}
 
 
 def _reason(feature: EvaluatedFeature) -> str:
@@ -86,7 +86,7 @@ def _reason(feature: EvaluatedFeature) -> str:
 
 
 def _value(payload: Mapping[str, str]) -> Any:
-    """The payload in its own type; as text, if it is none of that type."""
+    """Convert the payload to its declared type; return the text if it isn't valid for that."""
     text = payload["value"]
     if payload["type"] not in {"json", "number"}:
         return text
@@ -101,6 +101,7 @@ def _value(payload: Mapping[str, str]) -> Any:
 
 
 def _no_constant(name: str) -> Any:
+    """Refuse NaN and Infinity, which Python reads, but JSON doesn't have."""
     raise ValueError(name)
 
 
@@ -127,7 +128,7 @@ class OfrepApi:
         return self._one(key, reader, given) if key else self._all(environ, reader, given)
 
     def refusal(self, error: DomainError, path: str) -> Answer:
-        """Errors of OFREP have its codes; those about who asks may have any body."""
+        """Return an error with OFREP's code. 401 and 403 have no code: any body is allowed."""
         id = str(uuid4())
         data: dict[str, Any]
         match error:
@@ -164,6 +165,7 @@ class OfrepApi:
             found = evaluator.one(key, reader.projects, given)
         except Invalid as error:
             raise InvalidContext(error.message) from None
+        # Browsers must not learn which features exist that are off for them.
         is_secret = found is not None and not (found[1] or reader.type is SdkTokenType.CLIENT)
         if found is None or is_secret:
             raise FlagNotFound(f"There is no feature {key!r} that this token can read.")
@@ -175,13 +177,13 @@ class OfrepApi:
 
 
 def _key(path: str) -> str:
-    """The feature that the address of an evaluation names, if it names one."""
-    found = path.removeprefix(f"{FLAGS}/") if path.startswith(f"{FLAGS}/") else ""
-    return found.encode("latin-1", "replace").decode("utf-8", "replace")
+    """Return the key of the feature in the path; empty if there is none."""
+    key = path.removeprefix(f"{FLAGS}/") if path.startswith(f"{FLAGS}/") else ""
+    return key.encode("latin-1", "replace").decode("utf-8", "replace")  # WSGI decodes as Latin-1
 
 
 def _context(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The context as the engine knows it; what is nested in it has no meaning there."""
+    """Return the context for the engine: without nested objects, with the key as the user."""
     context = body.get("context")
     if context is None:
         return {}

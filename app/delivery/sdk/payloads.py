@@ -1,4 +1,4 @@
-"""Answers of the client API, ready-made: plain and compressed, with an ETag of the content."""
+"""Prepared responses of the client API: plain and compressed, with an ETag of the content."""
 
 import gzip
 import json
@@ -10,14 +10,14 @@ from hashlib import sha256
 from app.delivery.sdk.state import DeliveredFeature, DeliveredState
 
 MAX_ANSWERS = 200
-"""Answers that are kept of one state; there are seldom more kinds of question than tokens."""
+"""Cached payloads of one state. There are seldom more different requests than tokens."""
 COMPRESSION = 6
 ETAG_LENGTH = 32
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """Which features are wanted; ``projects``: None for all. ``tags``: one of these is enough."""
+    """Which features are wanted. ``projects``: None for all. ``tags``: with any of these."""
 
     projects: tuple[str, ...] | None
     is_inlined: bool
@@ -32,30 +32,30 @@ class Payload:
 
     @cached_property
     def compressed(self) -> bytes:
-        return gzip.compress(self.body, COMPRESSION, mtime=0)
+        return gzip.compress(self.body, COMPRESSION, mtime=0)  # equal content, equal bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers from one state. ``tagged``: the names of the features with one of some tags."""
+    """Payloads of one state. ``tagged``: returns the names of features with any of the tags."""
 
     state: DeliveredState
     tagged: Callable[[Iterable[str]], set[str]]
     _known: dict[EvaluationRequest | tuple[str, bool], Payload] = field(default_factory=dict)
 
     def all(self, question: EvaluationRequest) -> Payload:
-        """The features that the question asks for."""
+        """Return the payload with all features that the question asks for."""
         if (known := self._known.get(question)) is not None:
             return known
         return self._keep(question, self._make(question))
 
     def etag(self, question: EvaluationRequest) -> str | None:
-        """That of the answer to a question that was asked before."""
+        """Return the ETag of a cached payload; None if it isn't cached."""
         known = self._known.get(question)
         return None if known is None else known.etag
 
     def one(self, name: str, question: EvaluationRequest) -> Payload | None:
-        """One of these features, or None if it isn't among them."""
+        """Return the payload of one feature; None if the question doesn't include it."""
         if (known := self._known.get((name, question.is_inlined))) is not None:
             return known if self._is_wanted(self.state.features[name], question) else None
         feature = self.state.features.get(name)
@@ -86,6 +86,7 @@ class Answers:
         query = _query(self.state.environment, question)
         parts = [b'{"version":2,"features":[', features, b'],"query":', query]
         if not question.is_inlined:
+            # A token must not learn the segments of other projects.
             used = sorted({id for feature in wanted for id in feature.segments})
             segments = b",".join(self.state.segments[id] for id in used)
             parts += [b',"segments":[', segments, b"]"]
@@ -96,7 +97,7 @@ class Answers:
 
 
 def _query(environment: str, question: EvaluationRequest) -> bytes:
-    """What was asked for, as SDKs read it."""
+    """Return the question as JSON, in the format that SDKs read."""
     asked: dict[str, object] = {}
     if question.projects is not None:
         asked["project"] = list(question.projects)
@@ -109,5 +110,5 @@ def _query(environment: str, question: EvaluationRequest) -> bytes:
 
 
 def _digest(content: bytes) -> str:
-    """Of the content alone: the same over processes, a restored backup and a moved database."""
+    """Digest of the content alone: equal in all processes, and after a restore or a move."""
     return sha256(content).hexdigest()[:ETAG_LENGTH]

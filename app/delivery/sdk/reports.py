@@ -1,7 +1,7 @@
-"""What SDKs report, as they really send it: read with tolerance, kept in memory, written together.
+"""Reports of SDKs: parsed leniently, kept in memory, written in batches.
 
-A client that sends an odd field must not lose its counts, and a database that is busy for a
-moment must not cost an application anything.
+A client that sends an odd field must not lose its counts, and a database that is busy must not slow
+an application down.
 """
 
 import threading
@@ -24,16 +24,16 @@ MAX_COUNT = 2**31 - 1
 MAX_VARIANT = 100
 MAX_STRATEGIES = 100
 MOST_COUNTS = 200_000
-"""Kinds of count that wait to be written; what is beyond them is dropped."""
+"""Limit of counters that wait to be written. More are dropped."""
 NOTE_SECONDS = 60.0
-"""How often it is worth noting that an instance is still running, or a token still used."""
+"""Interval between two notes that an instance still runs, or that a token is still used."""
 MOST_NOTED = 50_000
 
 JsonObject = Mapping[str, Any]
 
 
 class Caller(NamedTuple):
-    """Which process of an application asks, as its headers or body say."""
+    """The process of an application that sent a request, as its headers or body say."""
 
     application: str
     instance: str
@@ -41,10 +41,10 @@ class Caller(NamedTuple):
 
     @classmethod
     def of(cls, application: Any, instance: Any, connection: Any, sdk: Any) -> "Caller | None":
-        """None without a name.
+        """Return the caller; None without the name of an application.
 
-        ``connection``: the id of one process. Older SDKs have none, and some call all their
-        instances alike.
+        ``connection``: the id of one process. Older SDKs send none, and some send one ``instance``
+        for all their processes.
         """
         name = _text(application)
         if name is None:
@@ -79,7 +79,7 @@ class Reports:
                 self._used[token_id] = utcnow()
 
     def register(self, reader: Reader, body: JsonObject) -> None:
-        """Take what an application says when it starts."""
+        """Record what an application reports when it starts."""
         sdk = body.get("sdkVersion")
         ids = body.get("instanceId"), body.get("connectionId")
         caller = Caller.of(body.get("appName"), *ids, sdk)
@@ -91,7 +91,7 @@ class Reports:
                 self._report.strategies[caller.application] = names[:MAX_STRATEGIES]
 
     def count(self, reader: Reader, body: JsonObject, sdk: str | None) -> None:
-        """Take how often each feature was asked for, since the last time."""
+        """Record how often each feature was asked for since the last report."""
         ids = body.get("instanceId"), body.get("connectionId")
         caller = Caller.of(body.get("appName"), *ids, sdk)
         self.note_caller(reader, caller)
@@ -105,19 +105,19 @@ class Reports:
                 self._add(Counted(*place, reader.projects), counts)
 
     def count_many(self, reader: Reader, body: JsonObject) -> None:
-        """Take what a proxy collected: applications, and counts by hour."""
-        for one in _objects(body.get("applications")):
-            self.register(reader, one | {"connectionId": one.get("connectionId")})
+        """Record what a proxy collected: applications, and counts by hour."""
+        for application in _objects(body.get("applications")):
+            self.register(reader, application)
         environment = reader.environment
         for row in _objects(body.get("metrics")):
-            application = _text(row.get("appName"))
-            if application is None or row.get("environment", environment) != environment:
+            app_name = _text(row.get("appName"))
+            if app_name is None or row.get("environment", environment) != environment:
                 continue
             name, hour = row.get("featureName"), _hour(row.get("timestamp"))
-            self._add(Counted(hour, environment, str(name), application, reader.projects), row)
+            self._add(Counted(hour, environment, str(name), app_name, reader.projects), row)
 
     def write(self) -> None:
-        """Write what waits, and keep it if that fails."""
+        """Write all reports. If that fails, keep them for the next time."""
         with self._lock:
             report, used = self._report, self._used
             self._report, self._used = Report(), {}
@@ -160,7 +160,7 @@ class Reports:
         return True
 
     def _restore(self, report: Report, used: dict[int, datetime]) -> None:
-        """Put what could not be written before what came since."""
+        """Merge reports that could not be written with newer ones."""
         newer = self._report
         for key, (yes, no) in newer.counts.items():
             before = report.counts.get(key, (0, 0))
@@ -179,9 +179,10 @@ def _write(report: Report, used: dict[int, datetime]) -> None:
 
 
 def _text(value: Any) -> str | None:
-    """A name as it can be stored; None for what is none."""
+    """Return a name that can be stored; None if there is none."""
     if not isinstance(value, str):
         return None
+    # PostgreSQL stores no NUL, and UTF-8 has no lone surrogates.
     return value.replace("\0", "").encode("utf-8", "replace").decode().strip()[:MAX_NAME] or None
 
 
@@ -196,7 +197,10 @@ def _objects(values: Any) -> list[dict[str, Any]]:
 
 
 def _hour(at: Any) -> datetime:
-    """The hour of a time, which is text with up to nine decimals, or milliseconds; else now."""
+    """Return the hour of a time (ISO text or milliseconds); now if it can't be parsed.
+
+    A time in the future becomes now, and one that is too old the oldest hour that is kept.
+    """
     now = utcnow()
     found = now
     try:

@@ -1,4 +1,4 @@
-"""Tokens and states in memory, read again as soon as something was committed that changes them."""
+"""In-memory cache of SDK tokens and features, reloaded after each commit that changes them."""
 
 import sqlite3
 import threading
@@ -29,11 +29,13 @@ from app.evaluation.evaluator import Evaluator
 
 T = TypeVar("T")
 
-LOOK_SECONDS = 0.5
-"""How often PostgreSQL is asked whether something changed."""
+POLL_SECONDS = 0.5
+"""Interval between two checks for changes on PostgreSQL."""
 RETRY_SECONDS = 1.0
+"""Interval between two attempts to reach a database that is unavailable."""
 WARN_SECONDS = 60.0
 MOST_EVENTS = 200
+"""If there are this many new events, reload everything without looking at their types."""
 
 _head = sa.select(EventHead.last_id, EventHead.digest)
 _since = (
@@ -60,7 +62,7 @@ _tokens = (
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Whom a token lets read what; ``projects``: None for all."""
+    """What an SDK token grants. ``projects``: None for all."""
 
     token_id: int
     digest: bytes
@@ -75,19 +77,20 @@ class Reader:
 
 
 class _Head(NamedTuple):
-    """Where the event log ends. After a restore, an id may come again, but not its digest."""
+    """End of the event log. After a restore an id can be used again, but never with its digest."""
 
     id: int
     digest: bytes
 
 
 class Source:
-    """What SDKs may read, and what they get. ``context``: where the database can be used.
+    """Cache of what SDK tokens grant and what SDKs get.
 
-    ``note``: takes how many features can't be evaluated, whenever that is found out.
+    ``context``: opens the application context that the database needs. ``note``: called with the
+    number of features that can't be evaluated.
 
-    Everything that changes delivery records an event. So what is in memory holds for as long as
-    the event log has no new event that may have changed it.
+    Every change to delivery records an event. So the cache is valid until the event log has a new
+    event of a type that touches SDKs.
     """
 
     def __init__(
@@ -100,7 +103,7 @@ class Source:
         self._engine: sa.Engine | None = None
         self._watch = DataVersion()
         self._seen: Version | None = None
-        self._looked_at = float("-inf")
+        self._checked_at = float("-inf")
         self._away_since: float | None = None
         self._warned_at = float("-inf")
         self._head: _Head | None = None
@@ -112,30 +115,30 @@ class Source:
 
     @property
     def age(self) -> int | None:
-        """For how many seconds the database has been away; None while it isn't."""
+        """Seconds since the database became unavailable; None while it is available."""
         since = self._away_since
         return None if since is None else int(time.monotonic() - since)
 
     def reader(self, digest: bytes) -> Reader | None:
-        """Whom the token with this digest lets read; None if there is no such token.
+        """Return what the token with this digest grants; None if there is no such token.
 
         Raises:
-            Unavailable: if the database is away and no tokens are known.
+            Unavailable: if the database is unavailable and the token isn't in memory.
 
         """
         reader = self._known_readers().get(digest)
         if reader is None:
-            self._look(again=True)  # it may be so new that PostgreSQL was not asked since
+            self._refresh(force=True)  # on PostgreSQL it may be newer than the last check
             reader = self._known_readers().get(digest)
         if reader is None and self._away_since is not None:
             raise Unavailable
         return reader
 
     def origins(self) -> frozenset[str]:
-        """The origins whose pages may read features; ``*`` for all.
+        """Return the origins whose pages can read features; ``*`` for all.
 
         Raises:
-            Unavailable: if the database is away and they are not known.
+            Unavailable: if the database is unavailable and the origins aren't in memory.
 
         """
         self._known_readers()
@@ -143,7 +146,7 @@ class Source:
         if head == self._head:
             return known
         try:
-            with self._noticing_absence():
+            with self._track_outage():
                 now = self._head, frozenset(self._ask(cors.origins))
         except Unavailable:
             if head is None:
@@ -153,10 +156,10 @@ class Source:
         return now[1]
 
     def evaluator(self, environment: str) -> Evaluator:
-        """What evaluates the features of an environment, as they are in ``answers``.
+        """Return the evaluator for the features in ``answers``.
 
         Raises:
-            Unavailable: if they can't be read, or not evaluated.
+            Unavailable: if the features can't be read or evaluated.
 
         """
         return self._engines.of(self.answers(environment))
@@ -166,10 +169,10 @@ class Source:
         return self._engines.problems()
 
     def answers(self, environment: str) -> Answers:
-        """The answers for an environment, no older than the reader that was asked for before.
+        """Return the payloads of an environment, as recent as the last call of ``reader``.
 
         Raises:
-            Unavailable: if the database is away and the environment was never asked for.
+            Unavailable: if the database is unavailable and the environment isn't in memory.
 
         """
         known = self._states.get(environment)
@@ -181,7 +184,7 @@ class Source:
             if known is not None and known[0] == generation:
                 return known[1]  # another thread was faster
             try:
-                with self._noticing_absence():
+                with self._track_outage():
                     made = self._ask(lambda: state.read(environment), Begin.AS_READER)
             except Unavailable:
                 if known is None:
@@ -192,11 +195,11 @@ class Source:
             return answers
 
     def answers_at_hand(self, reader: Reader) -> Answers | None:
-        """The answers for a reader's environment, if both still hold and that is known already.
+        """Return the cached payloads for a reader; None unless they and the reader are current.
 
-        Waits for nothing, also when the database was not asked for a while.
+        Doesn't wait for a reload: the loop that serves all connections calls it.
         """
-        if not self._is_as_seen(self._version()):
+        if not self._is_current(self._version()):
             return None
         known = self._states.get(reader.environment)
         is_known = self._readers is not None and self._readers.get(reader.digest) == reader
@@ -205,32 +208,32 @@ class Source:
         return known[1]
 
     def _known_readers(self) -> dict[bytes, Reader]:
-        self._look()
+        self._refresh()
         readers = self._readers
         if readers is None:
             raise Unavailable
         return readers
 
-    def _look(self, *, again: bool = False) -> None:
-        """Find out whether something was committed that changes what SDKs get.
+    def _refresh(self, *, force: bool = False) -> None:
+        """Reload if something was committed since the last check that changes what SDKs get.
 
-        ``again``: also if PostgreSQL was asked a moment ago.
+        ``force``: check even if the cache seems current.
         """
-        if self._away_since is not None and time.monotonic() < self._looked_at + RETRY_SECONDS:
+        if self._away_since is not None and time.monotonic() < self._checked_at + RETRY_SECONDS:
             return
-        if not again and self._is_as_seen(self._version()):
+        if not force and self._is_current(self._version()):
             return
         with self._lock:
-            seen = self._version()  # before it is read: a later commit counts the next time
-            if not again and self._is_as_seen(seen):
+            seen = self._version()  # before reading, so that the next check notices later commits
+            if not force and self._is_current(seen):
                 return  # another thread was faster
             try:
-                with self._noticing_absence():
-                    self._catch_up()
+                with self._track_outage():
+                    self._reload()
                     self._seen = seen
             except Unavailable:
-                pass  # who asks gets what is known
-            self._looked_at = time.monotonic()
+                pass  # callers get what is in memory
+            self._checked_at = time.monotonic()
 
     def _version(self) -> Version | None:
         if self._engine is None:
@@ -241,13 +244,13 @@ class Source:
         except sqlite3.Error:
             return None
 
-    def _is_as_seen(self, version: Version | None) -> bool:
+    def _is_current(self, version: Version | None) -> bool:
         if version is None or version != self._seen or self._away_since is not None:
             return False
-        is_certain = version[1] > 0  # SQLite tells of the commits of others too
-        return is_certain or time.monotonic() < self._looked_at + LOOK_SECONDS
+        is_certain = version[1] > 0  # only SQLite's version covers commits of other processes
+        return is_certain or time.monotonic() < self._checked_at + POLL_SECONDS
 
-    def _catch_up(self) -> None:
+    def _reload(self) -> None:
         head = _Head(*self._ask(lambda: rows(_head))[0])
         if self._readers is not None and head == self._head:
             return
@@ -259,7 +262,7 @@ class Source:
     def _has_changed_since(self, head: _Head) -> bool:
         since = self._ask(lambda: rows(_since, last=head.id))
         if not since or (since[0].id, since[0].digest) != head or len(since) == MOST_EVENTS:
-            return True  # another database, or more than is worth looking through
+            return True  # a restored database, or too many events to look at
         return any(event.type.declared.touches_sdks for event in since[1:])
 
     def _read_readers(self) -> dict[bytes, Reader]:
@@ -275,7 +278,7 @@ class Source:
         return readers
 
     def _tagged(self, tags: Iterable[str]) -> set[str]:
-        """The names of the features with one of the tags, which are ``type:value``."""
+        """Return the names of features with any of the tags. ``tags``: as ``type:value``."""
         pairs = [tuple(tag.split(":", 1)) for tag in tags if ":" in tag]
         query = (
             sa.select(Feature.name)
@@ -283,7 +286,7 @@ class Source:
             .join(Tag, Tag.id == FeatureTag.tag_id)
             .where(sa.tuple_(Tag.type, Tag.value).in_(pairs))
         )
-        with self._noticing_absence():
+        with self._track_outage():
             return set(self._ask(lambda: db.session.scalars(query).all()))
 
     def _ask(self, read: Callable[[], T], begin: Begin = Begin.NOT_AT_ALL) -> T:
@@ -291,8 +294,13 @@ class Source:
             return transact(read, writes=False, snapshot=begin is Begin.AS_READER)
 
     @contextmanager
-    def _noticing_absence(self) -> Iterator[None]:
-        """Take note of whether the database answers, and say so in the log once a minute."""
+    def _track_outage(self) -> Iterator[None]:
+        """Record whether the database is available; log a warning once per WARN_SECONDS.
+
+        Raises:
+            Unavailable: instead of errors of the database.
+
+        """
         try:
             yield
         except (SQLAlchemyError, DomainError) as error:

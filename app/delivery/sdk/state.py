@@ -1,4 +1,4 @@
-"""What SDKs get of an environment: read from the database at one moment, and written as JSON."""
+"""The features of an environment as SDKs get them: read in one snapshot, written as JSON."""
 
 import json
 from collections import defaultdict
@@ -68,12 +68,16 @@ _dependencies = sa.select(
     Dependency.child_id, _parent.name, Dependency.enabled, Dependency.variants
 ).join(_parent, _parent.id == Dependency.parent_id)
 
-_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveredFeature:
-    """A feature as JSON. ``inlined``: with the constraints of its segments among its own."""
+    """A feature as JSON.
+
+    ``by_reference``: strategies name their segments by id. ``inlined``: they contain the
+    constraints of the segments, for SDKs that don't support segments.
+    """
 
     name: str
     project: str
@@ -92,8 +96,8 @@ class DeliveredState:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What the database has, by the ids it belongs to."""
+class _Lookup:
+    """Rows by id. ``strategies``, ``parents``: by feature. ``used``: segment ids by strategy."""
 
     strategies: Mapping[int, Sequence[Any]]
     used: Mapping[str, Sequence[int]]
@@ -102,15 +106,15 @@ class _Found:
 
 
 def read(environment: str) -> DeliveredState:
-    """The state of an environment, in five statements that see the same moment.
+    """Read the state of an environment, in five statements that see one snapshot.
 
-    Without that, a feature that is on could be read without its strategies, and SDKs would take
-    it for one that is on for everyone.
+    Otherwise a feature could be read as on, but without its strategies. SDKs treat such a feature
+    as on for everyone.
     """
     if not has_one_writer():
         db.session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
     features = rows(_features, in_environment=environment)
-    found = _Found(
+    lookup = _Lookup(
         strategies=_grouped(rows(_strategies, in_environment=environment), by="feature_id"),
         used={
             id: [row.segment_id for row in group]
@@ -123,9 +127,16 @@ def read(environment: str) -> DeliveredState:
     )
     return DeliveredState(
         environment,
-        {feature.name: _delivered(feature, found) for feature in features},
-        {id: _segment(segment) for id, segment in found.segments.items()},
+        {feature.name: _delivered(feature, lookup) for feature in features},
+        {
+            id: _as_json({"id": id, "name": segment.name, "constraints": segment.constraints})
+            for id, segment in lookup.segments.items()
+        },
     )
+
+
+def _as_json(content: dict[str, Any]) -> bytes:
+    return _encoder.encode(content).encode()
 
 
 def _grouped(found: Iterable[Any], *, by: str) -> dict[Any, list[Any]]:
@@ -135,27 +146,27 @@ def _grouped(found: Iterable[Any], *, by: str) -> dict[Any, list[Any]]:
     return groups
 
 
-def _delivered(feature: Any, found: _Found) -> DeliveredFeature:
-    strategies = found.strategies.get(feature.id, ())
-    used = frozenset(id for one in strategies for id in found.used.get(one.id, ()))
-    by_reference = _feature(feature, found, [_by_reference(one, found) for one in strategies])
+def _delivered(feature: Any, lookup: _Lookup) -> DeliveredFeature:
+    strategies = lookup.strategies.get(feature.id, ())
+    used = frozenset(id for one in strategies for id in lookup.used.get(one.id, ()))
+    by_reference = _feature(feature, lookup, [_by_reference(one, lookup) for one in strategies])
     return DeliveredFeature(
         feature.name,
         feature.project_id,
         by_reference,
-        _feature(feature, found, [_inlined(one, found) for one in strategies])
+        _feature(feature, lookup, [_inlined(one, lookup) for one in strategies])
         if used
         else by_reference,
         used,
     )
 
 
-def _feature(feature: Any, found: _Found, strategies: list[dict[str, Any]]) -> bytes:
-    """A feature that is on, but without a strategy, leaves as one that is off.
+def _feature(feature: Any, lookup: _Lookup, strategies: list[dict[str, Any]]) -> bytes:
+    """Serialize a feature. One that is on, but has no strategy, is sent as off.
 
-    The services keep that from happening; should it happen, no one gets the feature by accident.
+    The services prevent that state. Should it occur, no one gets the feature by accident.
     """
-    facts = {
+    content = {
         "name": feature.name,
         "type": feature.type,
         "enabled": bool(feature.enabled and strategies),
@@ -166,13 +177,13 @@ def _feature(feature: Any, found: _Found, strategies: list[dict[str, Any]]) -> b
         "description": feature.description,
         "impressionData": feature.impression_data,
     }
-    if parents := found.parents.get(feature.id):
-        facts["dependencies"] = [rule_for_sdks(parent) for parent in parents]
-    return _as_json(facts).encode()
+    if parents := lookup.parents.get(feature.id):
+        content["dependencies"] = [rule_for_sdks(parent) for parent in parents]
+    return _as_json(content)
 
 
 def _strategy(strategy: Any, constraints: list[Any]) -> dict[str, Any]:
-    """No id, title or order: older SDKs can't read them."""
+    """Return a strategy for SDKs: without id, title and order, which older SDKs can't read."""
     return {
         "name": strategy.name,
         "constraints": constraints,
@@ -181,20 +192,14 @@ def _strategy(strategy: Any, constraints: list[Any]) -> dict[str, Any]:
     }
 
 
-def _by_reference(strategy: Any, found: _Found) -> dict[str, Any]:
+def _by_reference(strategy: Any, lookup: _Lookup) -> dict[str, Any]:
     made = _strategy(strategy, strategy.constraints)
-    used = found.used.get(strategy.id)
+    used = lookup.used.get(strategy.id)
     return made | {"segments": used} if used else made
 
 
-def _inlined(strategy: Any, found: _Found) -> dict[str, Any]:
-    """For SDKs that know no segments."""
+def _inlined(strategy: Any, lookup: _Lookup) -> dict[str, Any]:
     constraints = list(strategy.constraints)
-    for id in found.used.get(strategy.id, ()):
-        constraints += found.segments[id].constraints
+    for id in lookup.used.get(strategy.id, ()):
+        constraints += lookup.segments[id].constraints
     return _strategy(strategy, constraints)
-
-
-def _segment(segment: Any) -> bytes:
-    facts = {"id": segment.id, "name": segment.name, "constraints": segment.constraints}
-    return _as_json(facts).encode()

@@ -1,7 +1,7 @@
-"""Where a webhook is sent, and which addresses a connection to it may have.
+"""Checks where a webhook can be sent: its host, and the IP addresses of its host.
 
-A name is resolved once. Its addresses are checked, and the connection goes to one of those, so
-that a name can't lead anywhere else in between.
+A name is resolved once, and the connection goes to one of the checked addresses. So another answer
+of the DNS can't lead it elsewhere (DNS rebinding).
 """
 
 import socket
@@ -22,10 +22,10 @@ class NotAllowed(Exception):
 def entries_for(
     target: Target, hosts: Sequence[AllowedHost], setting: str = SETTING
 ) -> tuple[AllowedHost, ...]:
-    """The entries of the setting that name the target.
+    """Return the entries of the setting that name the target.
 
     Raises:
-        NotAllowed: if none does.
+        NotAllowed: if no entry does.
 
     """
     found = find(hosts, target.scheme, target.host, target.port)
@@ -36,15 +36,16 @@ def entries_for(
 
 
 def resolve(target: Target, hosts: Sequence[AllowedHost], setting: str = SETTING) -> list[str]:
-    """The addresses to connect to, all of them checked.
+    """Resolve the host to IP addresses, and check all of them.
 
     Raises:
-        NotAllowed: if the target, or one of its addresses, is not what the setting names.
-        OSError: if the name is not known.
+        NotAllowed: if the setting doesn't allow the target or one of its addresses.
+        OSError: if the host name can't be resolved.
 
     """
     entries = entries_for(target, hosts, setting)
     found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    # IPv6 addresses can end with a zone: fe80::1%eth0.
     addresses = list(dict.fromkeys(str(place[0]).partition("%")[0] for *_, place in found))
     refused = [
         address

@@ -23,6 +23,7 @@ class _Fields(SchemaForm):
         super().__init__(data=data)
         self.offered = [*offered]
         known = {ALL, *(id for id, _ in offered)}
+        # The list is limited: a webhook can have projects that it doesn't offer.
         sent = [id for id in self.projects.data or () if id.strip() and id not in known]
         self.offered += [(id, id) for id in sent]
         for field in (self.event_types, self.projects):
@@ -37,7 +38,7 @@ class _Fields(SchemaForm):
 
     @property
     def groups(self) -> Iterator[tuple[str, list[str], bool]]:
-        """Types of event by subject, and whether one of them is chosen."""
+        """Yield each subject with its types of event, and whether any of them is chosen."""
         chosen = set(self.event_types.data or ())
         for subject in Subject:
             types = [type.value for type in EventType if type.declared.subject is subject]
@@ -70,7 +71,7 @@ def form_data(webhook: Webhook) -> Values:
 
 
 def display_values(settings: Values) -> Values:
-    """The settings with lists of all as words."""
+    """Return the settings with lists as text, and as ``all`` if they contain ``*``."""
     found = dict(settings)
     for name in ("event_types", "projects"):
         found[name] = "all" if ALL in settings[name] else display_value(settings[name])

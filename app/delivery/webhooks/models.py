@@ -11,7 +11,7 @@ from app.core.db import NEVER_REUSE_IDS, Model, at_most
 from app.core.targets import shown
 
 ALL = "*"
-"""Instead of types of event or projects: those of today and those to come."""
+"""Stands for all types of event or all projects, also those to come."""
 MAX_URL = 500
 MAX_ERROR = 255
 
@@ -19,8 +19,8 @@ MAX_ERROR = 255
 class Webhook(Model):
     """An address that events are sent to.
 
-    ``position``: the last event that was looked at. ``missed``: how many events were removed from
-    the log before that. ``lease``: the process that sends now, until ``lease_until`` at most.
+    ``position``: id of the last event that was handled. ``missed``: how many events were pruned
+    from the log before that. ``lease``: held by the process that sends now, until ``lease_until``.
     """
 
     __tablename__ = "webhooks"
@@ -46,7 +46,7 @@ class Webhook(Model):
     __table_args__ = (at_most("name", 100), at_most("url", MAX_URL), NEVER_REUSE_IDS)
 
     def snapshot(self) -> dict[str, Any]:
-        """The webhook as the event log records it: no path, which can have a secret in it."""
+        """The webhook as the event log records it: without the path, which can contain a secret."""
         return {
             "id": self.id,
             "name": self.name,
@@ -73,10 +73,10 @@ class DeliveryStatus(StrEnum):
 
 
 class Delivery(Model):
-    """A message to a webhook: what is sent, and what came of it.
+    """A message to a webhook, with its outcome.
 
-    ``stream``: messages of one stream are sent in their order; those without one at any time.
-    ``event_type`` is None for a test. ``answer``: the beginning of what the receiver answered.
+    ``stream``: messages of one stream are sent in order; those without one wait for no other.
+    ``event_type``: None for a test. ``answer``: the beginning of the receiver's response.
     """
 
     __tablename__ = "webhook_deliveries"

@@ -1,8 +1,8 @@
-"""The outbox: which message a process sends next, and what came of it.
+"""The outbox: finds the next message to send, and records the outcome.
 
-The event log is written with each change, so it has all that is to be sent. From there, messages
-come into the table of deliveries, in the order of their events. No transaction is open while a
-message is being sent. Instead, its webhook is leased, so that no other process sends for it.
+The event log serves as outbox, since it is written in the transaction of each change. Events are
+copied from it to the table of deliveries, in their order. A message is sent without an open
+transaction. Instead, its webhook is leased, so that no other process sends for it.
 """
 
 from collections.abc import Collection, Sequence
@@ -24,9 +24,9 @@ from app.delivery.webhooks.models import ALL, MAX_ERROR, Delivery, DeliveryStatu
 from app.delivery.webhooks.sending import DeliveryOutcome
 
 LEASE = timedelta(seconds=6)
-"""If a process dies, others send for its webhooks after this. One that lives renews its leases."""
+"""A process renews its leases while it sends. If it dies, others take over after this time."""
 REST = timedelta(seconds=5)
-"""How long a webhook sends nothing after a failure, so that a receiver isn't flooded."""
+"""Pause of a webhook after a failure, so that its receiver isn't flooded."""
 PAUSES = (
     timedelta(seconds=5),
     timedelta(seconds=30),
@@ -37,17 +37,18 @@ PAUSES = (
     timedelta(hours=6),
     timedelta(hours=14),
 )
-"""Between the attempts to send a message: the last one is a day after the first."""
+"""Pauses between the attempts to send a message. The last attempt is a day after the first."""
 MOST_WAITING = 1_000
-"""Messages of one webhook that wait in the table. What comes after them waits in the event log."""
+"""Limit of waiting messages per webhook. Later events wait in the event log."""
 AT_ONCE = 100
+"""Limit of events that are copied in one transaction."""
 MAX_SENT = 1_000
-"""Messages of one webhook that are kept after they were sent."""
+"""Messages kept per webhook that were sent or given up."""
 KEY_CHANGED = "FLAGSTAFF_SECRET_KEY has changed, and the secret with it. Rotate the secret."
 
 
 class Task(NamedTuple):
-    """A message that this process sends. ``salts``: of the present secret, and of the old one."""
+    """A message that this process sends. ``salts``: of the current secret, then of the old one."""
 
     webhook_id: int
     lease: str
@@ -60,7 +61,7 @@ class Task(NamedTuple):
 
 
 def due() -> Sequence[int]:
-    """The webhooks that have something to send or to look at now, and that no process sends for."""
+    """Return the webhooks with a message or an event to handle now, and without a lease."""
     now = utcnow()
     is_waiting = sa.and_(
         Delivery.webhook_id == Webhook.id, Delivery.status == DeliveryStatus.WAITING
@@ -80,7 +81,7 @@ def due() -> Sequence[int]:
 
 
 def take(webhook_id: int) -> Task | None:
-    """Lease the webhook and take what it sends next; None if that is nothing, or another did."""
+    """Lease a webhook and return its next message; None if there is none, or it is leased."""
     webhook = _locked(webhook_id)
     if webhook is None or (webhook.lease_until and webhook.lease_until > utcnow()):
         return None
@@ -88,7 +89,7 @@ def take(webhook_id: int) -> Task | None:
 
 
 def renew(tasks: Collection[Task]) -> None:
-    """Keep the webhooks leased whose messages are still being sent."""
+    """Renew the leases of webhooks whose messages are still being sent."""
     ours = Webhook.lease.in_([task.lease for task in tasks])
     db.session.execute(sa.update(Webhook).where(ours).values(lease_until=utcnow() + LEASE))
 
@@ -111,10 +112,10 @@ def send(task: Task, key: str, hosts: Sequence[AllowedHost], agent: str) -> Deli
 
 
 def settle(task: Task, outcome: DeliveryOutcome, *, more: bool = True) -> Task | None:
-    """Note what came of it, and take the next message if it is due and the receiver answers.
+    """Record the outcome. After a success, return the next message that is due.
 
-    Without ``more`` other processes take that. Nothing is noted if the lease ran out and another
-    process has the webhook now.
+    ``more``: False to leave the next message to other processes. Nothing is recorded if the lease
+    expired and another process has the webhook now.
     """
     webhook = _locked(task.webhook_id)
     if webhook is None or webhook.lease != task.lease:
@@ -130,7 +131,7 @@ def settle(task: Task, outcome: DeliveryOutcome, *, more: bool = True) -> Task |
 
 
 def prune() -> None:
-    """Delete the oldest messages of each webhook that were sent or given up."""
+    """Delete messages that were sent or given up, except for the latest MAX_SENT per webhook."""
     for webhook_id in db.session.scalars(sa.select(Webhook.id).order_by(Webhook.id)).all():
         of_webhook = (
             Delivery.webhook_id == webhook_id,
@@ -149,6 +150,7 @@ def number_waiting() -> int:
 
 def _locked(webhook_id: int) -> Webhook | None:
     query = sa.select(Webhook).where(Webhook.id == webhook_id).with_for_update()
+    # The session may still have values from before the lock.
     return db.session.scalar(query, execution_options={"populate_existing": True})
 
 
@@ -176,22 +178,26 @@ def _next_task(webhook: Webhook, lease: str) -> Task | None:
 
 
 def _queue_events(webhook: Webhook) -> None:
-    """Put the next events that the webhook is for into the table."""
+    """Copy the next events that the webhook is for to the table of deliveries."""
     if webhook.paused:
         return
-    room = min(MOST_WAITING - _number_waiting_for(webhook), AT_ONCE)
+    number = sa.select(sa.func.count(Delivery.id)).where(
+        Delivery.webhook_id == webhook.id, Delivery.status == DeliveryStatus.WAITING
+    )
+    room = min(MOST_WAITING - (db.session.scalar(number) or 0), AT_ONCE)
     end = events.end()
     if room <= 0 or webhook.position >= end.last_id:
         return
-    if webhook.position < end.pruned_to:
+    if webhook.position < end.pruned_to:  # the log was pruned before these could be sent
         webhook.missed += end.pruned_to - webhook.position
         webhook.position = end.pruned_to
     query = sa.select(Event).where(Event.id > webhook.position, *_wanted_by(webhook))
-    found = db.session.scalars(query.order_by(Event.id).limit(room)).all()
-    db.session.add_all(_message(webhook, event) for event in found)
+    wanted = db.session.scalars(query.order_by(Event.id).limit(room)).all()
+    db.session.add_all(_message(webhook, event) for event in wanted)
     db.session.flush()
-    last = found[-1].id if found else 0
-    webhook.position = last if len(found) == room else max(last, end.last_id)
+    last = wanted[-1].id if wanted else 0
+    # With fewer than ``room``, no other event up to the end is for this webhook.
+    webhook.position = last if len(wanted) == room else max(last, end.last_id)
 
 
 def _message(webhook: Webhook, event: Event) -> Delivery:
@@ -216,7 +222,7 @@ def _wanted_by(webhook: Webhook) -> list[sa.ColumnElement[bool]]:
 
 
 def _next_delivery(webhook: Webhook) -> Delivery | None:
-    """The oldest message that is due, if no older one of its stream still waits."""
+    """Return the oldest due message, unless an older one of its stream still waits."""
     is_waiting = (
         Delivery.webhook_id == webhook.id,
         Delivery.status == DeliveryStatus.WAITING,
@@ -232,13 +238,6 @@ def _next_delivery(webhook: Webhook) -> Delivery | None:
     query = sa.select(Delivery).where(*is_waiting, Delivery.next_at <= utcnow(), is_next)
     with_body = query.options(undefer(Delivery.body))
     return db.session.scalars(with_body.order_by(Delivery.id).limit(1)).first()
-
-
-def _number_waiting_for(webhook: Webhook) -> int:
-    query = sa.select(sa.func.count(Delivery.id)).where(
-        Delivery.webhook_id == webhook.id, Delivery.status == DeliveryStatus.WAITING
-    )
-    return db.session.scalar(query) or 0
 
 
 def _note(delivery: Delivery, outcome: DeliveryOutcome, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""What is sent: the event as the API shows it to people without access to addresses and tokens."""
+"""Bodies of messages: events as the API shows them to people who can't see addresses and tokens."""
 
 import json
 from datetime import datetime
@@ -8,22 +8,22 @@ from app.core.clock import in_text, utcnow
 from app.core.events.models import Event
 
 TEST = "test"
-"""The type of a message that tells of no event."""
+"""The type of a test message, which has no event."""
 MAX_BODY = 256 * 1024
-"""Characters. What is longer comes without ``data`` and ``preData``."""
+"""Characters. Longer messages are sent without ``data`` and ``preData``."""
 DIGEST_BYTES = 8
 
 
 def message_id(event: Event) -> str:
-    """The id by which receivers know a message that they already have.
+    """Return the id by which receivers detect duplicates.
 
-    It has the event's digest in it: after a restore, another event can have the same number.
+    It contains the event's digest, because after a restore another event can have its number.
     """
     return f"evt_{event.id}_{event.digest[:DIGEST_BYTES].hex()}"
 
 
 def body_of(event: Event) -> str:
-    facts: dict[str, Any] = {
+    data: dict[str, Any] = {
         "id": event.id,
         "type": event.type.value,
         "createdAt": in_text(event.created_at),
@@ -38,11 +38,11 @@ def body_of(event: Event) -> str:
         "reason": event.reason,
         "batchId": event.batch_id,
     }
-    body = _message(event.type, event.created_at, facts)
+    body = _message(event.type, event.created_at, data)
     if len(body) <= MAX_BODY:
         return body
     left_out = {"data": None, "preData": None, "isTooLarge": True}
-    return _message(event.type, event.created_at, facts | left_out)
+    return _message(event.type, event.created_at, data | left_out)
 
 
 def body_of_test(name: str) -> str:

@@ -16,7 +16,7 @@ _is_url = re.compile(PATTERN).fullmatch
 
 
 class _Url(fields.String):
-    """An address, with its host in small letters and without the usual port."""
+    """A URL, with its host in lower case and without the default port."""
 
     default_error_messages = {  # noqa: RUF012 - marshmallow's own way to set it
         "invalid": "Must be a string.",

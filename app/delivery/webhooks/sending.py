@@ -1,6 +1,6 @@
-"""One request to a receiver: to an address that was checked, once, and nowhere else.
+"""Sends one request to a receiver, and only to an address that was checked.
 
-The standard library's client follows no redirect and asks no proxy of the environment.
+That is why it uses ``http.client``, which follows no redirects and ignores proxy variables.
 """
 
 import socket
@@ -18,13 +18,13 @@ from app.core.targets import Target, parse
 from app.delivery.webhooks.addresses import NotAllowed, resolve
 
 SECONDS = 10.0
-"""How long a receiver can take, from looking up its name to the end of its answer."""
+"""Timeout of the whole request, from resolving the host name to the end of the response."""
 MAX_ANSWER = 1_024
-DELIVERED = range(200, 300)
+DELIVERED, REDIRECTS = range(200, 300), range(300, 400)
 
 
 class DeliveryOutcome(NamedTuple):
-    """What came of one attempt; ``error`` is None if the message was delivered."""
+    """The outcome of one attempt. ``error``: None if the message was delivered."""
 
     status: int | None = None
     error: str | None = None
@@ -34,14 +34,14 @@ class DeliveryOutcome(NamedTuple):
 def post(
     url: str, body: bytes, headers: Mapping[str, str], hosts: Sequence[AllowedHost]
 ) -> DeliveryOutcome:
-    """Send a message; whatever goes wrong is in the outcome."""
+    """Send a message. Failures are in the outcome, not raised."""
     end = time.monotonic() + SECONDS
     try:
         target = parse(url)
         addresses = resolve(target, hosts)
         with closing(_connect(target, addresses, end)) as raw, _cut_off(raw, end):
             outcome = _exchange(raw, target, body, headers)
-        if time.monotonic() >= end:  # a head that was cut off looks like one that ended
+        if time.monotonic() >= end:  # headers that were cut off look like complete ones
             raise TimeoutError
     except NotAllowed as error:
         return DeliveryOutcome(error=str(error))
@@ -70,17 +70,14 @@ def _exchange(
         answer.close()
     if answer.status in DELIVERED:
         return DeliveryOutcome(answer.status, None, beginning)
-    return DeliveryOutcome(answer.status, _why_not(answer.status), beginning)
-
-
-def _why_not(status: int) -> str:
-    if 300 <= status < 400:  # noqa: PLR2004 - what redirects begin with
-        return f"Answered with {status}. Redirects are not followed."
-    return f"Answered with {status}."
+    error = f"Answered with {answer.status}."
+    if answer.status in REDIRECTS:
+        error += " Redirects are not followed."
+    return DeliveryOutcome(answer.status, error, beginning)
 
 
 def _connect(target: Target, addresses: Sequence[str], end: float) -> socket.socket:
-    """A connection to the first address that takes one."""
+    """Connect to the first address that accepts."""
     error: OSError = TimeoutError()
     for address in addresses:
         left = end - time.monotonic()
@@ -98,13 +95,13 @@ def _connect(target: Target, addresses: Sequence[str], end: float) -> socket.soc
 
 @contextmanager
 def _cut_off(raw: socket.socket, end: float) -> Iterator[None]:
-    """Close the connection at the end, however slowly a receiver goes on answering."""
+    """Close the connection at ``end``. A timeout of the socket would start again with each byte."""
 
     def shut() -> None:
         with suppress(OSError):
             handle.shutdown(socket.SHUT_RDWR)
 
-    with closing(raw.dup()) as handle:  # TLS takes the other one over
+    with closing(raw.dup()) as handle:  # TLS detaches ``raw`` from the connection
         timer = threading.Timer(max(end - time.monotonic(), 0), shut)
         timer.daemon = True
         timer.start()

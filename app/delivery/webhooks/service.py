@@ -76,7 +76,7 @@ def create(
     )
     save(webhook, if_taken=_taken(name))
     events.record(actor, EventType.WEBHOOK_CREATED, data=webhook.snapshot())
-    webhook.position = events.end().last_id
+    webhook.position = events.end().last_id  # after its own event, which isn't sent
     return IssuedSecret(webhook, secret)
 
 
@@ -101,12 +101,12 @@ def update(
     hosts: Sequence[AllowedHost],
     **changes: Unpack[WebhookChanges],
 ) -> bool:
-    """Change a webhook that ``get`` locked; whether that changed anything."""
+    """Change a webhook that ``get`` locked. Return whether that changed anything."""
     before, url, was_paused = webhook.snapshot(), webhook.url, webhook.paused
     if "url" in changes and changes["url"] != url:
         _check_url(changes["url"], hosts)
         webhook.url = changes["url"]
-    if "projects" in changes:
+    if "projects" in changes:  # those that it has may have been archived in the meantime
         _check_projects(set(changes["projects"]) - set(webhook.projects))
         webhook.projects = _chosen(changes["projects"])
     if "event_types" in changes:
@@ -114,17 +114,17 @@ def update(
     webhook.name = changes.get("name", webhook.name)
     webhook.paused = changes.get("paused", webhook.paused)
     after = webhook.snapshot()
-    if after == before and webhook.url == url:
+    if after == before and webhook.url == url:  # snapshots lack the path of the URL
         return False
     flush(if_taken=_taken(webhook.name))
     events.record(actor, EventType.WEBHOOK_UPDATED, pre_data=before, data=after)
-    if was_paused and not webhook.paused:
+    if was_paused and not webhook.paused:  # events of the pause are never sent
         webhook.position = events.end().last_id
     return True
 
 
 def rotate(actor: Actor, webhook: Webhook, *, key: str) -> IssuedSecret:
-    """Replace the secret of a webhook that ``get`` locked; the old one signs too for a while."""
+    """Replace the secret of a webhook that ``get`` locked. The old one signs too for OVERLAP."""
     webhook.old_salt, webhook.old_until = webhook.salt, utcnow() + OVERLAP
     webhook.salt = signatures.new_salt()
     secret = signatures.secret_of(webhook.salt, key)
@@ -152,12 +152,12 @@ def deliveries(
 
 
 def send_test(webhook: Webhook) -> Delivery:
-    """Send a message that tells of no event, once, even if the webhook is paused."""
+    """Queue a test message, which has no event. It is sent once, even while paused."""
     return _add(webhook, message_id=f"test_{uuid4().hex}", body=payloads.body_of_test(webhook.name))
 
 
 def send_again(webhook: Webhook, delivery_id: int) -> Delivery:
-    """Send a message again with the same id, at once, and whatever else waits."""
+    """Queue a message again under its id. It doesn't wait for other messages."""
     query = sa.select(Delivery).where(Delivery.id == delivery_id, Delivery.webhook_id == webhook.id)
     found = db.session.scalar(query)
     if found is None:
@@ -173,9 +173,9 @@ def send_again(webhook: Webhook, delivery_id: int) -> Delivery:
     )
 
 
-def _add(webhook: Webhook, **facts: str | int | None) -> Delivery:
-    delivery = Delivery(webhook_id=webhook.id, **facts)
-    webhook.rest_until = None
+def _add(webhook: Webhook, **values: str | int | None) -> Delivery:
+    delivery = Delivery(webhook_id=webhook.id, **values)
+    webhook.rest_until = None  # a message that a person asks for doesn't wait for this pause
     save(delivery)
     return delivery
 

@@ -1,4 +1,4 @@
-"""Secrets and signatures as Standard Webhooks has them, so that its libraries can verify them.
+"""Secrets and signatures of Standard Webhooks, so that its libraries can verify them.
 
 A secret is not stored. It is derived from the operator's secret key and a salt, so the database
 alone isn't enough to sign anything.
@@ -19,18 +19,18 @@ def new_salt() -> bytes:
 
 
 def secret_of(salt: bytes, key: str) -> str:
-    """The secret of a webhook. ``key``: the operator's secret key."""
+    """Derive the secret of a webhook. ``key``: the operator's secret key."""
     derived = hmac.digest(key.encode(), b"webhook: " + salt, "sha256")
     return PREFIX + b64encode(derived).decode()
 
 
 def hint_of(secret: str) -> str:
-    """How a secret ends, without the sign that all end with."""
+    """Return the last characters of a secret, without the padding ``=``."""
     return secret.rstrip("=")[-HINT_LENGTH:]
 
 
 def sign(secret: str, message_id: str, at: datetime, body: bytes) -> str:
-    """One signature for the header ``webhook-signature``."""
+    """Return one signature for the header ``webhook-signature``."""
     signed = f"{message_id}.{int(at.timestamp())}.".encode() + body
     digest = hmac.digest(b64decode(secret.removeprefix(PREFIX)), signed, "sha256")
     return f"v1,{b64encode(digest).decode()}"

@@ -1,4 +1,4 @@
-"""What became of the messages of webhooks: what waits, what failed, and what arrived."""
+"""Statistics of webhooks: how many messages wait, failed or arrived."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from app.delivery.webhooks.addresses import NotAllowed, entries_for
 from app.delivery.webhooks.models import Delivery, DeliveryStatus, Webhook
 
 RECENT = timedelta(days=7)
-"""How long a message that was given up is a problem."""
+"""How long a message that was given up counts as a problem."""
 
 
 class WebhookState(StrEnum):
@@ -34,14 +34,14 @@ STATE_WORDS = {
     WebhookState.OK: ("Delivering", "ok"),
     WebhookState.UNUSED: ("Nothing sent yet", ""),
 }
-"""What pages call it, and how they mark it."""
+"""(label, color of the badge) on pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """``failing``: how many of those that wait were tried in vain.
+    """Numbers of messages. ``failing``: waiting, with at least one failed attempt.
 
-    ``given_up``: how many events were, within RECENT, and have not arrived since.
+    ``given_up``: given up within RECENT, and not delivered since by sending again.
     """
 
     waiting: int = 0
@@ -52,7 +52,7 @@ class Traffic:
 
     @property
     def is_failing(self) -> bool:
-        """Whether something is tried in vain, or was given up and nothing arrived since."""
+        """Whether a waiting message has failed, or one was given up and none arrived since."""
         if self.failing:
             return True
         failed, delivered = self.last_failed_at, self.last_delivered_at
@@ -61,7 +61,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class WebhookView:
-    """A webhook with what became of its messages."""
+    """A webhook with its statistics."""
 
     webhook: Webhook
     traffic: Traffic
@@ -96,7 +96,7 @@ def view(webhook: Webhook) -> WebhookView:
 
 
 def traffic(ids: Collection[int]) -> Mapping[int, Traffic]:
-    """What became of the messages of these webhooks, in one statement."""
+    """Return the statistics of webhooks by id, in one statement; nothing for unused ones."""
     is_waiting = Delivery.status == DeliveryStatus.WAITING
     has_failed = Delivery.status == DeliveryStatus.FAILED
     again = aliased(Delivery)
@@ -131,7 +131,7 @@ def traffic(ids: Collection[int]) -> Mapping[int, Traffic]:
 
 
 def problems(hosts: Sequence[AllowedHost]) -> list[Problem]:
-    """What someone should look at: receivers that don't answer, hosts no longer allowed, losses."""
+    """Return the problems of all webhooks: failing, host no longer allowed, messages lost."""
     every = db.session.scalars(sa.select(Webhook).order_by(Webhook.name)).all()
     return [Problem(one.webhook, says) for one in views(every) for says in _problems(one, hosts)]
 

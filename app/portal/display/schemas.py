@@ -31,11 +31,11 @@ HOME = {
     "visited": "Recently visited",
     "latest": "Latest changes",
 }
-"""The parts of the home page beside what needs attention."""
+"""The parts of the home page besides reminders."""
 
 
 def choices() -> dict[str, Choice]:
-    """What can be hidden, by page."""
+    """Return the parts that can be hidden, by page."""
     of_home = {one.key: one.title for one in reminders()}
     lists = {page: one for room in current_rooms() for page, one in room.choices.items()}
     return {"home": Choice("What Home shows", of_home | HOME)} | lists

@@ -1,4 +1,4 @@
-"""What people choose not to see: columns of lists, and parts of their home page."""
+"""The parts of pages that people hide: columns of lists, and parts of their home page."""
 
 from collections.abc import Collection
 
@@ -12,13 +12,18 @@ from app.portal.display.models import HiddenPart
 
 
 def hidden(actor: Actor, page: str) -> set[str]:
-    """The parts of the page that the actor chose not to see."""
+    """Return the parts of the page that the actor hides."""
     query = sa.select(HiddenPart.part).where(*_of(actor, page))
     return set(db.session.scalars(query))
 
 
 def hide(actor: Actor, page: str, parts: Collection[str], known: Collection[str]) -> None:
-    """Hide exactly these parts of the page from the actor, of those that are known."""
+    """Hide these parts of the page from the actor, and show all others.
+
+    Raises:
+        Invalid: for parts that aren't ``known``.
+
+    """
     unknown = [part for part in parts if part not in known]
     if unknown:
         there = spoken(known, len(known))

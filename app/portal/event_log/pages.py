@@ -40,7 +40,7 @@ ROW = schemas.EventRow()
 
 
 class EventLine(NamedTuple):
-    """An act as the page shows it."""
+    """A row of the log as pages show it."""
 
     act: Act
     sentence: Markup
@@ -78,13 +78,13 @@ def history(project_id: str) -> ResponseReturnValue:
 
 
 def _read_query(**fixed: str) -> Query:
-    """What the address asks for; ``fixed``: what it can't change."""
+    """Read the filters of the address. ``fixed``: filters that it can't change."""
     query = read_query(schemas.EventQuery, as_time)
     return Query(query.values | fixed, query.given | fixed, query.faults)
 
 
 def _log(query: Query, *fixed: str) -> dict[str, Any]:
-    """What the templates show of the events that match; ``fixed``: filters that stay."""
+    """Return values for the templates. ``fixed``: filters that the reader can't remove."""
     acts = service.acts(current_actor, **query.values)
     rows = rows_of(acts)
     chosen = query.given.keys() - {*fixed}
@@ -93,13 +93,13 @@ def _log(query: Query, *fixed: str) -> dict[str, Any]:
         "days": [(day, list(group)) for day, group in groupby(rows, key=_day)],
         "older": acts[-1].event.id if len(acts) == query.values["limit"] else None,
         "filters": [(k, label, query.given[k]) for k, label in LABELS.items() if k in chosen],
-        "types": [(type.value, _title(type)) for type in EventType],
+        "types": [(type.value, type.value.replace("-", " ").capitalize()) for type in EventType],
         "dates": days_of(query),
     }
 
 
 def rows_of(acts: list[Act]) -> list[EventLine]:
-    """The acts in sentences, with links to what they name."""
+    """Return the acts as sentences, with links to what they name."""
     accounts = service.accounts_in([act.event for act in acts])
     naming = service.naming(accounts, current_actor)
     page_of = _pages(accounts)
@@ -116,7 +116,7 @@ def rows_of(acts: list[Act]) -> list[EventLine]:
 
 
 def _origin(event: Event) -> str:
-    """Where it was done from; empty for readers who can't see addresses."""
+    """Return where an event comes from; empty for readers who can't see addresses."""
     return "command line" if event.created_by_user_id is None else event.ip or ""
 
 
@@ -129,7 +129,7 @@ def _linked(part: Part, page_of: Callable[[Mention], str | None]) -> Markup:
 
 
 def _pages(accounts: Mapping[int, Account]) -> Callable[[Mention], str | None]:
-    """The page that shows what a sentence names; None where the reader has none."""
+    """Return a function that finds the page of a mention; None if the reader has none."""
 
     def account(id: int) -> str | None:
         found = accounts.get(id)
@@ -174,10 +174,6 @@ def _file(name: str, query: Query) -> ResponseReturnValue:
 
     columns = [field.data_key or key for key, field in ROW.dump_fields.items()]
     return exports.file(name, [*columns, "sentence"], rows())
-
-
-def _title(type: EventType) -> str:
-    return type.value.replace("-", " ").capitalize()
 
 
 def _day(row: EventLine) -> date:

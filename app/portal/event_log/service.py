@@ -32,19 +32,22 @@ STREAMED = 100
 SUGGESTIONS = 300
 
 ABOUT_TOKENS = types_that_name("token")
-"""Types whose facts have the id of a token, and that of its owner as ``userId``."""
+"""Types whose data has the id of a token, and that of its owner as ``userId``."""
 ABOUT_ACCOUNTS = [
     type
     for type in types_that_name("account", "whose", "for_other", "of_other")
     if type not in ABOUT_TOKENS
 ]
-"""Types whose facts have the id of the account that they are about."""
+"""Types whose data has the id of the account that they are about."""
 ABOUT_MEMBERS = types_that_name("members")
-"""Types whose facts have the roles in a project by account."""
+"""Types whose data has the roles in a project by account."""
 
 
 class EventFilters(TypedDict, total=False):
-    """``from_`` is included, ``to`` is not. ``about``: an account; ``token``: acted, or changed."""
+    """``from_`` is included, ``to`` is not. ``about``: id of an account that the event is about.
+
+    ``token``: id of a token that acted or was changed.
+    """
 
     type: EventType
     project: str
@@ -66,9 +69,9 @@ def search(
     count: bool = True,
     **filters: Unpack[EventFilters],
 ) -> tuple[list[Event], int]:
-    """Events newest first, those with an id below ``before``, and the number of all that match.
+    """Return events with an id below ``before``, newest first, and the number of all that match.
 
-    Without ``count`` the number is 0: counting reads all of them.
+    Without ``count`` the number is 0, since counting reads all of them.
     """
     conditions = _conditions(actor, filters)
     total = 0
@@ -82,9 +85,9 @@ def search(
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """An event as a row of the log. If one act made several, the last of them.
+    """A row of the log: an event, or the last event of a batch.
 
-    ``count``: how many of its type the act made. ``features``: the first of these, by name.
+    ``count``: how many of its type the batch has. ``features``: names of the first of these.
     """
 
     event: Event
@@ -95,7 +98,7 @@ class Act:
 def acts(
     actor: Actor, *, limit: int, before: int | None = None, **filters: Unpack[EventFilters]
 ) -> list[Act]:
-    """What ``search`` finds, with each batch as one row in the place of its last event.
+    """Return what ``search`` finds, with each batch as one row at its last event.
 
     With filters that can match a part of a batch, each event is a row.
     """
@@ -112,7 +115,7 @@ def acts(
 
 
 def as_acts(events: Collection[Event]) -> list[Act]:
-    """These events, each with the number and the first features of its type in its batch."""
+    """Return the events, each with the number and the first features of its type in its batch."""
     group = Event.batch_id, Event.type
     place = sa.func.row_number().over(partition_by=group, order_by=Event.id)
     number = sa.func.count().over(partition_by=group)
@@ -142,21 +145,21 @@ def may_know(actor: Actor) -> sa.ColumnElement[bool]:
 
 
 def readable(actor: Actor, events: list[Event]) -> list[Event]:
-    """The events, without addresses and tokens for those who read as members of a project."""
+    """Return the events. Members of a project don't see addresses and tokens."""
     if not actor.may(Permission.READ_LOGS):
         for event in events:
-            db.session.expunge(event)  # or the change would be saved
+            db.session.expunge(event)  # else the session would save this change
             event.ip = event.token_id = None
     return events
 
 
 def _names(batch: Iterable[Any]) -> tuple[str, ...]:
-    """The features of a batch, each once."""
+    """Return the features of a batch, each once."""
     return tuple(dict.fromkeys(row.feature_name for row in batch if row.feature_name))
 
 
 def accounts_in(events: Collection[Event]) -> dict[int, Account]:
-    """The accounts that the sentences of these events name, deleted ones too, by id."""
+    """Return the accounts by id that the sentences of these events name, also deleted ones."""
     found: dict[int, Account] = {}
     for chunk in chunks(set[int]().union(*map(account_ids, events))):
         query = sa.select(Account).where(Account.id.in_(chunk))
@@ -165,13 +168,13 @@ def accounts_in(events: Collection[Event]) -> dict[int, Account]:
 
 
 def naming(accounts: Mapping[int, Account], reader: Actor | None = None) -> Naming:
-    """How sentences name these accounts: by full name, and the reader as "you"."""
+    """Return how sentences name these accounts: by full name, and the reader as "you"."""
     names = {id: account.called for id, account in accounts.items()}
     return Naming(names, reader.id if reader else None)
 
 
 def recent(actor: Actor) -> Activity:
-    """The changes that the actor can see; for an Admin also how often people signed in."""
+    """Count changes by day that the actor can see; for an Admin also how often people signed in."""
     counts = {"change": days(Event.created_at, may_know(actor))}
     if actor.is_admin:
         counts["sign-in"] = days(SignIn.at, SignIn.succeeded.is_(True))
@@ -179,14 +182,14 @@ def recent(actor: Actor) -> Activity:
 
 
 def known_projects(actor: Actor) -> list[tuple[str, str]]:
-    """Ids and names of projects that the actor can see, by name; at most SUGGESTIONS."""
+    """Return ids and names of projects that the actor can see, by name; at most SUGGESTIONS."""
     query = sa.select(Project.id, Project.name).where(Project.visible_to(actor))
     query = query.order_by(sa.func.lower(Project.name), Project.id).limit(SUGGESTIONS)
     return [(id, name) for id, name in db.session.execute(query)]
 
 
 def stream(actor: Actor, **filters: Unpack[EventFilters]) -> Iterator[tuple[list[Event], Naming]]:
-    """All that match, newest first, in lists that are read in short transactions of their own."""
+    """Yield all matching events, newest first, in lists. Each is read in a short transaction."""
     before = None
     while True:
         with unit_of_work(writes=False):
@@ -212,13 +215,13 @@ def _conditions(actor: Actor, filters: EventFilters) -> list[sa.ColumnElement[bo
         "text": _mentions,
     }
     if not actor.may(Permission.READ_LOGS):
-        tests["token"] = lambda _: sa.false()  # or trying them out would show which acted
+        tests["token"] = lambda _: sa.false()  # else one could try ids to find which acted
     return [may_know(actor), *(tests[key](value) for key, value in filters.items())]
 
 
 def _is_about(account_id: int) -> sa.ColumnElement[bool]:
     before, after = (
-        facts["members", str(account_id)].as_string() for facts in (Event.pre_data, Event.data)
+        data["members", str(account_id)].as_string() for data in (Event.pre_data, Event.data)
     )
     return sa.or_(
         _has(ABOUT_ACCOUNTS, "id", account_id),
@@ -233,16 +236,16 @@ def _is_of_token(token_id: int) -> sa.ColumnElement[bool]:
 
 def _has(types: list[EventType], name: str, value: int) -> sa.ColumnElement[bool]:
     """Whether events of these types have the number in ``data`` or in ``pre_data``."""
-    is_one = Event.type.in_(types)
-    found = (
-        # In other types the same name may be no number, which PostgreSQL refuses to compare.
-        sa.case((is_one, facts[name].as_integer())) == value
-        for facts in (Event.data, Event.pre_data)
+    is_of_type = Event.type.in_(types)
+    has_value = (
+        # In other types the value may be no number, and PostgreSQL would refuse to compare it.
+        sa.case((is_of_type, data[name].as_integer())) == value
+        for data in (Event.data, Event.pre_data)
     )
-    return sa.and_(is_one, sa.or_(*found))
+    return sa.and_(is_of_type, sa.or_(*has_value))
 
 
 def _mentions(text: str) -> sa.ColumnElement[bool]:
-    """Whether the text is in who, where or why. What changed is not searched."""
+    """Whether the text is in the actor, project, feature or reason. Data isn't searched."""
     columns = (Event.created_by, Event.project, Event.feature_name, Event.reason)
     return contains(text, *columns)

@@ -33,9 +33,9 @@ class GroupEntry(NamedTuple):
 
 def groups() -> list[GroupEntry]:
     """First the commands that stand alone, then each group."""
-    # By name, at run time: the commands create the application that has this page.
+    # Imported at run time, because the commands import the application, and so this page.
     cli: click.Group = resolve_name("app.operations.cli:cli")
-    # With its settings: click keeps the options of a command as the first context names them.
+    # With its settings, because click caches the options as the first context names them.
     return list(_groups(cli, click.Context(cli, info_name="flagstaff", **cli.context_settings)))
 
 

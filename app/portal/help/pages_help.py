@@ -1,4 +1,4 @@
-"""The help pages. Facts are taken from the code that they describe."""
+"""The help pages. Their data comes from the code that they describe."""
 
 from collections.abc import Callable
 from typing import Any
@@ -86,8 +86,8 @@ def show(topic: str) -> str:
     identify_if_signed_in()
     if topic not in TOPICS:
         abort(404)
-    facts = FACTS[topic]() if topic in FACTS else {}
-    return render_template(f"portal/help/topics/{topic}.html", topics=TOPICS, topic=topic, **facts)
+    data = DATA[topic]() if topic in DATA else {}
+    return render_template(f"portal/help/topics/{topic}.html", topics=TOPICS, topic=topic, **data)
 
 
 def _operating() -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _connect() -> dict[str, Any]:
 
 
 def _pauses() -> str:
-    """The pauses between attempts, in words."""
+    """Return the pauses between attempts of a webhook, in words."""
     units = ((3_600, "hour"), (60, "minute"), (1, "second"))
     seconds = [int(pause.total_seconds()) for pause in outbox.PAUSES]
     found = (next((each // n, unit) for n, unit in units if each >= n) for each in seconds)
@@ -111,7 +111,7 @@ def _pauses() -> str:
 
 
 def _permission_row(permission: Permission) -> tuple[Permission, str, dict[Role, str]]:
-    """A permission, its words, and where each role grants it."""
+    """Return a permission, its words, and where each role grants it."""
     scopes = {role: _scope(role, permission) for role in Role}
     return permission, permission.words, scopes
 
@@ -123,7 +123,7 @@ def _scope(role: Role, permission: Permission) -> str:
     return "in default" if is_default else ""
 
 
-FACTS: dict[str, Callable[[], dict[str, Any]]] = {
+DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "api": lambda: {"options": REQUEST_OPTIONS},
     "roles": lambda: {"roles": list(Role), "rows": [_permission_row(one) for one in Permission]},
     "settings": lambda: {"settings": every_setting()},
@@ -141,4 +141,4 @@ FACTS: dict[str, Callable[[], dict[str, Any]]] = {
     "connect": _connect,
     "webhooks": lambda: {"receivers": RECEIVERS, "entries": ENTRIES, "pauses": _pauses()},
 }
-"""What a topic shows beside its fixed text."""
+"""Values that the template of a topic needs."""

@@ -19,7 +19,7 @@ DISPLAY_LIMIT = 8
 
 @dataclass(frozen=True, slots=True)
 class ProjectRow:
-    """``on``: how many features are on in production; ``open_requests``: drafts don't count."""
+    """``on``: how many features are on in production. ``open_requests``: without drafts."""
 
     project: Project
     is_favourite: bool
@@ -41,27 +41,29 @@ class FirstSteps:
 
     @property
     def number(self) -> int:
-        """Of the step that comes next, from 1."""
+        """The number of the next step, from 1."""
         return 1 + [self.has_feature, self.has_token, self.is_read].index(False)
 
 
 def own_projects(actor: Actor, favourites: Collection[str]) -> list[ProjectRow]:
-    """The actor's projects: the favourites, by id, and those that they belong to.
+    """Return the actor's projects: the favourites, by id, and those that they belong to.
 
-    Favourites first, then the latest changes. People who belong to none see a few that are new.
+    Favourites come first, then the latest changes. Members of no project also see a few new ones.
     """
     own = Project.id.in_({*favourites, *actor.project_roles})
     of_actor = own if actor.project_roles else own | Project.id.in_(_latest(actor))
     query = projects.counted(actor).where(Project.archived_at.is_(None), of_actor)
-    found = list(db.session.scalars(query))
-    found.sort(key=lambda project: project.changed_at or project.created_at, reverse=True)
-    found.sort(key=lambda project: project.id not in favourites)
-    shown = found[: max(DISPLAY_LIMIT, len(favourites))]
+    candidates = list(db.session.scalars(query))
+    candidates.sort(key=lambda project: project.changed_at or project.created_at, reverse=True)
+    candidates.sort(key=lambda project: project.id not in favourites)
+    shown = candidates[: max(DISPLAY_LIMIT, len(favourites))]
     ids = [project.id for project in shown]
     on, waiting = _on_in_production(ids), _open_requests(ids)
     return [
-        ProjectRow(each, each.id in favourites, on.get(each.id, 0), waiting.get(each.id, 0))
-        for each in shown
+        ProjectRow(
+            project, project.id in favourites, on.get(project.id, 0), waiting.get(project.id, 0)
+        )
+        for project in shown
     ]
 
 
@@ -74,7 +76,7 @@ def first_steps() -> FirstSteps:
 
 
 def _latest(actor: Actor) -> sa.Select[str]:
-    """A few projects, so that what is counted doesn't grow with how many there are."""
+    """Select a few new projects, so that counting doesn't take longer the more there are."""
     visible = projects.visible_projects(actor).where(Project.archived_at.is_(None))
     return visible.order_by(Project.created_at.desc(), Project.id).limit(DISPLAY_LIMIT)
 

@@ -23,7 +23,7 @@ bp = PageBlueprint("home_pages", __name__)
 
 
 class Step(NamedTuple):
-    """What to do about an item: the words of its link, and where that leads."""
+    """The link of an item: what to do about it, and where."""
 
     words: str
     href: str
@@ -49,7 +49,7 @@ def index() -> ResponseReturnValue:
 
 
 def _attention(hidden: set[str]) -> Iterator[tuple[Item, Step]]:
-    """All that needs the reader, in the order of what to do first, but for what they hide."""
+    """Yield everything that needs the reader, most urgent first, without what they hide."""
     settings = current_settings()
     source: Source = current_app.extensions["flagstaff.source"]
     context = HomeContext(

@@ -28,16 +28,16 @@ from app.releases.change_requests.models import ChangeRequest
 from app.releases.change_requests.queries import is_by
 
 RETENTION = timedelta(days=30)
-"""What happened before is no notice any more."""
+"""Older events are no longer notices."""
 COUNTED = 100
-"""Counting ends here, so that it stays cheap."""
+"""Counting ends here, so that it stays fast."""
 
 ABOUT_REQUESTS = types_that_name("change_request")
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What someone’s notices are about, by id and name, and the last event that they have read."""
+    """Projects and features that someone follows, and the last event that they have read."""
 
     projects: Collection[str]
     features: Collection[str]
@@ -45,14 +45,14 @@ class Followed:
 
 
 class Notice(NamedTuple):
-    """What someone did."""
+    """An act of someone else."""
 
     act: Act
     is_unread: bool
 
 
 class Notices(NamedTuple):
-    """Newest first. ``older``: the id before which the next ones are; None at the end."""
+    """Newest first. ``older``: ``before`` of the next page; None on the last page."""
 
     notices: list[Notice]
     followed: Followed
@@ -60,7 +60,7 @@ class Notices(NamedTuple):
 
 
 def read(actor: Actor, *, limit: int, before: int | None = None) -> Notices:
-    """The newest notices, or the newest of events with an id below ``before``."""
+    """Return the newest notices, or the newest of events with an id below ``before``."""
     followed = _followed(actor)
     found = _newest(actor, followed, limit=limit, before=before)
     query = sa.select(Event).where(Event.id.in_(found)).order_by(Event.id.desc()).limit(limit)
@@ -107,9 +107,10 @@ def _followed(actor: Actor) -> Followed:
 def _newest(
     actor: Actor, followed: Followed, *, limit: int, after: int = 0, before: int | None = None
 ) -> sa.CompoundSelect[int]:
-    """The ids of the newest notices, at most ``limit`` of each kind.
+    """Select the ids of the newest notices, at most ``limit`` of each kind.
 
-    Each kind is read from an index of its own, which the database would not do for one condition.
+    Each kind is a statement of its own, so that it uses an index. With one condition for all kinds,
+    the database would use none.
     """
     too_old = (
         sa.select(Event.id)
@@ -129,7 +130,7 @@ def _newest(
         common.append(Event.id < before)
     return sa.union(
         *(
-            sa.select(
+            sa.select(  # around another one, since SQLite has no LIMIT in the parts of a UNION
                 sa.select(Event.id)
                 .where(*kind, *common)
                 .order_by(Event.id.desc())
@@ -142,14 +143,14 @@ def _newest(
 
 
 def _kinds(actor: Actor, followed: Followed) -> Iterator[list[sa.ColumnElement[bool]]]:
-    """What happened in projects, to features of others, and to change requests of others."""
+    """Yield conditions: in followed projects, on followed features, on own change requests."""
     if followed.projects:
         yield [Event.project.in_(followed.projects), _is_last_in(Event.project)]
     if followed.features:
         yield [Event.feature_name.in_(followed.features), _is_last_in(Event.feature_name)]
     own = sa.select(ChangeRequest.id).where(is_by(actor.id))
     is_about_request = Event.type.in_(ABOUT_REQUESTS)
-    # In other types the same name may be no number, which PostgreSQL refuses to compare.
+    # In other types the value may be no number, and PostgreSQL would refuse to compare it.
     request_id = sa.case((is_about_request, Event.data["id"].as_integer()))
     yield [is_about_request, request_id.in_(own)]
 

@@ -16,7 +16,7 @@ class NameForm(SchemaForm):
 
 
 class NewSavedFilterForm(NameForm):
-    """``address``: of the list, which the address of the form has and no one types."""
+    """``address``: of the list. It comes from the query string of the form; no one types it."""
 
     schema = schemas.NewSavedFilter
 
@@ -29,5 +29,5 @@ class NewSavedFilterForm(NameForm):
 
     @property
     def list_title(self) -> str | None:
-        """What people call the list; None if the address is of none."""
+        """What people call the list; None if the address belongs to no list."""
         return title_of(urlsplit(self.address).path)

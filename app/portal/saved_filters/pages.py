@@ -19,7 +19,10 @@ bp = PageBlueprint("saved_filter_pages", __name__)
 
 
 class OfList(NamedTuple):
-    """The reader’s filters for the list that is shown. ``now``: those in use, as saved."""
+    """The reader’s filters for the list that is shown.
+
+    ``now``: the filters in use, in the form in which they would be saved.
+    """
 
     saved: list[SavedFilter]
     now: str
@@ -28,7 +31,7 @@ class OfList(NamedTuple):
 
 @bp.app_template_global("saved_filters")
 def saved_filters() -> OfList | None:
-    """None on pages that are no such list."""
+    """Return the reader's filters for this page; None if it is no list with filters."""
     if request.endpoint not in lists():
         return None
     now = filters_in(request.query_string.decode(errors="replace"))

@@ -1,4 +1,4 @@
-"""Which lists have filters that can be saved, and what of an address is kept."""
+"""The lists with filters that can be saved, and the parts of an address that are saved."""
 
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -11,7 +11,7 @@ from app.web.rooms import current_rooms
 from app.web.schemas import SingleLine
 
 PASSING = {"offset", "before", "limit", "selection", "all", "kept", "format"}
-"""Parameters that choose a page or rows and no filter."""
+"""Parameters that aren't saved: they choose a page or rows."""
 
 
 class ListAddress(SingleLine):
@@ -33,12 +33,12 @@ class ListAddress(SingleLine):
 
 
 def lists() -> dict[str, str]:
-    """The lists by endpoint, as people call them."""
+    """Return the titles of lists by endpoint."""
     return {endpoint: title for room in current_rooms() for endpoint, title in room.lists.items()}
 
 
 def title_of(path: str) -> str | None:
-    """What people call the list at a path of this server; None if it is none."""
+    """Return the title of the list at a path of this server; None if there is no list."""
     adapter = current_app.create_url_adapter(request)
     try:
         endpoint, values = adapter.match(path, method="GET") if adapter else ("", {})
@@ -49,6 +49,6 @@ def title_of(path: str) -> str | None:
 
 
 def filters_in(query: str) -> str:
-    """The filters and the order in the query of an address, without what chooses a page."""
+    """Return the filters and the order from the query of an address, in a fixed order."""
     given = parse_qsl(query)
     return urlencode(sorted((name, value) for name, value in given if name not in PASSING))

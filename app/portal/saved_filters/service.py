@@ -14,7 +14,7 @@ MAX_SAVED = 100
 
 
 def all_of(actor: Actor, path: str | None = None) -> list[SavedFilter]:
-    """The actor's own, by list and name; or those of the list at ``path``."""
+    """Return the actor's saved filters, by list and name. ``path``: only those of this list."""
     query = sa.select(SavedFilter).where(SavedFilter.account_id == actor.id)
     if path is not None:
         query = query.where(SavedFilter.path == path)
@@ -23,7 +23,7 @@ def all_of(actor: Actor, path: str | None = None) -> list[SavedFilter]:
 
 
 def get(actor: Actor, id: int, *, for_change: bool = True) -> SavedFilter:
-    """The actor's own, with ``for_change`` locked until the transaction ends."""
+    """Return saved filters of the actor. ``for_change``: lock them until the transaction ends."""
     query = sa.select(SavedFilter).where(SavedFilter.id == id, SavedFilter.account_id == actor.id)
     found = db.session.scalar(query.with_for_update() if for_change else query)
     if found is None:
@@ -32,7 +32,7 @@ def get(actor: Actor, id: int, *, for_change: bool = True) -> SavedFilter:
 
 
 def address_of(key: str) -> str:
-    """The address of the list that a short address leads to, for everyone."""
+    """Return the address of the list that a short address leads to, for anyone's filters."""
     found = db.session.scalar(sa.select(SavedFilter).where(SavedFilter.key == key))
     if found is None:
         raise NotFound(
@@ -46,8 +46,8 @@ def create(actor: Actor, *, name: str, path: str, query: str) -> SavedFilter:
     """Save the filters ``query`` of the list at ``path``.
 
     Raises:
-        NameExists: when the actor has some of this name for the list.
-        Conflict: when they have MAX_SAVED of them already.
+        NameExists: if the actor has filters with this name for the list.
+        Conflict: if they have MAX_SAVED filters already.
 
     """
     own = sa.select(sa.func.count()).where(SavedFilter.account_id == actor.account_id)

@@ -1,7 +1,7 @@
 """Conditions and ranks in SQL, for names of every alphabet on every database.
 
-Both databases are asked to fold the case of ASCII alone, which costs half of what PostgreSQL needs
-for all alphabets; words with other letters are looked for in each way they can be written.
+The databases fold the case of ASCII only, which takes PostgreSQL half as long as for all alphabets.
+Words with other letters are searched in each way they can be written.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from app.core.search import Column
 
 JOINTS = ".-_ "
-"""What parts of a name begin after."""
+"""Characters between the parts of a name."""
 ESCAPE = "\\"
 _ascii_lower = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
@@ -30,11 +30,11 @@ class Rank(IntEnum):
     """Each word starts a part of the name."""
     INSIDE = 3
     ELSEWHERE = 4
-    """Some word is not in the name, but in what is beside it, such as a description."""
+    """Some word is not in the name, but in another text, such as a description."""
 
 
 class _Folded(FunctionElement[str]):
-    """A text with the capital letters of ASCII in lower case, to be compared with LIKE."""
+    """A text with the letters of ASCII in lower case, to compare with LIKE."""
 
     type = sa.String()
     inherit_cache = True
@@ -42,7 +42,8 @@ class _Folded(FunctionElement[str]):
 
 @compiles(_Folded)
 def _on_sqlite(element: _Folded, compiler: SQLCompiler, **kwargs: Any) -> str:
-    return compiler.process(next(iter(element.clauses)), **kwargs)  # its LIKE folds them itself
+    # LIKE of SQLite folds them itself.
+    return compiler.process(next(iter(element.clauses)), **kwargs)
 
 
 @compiles(_Folded, "postgresql")
@@ -61,7 +62,7 @@ def starts(words: Sequence[str], names: Sequence[Column]) -> sa.ColumnElement[bo
 
 
 def _any_like(columns: Sequence[Column], word: str, *patterns: str) -> sa.ColumnElement[bool]:
-    """Whether one of the columns is like one of the patterns, in which {} is the word."""
+    """Whether any of the columns is like any of the patterns, in which {} is the word."""
     return sa.or_(
         *(
             _Folded(column).like(pattern.replace("{}", form), escape=ESCAPE)
@@ -73,7 +74,7 @@ def _any_like(columns: Sequence[Column], word: str, *patterns: str) -> sa.Column
 
 
 def _forms(word: str) -> list[str]:
-    """The ways to write a word, as patterns, that differ when only ASCII is folded."""
+    """Return the ways to write a word that differ if only ASCII is folded, escaped for LIKE."""
     forms = [word] if word.isascii() else [word, word.upper(), word.title()]
     return list(dict.fromkeys(_escaped(form.translate(_ascii_lower)) for form in forms))
 
@@ -83,7 +84,7 @@ def _escaped(text: str) -> str:
 
 
 def rank(words: Sequence[str], names: Sequence[str]) -> Rank:
-    """How well something matches that is called all these names."""
+    """Return how well the words match something with these names."""
     folded, whole = [name.lower() for name in names], " ".join(words)
     if whole in folded:
         return Rank.EXACT
@@ -98,5 +99,5 @@ def rank(words: Sequence[str], names: Sequence[str]) -> Rank:
 
 
 def parts_of(name: str) -> list[str]:
-    """The name, and what remains of it after each joint."""
+    """Return the name, and the rest of it after each joint."""
     return [name, *(name[at + 1 :] for at, char in enumerate(name) if char in JOINTS)]

@@ -3,7 +3,6 @@ from typing import Any
 from flask import render_template
 
 from app.catalogue.visits import service as visits
-from app.catalogue.visits.service import Visited
 from app.core.paging import Page
 from app.core.permissions import Access
 from app.core.words import counted
@@ -58,7 +57,7 @@ def _results(values: dict[str, Any], kind: str | None, limit: int) -> Results:
 
 
 def _shown(results: Results) -> dict[str, Any]:
-    """What templates need; before anyone types, what they saw last and can begin with."""
+    """Return values for templates. Before anyone types, offer recent visits and first actions."""
     is_asked = not results.question.is_empty or results.question.only_pages
     return {
         "results": results,
@@ -66,23 +65,19 @@ def _shown(results: Results) -> dict[str, Any]:
         "href": href,
         "marked": marked,
         "number": _words(results),
-        "visited": [] if is_asked else _visited(),
+        "visited": [] if is_asked else visits.recent(current_actor, VISITED),
         "actions": [] if is_asked else first(current_actor),
     }
 
 
 def _words(results: Results) -> str:
-    """What is read aloud when the results change."""
+    """Return what screen readers say when the results change."""
     if results.suggestion:
         return f"Nothing matches. Did you mean {results.suggestion}?"
     if results.question.is_empty and not results.groups:
         return ""
     more = "More than " if results.has_more else ""
     return more + counted(results.total, "result") if results.total else "Nothing matches"
-
-
-def _visited() -> list[Visited]:
-    return visits.recent(current_actor, VISITED)
 
 
 def _page(group: HitGroup, offset: int) -> Page[Any]:

@@ -1,4 +1,4 @@
-"""The pages and actions that can be found: those of the rooms, and of the help."""
+"""Pages and actions for the search: from the rooms, and from the help."""
 
 import re
 from collections.abc import Sequence
@@ -15,24 +15,24 @@ from app.web import navigation, rooms
 from app.web.templating import breakable
 
 FIRST_ACTIONS = 6
-"""So many are offered before anyone types."""
+"""Number of actions that are offered before anyone types."""
 
 
 def entries(actor: Actor) -> list[PageEntry]:
-    """The pages and actions that the actor can open: actions first, then what can be read."""
+    """Return the actions and pages that the actor can open, actions first."""
     return [*_actions(actor), *_lists(actor), *_help()]
 
 
 def first(actor: Actor) -> list[Hit]:
-    """What people most often begin with."""
+    """Return the actions that people most often begin with."""
     return [entry.hit for entry in _actions(actor)[:FIRST_ACTIONS]]
 
 
 def _actions(actor: Actor) -> list[PageEntry]:
     return [
-        PageEntry(Hit(one.name, one.about, one.endpoint, one.values), one.words)
-        for one in rooms.actions()
-        if one.may(actor)
+        PageEntry(Hit(action.name, action.about, action.endpoint, action.values), action.words)
+        for action in rooms.actions()
+        if action.may(actor)
     ]
 
 
@@ -65,7 +65,7 @@ def _help() -> list[PageEntry]:
 
 
 def marked(name: str, words: Sequence[str]) -> Markup:
-    """The name, with what was looked for marked in it."""
+    """Return the name with ``<mark>`` around the words."""
     pieces, end = Markup(), 0
     for start, stop in _spans(name, words):
         pieces += breakable(name[end:start])
@@ -75,7 +75,10 @@ def marked(name: str, words: Sequence[str]) -> Markup:
 
 
 def _spans(name: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    """Where the words are in the name, at the start of a part if they are there; none overlap."""
+    """Return where the words are in the name, preferably at the start of a part.
+
+    Spans that overlap or touch are merged.
+    """
     found = []
     for word in words:
         at_start = rf"(?:(?<=[{re.escape(JOINTS)}])|^){re.escape(word)}"

@@ -1,4 +1,4 @@
-"""What someone asks for, read from what they typed."""
+"""Parses the text that someone typed into the search."""
 
 import re
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from app.core.words import nfc
 
 LONGEST = 100
 MOST_WORDS = 6
-"""What has more words than this is looked for as one piece."""
+"""A text with more words is searched as one piece."""
 
 _state = re.compile(r"(on|off):(\S+)", re.IGNORECASE).fullmatch
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """``words``: all of them must be found. ``state``: only features that are on, or off, there.
+    """``words``: all of them must match. ``state``: only features that are on, or off, there.
 
-    ``state`` is (on, environment), of which no one has checked that it exists.
+    ``state`` is (on, environment). The environment may not exist.
     """
 
     text: str
@@ -29,12 +29,12 @@ class SearchQuery:
         return not self.words and self.state is None
 
     def as_text(self) -> "SearchQuery":
-        """The same, with a state taken for a word like any other."""
+        """Return the query with ``on:…`` as a word like any other."""
         return SearchQuery(self.text, _words(self.text))
 
 
 def read(typed: str) -> SearchQuery:
-    """``checkout on:production`` or ``> export``; anything else is words to find."""
+    """Parse ``checkout on:production`` or ``> export``; anything else is words to find."""
     text = " ".join(nfc(typed).split())
     if text.startswith(">"):
         rest = text[1:].strip()

@@ -1,7 +1,7 @@
-"""Finding what an actor can see, by its name.
+"""Finds what an actor can see, by its name.
 
 There is no index for this: all names are read. Both databases do that for 100,000 features in a few
-milliseconds, neither needs an extension for it, and nothing has to be kept up to date.
+milliseconds. They need no extension for it, and nothing has to be kept up to date.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,12 @@ from app.portal.search.sources import PAGES
 
 DISPLAY_LIMIT = 5
 """Hits of a kind, where all kinds are shown."""
-
-
 FEW = 5
-"""With fewer matches, descriptions of features are looked through, which takes longest."""
+"""With fewer matches, descriptions of features are searched too, which takes longest."""
 
 
 class PageEntry(NamedTuple):
-    """A page or an action that the actor can open. ``words``: what else people call it."""
+    """A page or an action that the actor can open. ``words``: other words that find it."""
 
     hit: Hit
     words: str = ""
@@ -36,7 +34,7 @@ class PageEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HitGroup:
-    """The hits of one kind that are shown, and the number of all; ``has_more``: at least."""
+    """The hits of one kind that are shown. ``has_more``: whether more than ``total`` match."""
 
     kind: Kind
     hits: list[Hit]
@@ -47,7 +45,7 @@ class HitGroup:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """``suggestion``: what may have been meant where nothing is found."""
+    """``suggestion``: a similar name, if nothing was found."""
 
     question: SearchQuery
     groups: list[HitGroup]
@@ -71,20 +69,20 @@ def search(
     offset: int = 0,
     pages: Sequence[PageEntry] = (),
 ) -> Results:
-    """What matches, in groups; those with something of exactly this name come first."""
+    """Return matches in groups by kind. Groups with exactly this name come first."""
     question = _checked(read(typed))
     if question.is_empty and not question.only_pages:
         return Results(question, [])
     part = slice(offset, offset + limit)
-    searched = [one for one in _searched(question) if kind in (None, one.kind.name)]
-    groups = [_group(actor, one, question, part) for one in searched]
+    searched = [source for source in _searched(question) if kind in (None, source.kind.name)]
+    groups = [_group(actor, source, question, part) for source in searched]
     if kind not in (None, PAGES.name) or question.state is not None:
         pages = ()
     groups.append(_pages(question, pages, part))
     if sum(group.total for group in groups) < FEW:
-        for at, one in enumerate(searched):
-            if one.late:
-                groups[at] = _group(actor, one, question, part, everywhere=True)
+        for at, source in enumerate(searched):
+            if source.late:
+                groups[at] = _group(actor, source, question, part, everywhere=True)
     found = [group for group in groups if group.total]
     found.sort(key=lambda group: group.best is not Rank.EXACT)
     if found or question.state is not None:
@@ -94,12 +92,15 @@ def search(
 
 
 def kinds(actor: Actor) -> list[Kind]:
-    """What the actor can look for."""
+    """Return the kinds that the actor can search."""
     return [*(one.kind for one in sources.SEARCHED if one.visible(actor) is not None), PAGES]
 
 
 def _checked(question: SearchQuery) -> SearchQuery:
-    """The question with the environment as it is written; without one, its words are words."""
+    """Return the question with the exact name of the environment.
+
+    If there is no such environment, ``on:…`` is a word like any other.
+    """
     if question.state is None:
         return question
     is_on, asked = question.state

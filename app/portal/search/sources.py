@@ -1,4 +1,4 @@
-"""Where is looked for what: the tables that the rooms name, for what an actor can see of them."""
+"""Searches the tables that the rooms declare, for rows that an actor can see."""
 
 from collections.abc import Sequence
 from operator import attrgetter
@@ -18,7 +18,7 @@ from app.portal.search.matching import Rank, matches, rank, starts
 from app.portal.search.query import SearchQuery
 
 MAX_ROWS = 500
-"""As many rows of a kind are counted and can be shown. There may be more."""
+"""Limit of the rows of a kind that are counted and can be shown."""
 
 PAGES = Kind(13, "pages", "Pages and actions")
 SEARCHED = sorted(
@@ -39,17 +39,17 @@ class Match(NamedTuple):
 def found(
     actor: Actor, source: Searched, question: SearchQuery, *, everywhere: bool = False
 ) -> list[Match]:
-    """Up to MAX_ROWS + 1 rows that match and that the actor can see, the best first.
+    """Return up to MAX_ROWS + 1 matching rows that the actor can see, the best first.
 
-    ``everywhere``: also in texts that are looked through late. As long as there are no more, they
-    are read in any order and ranked here. Of more, some are read: to sort them all would take ten
-    times as long. But what is called exactly so is among them, and what starts so.
+    ``everywhere``: also in texts that are searched late, such as descriptions. Rows are read in any
+    order and ranked here. If more than MAX_ROWS match, only some are read, since to sort all would
+    take ten times as long. Names that are or start with the words are always among them.
     """
     visible = source.visible(actor)
     if visible is None:
         return []
-    beside = () if source.late and not everywhere else source.beside
-    condition = matches(question.words, (*source.names, *beside))
+    texts = () if source.late and not everywhere else source.beside
+    condition = matches(question.words, (*source.names, *texts))
     if source.hint is not None:
         condition = sa.or_(condition, source.hint == question.text[-HINT_LENGTH:])
     query = sa.select(*source.columns, *source.names).where(condition, visible)
@@ -57,9 +57,9 @@ def found(
         query = query.where(source.in_state(*question.state))
     read = rows(query.limit(MAX_ROWS + 1))
     if len(read) > MAX_ROWS:
-        is_exact = sa.or_(*(name == question.text for name in source.names))  # in an index
+        is_exact = sa.or_(*(name == question.text for name in source.names))  # uses the index
         better = (is_exact, starts(question.words, source.names))
-        first = [row for one in better for row in rows(query.where(one).limit(MAX_ROWS))]
+        first = [row for narrower in better for row in rows(query.where(narrower).limit(MAX_ROWS))]
         read = list(dict.fromkeys([*first, *read]))
     ranked = [_ranked(source, question, row) for row in read]
     return sorted(ranked, key=lambda match: match.order)[: MAX_ROWS + 1]
@@ -74,9 +74,9 @@ def _ranked(source: Searched, question: SearchQuery, row: Any) -> Match:
 
 
 def names_with(actor: Actor, source: Searched, pieces: Sequence[str], limit: int) -> list[str]:
-    """Names that have one of the pieces and that the actor can see; those with more of them first.
+    """Return names with any of the pieces that the actor can see.
 
-    Among these the shorter ones first.
+    Those with more pieces come first, then shorter ones.
     """
     visible = source.visible(actor)
     if visible is None:
@@ -92,5 +92,5 @@ def names_with(actor: Actor, source: Searched, pieces: Sequence[str], limit: int
 
 
 def environments() -> dict[str, str]:
-    """The names of all environments, by how they are in lower case."""
+    """Return the names of all environments by their lower-case form."""
     return {name.lower(): name for name in db.session.scalars(sa.select(Environment.name))}

@@ -1,4 +1,4 @@
-"""What someone may have meant who found nothing."""
+"""Suggests a similar name if a search finds nothing."""
 
 from collections.abc import Iterable
 
@@ -15,9 +15,9 @@ _joints = str.maketrans(dict.fromkeys(f"{JOINTS}:@/…", " "))
 
 
 def near(actor: Actor, text: str, searched: Iterable[Searched], known: Iterable[str]) -> str | None:
-    """A name that the actor can see, or a part of one, that is spelled almost like the text.
+    """Return a name that the actor can see, or a part of one, that is spelled almost like the text.
 
-    ``known``: names that are in no table.
+    ``known``: other names, which are in no table.
     """
     if not SHORTEST <= len(text) <= LONGEST:
         return None
@@ -31,13 +31,16 @@ def near(actor: Actor, text: str, searched: Iterable[Searched], known: Iterable[
 
 
 def _candidates(name: str, text: str) -> list[str]:
-    """The whole name, and its parts; of a text in parts only the whole."""
+    """Return the name and its parts; only the name if the text has several parts too."""
     parts = name.translate(_joints).split()
     return [name] if len(text.translate(_joints).split()) > 1 else [name, *parts]
 
 
 def _pieces(text: str) -> list[str]:
-    """Parts of a text, of which one is intact in what differs from it in one or two places."""
+    """Split a text so that a name with one or two typos still contains one piece.
+
+    Two pieces allow for one typo, three for two.
+    """
     number = 2 if len(text) < 2 * SHORTEST else 3
     size = -(-len(text) // number)
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
