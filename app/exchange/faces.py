@@ -2,8 +2,7 @@
 
 from app.exchange.unleash import api as transfer_api
 from app.exchange.unleash import api_imports as imports_api
-from app.exchange.unleash import pages as transfer_pages
-from app.exchange.unleash import pages_imports as import_pages
+from app.exchange.unleash import pages
 from app.web.rooms import Room
 
 ROOM = Room(
@@ -12,7 +11,7 @@ ROOM = Room(
         imports_api.bp,
     ),
     pages=(
-        transfer_pages.bp,
-        import_pages.bp,
+        pages.export_bp,
+        pages.bp,
     ),
 )

@@ -73,10 +73,6 @@ class NewFeatureForm(_FeatureForm):
         "Use letters, digits and . _ ~ -",
     )
 
-    @property
-    def api_body(self) -> dict[str, Any]:
-        return self.payload()
-
 
 class PasteForm(SchemaForm):
     schema = schemas.PastedList
@@ -99,10 +95,6 @@ class FeatureForm(_FeatureForm):
         """Values of a valid form, in the shape of ``inputs_of``."""
         return as_inputs(self.values)
 
-    @property
-    def api_body(self) -> dict[str, Any]:
-        return self.payload()
-
 
 class CompletionForm(SchemaForm):
     schema = schemas.Completion
@@ -113,10 +105,6 @@ class CompletionForm(SchemaForm):
     )
     status_value = StringField("Variant", description="Which variant was kept, if it had several.")
     reason = ReasonField()
-
-    @property
-    def api_body(self) -> dict[str, Any]:
-        return self.payload()
 
 
 class ParentForm(SchemaForm):

@@ -112,7 +112,7 @@ def show(project_id: str, name: str) -> str:
     return render_template(
         "catalogue/features/show.html",
         **about(project_id, view),
-        told=words.describe,
+        describe=words.describe,
         reach=words.reach,
         shares=words.shares,
         defaults=_defaults(project_id, view),

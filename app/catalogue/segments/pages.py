@@ -52,7 +52,7 @@ def index() -> ResponseReturnValue:
         query=query,
         filters=query.in_use(FILTERS),
         projects=_projects(),
-        told_all=describe_all,
+        describe_all=describe_all,
         may_create=_may_create(),
     )
 
@@ -187,7 +187,7 @@ def _page(segment: Segment, form: SegmentForm, before: Values | None = None) -> 
         used=service.view(segment).used,
         uses=found[:USES_SHOWN],
         more=len(found) - USES_SHOWN,
-        told_all=describe_all,
+        describe_all=describe_all,
         obstacle=service.obstacle_to_removal(current_actor, segment),
         can_change=_may(Permission.UPDATE_SEGMENT, segment),
         can_delete=_may(Permission.DELETE_SEGMENT, segment),

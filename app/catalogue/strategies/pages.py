@@ -37,7 +37,7 @@ def index() -> str:
         "catalogue/strategies/index.html",
         own=[type for type in found if type.name not in types.TYPES],
         built_in=[type for type in found if type.name in types.TYPES],
-        told=parameter_labels,
+        parameter_labels=parameter_labels,
     )
 
 
@@ -106,7 +106,7 @@ def _edit(type: StrategyType) -> EditPage[StrategyTypeForm]:
         return {
             "type": type,
             "types": TYPES.items(),
-            "told": parameter_labels,
+            "parameter_labels": parameter_labels,
             "used": used,
             # Input typed before a strategy got the type stays visible, so that it isn't lost.
             "are_fixed": bool(used) and form.parts["parameter"] == data["parameters"],

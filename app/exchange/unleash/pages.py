@@ -1,20 +1,173 @@
-from flask import render_template, request
+from flask import flash, make_response, render_template, request
 from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
 
 from app.catalogue.features import selections
 from app.catalogue.projects import service as projects
 from app.catalogue.strategies import queries as strategies
 from app.core.errors import NotFound
-from app.core.permissions import Access
-from app.exchange.unleash import schemas, service
+from app.core.permissions import Access, Permission
+from app.exchange.documents.documents import Kind
+from app.exchange.documents.plans import Choice, Status
+from app.exchange.unleash import (
+    api_imports,
+    client,
+    forms,
+    imports,
+    requests,
+    schemas,
+    schemas_imports,
+    service,
+    undoing,
+)
+from app.exchange.unleash.models import Import, ImportState
 from app.web import exports
-from app.web.current import current_actor
+from app.web.browsers import require_password
+from app.web.current import current_actor, current_settings
+from app.web.forms import ReasonForm, show_form, submit, submitted
+from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
-bp = PageBlueprint("transfer_pages", __name__, url_prefix="/projects/<key:project_id>")
+bp = PageBlueprint("import_pages", __name__, url_prefix="/imports")
+
+ONE = "/<id:import_id>"
+REFRESH_SECONDS = 3
+DISPLAY_LIMIT = 50
+"""Things of each group that a plan shows at first."""
 
 
-@bp.get("/export", needs=Access.SIGNED_IN)
+@bp.get("", needs=Permission.ADMIN)
+def index() -> ResponseReturnValue:
+    """List imports."""
+    return render_template("exchange/unleash/index.html", imports=imports.list_all())
+
+
+@bp.form("/new", needs=Permission.ADMIN)
+def new() -> ResponseReturnValue:
+    """Choose where to read from."""
+    form = forms.NewImportForm()
+    if found := submit(form, lambda: api_imports.begin(form.values)):
+        return redirect_to(".show", import_id=found.id)
+    settings = current_settings()
+    return show_form(
+        "exchange/unleash/new.html",
+        form,
+        hosts=settings.import_hosts,
+        most=settings.max_request_bytes,
+        example=api_imports.EXAMPLE,
+        sources=forms.SOURCES,
+    )
+
+
+@bp.get(ONE, needs=Permission.ADMIN)
+def show(import_id: int) -> ResponseReturnValue:
+    """Show how far an import is: being read, planned, being applied, or done."""
+    found = imports.get(import_id)
+    if found.phase in {ImportState.READING, ImportState.APPLYING}:
+        return _running_page(found)
+    if found.phase is ImportState.PLANNED:
+        return _plan_page(found)
+    if found.report is None:
+        return render_template("exchange/unleash/failed.html", found=found)
+    plan, change_requests = imports.report(found)
+    return render_template(
+        "exchange/unleash/result.html",
+        found=found,
+        plan=plan,
+        change_requests=change_requests,
+        kinds=Kind,
+        address=current_settings().address("/api"),
+        there=found.origin if found.origin.startswith("http") else client.EXAMPLE,
+    )
+
+
+@bp.post(f"{ONE}/decide", needs=Permission.ADMIN)
+def decide(import_id: int) -> Response:
+    """Save what the form decides, or one choice for all that differ; then show the plan again."""
+    found = imports.get(import_id, for_change=True)
+    asked = {
+        key.removeprefix("choice:"): value
+        for key, value in request.form.items()
+        if key.startswith("choice:")
+    }
+    schema = schemas_imports.ImportDecisions()
+    by_all = request.form.get("different")
+    taken = set(request.form.getlist("kind"))
+    left_out = [kind for kind in Kind if f"{kind}" not in taken]
+    values = schema.load(
+        {"byKey": asked, "leftOut": [kind.value for kind in left_out]}
+        | ({"different": by_all} if by_all else {})
+    )
+    if by_all:
+        differing = imports.shown(found).entries(Status.DIFFERENT)
+        values["by_key"] |= {entry["key"]: by_all for entry in differing}
+    imports.decide(found, **values)
+    imports.keep(found, imports.shown(found))
+    return redirect_to(".show", import_id=import_id)
+
+
+@bp.post(f"{ONE}/apply", needs=Permission.ADMIN)
+def apply(import_id: int) -> ResponseReturnValue:
+    """Carry out the plan that was shown, in the background."""
+    form = forms.ApplyForm()
+    require_password("import what the plan says")
+    if submit(form, lambda: imports.begin_applying(import_id)):
+        requests.apply(import_id, form.values["digest"])
+    for _, message in form.problems:
+        flash(message, "warn")
+    return redirect_to(".show", import_id=import_id)
+
+
+@bp.form(f"{ONE}/undo", needs=Permission.ADMIN)
+def undo(import_id: int) -> ResponseReturnValue:
+    """Undo an import, after a page that says what that means."""
+    found, form = imports.get(import_id), ReasonForm()
+    require_password(f"undo import {import_id}")
+    if submitted(form, lambda: undoing.undo(current_actor, import_id)):
+        flash(f"Import {import_id} is undone.", "ok")
+        return redirect_to(".show", import_id=import_id)
+    plan, _ = imports.report(found)
+    return show_form("exchange/unleash/undo.html", form, found=found, plan=plan)
+
+
+@bp.get(f"{ONE}/plan.json", needs=Permission.ADMIN)
+def download(import_id: int) -> Response:
+    """The plan, or the report of what was done, as a file."""
+    found = imports.get(import_id)
+    content = schemas_imports.ImportDetail().dump(api_imports.detail(found))
+    return exports.document(f"import-{import_id}.json", content, rows=1)
+
+
+def _running_page(found: Import) -> Response:
+    what, done = requests.progress(found)
+    page = render_template("exchange/unleash/running.html", found=found, what=what, done=done)
+    response = make_response(page)
+    response.headers["Refresh"] = str(REFRESH_SECONDS)
+    return response
+
+
+def _plan_page(found: Import) -> ResponseReturnValue:
+    plan = imports.shown(found)
+    asked = request.args.get("show")
+    return render_template(
+        "exchange/unleash/plan.html",
+        found=found,
+        form=forms.ApplyForm(data={"digest": plan.digest}),
+        plan=plan,
+        source=imports.source_name(found),
+        summary=imports.summary(plan, imports.source_name(found)),
+        groups={status: plan.entries(status) for status in (Status.DIFFERENT, Status.IMPOSSIBLE)},
+        renamed=[e for e in plan.entries(Status.NEW) if e["choice"] == Choice.RENAME],
+        shown=None if asked == "all" else DISPLAY_LIMIT,
+        kinds=Kind,
+        left_out=set(found.decisions.get("leftOut", ())),
+    )
+
+
+export_bp = PageBlueprint("transfer_pages", __name__, url_prefix="/projects/<key:project_id>")
+
+
+@export_bp.get("/export", needs=Access.SIGNED_IN)
 def export(project_id: str) -> ResponseReturnValue:
     """Choose an environment to export the features of the project in, or download them.
 

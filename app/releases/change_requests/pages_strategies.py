@@ -9,10 +9,10 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.projects.approvals import needing_approval
 from app.catalogue.strategies.models import Strategy
+from app.core.actor import Actor
 from app.core.permissions import Permission
 from app.core.words import spoken
-from app.releases.change_requests import drafts as own_drafts
-from app.releases.change_requests import proposals
+from app.releases.change_requests import outcomes, proposals, service
 from app.releases.change_requests.models import Action
 from app.releases.change_requests.pages_proposing import one, propose, to_draft
 from app.releases.switching import copying
@@ -98,4 +98,16 @@ def remove(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
 
 
 def _drafted(project_id: str) -> Drafted:
-    return lambda strategy: own_drafts.version_of(current_actor, project_id, strategy)
+    return lambda strategy: _version_of(current_actor, project_id, strategy)
+
+
+def _version_of(actor: Actor, project_id: str, strategy: Strategy) -> Strategy | None:
+    """The strategy as the actor’s draft would change it; None if it doesn’t."""
+    draft = service.draft_of(actor, project_id, strategy.environment)
+    for change in reversed(draft.changes) if draft else ():
+        if change.action is Action.UPDATE_STRATEGY and change.payload["id"] == strategy.id:
+            known = outcomes.segments_of([change])
+            for snapshot in (change.after or {}).get("strategies", ()):
+                if snapshot["id"] == strategy.id:
+                    return outcomes.strategy_of(snapshot, known)
+    return None

@@ -59,7 +59,7 @@ def copy_page(place: StrategyPlace, save: Callable[[list[str]], Response]) -> Re
         environment=environment,
         strategies=there.strategies,
         others=others,
-        told=words.describe,
+        describe=words.describe,
         shares=words.shares,
     )
 

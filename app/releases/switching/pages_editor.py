@@ -135,8 +135,8 @@ def about(project_id: str, name: str | None, environment: str) -> dict[str, Any]
         "legal": {field.name: field.values for field in fields},
         "operators": OPERATORS,
         "payloads": PAYLOADS,
-        "told": words.describe,
-        "told_all": describe_all,
+        "describe": words.describe,
+        "describe_all": describe_all,
         "shares": words.shares,
     }
 

@@ -128,7 +128,7 @@ def say(project_id: str) -> ResponseReturnValue:
         "releases/switching/_says.html",
         draft=draft,
         form=form,
-        told=words.describe,
+        describe=words.describe,
         shares=words.shares,
     )
     people = render_template(
