@@ -44,7 +44,7 @@ class _Fields(SchemaForm):
     def payload(self) -> dict[str, Any]:
         projects = [(id, role) for id, role in self.roles.items() if role != REMOVE]
         if added := (self.project.data or "").strip():
-            projects.append((added, self.project_role.data))
+            projects.append((added, self.project_role.data or ""))
         return super().payload() | {
             "projects": [
                 {"id": id, "roleId": int(role) if is_number(role) else role}

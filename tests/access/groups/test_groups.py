@@ -130,6 +130,12 @@ def test_a_group_is_made_and_changed_on_pages(browser: Browser, admin):
     assert "No groups yet" in page.words
 
 
+def test_a_project_without_a_role_is_refused_on_the_page(browser: Browser):
+    answer = browser.post("/new-group", {"name": "devs", "project": "default"})
+    assert answer.status == 400
+    assert answer.errors == ["Role there: Not a valid choice."]
+
+
 def test_two_who_edit_one_group_see_what_the_other_changed(browser: Browser, admin):
     made = admin.ok("POST", "/groups", DEVS)
     page = browser.get(f"/groups/{made['id']}")
