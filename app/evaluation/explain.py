@@ -16,8 +16,8 @@ from app.evaluation.facts import (
     Explanation,
     Facts,
     FeatureFacts,
+    FeatureResult,
     ParentReason,
-    ParentResult,
     SegmentFacts,
     SegmentReason,
     StrategyReason,
@@ -62,10 +62,10 @@ class Answers:
         """Whether the feature is on. Takes a third of the time of ``answer``."""
         return self._engine.variant_if_on(name.encode(), context.as_json) is not None
 
-    def answer(self, name: str, context: Person) -> ParentResult:
+    def answer(self, name: str, context: Person) -> FeatureResult:
         feature = self._features[name]
         found = self._ask(name, context)
-        return ParentResult(
+        return FeatureResult(
             is_on=found.is_on,
             is_enabled=feature.is_enabled,
             variant=found.variant,
@@ -107,7 +107,7 @@ class Reasons(Generic[Key]):
         }
         self._engine = engine(self._probe.state, segments.values())
 
-    def explain(self, answers: Sequence[tuple[Key, ParentResult, Person]]) -> list[Explanation]:
+    def explain(self, answers: Sequence[tuple[Key, FeatureResult, Person]]) -> list[Explanation]:
         """Return the explanation of each answer, in their order."""
         rollouts = {
             (parts.rollout, context): None

@@ -73,7 +73,7 @@ class ParentReason:
 
 
 @dataclass(frozen=True, slots=True)
-class ParentResult:
+class FeatureResult:
     """Result of a feature for a context.
 
     ``parent``: None if it depends on none. ``problem``: why the engine can't read the feature; it
@@ -142,7 +142,7 @@ class StrategyReason:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    answer: ParentResult
+    answer: FeatureResult
     strategies: Sequence[StrategyReason]
 
     @property

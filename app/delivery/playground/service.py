@@ -15,7 +15,7 @@ from app.core.words import counted
 from app.delivery.playground import queries
 from app.delivery.playground.queries import Place, Snapshot
 from app.evaluation.explain import Answers, Reasons
-from app.evaluation.facts import Explanation, ParentResult
+from app.evaluation.facts import Explanation, FeatureResult
 from app.evaluation.person import Person
 
 MOST_EXPLAINED, MOST_ANSWERS, MOST_PLACES = 2_500, 20_000, 6_000
@@ -67,7 +67,7 @@ class Playground:
     def is_on(self, place: Place, person: Person) -> bool:
         return self._answers[place.environment].is_on(place.feature, person)
 
-    def answer(self, place: Place, person: Person) -> ParentResult:
+    def answer(self, place: Place, person: Person) -> FeatureResult:
         return self._answers[place.environment].answer(place.feature, person)
 
     def explain(self, asked: Sequence[Asked]) -> list[Explanation]:
