@@ -43,7 +43,7 @@ def get(account_id: int, identity_id: int) -> Identity:
 def link(actor: Actor, account: Account, issuer: str, subject: str) -> Identity:
     """Let this person at the issuer sign in to the account."""
     of_person = sa.and_(Identity.issuer == issuer, Identity.subject == subject)
-    # The person may have one left, of an account that can't be restored any more.
+    # An account that can't be restored any more may still have this identity.
     old_ids = list(db.session.scalars(sa.select(Identity.id).where(of_person)))
     sessions.close_of_identities(old_ids)
     db.session.execute(sa.delete(Identity).where(Identity.id.in_(old_ids)))
@@ -61,9 +61,9 @@ def unlink(actor: Actor, account: Account, identity: Identity) -> None:
 
 
 def end_sessions(issuer: str, subject: str | None, provider_session: str | None) -> set[int]:
-    """End sessions by the person at the provider, by the session there, or by both.
+    """End the sessions that began with this person, or this session, at the provider.
 
-    Returns the ids of the accounts whose sessions ended.
+    If both are given, both must match. Returns the ids of the accounts whose sessions ended.
     """
     query = sa.select(Identity.id).where(Identity.issuer == issuer)
     if subject is not None:

@@ -55,7 +55,7 @@ class HeldRole:
     given_at: Mapped[datetime | None]
 
     def give(self, actor: Actor, role: Role) -> None:
-        """Set the own role.
+        """Set the role that was given directly.
 
         Raises:
             Conflict: if a group gives more, so that it would change nothing.
@@ -70,10 +70,10 @@ class HeldRole:
         self.role = role
 
     def take(self) -> bool:
-        """Remove the own role. Return whether a role of a group remains.
+        """Remove the role that was given directly. Return whether a role of a group remains.
 
         Raises:
-            Conflict: if there is no own role.
+            Conflict: if there is none.
 
         """
         if self.own_role is None:
@@ -99,8 +99,8 @@ class Account(HeldRole, Model):
     A deleted account has no keys, so its names are free.
 
     ``scim_id`` and ``external_id``: the ids of a directory's user, here and in the directory.
-    ``scim_attributes``: the names and e-mails as the directory sent them. ``deactivated_at``: since
-    when a directory has blocked all access; roles stay.
+    ``scim_attributes``: the names and e-mails as the directory sent them. ``deactivated_at``: when
+    a directory blocked all access; roles stay.
     """
 
     __tablename__ = "accounts"

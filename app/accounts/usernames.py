@@ -28,7 +28,7 @@ _has_unseen = re.compile(
 
 
 def rename(account: Account, username: str | None) -> None:
-    """Set the account's user name. Only a new one is checked, as the rules may have changed."""
+    """Set the account's user name. Only a new one is checked: an old one stays valid."""
     if username is not None and username != account.username and (wrong := fault(username)):
         raise Invalid.at("/username", wrong)
     account.username = username

@@ -88,7 +88,11 @@ class SchemaForm(FlaskForm):
     @property
     def labels(self) -> dict[str, str]:
         """The labels of the fields, without an explanation after a colon or a full stop."""
-        return {name: re.split("[:.]", self[name].label.text)[0] for name in self.rules}
+        return {
+            field.short_name: re.split("[:.]", field.label.text)[0]
+            for field in self
+            if field.short_name in self.rules
+        }
 
     def refuse(self, error: DomainError) -> None:
         """Show a refusal of a service at the fields that it is about."""

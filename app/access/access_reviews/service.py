@@ -151,9 +151,10 @@ def get(project_id: str, review_id: int) -> AccessReview:
 
 
 def due(actor: Actor, *, after: timedelta, limit: int) -> Page[Due]:
-    """The projects that the actor should review, those with the oldest review first.
+    """The projects that the actor should review, longest without a review first.
 
-    For Admins all projects, for Owners their own; only those with members.
+    A project that was never reviewed counts from its creation. Admins get all
+    projects, Owners their own, but only those with members.
     """
     latest = (
         sa.select(sa.func.max(AccessReview.signed_off_at))

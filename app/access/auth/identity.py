@@ -99,7 +99,10 @@ _callers: CommitCache[Sequence[Any]] = CommitCache()
 
 
 def store_after(name: str, store: Callable[[Any], None]) -> None:
-    """Call ``store`` with this value of ``g`` after a response, unless it would have to wait."""
+    """After a response, call ``store`` with the value that ``g`` has under ``name``.
+
+    It is skipped if it would have to wait.
+    """
     _deferred[name] = store
     CAN_WAIT.add(name)
 

@@ -1,7 +1,7 @@
 """Slows down guessing, by name and by network, with growing delays.
 
-At an address where the account has signed in before, the address counts instead of the network:
-neighbours can't lock out its owner.
+At an address where the account has signed in before, the address counts instead of the network,
+so neighbours can't lock out the owner of the account.
 """
 
 from dataclasses import dataclass

@@ -123,7 +123,7 @@ def set_members(
 
 
 def claim(actor: Actor, account: Account, names: Collection[str]) -> list[Group]:
-    """Set the groups of someone who signs on to those that their provider named.
+    """Put someone who signs on into exactly the groups that their provider named.
 
     Unknown names are ignored, and groups of a directory don't change. The last Admin who can sign
     in keeps that role, so that someone can fix a wrong claim.

@@ -67,12 +67,12 @@ _account_with_hints = (
 
 def overview(actor: Actor) -> AccountOverview:
     """The account with its permissions and hints, in one statement: this is called often."""
-    hints = rows(_account_with_hints, id=actor.id)
+    found = rows(_account_with_hints, id=actor.id)
     return AccountOverview(
-        user=hints[0],
+        user=found[0],
         permissions=actor.permissions(),
-        feedback=[row for row in hints if row.feedback_id is not None],
-        splash=[row.splash_id for row in hints if row.splash_id is not None],
+        feedback=[row for row in found if row.feedback_id is not None],
+        splash=[row.splash_id for row in found if row.splash_id is not None],
     )
 
 

@@ -100,7 +100,7 @@ def list_response(
     """A page of the matching resources.
 
     The database filters, unless only Python can apply the filter or the order. ``search``: reads
-    rows. ``shown``: makes resources of rows. ``make``: makes the list of resources.
+    rows. ``shown``: turns rows into resources. ``make``: makes the response from them.
     """
     wanted = None if asked.filter is None else queries.condition(asked.filter.ast, known)
     conditions = [] if wanted is None else [wanted]

@@ -167,7 +167,10 @@ def change_members(
 
 
 def remove_group(actor: Actor, group: Group) -> None:
-    """Delete a group. One that gives roles only loses its members: if it returns, it gives them."""
+    """Delete a group, unless it gives roles: then only remove its members.
+
+    So it gives the roles again when the directory sends it again.
+    """
     if group.root_role is None and not group.projects:
         groups.remove(actor, group)
         return

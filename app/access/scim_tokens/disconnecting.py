@@ -15,7 +15,7 @@ from app.core.events.event_types import EventType
 
 @dataclass(frozen=True, slots=True)
 class Managed:
-    """How much directories have here. ``deactivated``: those of the users who can't sign in."""
+    """What directories have here. ``deactivated``: how many of the users can't sign in."""
 
     tokens: int
     users: int

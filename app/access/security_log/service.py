@@ -1,4 +1,4 @@
-"""The security log: sign-ins, refusals and exports.
+"""The security log: sign-ins and sign-outs, refusals, look-ups of tokens, and exports.
 
 Unlike the event log it is not a record of changes, and not chained. It is bounded: strangers can
 cause entries, and must not fill the disk.

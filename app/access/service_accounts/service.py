@@ -59,7 +59,7 @@ class ServiceAccount:
 def create(
     actor: Actor, *, root_role: Role, username: str | None = None, name: str | None = None
 ) -> ServiceAccount:
-    """Create a service account. The default username is made of its name, or else of its id."""
+    """Create a service account. The default username is derived from its name, or from its id."""
     account = Account(kind=AccountKind.SERVICE, name=name)
     account.give(actor, root_role)
     if username is None:
@@ -105,7 +105,10 @@ def issue_token(
 
 
 def bootstrap(secret: str) -> bool:
-    """Create an Admin service account with this token, unless an Admin has one. True if created."""
+    """Give the service account ``bootstrap`` this token, unless an Admin has a valid one.
+
+    Returns whether it got the token.
+    """
     if not secrets.may_be_one(secret):
         raise Invalid(
             f"The bootstrap token starts with {secrets.PREFIX} but is not valid, or is longer "
@@ -142,7 +145,7 @@ def _admin_has_token() -> bool:
 def _save_under_free_username(account: Account) -> None:
     slug = _slug(account.name or "")
     if not slug:
-        save(account)  # the name is made of its id
+        save(account)  # the username is derived from the id
     base = f"service-{slug}" if slug else f"service-account-{account.id}"
     for _ in range(ROUNDS):
         usernames.rename(account, _first_free(base))

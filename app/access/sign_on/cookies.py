@@ -1,6 +1,7 @@
 """Sign-ons that are under way at the provider, kept in the signed cookie of the browser.
 
-So an answer only counts in the browser that began, and strangers who begin many fill no table.
+So an answer only counts in the browser that began the sign-on, and strangers who begin many
+fill no table.
 """
 
 import time

@@ -99,7 +99,7 @@ def arrive() -> ResponseReturnValue:
 
 @bp.post("/sign-out", needs=Access.SIGNED_IN)
 def sign_out() -> ResponseReturnValue:
-    """End the session, in every copy of its cookie too. Offer to sign out of the provider."""
+    """End the session, so that no copy of its cookie works. Offer to sign out of the provider."""
     ended = sessions.get(current_actor.session_id or 0)
     id_token = ended.id_token if ended else None
     identity.end()

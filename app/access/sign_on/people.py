@@ -142,13 +142,13 @@ def _matching(person: Person) -> Account | None:
 
     A user name from a provider doesn’t count: people can often choose it there.
     """
-    same_name = []
+    same = []
     if person.email is not None:
-        same_name.append(Account.email_key == key_of(person.email))
+        same.append(Account.email_key == key_of(person.email))
     if person.is_of_proxy and person.username is not None:
-        same_name.append(Account.username_key == key_of(person.username))
+        same.append(Account.username_key == key_of(person.username))
     query = sa.select(Account).where(
-        sa.or_(sa.false(), *same_name),
+        sa.or_(sa.false(), *same),
         Account.kind == AccountKind.PERSON,
         Account.deleted_at.is_(None),
     )

@@ -220,7 +220,9 @@ class Provider:
         return metadata
 
     def keys(self, *, renew: bool = False) -> KeySet:
-        """The keys that the provider signs with, from the cache unless ``renew``.
+        """The keys that the provider signs with, cached.
+
+        ``renew``: read them again, unless that was done in the last RENEW_SECONDS.
 
         Raises:
             ProviderAway: if they can’t be read.

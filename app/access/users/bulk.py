@@ -79,7 +79,7 @@ def apply(
     """Make the changes of the preview that was ``shown``, or none. Return those that took effect.
 
     Raises:
-        ChangedSinceReview: if the preview is another one by now.
+        ChangedSinceReview: if the preview would be different now.
         Conflict: if no Admin would be left.
 
     """

@@ -143,7 +143,7 @@ def _deleted_and_skipped() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def _act() -> dict[str, Any]:
-    """The event's data of the batch in the address."""
+    """The data of the event for the batch in the address."""
     return events.of_act(request.args.get("batch", ""), EventType.INACTIVE_USERS_DELETED)
 
 

@@ -24,7 +24,10 @@ class Session(Model):
     ip: Mapped[str | None] = mapped_column(String(45))
     user_agent: Mapped[str | None] = mapped_column(String(255))
     identity_id: Mapped[int | None] = mapped_column(index=True)
-    """The single sign-on that the session began with and ends with; None for a password."""
+    """The identity that the session began with; None for a password.
+
+    Removing the identity ends the session.
+    """
     provider_session: Mapped[str | None] = mapped_column(String(255), index=True)
     """The provider's id for the session that this one began with."""
     id_token: Mapped[str | None] = mapped_column(Text)
@@ -34,7 +37,7 @@ class Session(Model):
 
 
 class KeptForm(Model):
-    """The fields that someone had typed into a form when their session had ended."""
+    """The fields of a form that was interrupted: sign-in or a proof of identity came first."""
 
     __tablename__ = "kept_forms"
 
