@@ -25,7 +25,7 @@ from app.evaluation.facts import (
 from app.evaluation.person import Person
 from app.evaluation.probes import (
     SHARES,
-    Probe,
+    Probes,
     child,
     child_name,
     delivered,
@@ -100,12 +100,12 @@ class Reasons(Generic[Key]):
         self, features: Mapping[Key, FeatureFacts], segments: Mapping[int, SegmentFacts]
     ) -> None:
         self._features, self._segments = features, segments
-        self._probe = Probe()
+        self._probes = Probes()
         self._parts = {
             key: [self._split(feature, each) for each in feature.strategies]
             for key, feature in features.items()
         }
-        self._engine = engine(self._probe.state, segments.values())
+        self._engine = engine(self._probes.state, segments.values())
 
     def explain(self, answers: Sequence[tuple[Key, FeatureResult, Person]]) -> list[Explanation]:
         """Return the explanation of each answer, in their order."""
@@ -137,17 +137,17 @@ class Reasons(Generic[Key]):
         chooses = {key: whole[key] for key in ("name", "parameters")}
         is_split = whole["parameters"].get(SHARES.get(whole["name"], "")) not in {None, *_FIXED}
         return _Parts(
-            whole=self._probe.feature(whole),
-            chooses=self._probe.feature(chooses) if is_known else None,
+            whole=self._probes.feature(whole),
+            chooses=self._probes.feature(chooses) if is_known else None,
             rollout=json.dumps(reaching(chooses, 0)) if is_split else None,
-            constraints=[self._probe.conditions([each]) for each in strategy["constraints"]],
+            constraints=[self._probes.conditions([each]) for each in strategy["constraints"]],
             segments={id: self._segment(id) for id in segments_of(strategy)},
         )
 
     def _segment(self, id: int) -> tuple[str, list[str]]:
         constraints = self._segments[id].constraints
-        every = [self._probe.conditions([each]) for each in constraints]
-        return self._probe.conditions(constraints), every
+        every = [self._probes.conditions([each]) for each in constraints]
+        return self._probes.conditions(constraints), every
 
     def _strategy(
         self, strategy: Facts, parts: "_Parts", context: Person, falls_at: int | None
@@ -198,12 +198,12 @@ def _lowest_percentages(rollouts: Sequence[tuple[str, Person]]) -> dict[tuple[st
     low = dict.fromkeys(rollouts, 1)
     high = dict.fromkeys(rollouts, MAX_PERCENT + 1)
     while undecided := [each for each in rollouts if low[each] < high[each]]:
-        made = Probe()
+        probes = Probes()
         middles = {each: (low[each] + high[each]) // 2 for each in undecided}
         names = {
-            each: made.feature(reaching(json.loads(each[0]), middles[each])) for each in undecided
+            each: probes.feature(reaching(json.loads(each[0]), middles[each])) for each in undecided
         }
-        asked = engine(made.state, ())
+        asked = engine(probes.state, ())
         for each, middle in middles.items():
             found = asked.verdict(names[each], each[1].as_json)
             if found and found.is_on:

@@ -1,4 +1,4 @@
-"""Features, strategies and segments as SDKs read them, and the reasons of answers about them."""
+"""Features, strategies and segments as SDKs read them, and results with their reasons."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

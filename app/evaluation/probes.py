@@ -18,7 +18,7 @@ SHARES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class Probes:
     """Collects made-up features, each of them once."""
 
     names: dict[str, str] = field(default_factory=dict)

@@ -9,7 +9,9 @@ from app.catalogue.strategies.words import GAP, HUES, WHOLE, Share
 from app.delivery.applications.counts import Moment
 
 STEP, BAR, HEIGHT, LABELS, TOGETHER = 16, 13, 160, 4, 6
-"""Pixels from bar to bar, of a bar, and of the chart; labels; bars per row of the table."""
+"""Pixels from bar to bar, of a bar, and of the chart's height. Number of labels. Bars per row of
+the table.
+"""
 DAY = timedelta(days=1)
 
 
@@ -17,13 +19,6 @@ class Bar(NamedTuple):
     x: int
     yes: float
     no: float
-
-
-class Label(NamedTuple):
-    """A time as the axis and the table show it."""
-
-    start: datetime
-    text: str
 
 
 class TableRow(NamedTuple):

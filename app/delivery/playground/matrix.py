@@ -55,7 +55,7 @@ class ExplainedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """A feature. ``cells`` and ``told``, the explained answers: by the title of the column.
+    """A feature. ``cells`` and ``explained`` are by the title of the column.
 
     Columns are missing whose environment the feature's project doesn't use.
     """
@@ -63,7 +63,7 @@ class MatrixRow:
     feature: str
     project_id: str
     cells: Mapping[str, Cell]
-    told: Mapping[str, Sequence[ExplainedAnswer]]
+    explained: Mapping[str, Sequence[ExplainedAnswer]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def _rows(playground: Playground) -> Iterator[dict[str, Any]]:
     matrix = Matrix(playground, columns, "")
     given = [each.given for each in playground.people]
     for row in matrix.rows(Only.ALL, limit=len(playground.projects), explained=len(given)).items:
-        for environment, answers in row.told.items():
+        for environment, answers in row.explained.items():
             for answer in answers:
                 yield {
                     "feature": row.feature,
@@ -135,6 +135,6 @@ def _for_everyone(row: MatrixRow, columns: Sequence[Column], main: str) -> list[
         column.title
         for column in columns
         if column.title != main
-        and column.title in row.told
-        and row.told[column.title][0].is_for_everyone
+        and column.title in row.explained
+        and row.explained[column.title][0].is_for_everyone
     ]

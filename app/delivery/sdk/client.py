@@ -23,7 +23,7 @@ from app.delivery.sdk.http import (
     json_answer,
     refused,
 )
-from app.delivery.sdk.payloads import EvaluationRequest
+from app.delivery.sdk.payloads import FeatureQuery
 from app.delivery.sdk.reports import Caller, Reports
 from app.delivery.sdk.source import Reader, Source
 
@@ -83,23 +83,23 @@ class ClientApi:
             environ.get("HTTP_UNLEASH_SDK"),
         )
         self._reports.note_caller(reader, caller)
-        question = _question(environ, reader)
+        query = _query(environ, reader)
         answers = self._source.answers(reader.environment)
-        payload = answers.one(name, question) if name else answers.all(question)
+        payload = answers.one(name, query) if name else answers.all(query)
         if payload is None:
             raise NotFound(f"There is no feature {name!r} that this token can read.")
         answer = delivered(environ, payload, FRESH, VARY)
         if answer.status == NOT_MODIFIED and not name:
-            holds = partial(self._still_holds, reader, caller, question, payload.etag)
+            holds = partial(self._still_holds, reader, caller, query, payload.etag)
             return answer._replace(still_holds=holds)
         return answer
 
     def _still_holds(
-        self, reader: Reader, caller: Caller | None, question: EvaluationRequest, etag: str
+        self, reader: Reader, caller: Caller | None, query: FeatureQuery, etag: str
     ) -> bool:
         """Whether a poll that got 304 would get it again. If so, note it like any request."""
         answers = self._source.answers_at_hand(reader)
-        if answers is None or answers.etag(question) != etag:
+        if answers is None or answers.etag(query) != etag:
             return False
         self._reports.note_caller(reader, caller)
         self._reports.note_use(reader.token_id)
@@ -143,17 +143,17 @@ class ClientApi:
         return body_of(environ, self._max_bytes)
 
 
-def _question(environ: WSGIEnvironment, reader: Reader) -> EvaluationRequest:
+def _query(environ: WSGIEnvironment, reader: Reader) -> FeatureQuery:
     is_inlined = _is_inlined(environ.get("HTTP_UNLEASH_CLIENT_SPEC"))
-    query = environ.get("QUERY_STRING")
-    if not query:
-        return EvaluationRequest(reader.projects, is_inlined)
-    asked = parse_qs(query)
+    sent = environ.get("QUERY_STRING")
+    if not sent:
+        return FeatureQuery(reader.projects, is_inlined)
+    asked = parse_qs(sent)
     projects = reader.projects
     if projects is None and "*" not in asked.get("project", ["*"]):
         projects = tuple(sorted(set(asked["project"])))  # sorted: the request is a cache key
     prefix, tags = asked.get("namePrefix", [""])[0], tuple(sorted(set(asked.get("tag", ()))))
-    return EvaluationRequest(projects, is_inlined, prefix, tags)
+    return FeatureQuery(projects, is_inlined, prefix, tags)
 
 
 def _is_inlined(spec: str | None) -> bool:

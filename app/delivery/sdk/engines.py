@@ -8,11 +8,11 @@ from typing import Any
 from app.core.errors import Unavailable
 from app.core.logs import LOGGER
 from app.core.words import listed
-from app.delivery.sdk.payloads import Answers, EvaluationRequest
+from app.delivery.sdk.payloads import Answers, FeatureQuery
 from app.evaluation.engine import StateRefused
 from app.evaluation.evaluator import Evaluator, unreadable
 
-WHOLE = EvaluationRequest(None, is_inlined=False)
+WHOLE = FeatureQuery(None, is_inlined=False)
 
 
 class NotEvaluable(Unavailable):

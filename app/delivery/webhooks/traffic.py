@@ -34,7 +34,7 @@ STATE_WORDS = {
     WebhookState.OK: ("Delivering", "ok"),
     WebhookState.UNUSED: ("Nothing sent yet", ""),
 }
-"""(label, color of the badge) on pages."""
+"""(label, kind of the status) on pages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -366,7 +366,7 @@ class _Planner:
 
 
 def _opens_to_all(entry: Entry) -> bool:
-    """Whether all sites may read features, as initially: then the document’s list is the better."""
+    """Whether all sites may read features, as in a new instance: no one chose that list."""
     return entry.kind is Kind.BROWSER_ORIGINS and entry.current == {"origins": ["*"]}
 
 

@@ -89,7 +89,8 @@ class _Writer:
         service = Kind.SERVICE_ACCOUNTS
         self._each(service, self.by_kind[service], self._service_account)
         self._each(Kind.PROJECTS, self.by_kind[Kind.PROJECTS], self._project)
-        # New segments before features that use them, changed ones after features that stop to.
+        # New segments before features that use them, changed ones after features that stop using
+        # them.
         new, old = _split(self.by_kind[Kind.SEGMENTS])
         self._each(Kind.SEGMENTS, new, self._segment)
         self._features()

@@ -193,7 +193,7 @@ class _Reader:
                     self.snapshot.context_fields.append(each)
 
     def _note_missing(self) -> None:
-        """Note if more features are counted than listed, as by open source for old projects."""
+        """Note if Unleash counts more features than it lists: the open-source edition may."""
         statistics = self.unleash.find("/api/admin/instance-admin/statistics") or {}
         listed = sum(not each.get("archived") for each in self.snapshot.features)
         if (counted := statistics.get("featureToggles") or 0) > listed:

@@ -28,7 +28,7 @@ class ImportState(StrEnum):
 class Import(Model):
     """An import from another server: content, decisions and result.
 
-    ``origin``: equal for all imports from one server. ``content``: what was read; deleted when it
+    ``origin``: the server, or that it was a file. ``content``: what was read; deleted when it
     is applied. ``written``: each thing before and after; see ``imports``. ``shown``: the cached
     plan.
     """

@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.Abort:
         sys.exit(130)
     except BrokenPipeError:  # the reader of a pipe, like head, has ended
-        # Or Python would fail once more when it flushes the output at its exit.
+        # Otherwise Python would fail again when it flushes the output at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:

@@ -41,7 +41,7 @@ class Change(NamedTuple):
 
 
 class Key(NamedTuple):
-    """A token. ``created``, ``used``: days ago. ``expires``: in so many days, or negative: ago."""
+    """A token. ``created``, ``used``: days ago. ``expires``: days from now; can be negative."""
 
     description: str
     created: int

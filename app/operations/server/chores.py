@@ -38,7 +38,7 @@ class Chores:
     def __init__(self, app: Flask, chores: dict[str, Chore], at_end: dict[str, Chore]) -> None:
         """``chores``, ``at_end``: by their name in the log.
 
-        ``at_end`` runs at the end without the pauses of ``every`` or after a failure.
+        ``at_end`` runs once at the end, without the pauses of ``every`` or after a failure.
         """
         self._app, self._chores, self._at_end = app, chores, at_end
         self._not_before = dict.fromkeys(chores, 0.0)

@@ -1,8 +1,8 @@
 """Answer a repeated request on a connection with the last response, without a thread.
 
 Applications that poll send identical requests every few seconds, and nearly always nothing has
-changed. The view says how to check that. If the response still holds, the request is neither
-parsed nor dispatched again.
+changed. The SDK API says with each answer how to check that. If the response still holds, the
+request is neither parsed nor dispatched again.
 """
 
 import re

@@ -1,8 +1,8 @@
 """The threads of one process: one is busy, the others are spares for slow requests.
 
 Threads that compete for the GIL spend most of their time handing it over. So a second thread takes
-a request only when the first has worked on its own for longer than ``SLOW``: it waits for the
-database, hashes a password, or writes a large export.
+a request only when the first has been at one for longer than ``SLOW``: it waits for the database,
+hashes a password, or writes a large export.
 """
 
 import threading

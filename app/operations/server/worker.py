@@ -141,7 +141,7 @@ class _EndOfParent(wasyncore.file_dispatcher):  # type: ignore[misc] # untyped
         self._end()
         self.close()
 
-    handle_read = handle_close  # some systems report the closed pipe so
+    handle_read = handle_close  # some systems report a closed pipe this way
 
 
 class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped
@@ -220,7 +220,7 @@ def _options(app: Flask, settings: Settings) -> dict[str, object]:
 
 
 def _most_connections() -> int:
-    """As many as the limit of open files allows, which is raised up to the hard limit."""
+    """As many as the limit of open files allows, which is raised first if possible."""
     wanted = MAX_CONNECTIONS + OTHER_FILES
     try:
         import resource  # noqa: PLC0415 - not on Windows

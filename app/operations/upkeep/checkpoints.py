@@ -165,7 +165,7 @@ def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _parsed(raw: str) -> Line | None:
-    """The parsed line; None if it has not the form of a line that Flagstaff writes."""
+    """The parsed line; None if Flagstaff can't have written it."""
     try:
         line = json.loads(raw)
         for part in (line, line.get("pruned", {})):
@@ -207,9 +207,7 @@ def _is_due(last: Line | None, end: End) -> bool:
         return True
     if _is_of(last, end):
         return False
-    since = abs(
-        utcnow() - datetime.fromisoformat(last["at"])
-    )  # absolute: the clock may have been set back
+    since = abs(utcnow() - datetime.fromisoformat(last["at"]))  # the clock may have been set back
     return since >= MOST_TIME or end.last_id - last.get("id", 0) >= MOST_EVENTS
 
 

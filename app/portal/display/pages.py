@@ -19,7 +19,7 @@ def hidden_parts(page: str) -> set[str]:
 
 @bp.app_template_global("display_address")
 def display_address(page: str) -> str:
-    """Return where to choose the parts of a page. From there, people return to this address."""
+    """Return the address to choose the parts of a page, which leads back to the current one."""
     return url_for("display_pages.choose", page=page, back=request.full_path.rstrip("?"))
 
 

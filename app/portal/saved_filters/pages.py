@@ -75,7 +75,7 @@ def edit(id: int) -> ResponseReturnValue:
     if submitted(form, lambda: service.rename(saved, **form.values)):
         flash(f"Filters renamed to {saved.name}.", "ok")
         return redirect_to(".index")
-    return show_form("portal/saved_filters/edit.html", form, saved=saved, list=title_of(saved.path))
+    return show_form("portal/saved_filters/edit.html", form, saved=saved)
 
 
 @bp.post("/account/filters/<id:id>/delete", needs=Access.SIGNED_IN)

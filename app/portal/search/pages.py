@@ -39,7 +39,7 @@ def index() -> str:
 @bp.get("/search/hits", needs=Access.SIGNED_IN)
 def hits() -> dict[str, str]:
     """The results as a script shows them over other pages while someone types, and their number."""
-    query = read_query(schemas.Question)
+    query = read_query(schemas.SuggestQuery)
     results = _results({**query.values, "offset": 0}, None, service.DISPLAY_LIMIT)
     html = render_template("portal/search/_palette_hits.html", query=query, **_shown(results))
     return {"html": html, "words": _words(results)}
@@ -58,7 +58,7 @@ def _results(values: dict[str, Any], kind: str | None, limit: int) -> Results:
 
 def _shown(results: Results) -> dict[str, Any]:
     """Return values for templates. Before anyone types, offer recent visits and first actions."""
-    is_asked = not results.question.is_empty or results.question.only_pages
+    is_asked = not results.query.is_empty or results.query.only_pages
     return {
         "results": results,
         "is_asked": is_asked,
@@ -74,7 +74,7 @@ def _words(results: Results) -> str:
     """Return what screen readers say when the results change."""
     if results.suggestion:
         return f"Nothing matches. Did you mean {results.suggestion}?"
-    if results.question.is_empty and not results.groups:
+    if results.query.is_empty and not results.groups:
         return ""
     more = "More than " if results.has_more else ""
     return more + counted(results.total, "result") if results.total else "Nothing matches"

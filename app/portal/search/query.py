@@ -13,7 +13,7 @@ _state = re.compile(r"(on|off):(\S+)", re.IGNORECASE).fullmatch
 
 
 @dataclass(frozen=True, slots=True)
-class SearchQuery:
+class ParsedQuery:
     """``words``: all of them must match. ``state``: only features that are on, or off, there.
 
     ``state`` is (on, environment). The environment may not exist.
@@ -28,24 +28,24 @@ class SearchQuery:
     def is_empty(self) -> bool:
         return not self.words and self.state is None
 
-    def as_text(self) -> "SearchQuery":
+    def as_text(self) -> "ParsedQuery":
         """Return the query with ``on:…`` as a word like any other."""
-        return SearchQuery(self.text, _words(self.text))
+        return ParsedQuery(self.text, _words(self.text))
 
 
-def read(typed: str) -> SearchQuery:
+def read(typed: str) -> ParsedQuery:
     """Parse ``checkout on:production`` or ``> export``; anything else is words to find."""
     text = " ".join(nfc(typed).split())
     if text.startswith(">"):
         rest = text[1:].strip()
-        return SearchQuery(rest, _words(rest), only_pages=True)
+        return ParsedQuery(rest, _words(rest), only_pages=True)
     parts = text.split(" ") if text else []
     states = [found for part in parts if (found := _state(part))]
     if len(states) != 1:
-        return SearchQuery(text, _words(text))
+        return ParsedQuery(text, _words(text))
     rest = " ".join(part for part in parts if not _state(part))
     [found] = states
-    return SearchQuery(text, _words(rest), state=(found[1].lower() == "on", found[2]))
+    return ParsedQuery(text, _words(rest), state=(found[1].lower() == "on", found[2]))
 
 
 def _words(text: str) -> tuple[str, ...]:

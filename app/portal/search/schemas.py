@@ -16,7 +16,7 @@ def href(hit: Hit) -> str:
     return url_for(hit.endpoint, **hit.values)
 
 
-class Question(Schema):
+class SuggestQuery(Schema):
     q = SingleLine(
         low=0,
         high=LONGEST,
@@ -30,7 +30,7 @@ class Question(Schema):
     in_ = fields.String(validate=_is_kind, data_key="in", metadata={"description": "Only these."})
 
 
-class SearchQuery(Question):
+class SearchQuery(SuggestQuery):
     limit = QueryNumber(
         load_default=DISPLAY_LIMIT,
         low=1,

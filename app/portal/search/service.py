@@ -12,7 +12,7 @@ from app.core.actor import Actor
 from app.core.search import Hit, Kind, Searched
 from app.portal.search import sources, suggestions
 from app.portal.search.matching import Rank, rank
-from app.portal.search.query import SearchQuery, read
+from app.portal.search.query import ParsedQuery, read
 from app.portal.search.sources import PAGES
 
 DISPLAY_LIMIT = 5
@@ -47,7 +47,7 @@ class HitGroup:
 class Results:
     """``suggestion``: a similar name, if nothing was found."""
 
-    question: SearchQuery
+    query: ParsedQuery
     groups: list[HitGroup]
     suggestion: str | None = None
 
@@ -70,25 +70,25 @@ def search(
     pages: Sequence[PageEntry] = (),
 ) -> Results:
     """Return matches in groups by kind. Groups with exactly this name come first."""
-    question = _checked(read(typed))
-    if question.is_empty and not question.only_pages:
-        return Results(question, [])
+    query = _checked(read(typed))
+    if query.is_empty and not query.only_pages:
+        return Results(query, [])
     part = slice(offset, offset + limit)
-    searched = [source for source in _searched(question) if kind in (None, source.kind.name)]
-    groups = [_group(actor, source, question, part) for source in searched]
-    if kind not in (None, PAGES.name) or question.state is not None:
+    searched = [source for source in _searched(query) if kind in (None, source.kind.name)]
+    groups = [_group(actor, source, query, part) for source in searched]
+    if kind not in (None, PAGES.name) or query.state is not None:
         pages = ()
-    groups.append(_pages(question, pages, part))
+    groups.append(_pages(query, pages, part))
     if sum(group.total for group in groups) < FEW:
         for at, source in enumerate(searched):
             if source.late:
-                groups[at] = _group(actor, source, question, part, everywhere=True)
+                groups[at] = _group(actor, source, query, part, everywhere=True)
     found = [group for group in groups if group.total]
     found.sort(key=lambda group: group.best is not Rank.EXACT)
-    if found or question.state is not None:
-        return Results(question, found)
+    if found or query.state is not None:
+        return Results(query, found)
     titles = [entry.hit.name for entry in pages]
-    return Results(question, [], suggestions.near(actor, question.text, searched, titles))
+    return Results(query, [], suggestions.near(actor, query.text, searched, titles))
 
 
 def kinds(actor: Actor) -> list[Kind]:
@@ -96,30 +96,30 @@ def kinds(actor: Actor) -> list[Kind]:
     return [*(one.kind for one in sources.SEARCHED if one.visible(actor) is not None), PAGES]
 
 
-def _checked(question: SearchQuery) -> SearchQuery:
-    """Return the question with the exact name of the environment.
+def _checked(query: ParsedQuery) -> ParsedQuery:
+    """Return the query with the exact name of the environment.
 
     If there is no such environment, ``on:…`` is a word like any other.
     """
-    if question.state is None:
-        return question
-    is_on, asked = question.state
-    name = sources.environments().get(asked.lower())
-    return question.as_text() if name is None else replace(question, state=(is_on, name))
+    if query.state is None:
+        return query
+    is_on, environment = query.state
+    name = sources.environments().get(environment.lower())
+    return query.as_text() if name is None else replace(query, state=(is_on, name))
 
 
-def _searched(question: SearchQuery) -> list[Searched]:
-    if question.only_pages:
+def _searched(query: ParsedQuery) -> list[Searched]:
+    if query.only_pages:
         return []
-    if question.state is not None:
+    if query.state is not None:
         return [one for one in sources.SEARCHED if one.in_state is not None]
     return sources.SEARCHED
 
 
 def _group(
-    actor: Actor, source: Searched, question: SearchQuery, part: slice, *, everywhere: bool = False
+    actor: Actor, source: Searched, query: ParsedQuery, part: slice, *, everywhere: bool = False
 ) -> HitGroup:
-    found = sources.found(actor, source, question, everywhere=everywhere)
+    found = sources.found(actor, source, query, everywhere=everywhere)
     total = min(len(found), sources.MAX_ROWS)
     best = found[0].rank if found else Rank.ELSEWHERE
     rows = [match.row for match in found[:total][part]]
@@ -127,8 +127,8 @@ def _group(
     return HitGroup(source.kind, hits, total, len(found) > sources.MAX_ROWS, best)
 
 
-def _pages(question: SearchQuery, pages: Sequence[PageEntry], part: slice) -> HitGroup:
-    words = question.words
+def _pages(query: ParsedQuery, pages: Sequence[PageEntry], part: slice) -> HitGroup:
+    words = query.words
     ranked = [
         (rank(words, [entry.hit.name]), entry.hit)
         for entry in pages

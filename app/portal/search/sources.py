@@ -15,7 +15,7 @@ from app.core.db import db, rows
 from app.core.search import Kind, Searched
 from app.delivery import search as delivery
 from app.portal.search.matching import Rank, matches, rank, starts
-from app.portal.search.query import SearchQuery
+from app.portal.search.query import ParsedQuery
 
 MAX_ROWS = 500
 """Limit of the rows of a kind that are counted and can be shown."""
@@ -37,38 +37,38 @@ class Match(NamedTuple):
 
 
 def found(
-    actor: Actor, source: Searched, question: SearchQuery, *, everywhere: bool = False
+    actor: Actor, source: Searched, asked: ParsedQuery, *, everywhere: bool = False
 ) -> list[Match]:
     """Return up to MAX_ROWS + 1 matching rows that the actor can see, the best first.
 
     ``everywhere``: also in texts that are searched late, such as descriptions. Rows are read in any
     order and ranked here. If more than MAX_ROWS match, only some are read, since to sort all would
-    take ten times as long. Names that are or start with the words are always among them.
+    take ten times as long. Names that equal the text or start with the words are read first.
     """
     visible = source.visible(actor)
     if visible is None:
         return []
     texts = () if source.late and not everywhere else source.beside
-    condition = matches(question.words, (*source.names, *texts))
+    condition = matches(asked.words, (*source.names, *texts))
     if source.hint is not None:
-        condition = sa.or_(condition, source.hint == question.text[-HINT_LENGTH:])
+        condition = sa.or_(condition, source.hint == asked.text[-HINT_LENGTH:])
     query = sa.select(*source.columns, *source.names).where(condition, visible)
-    if question.state is not None and source.in_state is not None:
-        query = query.where(source.in_state(*question.state))
+    if asked.state is not None and source.in_state is not None:
+        query = query.where(source.in_state(*asked.state))
     read = rows(query.limit(MAX_ROWS + 1))
     if len(read) > MAX_ROWS:
-        is_exact = sa.or_(*(name == question.text for name in source.names))  # uses the index
-        better = (is_exact, starts(question.words, source.names))
+        is_exact = sa.or_(*(name == asked.text for name in source.names))  # uses the index
+        better = (is_exact, starts(asked.words, source.names))
         first = [row for narrower in better for row in rows(query.where(narrower).limit(MAX_ROWS))]
         read = list(dict.fromkeys([*first, *read]))
-    ranked = [_ranked(source, question, row) for row in read]
+    ranked = [_ranked(source, asked, row) for row in read]
     return sorted(ranked, key=lambda match: match.order)[: MAX_ROWS + 1]
 
 
-def _ranked(source: Searched, question: SearchQuery, row: Any) -> Match:
+def _ranked(source: Searched, asked: ParsedQuery, row: Any) -> Match:
     names = [name for name in row[len(source.columns) :] if name]
-    is_hit = source.hint is not None and row.hint == question.text[-HINT_LENGTH:]
-    how = Rank.EXACT if is_hit else rank(question.words, names)
+    is_hit = source.hint is not None and row.hint == asked.text[-HINT_LENGTH:]
+    how = Rank.EXACT if is_hit else rank(asked.words, names)
     is_archived = source.archived_at is not None and row.archived_at is not None
     return Match(row, how, (how, is_archived, len(names[0]), names[0]))
 

@@ -55,12 +55,13 @@ def test_the_list_is_sorted_by_its_heads(app, browser, sdk):
 
 
 def test_unknown_names_come_with_what_they_may_have_meant(app, admin, people, browser, sdk):
-    ask(sdk, app, {"checkout.crat": (0, 1), "else": (0, 1)})
+    ask(sdk, app, {"checkout.crat": (0, 1), "update": (0, 1)})
     page = browser.get("/applications")
     assert page.has("2 unknown features")
     assert page.has(
         "checkout.crat by web-shop in production, just now. Did you mean checkout.cart?"
     )
+    assert page.has("update by web-shop in production, just now. Create feature")
     admin.ok("PUT", "/projects/default", {"name": "Default", "mode": "private"})
     people.person("grace")
     viewer = Browser(app).sign_in("grace")
@@ -116,14 +117,15 @@ def test_archived_features_that_are_asked_for_since_are_listed(app, admin, brows
 
 def test_an_application_says_what_it_asks_for_and_where_it_runs(app, admin, browser, sdk):
     admin.ok("POST", f"{FEATURES}/checkout.cart/environments/production/on")
-    ask(sdk, app, {"checkout.cart": (3, 1), "checkout.crat": (0, 1)})
+    ask(sdk, app, {"checkout.cart": (3, 1), "checkout.crat": (0, 1), "keys": (0, 1)})
     page = browser.get("/applications/web-shop")
     assert page.h1 == "web-shop"
     assert page.has("Connected 1 instance now Last seen just now")
-    assert page.has("It asked for 1 feature in the last 24 hours. 1 doesn’t exist.")
+    assert page.has("It asked for 1 feature in the last 24 hours. 2 don’t exist.")
     assert page.has("Checks per hour in production")
     assert page.has("checkout.cart On in production 4 75%")
     assert page.has("checkout.crat Doesn’t exist Did you mean checkout.cart? Create feature…")
+    assert page.has("keys Doesn’t exist Create feature…")
     assert page.has("production 1 Node 6.12.1 just now")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.core.db import transact
 from app.delivery.sdk import state
-from app.delivery.sdk.payloads import Answers, EvaluationRequest
+from app.delivery.sdk.payloads import Answers, FeatureQuery
 from tests.support.switching import ENVIRONMENTS, check_promises
 
 
@@ -26,7 +26,7 @@ def test_whatever_changes_what_is_delivered_is_neither_old_nor_called_the_same(
             answers = Answers(fresh, lambda _: set())
             for spec, is_inlined in (("5.2.0", False), ("", True)):
                 answer = sdk.get(Unleash_Client_Spec=spec)
-                assert answer.data == answers.all(EvaluationRequest(None, is_inlined)).body
+                assert answer.data == answers.all(FeatureQuery(None, is_inlined)).body
                 etag = answer.headers["ETag"]
                 assert by_etag.setdefault(etag, answer.data) == answer.data
                 assert by_content.setdefault(answer.data, etag) == etag
