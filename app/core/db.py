@@ -81,7 +81,7 @@ class Begin(Enum):
     """How a transaction begins. The value is the statement on SQLite."""
 
     AS_WRITER = "BEGIN IMMEDIATE"
-    """Lock at once: a reader that starts to write fails if another one has written since."""
+    """Lock at once: a reader that starts to write fails if anyone has written since it began."""
     AS_READER = "BEGIN"
     NOT_AT_ALL = ""
     """Each statement is a transaction of its own."""
@@ -281,7 +281,7 @@ def _retry_if_disconnected(work: Callable[[], T]) -> T:
 
 
 def rows(statement: sa.Executable, **parameters: Any) -> Sequence[Any]:
-    """All rows of a prebuilt statement, read past the ORM, which takes a third of the time.
+    """All rows of a prebuilt statement, read past the ORM in a third of the time.
 
     For frequent queries. The statement must select columns, since entities aren't loaded.
     """
@@ -342,7 +342,7 @@ def upsert(
 ) -> sqlite.Insert | postgresql.Insert:
     """Upsert. On conflict add the ``add`` columns, overwrite ``latest`` if newer, keep ``first``.
 
-    The first column of ``latest`` is a time; all are overwritten unless the new time is older.
+    The first column of ``latest`` is a time; all are overwritten unless that is older.
     A column of ``first`` is set only while it is NULL.
     """
     table, insert = Model.metadata.tables[model.__tablename__], _insert_or(model)

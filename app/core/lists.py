@@ -1,7 +1,7 @@
 """Statements with a list of values, which may have 3 entries or 50,000.
 
 With many values, a parameter for each takes longer than the query, so they are sent as one. The
-query planner can't see how many values that has, so a short list keeps a parameter for each.
+query planner can't see how many values are in it, so a short list keeps a parameter for each.
 """
 
 import json

@@ -15,7 +15,7 @@ ACCESS = logging.getLogger("flagstaff.access")
 
 
 def log_request(line: str, facts: dict[str, Any], cause: BaseException | None = None) -> None:
-    """Log a request; from status 500 with a ``cause`` as an error. Only a 500 has the trace."""
+    """Log a request: as an error if it has a ``cause`` and a status from 500, the trace at 500."""
     if cause is None or facts["status"] < HTTPStatus.INTERNAL_SERVER_ERROR:
         ACCESS.info(line, extra={"facts": facts})
         return

@@ -63,7 +63,7 @@ def humanize(name: str) -> str:
 def nfc(text: str) -> str:
     """Normalize to NFC, without quadratic time for a long row of combining marks.
 
-    The standard library sorts such a row by swapping neighbours, so it is sorted here before.
+    The standard library sorts such a row by swapping neighbours, so it is sorted here first.
     """
     if len(text) > SHORT and not text.isascii():
         parts = (part for char in text for part in unicodedata.normalize("NFD", char))

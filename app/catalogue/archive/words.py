@@ -12,7 +12,7 @@ def title(plan: ArchivePlan) -> str:
 
 
 def asked_for(one: AskedFor) -> str:
-    """How many applications still ask for a feature, for the command line."""
+    """How many applications still ask for a feature, and when one last did."""
     by = counted(one.applications, "application")
     return f"still asked for by {by}, last on {one.last_seen_at:%Y-%m-%d at %H:%M} UTC"
 

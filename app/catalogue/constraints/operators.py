@@ -63,8 +63,9 @@ WITH_LIST = frozenset(
     }
 )
 
-# [0-9], not \d, which matches digits of other scripts. Longer versions overflow in the engine.
+# [0-9], not \d, which matches digits of other scripts.
 _number = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?").fullmatch
+# Longer parts of a version overflow in the engine.
 _digits = r"(0|[1-9][0-9]{0,8})"
 _identifiers = r"(0|[1-9][0-9]{0,8}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 _version = re.compile(

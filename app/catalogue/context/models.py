@@ -26,7 +26,7 @@ class LegalValue(TypedDict):
 
 
 class ContextField(Model):
-    """A property of the user that applications send, such as the country.
+    """A value that applications send with a request, such as the country of the user.
 
     Without ``legal_values`` any value is allowed. ``stickiness``: whether it stays the same for one
     person, so that rollouts can use it.

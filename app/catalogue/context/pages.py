@@ -4,7 +4,7 @@ from flask import flash, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.catalogue.context import schemas, service, uses
+from app.catalogue.context import service, uses
 from app.catalogue.context.forms import (
     ContextFieldForm,
     NewContextFieldForm,
@@ -77,7 +77,6 @@ def _edit(field: ContextField) -> EditPage[ContextFieldForm]:
         field = service.get(name)
         return {
             "field": field,
-            "row": schemas.ContextFieldRow().dump(field),
             "obstacle": service.obstacle_to_removal(field),
             "uses": uses.of(name),
         }

@@ -1,4 +1,4 @@
-"""Context fields: the properties of a user that applications send."""
+"""Context fields: values that applications send, such as the country of the user."""
 
 from collections.abc import Callable
 from typing import TypedDict, Unpack

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 import sqlalchemy as sa
 
 from app.catalogue.features import queries
-from app.catalogue.features.changes import PlannedChanges
+from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.features.models import Feature, FeatureType
 from app.catalogue.projects import service as projects
 from app.core.actor import Actor
@@ -39,7 +39,7 @@ class Edit:
 class Preview:
     """``facts``: the features that change, with their changes; ``unchanged``: the others."""
 
-    facts: PlannedChanges
+    facts: ChangesByFeature
     unchanged: list[str]
 
 
@@ -47,7 +47,7 @@ def preview(actor: Actor, project_id: str, edits: Collection[Edit]) -> Preview:
     """Dry run of ``apply``, without archived features."""
     projects.require(actor, project_id)
     found = {feature.name: feature for feature in _features(project_id, edits)}
-    facts: PlannedChanges = []
+    facts: ChangesByFeature = []
     unchanged = []
     for name, settings in _by_name(edits):
         if name not in found or found[name].archived_at is not None:
@@ -61,7 +61,7 @@ def preview(actor: Actor, project_id: str, edits: Collection[Edit]) -> Preview:
 
 
 def apply(
-    actor: Actor, project_id: str, edits: Collection[Edit], *, shown: PlannedChanges | None = None
+    actor: Actor, project_id: str, edits: Collection[Edit], *, shown: ChangesByFeature | None = None
 ) -> tuple[str, list[str]]:
     """Apply several edits at once. Return the id of the batch and the names that changed.
 
@@ -108,7 +108,7 @@ def reversal(actor: Actor, project_id: str, batch_id: str) -> list[Edit]:
     return [Edit(found, _settings(dict(before))) for before, found in names.items()]
 
 
-def recorded(actor: Actor, project_id: str, batch_id: str) -> PlannedChanges:
+def recorded(actor: Actor, project_id: str, batch_id: str) -> ChangesByFeature:
     """Changes that a batch made.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Planned changes of features: grouped for a review, and compared with an earlier review."""
+"""Changes of features: grouped for a review, and compared with an earlier review."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from app.core.words import counted
 
-PlannedChanges = list[list[Any]]
+ChangesByFeature = list[list[Any]]
 """[feature, [added], [removed]] for each feature that changes: texts, as JSON values."""
 
 
@@ -20,7 +20,7 @@ class ChangeGroup(NamedTuple):
 
 
 def grouped(
-    facts: PlannedChanges, unchanged: Collection[str] = (), marked: Collection[str] = ()
+    facts: ChangesByFeature, unchanged: Collection[str] = (), marked: Collection[str] = ()
 ) -> list[ChangeGroup]:
     """Features grouped by their changes: large groups first, unchanged features last."""
     names: defaultdict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
@@ -31,7 +31,7 @@ def grouped(
     return [*groups, _group((), (), unchanged, marked)] if unchanged else groups
 
 
-def differing(before: PlannedChanges, now: PlannedChanges) -> set[str]:
+def differing(before: ChangesByFeature, now: ChangesByFeature) -> set[str]:
     """Features whose changes differ between two reviews."""
     old, new = ({name: change for name, *change in facts} for facts in (before, now))
     return {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}

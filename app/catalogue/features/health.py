@@ -45,7 +45,7 @@ class Changes(NamedTuple):
     number: int
 
 
-class StaleFlag(NamedTuple):
+class StaleFeature(NamedTuple):
     """A feature marked as stale, or with a reason in ``life.proposal`` proposed as stale."""
 
     feature: Feature
@@ -102,7 +102,7 @@ def for_project(actor: Actor, project_id: str, *, stale_after: timedelta) -> Hea
     return Health(stages, marked, proposed, ByAge(*ages), _on_ages(project_id))
 
 
-def leftovers(actor: Actor, project_id: str, *, stale_after: timedelta) -> list[StaleFlag]:
+def leftovers(actor: Actor, project_id: str, *, stale_after: timedelta) -> list[StaleFeature]:
     """The oldest features that are stale or proposed, at most LISTED of them."""
     projects.require(actor, project_id)
     is_proposed = stale.is_proposed(StaleFilter.ANY, stale.before(stale_after))
@@ -110,7 +110,7 @@ def leftovers(actor: Actor, project_id: str, *, stale_after: timedelta) -> list[
     query = query.order_by(Feature.created_at, Feature.id).limit(LISTED)
     found = list(db.session.scalars(query))
     lives = lifecycle.lives(found, stale_after=stale_after)
-    return [StaleFlag(feature, lives[feature.id]) for feature in found]
+    return [StaleFeature(feature, lives[feature.id]) for feature in found]
 
 
 def most_active(actor: Actor, project_id: str) -> list[Changes]:

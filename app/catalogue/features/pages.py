@@ -6,7 +6,7 @@ from flask import flash, g, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.catalogue.features import lifecycle, schemas, selections, service, trail
+from app.catalogue.features import history, lifecycle, schemas, selections, service
 from app.catalogue.features.forms import (
     STAGES,
     TYPE_NAMES,
@@ -171,7 +171,7 @@ def about(project_id: str, view: FeatureView) -> dict[str, Any]:
         "view": view,
         "hues": tags.hues(),
         "type_names": TYPE_NAMES,
-        "trail": trail.of(current_actor, feature),
+        "history": history.of(current_actor, feature),
         "life": lives[feature.id],
         "stages": STAGES,
         "stale_days": settings.stale_after_days,
@@ -215,7 +215,7 @@ def _destination() -> str:
 
 def _selected(project_id: str) -> set[str]:
     """The names selected in the list, on any page of it."""
-    if kept := g.get("kept_form"):  # typed into a form that had expired
+    if kept := g.get("kept_form"):  # from a form whose session had ended
         return set(kept.getlist("feature"))
     id = request.args.get("selection", "")
     return set(selections.names_of(current_actor, project_id, id) or ()) if id else set()

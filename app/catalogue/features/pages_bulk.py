@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.features import bulk, changes, schemas, selections, service
 from app.catalogue.features.bulk import Edit, Settings
-from app.catalogue.features.changes import PlannedChanges
+from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.features.forms import STATES, TYPE_NAMES, bulk_requests
 from app.catalogue.features.selections import ResolvedSelection
 from app.catalogue.projects import service as projects
@@ -99,7 +99,7 @@ def _apply(project_id: str, edits: list[Edit], form: ReasonForm) -> Response | N
 
 
 def _review_page(
-    project_id: str, form: ReasonForm, shown: PlannedChanges | None = None
+    project_id: str, form: ReasonForm, shown: ChangesByFeature | None = None
 ) -> ResponseReturnValue:
     selection = _selection(project_id)
     edit = _edit(selection)
@@ -120,7 +120,7 @@ def _review_page(
 
 
 def _undo_page(
-    project_id: str, form: ReasonForm, shown: PlannedChanges | None = None
+    project_id: str, form: ReasonForm, shown: ChangesByFeature | None = None
 ) -> ResponseReturnValue:
     edits = bulk.reversal(current_actor, project_id, request.args.get("batch", ""))
     return _preview_page("catalogue/features/bulk_undo.html", project_id, form, edits, shown)
@@ -131,7 +131,7 @@ def _preview_page(
     project_id: str,
     form: ReasonForm,
     edits: list[Edit],
-    shown: PlannedChanges | None,
+    shown: ChangesByFeature | None,
     **context: Any,
 ) -> ResponseReturnValue:
     """``shown``: the facts of the page that was confirmed, after a refusal; else None."""
@@ -161,9 +161,9 @@ def _edit(selection: ResolvedSelection) -> Edit:
     return Edit(selection.active, settings)
 
 
-def _shown(project_id: str) -> PlannedChanges:
+def _shown(project_id: str) -> ChangesByFeature:
     """Facts of the review that the form confirms."""
-    facts: PlannedChanges = signing.read(
+    facts: ChangesByFeature = signing.read(
         "review", _subject(project_id), request.form.get("plan", "")
     )
     return facts

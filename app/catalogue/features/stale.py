@@ -75,7 +75,7 @@ def _is_old(before: Moment) -> Condition:
 
 
 def _is_unused(before: Moment) -> Condition:
-    """No one asked for it, though applications asked for features before and after ``before``."""
+    """No one asked for it after ``before``, but applications did for others, then and before."""
     lately = FeatureSeen.last_seen_at > before
     is_asking = _exists(FeatureSeen, FeatureSeen.first_seen_at <= before)
     return is_asking & _exists(FeatureSeen, lately) & ~_seen(lately)

@@ -107,7 +107,7 @@ class ProjectEnvironment(Model):
 
 
 class Approval(Model):
-    """Number of approvals that changes in an environment need, even if it isn't used yet."""
+    """Number of approvals that changes in an environment need. The project need not use it."""
 
     __tablename__ = "project_approvals"
 

@@ -47,7 +47,7 @@ def index_in_project(project_id: str) -> ResponseReturnValue:
 
 @bp.form("/sdk-tokens/<id:token_id>/rotate", needs=Permission.UPDATE_CLIENT_API_TOKEN)
 def rotate(token_id: int) -> ResponseReturnValue:
-    """Replace a token. Only this response shows the new one. The old one stays valid a while."""
+    """Replace a token. Only this response shows the new one. The old one still works a while."""
     return _rotate(Scope(), token_id)
 
 

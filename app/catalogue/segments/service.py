@@ -150,8 +150,8 @@ def update(actor: Actor, segment: Segment, **changes: Unpack[Changes]) -> bool:
         events.record(
             actor,
             EventType.SEGMENT_UPDATED,
-            project=before["project"]
-            or segment.project_id,  # people who didn't see it before don't see this event
+            # People who couldn't see the segment before must not see this event.
+            project=before["project"] or segment.project_id,
             pre_data=before,
             data=after,
         )

@@ -14,12 +14,12 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.features import changes, selections
 from app.catalogue.features import service as features
-from app.catalogue.features.changes import PlannedChanges
+from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.features.selections import ResolvedSelection
 from app.catalogue.projects import service as projects
 from app.catalogue.tagging import picker, service
 from app.catalogue.tagging.forms import NewTagForm, tagging_body
-from app.catalogue.tagging.service import Edit, TagChange
+from app.catalogue.tagging.service import AppliedTags, Edit
 from app.catalogue.tags import service as tags
 from app.catalogue.tags.models import SIMPLE, TagName
 from app.catalogue.tags.schemas import TagRef
@@ -183,7 +183,7 @@ def _creatable(text: str | None, type: str | None, types: Collection[str]) -> Ta
 
 
 def _review_page(
-    project_id: str, form: ReasonForm, shown: PlannedChanges | None = None
+    project_id: str, form: ReasonForm, shown: ChangesByFeature | None = None
 ) -> ResponseReturnValue:
     selection = _selection(project_id)
     edit = _edit(selection, _choices(request.args))
@@ -204,13 +204,11 @@ def _review_page(
 
 
 def _undo_page(
-    project_id: str, form: ReasonForm, shown: PlannedChanges | None = None
+    project_id: str, form: ReasonForm, shown: ChangesByFeature | None = None
 ) -> ResponseReturnValue:
     batch_id = request.args.get("batch", "")
     edits = service.reversal(current_actor, project_id, batch_id)
-    return _preview_page(
-        "catalogue/tagging/undo.html", project_id, form, edits, shown, batch=batch_id
-    )
+    return _preview_page("catalogue/tagging/undo.html", project_id, form, edits, shown)
 
 
 def _preview_page(
@@ -218,7 +216,7 @@ def _preview_page(
     project_id: str,
     form: ReasonForm,
     edits: list[Edit],
-    shown: PlannedChanges | None,
+    shown: ChangesByFeature | None,
     **context: Any,
 ) -> ResponseReturnValue:
     """``shown``: the facts of the page that was confirmed, after a refusal; else None."""
@@ -242,7 +240,9 @@ def _preview_page(
     )
 
 
-def _result(project_id: str, batch_id: str, applied: dict[str, TagChange], *, of: int) -> Response:
+def _result(
+    project_id: str, batch_id: str, applied: dict[str, AppliedTags], *, of: int
+) -> Response:
     if not applied:
         flash("Nothing to change. All features already had these tags.", "ok")
         return redirect_to("feature_pages.index", project_id=project_id)
@@ -262,7 +262,7 @@ def _edit(selection: ResolvedSelection, choices: Choices) -> Edit:
     )
 
 
-def _changes_undone_by(edits: list[Edit]) -> PlannedChanges:
+def _changes_undone_by(edits: list[Edit]) -> ChangesByFeature:
     """Changes that a batch made, derived from the edits that undo it."""
     return [
         [name, [str(tag) for tag in edit.removed], [str(tag) for tag in edit.added]]

@@ -63,9 +63,7 @@ def replace(tag_id: int) -> ResponseReturnValue:
 @bp.get("/changes/<key:batch>", needs=Permission.UPDATE_TAG_TYPE)
 def changed(batch: str) -> str:
     """Show what a rename or a merge did, and offer to undo it."""
-    return render_template(
-        "catalogue/tags/changed.html", done=renaming.done(batch), hues=tags.hues()
-    )
+    return render_template("catalogue/tags/changed.html", done=renaming.done(batch))
 
 
 @bp.post("/changes/<key:batch>/undo", needs=Permission.UPDATE_TAG_TYPE)
@@ -102,13 +100,13 @@ def _subject(tag_id: int) -> str:
 def rename_type(name: str) -> ResponseReturnValue:
     """Show what renaming a tag type would change, and do it."""
     tags.get_type(name, for_change=False)
-    form, reach = TypeNameForm(), renaming_types.reach(current_actor, name)
+    form, impact = TypeNameForm(), renaming_types.impact(current_actor, name)
     if renamed := submit(form, lambda: renaming_types.rename(current_actor, name, **form.values)):
         done = Markup("Tag type {} renamed to {}.").format(name, renamed.name)
         action = url_for(".rename_type_back", name=renamed.name, to=name)
         flash_with_undo(done, action=action, what=f"renaming {name}")
         return redirect_to("tag_pages.show_type", name=renamed.name, _anchor=DONE)
-    return show_form("catalogue/tags/rename_type.html", form, name=name, reach=reach)
+    return show_form("catalogue/tags/rename_type.html", form, name=name, impact=impact)
 
 
 @bp.post("/types/<key:name>/rename/<key:to>", needs=Permission.UPDATE_TAG_TYPE)

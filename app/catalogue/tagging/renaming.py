@@ -254,7 +254,7 @@ def _with_other(other_id: int | None) -> sa.Select[int, str, str, bool]:
 def refuse_without_permission(
     actor: Actor, project_ids: Iterable[str], which: str = "this tag"
 ) -> None:
-    """Refuse unless the actor can change all projects, since a tag belongs to all that use it."""
+    """Refuse unless the actor can change features in all projects: all that use a tag own it."""
     if not all(actor.may(Permission.UPDATE_FEATURE, id) for id in project_ids):
         raise NoAccess(
             f"You need the permission {Permission.UPDATE_FEATURE} in every project with a feature "

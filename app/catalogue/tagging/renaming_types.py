@@ -18,7 +18,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 
 
-class Scope(NamedTuple):
+class RenameImpact(NamedTuple):
     """Numbers of the tags of a type, and of the features and projects with such tags."""
 
     tags: int
@@ -34,7 +34,7 @@ class _Tagged(NamedTuple):
     project: str
 
 
-def reach(actor: Actor, name: str) -> Scope:
+def impact(actor: Actor, name: str) -> RenameImpact:
     """Numbers of things that ``rename`` would change.
 
     Raises:
@@ -45,7 +45,7 @@ def reach(actor: Actor, name: str) -> Scope:
     projects = {each.project for each in values}
     renaming.refuse_without_permission(actor, projects, "a tag of this type")
     of_type = sa.select(sa.func.count()).select_from(Tag).where(Tag.type == name)
-    return Scope(db.session.scalar(of_type) or 0, len(values), len(projects))
+    return RenameImpact(db.session.scalar(of_type) or 0, len(values), len(projects))
 
 
 def rename(actor: Actor, name: str, to: str) -> TagType:

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.catalogue.features import queries
-from app.catalogue.features.changes import PlannedChanges
+from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.features.models import Feature
 from app.catalogue.projects import service as projects
 from app.catalogue.tags import service as tags
@@ -25,7 +25,7 @@ from app.core.words import listed
 
 
 @dataclass(slots=True)
-class TagChange:
+class AppliedTags:
     """Tags that are actually added to and removed from one feature."""
 
     added: list[TagName] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Edit:
 class Preview:
     """What edits would change on each of their features."""
 
-    changes: dict[str, TagChange]
+    changes: dict[str, AppliedTags]
     new_tags: list[TagName]
 
     @property
@@ -57,7 +57,7 @@ class Preview:
         return [name for name, c in self.changes.items() if not c.added and not c.removed]
 
     @property
-    def facts(self) -> PlannedChanges:
+    def facts(self) -> ChangesByFeature:
         """The changes that a review shows and confirms."""
         return [
             [name, [str(tag) for tag in change.added], [str(tag) for tag in change.removed]]
@@ -73,14 +73,14 @@ def change(
     features: Collection[str],
     added: Collection[TagName],
     removed: Collection[TagName],
-) -> dict[str, TagChange]:
+) -> dict[str, AppliedTags]:
     """Add tags to all these features and remove others. Return the changes by feature name."""
     return apply(actor, project_id, [Edit(features, added, removed)])[1]
 
 
 def apply(
-    actor: Actor, project_id: str, edits: Collection[Edit], *, shown: PlannedChanges | None = None
-) -> tuple[str, dict[str, TagChange]]:
+    actor: Actor, project_id: str, edits: Collection[Edit], *, shown: ChangesByFeature | None = None
+) -> tuple[str, dict[str, AppliedTags]]:
     """Apply several edits at once. Return the id of the batch and the changes by feature name.
 
     ``shown``: facts of the preview that was confirmed.
@@ -93,7 +93,7 @@ def apply(
     names = _lock(actor, project_id, edits)
     if shown is not None and shown != preview(actor, project_id, edits).facts:
         raise ChangedSinceReview
-    changes: defaultdict[str, TagChange] = defaultdict(TagChange)
+    changes: defaultdict[str, AppliedTags] = defaultdict(AppliedTags)
     ids |= tags.make({tag for edit in edits for tag in edit.added if tag not in ids})
     for edit in edits:
         wanted = set(edit.features)
@@ -116,7 +116,7 @@ def preview(actor: Actor, project_id: str, edits: Collection[Edit]) -> Preview:
     wanted = {name for edit in edits for name in edit.features}
     found = queries.find(project_id, wanted)
     present = queries.tags_of([feature.id for feature in found.values()])
-    changes = {name: TagChange() for name in sorted(found)}
+    changes = {name: AppliedTags() for name in sorted(found)}
     after = {name: set(present[found[name].id]) for name in changes}
     for edit in edits:
         for name in set(edit.features) & set(found):
@@ -228,7 +228,7 @@ _delete_pairs = OnList(
 
 
 def _record_events(
-    actor: Actor, project_id: str, changes: dict[str, TagChange], batch_id: str
+    actor: Actor, project_id: str, changes: dict[str, AppliedTags], batch_id: str
 ) -> None:
     @cache  # most features of a request have the same changes
     def data_of(added: tuple[TagName, ...], removed: tuple[TagName, ...]) -> dict[str, Any]:

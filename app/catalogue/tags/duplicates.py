@@ -22,7 +22,7 @@ COMPARED = 5_000
 LONG = 5
 """Minimum length of words in which one other letter is more likely a typo than another word."""
 MANY = 20
-"""So many words that differ in one letter are no typos, but meant to."""
+"""If so many words differ in one letter, it is on purpose."""
 
 _digits = re.compile(r"\d+")
 _punctuation = re.compile(r"[\W_]+")
@@ -93,8 +93,8 @@ def _with_main(spellings: list[Used]) -> Iterator[Pair]:
 def _typos(words: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
     """Pairs of words of one type that differ in one letter: added, missing, other or swapped.
 
-    If at most one letter is deleted from each of such words, the same text can be left. Only words
-    with a common text are compared, not all with all.
+    Deleting at most one letter from each word of a pair can leave the same text. So only words that
+    share such a text are compared, not all with all.
     """
     left: defaultdict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
     for type, word in words:

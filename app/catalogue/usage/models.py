@@ -114,7 +114,7 @@ class FeatureSeen(Model):
 
 
 class UnknownFeature(Model):
-    """A name that an application asks for, but that no feature has which its token can read."""
+    """A name that an application asks for, but that no feature its token can read has."""
 
     __tablename__ = "unknown_features"
 

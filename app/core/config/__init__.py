@@ -17,7 +17,7 @@ from app.core.config.setting import Setting, WrongKeyFile, WrongSetting, setting
 
 KEY_FILE = "secret_key"
 MOST_PROCESSES = 4
-"""The limit of the default."""
+"""Most processes by default."""
 
 API_DESCRIPTION = """\
 Administers feature toggles: service accounts, projects, features and their tags, people, and
@@ -220,7 +220,7 @@ class Settings:
 
     @property
     def stale_after(self) -> timedelta:
-        """How long until an unused feature is proposed as stale; zero: never."""
+        """After so long unused, or on for everyone, features are proposed as stale; zero: never."""
         return timedelta(days=self.stale_after_days)
 
     @property

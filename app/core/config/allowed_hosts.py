@@ -12,7 +12,7 @@ Network = IPv4Network | IPv6Network
 
 USUAL_PORTS = {"https": 443, "http": 80}
 TRANSLATED = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48")))
-"""IPv6 addresses that a gateway (NAT64) translates into any IPv4 address."""
+"""IPv6 addresses that a gateway (NAT64) translates into IPv4 addresses, also private ones."""
 
 _entry = re.compile(
     rf"((?P<scheme>https?)://)?(?P<host>{HOST_NAME}|\[[0-9a-f:.]+\])"

@@ -1,4 +1,4 @@
-"""One setting, and the errors in one."""
+"""One setting, and what can be wrong with it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -42,7 +42,7 @@ Head = tuple[int, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known from outside the database. ``source``: the name of where from.
+    """What is known from outside the database. ``source``: where that is known from.
 
     ``heads``: events and their digests. ``prunings``: the last event of each pruning; None if the
     source has no prunings.

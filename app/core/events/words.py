@@ -17,7 +17,7 @@ FIELDS = {
     "changeRequestEnvironments": "approvals",
     "rootRole": "role",
 }
-"""Names in sentences of ``data`` fields whose own name would not be understood."""
+"""What sentences call fields of ``data`` whose own names are unclear."""
 
 
 class Mention(NamedTuple):

@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import StringField
 
 from app.catalogue.features import selections
-from app.catalogue.features.changes import PlannedChanges
+from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.features.forms import cut
 from app.catalogue.features.selections import ResolvedSelection
 from app.catalogue.projects import service as projects
@@ -57,7 +57,7 @@ class Asked:
     selection: ResolvedSelection | None
 
     @property
-    def facts(self) -> PlannedChanges:
+    def facts(self) -> ChangesByFeature:
         """The changes that are not proposed yet."""
         proposed = {each.feature for each in self.proposed}
         return [change for change in self.preview.facts if change[0] not in proposed]
@@ -98,7 +98,7 @@ def add(project_id: str) -> ResponseReturnValue:
     """Add the changes to the reader’s draft, if they are still what was shown."""
     asked = _asked(project_id)
     form = _form(project_id, asked)
-    shown: PlannedChanges = signing.read(
+    shown: ChangesByFeature = signing.read(
         "review", _subject(project_id), request.form.get("plan", "")
     )
 
@@ -136,7 +136,7 @@ def _form(project_id: str, asked: Asked) -> TitleForm:
 
 
 def _page(
-    project_id: str, asked: Asked, form: TitleForm, shown: PlannedChanges | None = None
+    project_id: str, asked: Asked, form: TitleForm, shown: ChangesByFeature | None = None
 ) -> ResponseReturnValue:
     """``shown``: the plan shown before, if submitting it was refused."""
     preview, facts = asked.preview, asked.facts

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.catalogue.features import changes, selections
-from app.catalogue.features.changes import PlannedChanges
+from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.features.forms import cut
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.approvals import needing_approval
@@ -50,7 +50,7 @@ def done(project_id: str) -> str:
     batch_id = request.args.get("batch", "")
     environment, names, back_on = service.reversal(current_actor, project_id, batch_id)
     sign = f"on in {environment}"
-    facts: PlannedChanges = [
+    facts: ChangesByFeature = [
         [name, [], [sign]] if back_on else [name, [sign], []] for name in names
     ]
     return render_template(
@@ -104,7 +104,7 @@ def _apply(
 
 
 def _review_page(
-    project_id: str, form: ReasonForm, shown: PlannedChanges | None = None
+    project_id: str, form: ReasonForm, shown: ChangesByFeature | None = None
 ) -> ResponseReturnValue:
     if request.args.get("to") not in WAYS or not request.args.get("environment"):
         flash("Choose an environment first.", "warn")
@@ -115,7 +115,7 @@ def _review_page(
 
 
 def _undo_page(
-    project_id: str, form: ReasonForm, shown: PlannedChanges | None = None
+    project_id: str, form: ReasonForm, shown: ChangesByFeature | None = None
 ) -> ResponseReturnValue:
     batch_id = request.args.get("batch", "")
     environment, names, on = service.reversal(current_actor, project_id, batch_id)
@@ -128,7 +128,7 @@ def _preview_page(
     form: ReasonForm,
     asked: tuple[str, list[str], bool],
     title: str,
-    shown: PlannedChanges | None,
+    shown: ChangesByFeature | None,
 ) -> ResponseReturnValue:
     """``shown``: the plan shown before, if it has changed and submitting it was refused."""
     environment, names, on = asked
@@ -154,7 +154,7 @@ def _preview_page(
     )
 
 
-def sign(project_id: str, facts: PlannedChanges) -> str:
+def sign(project_id: str, facts: ChangesByFeature) -> str:
     """The signed plan of a review, for the field ``plan`` of the form that confirms it."""
     return signing.sign("review", _subject(project_id), facts)
 
@@ -167,8 +167,8 @@ def _asked(project_id: str) -> tuple[str, list[str], bool]:
     return environment, selection.active, WAYS.get(request.args.get("to", ""), False)
 
 
-def _shown(project_id: str) -> PlannedChanges:
-    shown: PlannedChanges = signing.read(
+def _shown(project_id: str) -> ChangesByFeature:
+    shown: ChangesByFeature = signing.read(
         "review", _subject(project_id), request.form.get("plan", "")
     )
     return shown

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from app.catalogue.features import queries as features
-from app.catalogue.features.changes import PlannedChanges
+from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.approvals import require_approval
 from app.catalogue.strategies import queries, words
@@ -27,7 +27,7 @@ class Preview:
     on without an active one. ``archived`` and ``unknown`` names can’t be switched.
     """
 
-    facts: PlannedChanges
+    facts: ChangesByFeature
     ids: dict[str, int]
     default: Strategy | None
     unchanged: list[str]
@@ -55,7 +55,7 @@ def preview(
     on_now = queries.on_in(environment, active.values())
     changing = {name: id for name, id in sorted(active.items()) if (id in on_now) is not on}
     sign = f"on in {environment}"
-    facts: PlannedChanges = [[name, [], [sign]] for name in changing]
+    facts: ChangesByFeature = [[name, [], [sign]] for name in changing]
     default = defaults.of(project, environment) if on else None
     if default:
         ready = queries.with_strategy(environment, changing.values())
@@ -78,7 +78,7 @@ def switch(
     names: Collection[str],
     *,
     on: bool,
-    shown: PlannedChanges | None = None,
+    shown: ChangesByFeature | None = None,
 ) -> tuple[str, list[str]]:
     """Switch features on or off. Return the id of the batch, and the names that changed.
 

@@ -11,13 +11,13 @@ from app.core.db import db, unit_of_work
 
 @pytest.fixture
 def reads(app):
-    """A memo's answers for one key, counted: each reading of the database gives the next number."""
-    memo: CommitCache[list[int]] = CommitCache()
+    """Answers of a cache for one key, counted: each reading of the database gives the next one."""
+    cache: CommitCache[list[int]] = CommitCache()
     numbers = count(1)
 
     def ask() -> int:
         with app.app_context():
-            return memo.get(b"key", lambda: [next(numbers)])[0]
+            return cache.get(b"key", lambda: [next(numbers)])[0]
 
     return ask
 
@@ -44,22 +44,22 @@ def test_after_a_commit_it_is_read_again(app, reads):
 
 
 def test_what_was_committed_while_reading_counts(app):
-    memo: CommitCache[str] = CommitCache()
+    cache: CommitCache[str] = CommitCache()
 
     def read() -> str:
         commit_something(app)
         return "old"
 
     with app.app_context():
-        assert memo.get(b"key", read) == "old"
-        assert memo.get(b"key", lambda: "new") == "new"
+        assert cache.get(b"key", read) == "old"
+        assert cache.get(b"key", lambda: "new") == "new"
 
 
 def test_what_was_not_found_is_looked_for_again(app):
-    memo: CommitCache[list[int]] = CommitCache()
+    cache: CommitCache[list[int]] = CommitCache()
     with app.app_context():
-        assert memo.get(b"key", list) == []
-        assert memo.get(b"key", lambda: [1]) == [1]
+        assert cache.get(b"key", list) == []
+        assert cache.get(b"key", lambda: [1]) == [1]
 
 
 def test_nothing_is_remembered_beyond_the_connections(app, reads):
