@@ -48,7 +48,7 @@ def _deliver(response: Response) -> Response:
 def _compress(response: Response, *, is_asset: bool) -> None:
     """Compress the body with gzip, if that is worth it.
 
-    Its length reveals nothing to another site, which can't request pages: cookies are SameSite.
+    Its length reveals nothing to another site, whose requests are anonymous: cookies are SameSite.
     """
     if response.status_code != HTTPStatus.OK or not request.accept_encodings["gzip"]:
         return

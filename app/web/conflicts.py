@@ -92,7 +92,7 @@ class StaleEdit:
         stale: Values | None = None,
         **context: Any,
     ) -> ResponseReturnValue:
-        """The page of the form; 409 with what has changed if the form was ``stale``."""
+        """The page of the form; 409 with what has changed since the form showed ``stale``."""
         page, status = show_form(
             template,
             form,
@@ -120,13 +120,13 @@ class EditPage(Generic[F]):
     describe: Callable[[Values], Values] = dict
 
     def show(self, stale: Values | None = None) -> ResponseReturnValue:
-        """The page; 409 with what has changed if the form was ``stale``."""
+        """The page; 409 with what has changed since the form showed ``stale``."""
         return self._edit.show(self.template, self.form, self.present, stale, **self.context())
 
     def save(
-        self, command: Callable[[], object], saved: Callable[[], str], way_on: Response
+        self, command: Callable[[], object], saved: Callable[[], str], next_page: Response
     ) -> ResponseReturnValue:
-        """Run ``command`` and return ``way_on``, with the message ``saved`` if anything changed.
+        """Run ``command`` and return ``next_page``, with the message ``saved`` if anything changed.
 
         Shows the page again if the form is refused, or if someone else changed the thing first.
         """
@@ -136,7 +136,7 @@ class EditPage(Generic[F]):
         if changed is None:
             return self.show()
         flash(saved() if changed else "Nothing changed.", "ok")
-        return way_on
+        return next_page
 
     @property
     def _edit(self) -> StaleEdit:

@@ -39,7 +39,7 @@ class TooManyDownloads(TooManyRequests):
 
 @dataclass(slots=True)
 class Export:
-    """A download. ``release``: frees its thread. ``rows``: how many were written so far."""
+    """A download. ``release``: lets another one begin. ``rows``: how many were written so far."""
 
     file_name: str
     release: Callable[[], None]
@@ -55,7 +55,7 @@ class Export:
             self.end()
 
     def end(self) -> None:
-        """Free the thread for another download, once."""
+        """Let another download begin. Later calls do nothing."""
         if not self.is_over:
             self.is_over = True
             self.release()

@@ -206,11 +206,11 @@ def submitted(form: SchemaForm, command: Callable[[], object]) -> bool:
     return submit(form, lambda: [command()]) is not None
 
 
-def flash_errors(form: SchemaForm, way_on: Response) -> Response:
-    """Flash the form's problems for the page of ``way_on``, which doesn't show this form."""
+def flash_errors(form: SchemaForm, next_page: Response) -> Response:
+    """Flash the form's problems for the page of ``next_page``, which doesn't show this form."""
     for _, message in form.problems:
         flash(message, "warn")
-    return way_on
+    return next_page
 
 
 def show_form(template: str, form: SchemaForm, **context: Any) -> tuple[str, int]:

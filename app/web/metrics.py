@@ -24,7 +24,10 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
 class Metrics:
-    """Counters of all processes of a server, and gauges that are computed on each scrape."""
+    """Counters and gauges of all processes of a server.
+
+    Those of ``watch`` are computed on each scrape.
+    """
 
     def __init__(self, version: str) -> None:
         self._folder: str | None = None

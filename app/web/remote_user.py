@@ -23,7 +23,7 @@ class RemoteUser:
 def remote_user() -> RemoteUser | None:
     """The person in the headers of a request that came directly from the trusted proxy.
 
-    None if the server doesn’t say where the request came from.
+    None without such a header, or if the server doesn’t say where the request came from.
     """
     settings = current_settings()
     if settings.sign_on_header is None or not came_from_proxy():

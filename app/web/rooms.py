@@ -17,9 +17,9 @@ from app.web.routes import ApiBlueprint
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Parts of a page that can be hidden, with their labels. ``says``: the title of the choice."""
+    """Parts of a page that can be hidden, with their labels. ``title``: of the choice."""
 
-    says: str
+    title: str
     parts: Mapping[str, str]
 
 

@@ -1,6 +1,6 @@
 """The base of every schema, and the kinds of field that requests are made of.
 
-A schema checks JSON and forms alike, and only looks at the request. Services refuse what needs a
+A schema checks JSON and forms alike, and only looks at the request. Services check what needs a
 query.
 """
 
@@ -78,7 +78,7 @@ class Ignored(fields.Raw):
 
 
 def accepts(row: type[Schema]) -> Callable[[type[S]], type[S]]:
-    """Let a schema of changes accept what reading returns: fields of ``row`` only are ignored."""
+    """Let a schema of changes accept what reading returns: what only ``row`` has is ignored."""
 
     def add(changes: type[S]) -> type[S]:
         declared = changes._declared_fields  # noqa: SLF001 - marshmallow has no other way

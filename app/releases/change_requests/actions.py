@@ -49,7 +49,7 @@ def completed(action: Action, payload: Any) -> Any:
 
 def carry_out(
     actor: Actor, approved: Approved, changes: Sequence[Change]
-) -> Iterator[tuple[Change, snapshots.FeatureSnapshot, snapshots.FeatureSnapshot]]:
+) -> Iterator[tuple[Change, snapshots.SubjectSnapshot, snapshots.SubjectSnapshot]]:
     """Make the changes in order. Yield each with the snapshots before and after it.
 
     Raises:
@@ -71,8 +71,8 @@ def carry_out(
 
 
 def _effects(
-    place: tuple[str, str], before: dict[int, snapshots.FeatureSnapshot], made: dict[int, Change]
-) -> Iterator[tuple[Change, snapshots.FeatureSnapshot, snapshots.FeatureSnapshot]]:
+    place: tuple[str, str], before: dict[int, snapshots.SubjectSnapshot], made: dict[int, Change]
+) -> Iterator[tuple[Change, snapshots.SubjectSnapshot, snapshots.SubjectSnapshot]]:
     """Yield the effects of independent changes: no two touch the same snapshot.
 
     Afterwards ``before`` is up to date, and ``made`` is empty.

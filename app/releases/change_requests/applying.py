@@ -25,7 +25,7 @@ from app.core.permissions import Role
 from app.releases.change_requests import review, service
 from app.releases.change_requests.actions import carry_out
 from app.releases.change_requests.models import Change, ChangeRequest, State, StepKind
-from app.releases.change_requests.snapshots import FeatureSnapshot
+from app.releases.change_requests.snapshots import SubjectSnapshot
 
 AT_ONCE = 100
 """Due requests that are read in one go."""
@@ -39,8 +39,8 @@ class Effect:
     """A change with the snapshots before and after it, if it were applied now."""
 
     change: Change
-    before: FeatureSnapshot
-    after: FeatureSnapshot
+    before: SubjectSnapshot
+    after: SubjectSnapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ def environments(actor: Actor, project_id: str) -> list[ProjectUse]:
 
 
 def approvers(actor: Actor, project_id: str, environment: str) -> list[Account]:
-    """People who can approve changes there, except those that they propose themselves."""
+    """People who can approve changes there. No one can approve their own."""
     projects.require(actor, project_id)
     project_environment(project_id, environment)
     return queries.approvers(project_id)

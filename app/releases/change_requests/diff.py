@@ -12,7 +12,7 @@ from app.catalogue.strategies import words
 from app.catalogue.strategies.models import Strategy
 from app.catalogue.strategies.words import RolloutState
 from app.releases.change_requests.models import Action, Change
-from app.releases.change_requests.snapshots import FeatureSnapshot
+from app.releases.change_requests.snapshots import SubjectSnapshot
 
 Names = Mapping[int, str]
 """The names of segments by id."""
@@ -46,7 +46,7 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DiffSide:
-    """``state``: (icon, label) of the rollout. ``lines``: sentences; several strategies are joined
+    """``state``: (kind, label) of the rollout. ``lines``: sentences; several strategies are joined
     by “or”. ``note``: text shown if there are no lines.
     """
 
@@ -58,14 +58,14 @@ class DiffSide:
 Sides = tuple[DiffSide, DiffSide]
 
 
-def sides(change: Change, before: FeatureSnapshot, after: FeatureSnapshot, names: Names) -> Sides:
+def sides(change: Change, before: SubjectSnapshot, after: SubjectSnapshot, names: Names) -> Sides:
     """Describe the subject of ``change`` in both snapshots, with the differences marked."""
     if before is None or after is None:
         return _whole(change, before, names), _whole(change, after, names)
     return _DESCRIBERS[change.action](change, before, after, names)
 
 
-def segment_ids(*snapshots: FeatureSnapshot) -> set[int]:
+def segment_ids(*snapshots: SubjectSnapshot) -> set[int]:
     """Ids of the segments that strategies in the snapshots use."""
     return {
         id
@@ -75,7 +75,7 @@ def segment_ids(*snapshots: FeatureSnapshot) -> set[int]:
     }
 
 
-def differing(change: Change, before: FeatureSnapshot, after: FeatureSnapshot) -> list[Field]:
+def differing(change: Change, before: SubjectSnapshot, after: SubjectSnapshot) -> list[Field]:
     """Fields that differ: of the strategy if the change edits one, else of the whole snapshot."""
     if change.action is Action.UPDATE_STRATEGY:
         strategies = _strategy_in(before, change), _strategy_in(after, change)
@@ -84,7 +84,7 @@ def differing(change: Change, before: FeatureSnapshot, after: FeatureSnapshot) -
     return fields(before or {}, after or {})
 
 
-def _whole(change: Change, snapshot: FeatureSnapshot, names: Names) -> DiffSide:
+def _whole(change: Change, snapshot: SubjectSnapshot, names: Names) -> DiffSide:
     if snapshot is None:
         return DiffSide(note="Deleted")
     # Compared with itself, so that nothing is marked as changed.

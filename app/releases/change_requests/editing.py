@@ -239,7 +239,7 @@ def _try_out(actor: Actor, request: ChangeRequest, fresh: Sequence[Change] = ())
 
 
 def _note_edit(actor: Actor, request: ChangeRequest) -> None:
-    """Count and record an edit. Approvals are deleted, since they were for another version."""
+    """Count an edit. If the request was sent, record it and delete approvals of the old version."""
     request.version += 1
     if request.state is State.DRAFT:
         return

@@ -153,7 +153,10 @@ class Change(Model):
 
 
 class Approval(Model):
-    """A person’s approval of the current version. It counts while they are allowed to approve."""
+    """A person’s approval of the current version.
+
+    It counts while they are allowed to approve, and for good once the request is closed.
+    """
 
     __tablename__ = "change_request_approvals"
 

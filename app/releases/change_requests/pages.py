@@ -106,7 +106,7 @@ def _page(
         state=presenter.state(view),
         diffs=presenter.change_diffs(view),
         history=presenter.history(current_actor, view),
-        powers=allowed.of(current_actor, view),
+        allowed=allowed.of(current_actor, view),
         undoing=presenter.undoing(view),
         people=partial(presenter.people, current_actor),
         was_edited=was_edited,

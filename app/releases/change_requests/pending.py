@@ -15,7 +15,7 @@ MAX_COUNTED = 100
 
 
 class Numbers(NamedTuple):
-    """Open requests: that wait for the actor’s approval, of the actor, scheduled."""
+    """How many open requests wait for the actor’s approval, are their own, and are scheduled."""
 
     waiting: int
     own: int

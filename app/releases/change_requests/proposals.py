@@ -26,7 +26,7 @@ def parent(name: str, parent: str | None) -> Proposal:
 
 
 def archiving(plan: ArchivePlan) -> list[Proposal]:
-    """Archive features of the plan: first remove dependencies, then children before parents."""
+    """Archive features of the plan: dependencies are removed first, children before parents."""
     children = {edge.child for edge in plan.lost}
     ordered = sorted(plan.archivable, key=lambda name: (name not in children, name))
     return [

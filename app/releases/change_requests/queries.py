@@ -233,9 +233,8 @@ def waits_for_approval(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.and_(
         is_in_state(State.IN_REVIEW),
         _members_projects(actor),
-        ChangeRequest.created_by_id.is_distinct_from(
-            actor.id
-        ),  # also if it is NULL: authors without an account
+        # Also if it is NULL: authors without an account.
+        ChangeRequest.created_by_id.is_distinct_from(actor.id),
         ~has_approved,
     )
 

@@ -70,9 +70,8 @@ def _inverse(change: Change, before: Any, after: Any) -> Iterator[Proposal]:
         return
     name, was_on, is_on = change.subject, before["enabled"], after["enabled"]
     switch = Proposal(name, Action.UPDATE_ENABLED, {"enabled": was_on})
-    if (
-        is_on and not was_on
-    ):  # first: deleting the last strategy switches it off, and this would change nothing
+    # First: deleting the last strategy would switch it off, and then this would change nothing.
+    if is_on and not was_on:
         yield switch
     yield from _strategies(name, before["strategies"], after["strategies"])
     if before["variants"] != after["variants"]:

@@ -16,7 +16,7 @@ from app.catalogue.strategies import queries as strategies
 from app.core.db import chunks, db
 from app.releases.change_requests.models import Action, Change
 
-FeatureSnapshot = dict[str, Any] | None
+SubjectSnapshot = dict[str, Any] | None
 
 _BUILDS_ON = {
     Action.DELETE_STRATEGY: ("enabled", "strategies"),
@@ -31,7 +31,7 @@ _BUILDS_ON = {
 
 def of_features(
     project_id: str, environment: str, ids: Collection[int]
-) -> dict[int, FeatureSnapshot]:
+) -> dict[int, SubjectSnapshot]:
     """The snapshots of features of a project in one environment, by id."""
     if not ids:
         return {}
@@ -52,7 +52,7 @@ def of_features(
     }
 
 
-def of_segments(ids: Collection[int]) -> dict[int, FeatureSnapshot]:
+def of_segments(ids: Collection[int]) -> dict[int, SubjectSnapshot]:
     if not ids:
         return {}
     query = sa.select(Segment).where(Segment.id.in_(ids))
@@ -72,7 +72,7 @@ def segment_names(ids: Collection[int]) -> dict[int, str]:
 
 def of_changes(
     project_id: str, environment: str, changes: Collection[Change]
-) -> dict[int, FeatureSnapshot]:
+) -> dict[int, SubjectSnapshot]:
     """Current snapshots of the subjects of changes, by feature id or negative segment id."""
     segments = of_segments({id for change in changes if (id := change.segment_id)})
     of_feature = of_features(project_id, environment, {id for c in changes if (id := c.feature_id)})
@@ -84,7 +84,7 @@ def key(change: Change) -> int:
     return change.feature_id or -(change.segment_id or 0)
 
 
-def base(action: Action, payload: Any, snapshot: FeatureSnapshot) -> Any:
+def base(action: Action, payload: Any, snapshot: SubjectSnapshot) -> Any:
     """The part of a snapshot that a change builds on, and that its reviewers rely on."""
     if snapshot is None or action.is_on_segment:
         return snapshot

@@ -134,7 +134,10 @@ def reversal(actor: Actor, project_id: str, batch_id: str) -> tuple[str, list[st
 def _give_strategy(
     actor: Actor, project_id: str, default: Strategy, ids: dict[str, int], batch_id: str
 ) -> None:
-    """Append the default strategy to features. ``ids``: by name. Any others there are paused."""
+    """Append the default strategy to features. ``ids``: theirs by name.
+
+    All strategies that they already have there are paused.
+    """
     paused = queries.numbers_in(default.environment, ids.values())
     given = {name: defaults.copy(default, name, id, paused.get(id, 0)) for name, id in ids.items()}
     queries.insert(list(given.values()))

@@ -104,7 +104,7 @@ def update(
 
 
 def remove(actor: Actor, strategy: Strategy) -> None:
-    """Delete a strategy from ``get_for_change``. Without an active one, the feature is off."""
+    """Delete a strategy from ``get_for_change``; without an active one, switch the feature off."""
     found = db.session.get_one(Feature, strategy.feature_id)
     before, environment = strategy.snapshot(), strategy.environment
     db.session.delete(strategy)
@@ -118,7 +118,7 @@ def remove(actor: Actor, strategy: Strategy) -> None:
 def sort(
     actor: Actor, project_id: str, feature: str, environment: str, orders: Mapping[str, int]
 ) -> None:
-    """Sort strategies by the given numbers. Others keep their number, after a named one with it."""
+    """Sort strategies by these numbers. Others keep theirs; if equal, the given one is first."""
     found, present = _for_change(actor, project_id, feature, environment)
     known = {strategy.id for strategy in present}
     if unknown := [id for id in orders if id not in known]:
@@ -158,7 +158,7 @@ def get_for_change(
 
 
 def find_for_change(actor: Actor, project_id: str, environment: str, id: str) -> Strategy:
-    """A strategy found by its id alone, with its feature locked for this transaction."""
+    """A strategy of an unnamed feature, which is locked for this transaction."""
     owner = sa.select(Feature.name).join(Strategy, Strategy.feature_id == Feature.id)
     feature = db.session.scalar(owner.where(Strategy.id == id, Feature.project_id == project_id))
     if feature is None:
