@@ -23,7 +23,7 @@ def create_app(settings: Settings) -> Flask:
     app = Flask("app", template_folder=str(files.TEMPLATES), static_folder=str(files.STATIC))
     app.config.from_mapping(config.for_flask(settings))
     db.init_app(app)
-    for part in (http, refusals, assets, exports, templating):
+    for part in (templating, http, refusals, assets, exports):
         part.init_app(app)
     rooms.init_app(app, ROOMS)
     if app.debug:

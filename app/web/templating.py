@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from flask import Flask, g, request
+from flask.templating import Environment
 from markupsafe import Markup, escape
 
 from app.core.clock import utcnow
@@ -20,7 +21,24 @@ THEMES = ("light", "dark")
 _joints = re.compile(r"[._:/]")
 
 
+class TemplateEnvironment(Environment):
+    """In templates, ``some_dict[name]`` is an entry or undefined.
+
+    Jinja alone would return the method of a dict without an entry called ``keys`` or ``update``,
+    and features, environments and projects can have such names.
+    """
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        if not isinstance(obj, dict):
+            return super().getitem(obj, argument)
+        try:
+            return obj[argument]
+        except KeyError:
+            return self.undefined(obj=obj, name=argument)
+
+
 def init_app(app: Flask) -> None:
+    app.jinja_environment = TemplateEnvironment
     env = app.jinja_env
     env.trim_blocks = env.lstrip_blocks = True
     env.filters |= {
