@@ -1,7 +1,7 @@
 """The base of every schema, and the kinds of field that requests are made of.
 
-A schema checks JSON and forms alike, and only looks at the request. Services check what needs a
-query.
+A schema checks JSON and forms by the same rules, and looks only at the request. Services check
+what needs a query.
 """
 
 import re

@@ -23,7 +23,7 @@ class SecurityKind(StrEnum):
 
 
 class SecurityEntry(Model):
-    """An entry outlives accounts and tokens, so it has no foreign keys.
+    """One entry of the security log. It outlives accounts and tokens, so it has no foreign keys.
 
     ``name``: of an account that existed, never what someone typed, which may be a password.
     ``times``: how often it happened; ``at`` and ``detail`` are those of the first time.

@@ -171,7 +171,7 @@ def restore(account_id: int) -> Response:
 
 @bp.post("/<id:account_id>/reactivate", needs=Permission.ADMIN)
 def reactivate(account_id: int) -> Response:
-    """Reactivate a user whom a directory deactivated before it was disconnected."""
+    """Reactivate a user who was deactivated by a directory that is now disconnected."""
     account = accounts.get_for_change(account_id)
     accounts.reactivate(current_actor, account)
     flash(f"{account.called} can sign in again. Their roles are back, their tokens aren’t.", "ok")

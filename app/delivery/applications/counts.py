@@ -128,7 +128,7 @@ def last_hour(actor: Actor, name: str) -> FeatureUse:
 
 
 def raw(actor: Actor, name: str, hours: int) -> list[Row]:
-    """Return a row at each time (see ``starts``) for each application that asked somewhere."""
+    """Return a row at each time (see ``starts``) for each application in each environment."""
     feature = queries.feature_named(actor, name)
     if feature is None:
         return []

@@ -90,7 +90,7 @@ def _result(playground: Playground, choices: Choices) -> dict[str, Any]:
         "api": _api(choices, given[0] if len(given) == 1 else None),
         "own_address": _own_address,
         "for_everyone": lambda row: _for_everyone(row, columns, main),
-        "alike": group_equal,
+        "group_equal": group_equal,
     }
 
 

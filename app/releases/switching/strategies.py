@@ -158,7 +158,7 @@ def get_for_change(
 
 
 def find_for_change(actor: Actor, project_id: str, environment: str, id: str) -> Strategy:
-    """A strategy of an unnamed feature, which is locked for this transaction."""
+    """The strategy with this id, with the feature that has it locked for this transaction."""
     owner = sa.select(Feature.name).join(Strategy, Strategy.feature_id == Feature.id)
     feature = db.session.scalar(owner.where(Strategy.id == id, Feature.project_id == project_id))
     if feature is None:
