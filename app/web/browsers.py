@@ -58,12 +58,13 @@ class Browsers:
     """Functions of ``app/access/auth``, which this room can't import.
 
     ``check_password`` returns why the signed-in person's password is refused, None if it is right.
-    ``keep`` stores the fields of a form and returns a number, with which ``kept`` returns them.
+    ``keep`` stores the fields of a form and returns a number, with which ``kept`` returns them;
+    None if they are too large to keep.
     """
 
     identify: Callable[[], Actor]
     check_password: Callable[[str], str | None]
-    keep: Callable[[Fields], int]
+    keep: Callable[[Fields], int | None]
     kept: Callable[[int], Fields | None]
 
 
@@ -166,8 +167,11 @@ def load_kept_form() -> None:
             g.kept_form = MultiDict(kept)
 
 
-def refuse_expired_form() -> ResponseReturnValue | None:
-    """If the form is from an earlier session, a page that leads back to it; else None."""
+def refuse_expired_form(*, is_change: bool) -> ResponseReturnValue | None:
+    """If the form is from an earlier session, a page that leads back to it; else None.
+
+    Only a form that changes something is kept: the others run in a transaction that reads.
+    """
     try:
         _csrf.protect()
     except CSRFError:
@@ -176,6 +180,7 @@ def refuse_expired_form() -> ResponseReturnValue | None:
                 "This form was open for too long, or your browser blocks cookies. "
                 "Nothing has changed. Open the page again."
             ) from None
-        back = with_kept_form(form_address(), current_browsers().keep(typed_fields()))
-        return render_template("errors/expired_form.html", back=request.script_root + back), 400
+        kept = current_browsers().keep(typed_fields()) if is_change else None
+        back = request.script_root + with_kept_form(form_address(), kept)
+        return render_template("errors/expired_form.html", back=back, is_kept=kept is not None), 400
     return None

@@ -39,8 +39,10 @@ def redirect_to(endpoint: str, **values: Any) -> Response:
     return redirect(url_for(endpoint, **values), 303)
 
 
-def with_kept_form(path: str, kept: int) -> str:
-    """The address of the form at ``path``, filled in with what was kept."""
+def with_kept_form(path: str, kept: int | None) -> str:
+    """The address of the form at ``path``, filled in with what was kept, if anything was."""
+    if kept is None:
+        return path
     return f"{path}{'&' if '?' in path else '?'}kept={kept}"
 
 

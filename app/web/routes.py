@@ -255,11 +255,11 @@ class PageBlueprint(Routes, Blueprint):  # type: ignore[misc] # route() asks for
     def identify(self) -> Actor:
         return browsers.current_browsers().identify()
 
-    def answer(self, view: Callable[[], Any], *, is_change: bool) -> Any:  # noqa: ARG002 - CSRF goes by the method
+    def answer(self, view: Callable[[], Any], *, is_change: bool) -> Any:
         if request.method in SAFE_METHODS:
             browsers.load_kept_form()
             return view()
-        expired = browsers.refuse_expired_form()
+        expired = browsers.refuse_expired_form(is_change=is_change)
         return browsers.confirmed(view) if expired is None else expired
 
 

@@ -312,6 +312,30 @@ def test_of_two_forms_that_were_kept_each_comes_back_as_itself(visitor, ada):
     }
 
 
+def test_a_session_keeps_its_three_latest_forms_and_none_that_is_large(visitor, ada):
+    visitor.sign_in("ada")
+    page = visitor.get("/new-project")
+    visitor.sign_in("ada")
+    backs = [
+        visitor.submit(page, {"name": f"Shop {number}"}, button="Create project").links[
+            "Back to the form, filled in"
+        ]
+        for number in range(5)
+    ]
+    found = [visitor.get(back).fields()["name"] for back in backs]
+    assert found == ["", "", "Shop 2", "Shop 3", "Shop 4"]
+    page = visitor.submit(page, {"description": "a" * 70_000}, button="Create project")
+    assert page.has("What you typed could not be kept.")
+    assert visitor.get(page.links["Back to the form"]).fields()["description"] == ""
+    assert visitor.get(backs[-1]).fields()["name"] == "Shop 4"
+
+
+def test_a_form_that_only_reads_is_not_kept(visitor, ada):
+    visitor.sign_in("ada")
+    page = visitor.post("/projects/default/strategy-sentence", {"name": "default"}, csrf=False)
+    assert (page.status, page.has("could not be kept")) == (400, True)
+
+
 def test_no_one_else_reads_what_was_kept(app, visitor, ada, people):
     visitor.sign_in("ada")
     page = visitor.get("/new-project")

@@ -256,7 +256,7 @@ def _check_password(password: str) -> str | None:
     return None
 
 
-def _keep_form(fields: dict[str, list[str]]) -> int:
+def _keep_form(fields: dict[str, list[str]]) -> int | None:
     return sessions.keep_form(_secret(), fields)
 
 

@@ -13,7 +13,8 @@ LONGEST_EMAIL = 254
 
 
 def by_provider(claims: Claims, settings: Settings) -> Person:
-    is_verified = claims.values.get("email_verified") in (True, "true")
+    verified = claims.values.get("email_verified")
+    is_verified = verified is True or verified == "true"  # 1 equals True, but is no claim
     return Person(
         issuer=settings.oidc_issuer or "",
         subject=claims.subject,

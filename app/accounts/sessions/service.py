@@ -1,5 +1,6 @@
 """Sessions of browsers, stored on the server so that ending one here is final."""
 
+import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,6 +19,10 @@ CLOCK_SKEW = timedelta(minutes=5)
 """How far the clocks of several machines may differ."""
 
 USER_AGENT_LENGTH = 255
+MAX_KEPT_FORMS = 3
+"""Per session."""
+MAX_KEPT_BYTES = 64_000
+"""Per form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +135,27 @@ def is_use_worth_noting(last_used_at: datetime) -> bool:
     return last_used_at < utcnow() - USE_PRECISION
 
 
-def keep_form(secret: str, fields: dict[str, list[str]]) -> int:
-    """Store what was typed for the session with this secret; returns the id for ``kept_form``."""
+def keep_form(secret: str, fields: dict[str, list[str]]) -> int | None:
+    """Store what was typed for the session with this secret; return the id for ``kept_form``.
+
+    None: it is larger than MAX_KEPT_BYTES. Of each session only the latest MAX_KEPT_FORMS stay, or
+    a reader who sends forms without end would fill the disk.
+    """
+    if len(json.dumps(fields)) > MAX_KEPT_BYTES:
+        return None
     session = db.session.scalars(
         sa.select(Session).where(Session.digest == secrets.digest(secret))
     ).one()
     kept = KeptForm(session_id=session.id, fields=fields)
     save(kept)
+    latest = (
+        sa.select(KeptForm.id)
+        .where(KeptForm.session_id == session.id)
+        .order_by(KeptForm.id.desc())
+        .limit(MAX_KEPT_FORMS)
+    )
+    older = KeptForm.session_id == session.id, KeptForm.id.not_in(latest)
+    db.session.execute(sa.delete(KeptForm).where(*older))
     return kept.id
 
 
