@@ -4,6 +4,7 @@ from flask import Flask
 
 from app.access.faces import ROOM as ACCESS
 from app.accounts.faces import ROOM as ACCOUNTS
+from app.catalogue.approvals import guard
 from app.catalogue.faces import ROOM as CATALOGUE
 from app.core import config, db, files
 from app.core.config import Settings
@@ -22,7 +23,7 @@ def create_app(settings: Settings) -> Flask:
     """The application, ready to serve. Its database must be migrated."""
     app = Flask("app", template_folder=str(files.TEMPLATES), static_folder=str(files.STATIC))
     app.config.from_mapping(config.for_flask(settings))
-    db.init_app(app)
+    db.init_app(app, guard.check)
     for part in (templating, http, refusals, assets, exports):
         part.init_app(app)
     rooms.init_app(app, ROOMS)

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
+from app.catalogue.approvals.service import shortages
 from app.catalogue.features import lifecycle
 from app.catalogue.features.models import Feature
 from app.catalogue.features.stale import StaleFilter
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import shortages
 from app.catalogue.projects.models import Membership, Project
 from app.catalogue.sdk_tokens import service as sdk_tokens
 from app.catalogue.sdk_tokens.models import SdkTokenState

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum, auto
-from typing import NamedTuple, Self
+from typing import Self
 
 from app.core.errors import NoAccess
 from app.core.permissions import (
@@ -30,14 +30,6 @@ class Proof(Enum):
     """Their proxy signed them in, and they have no password."""
 
 
-class Approved(NamedTuple):
-    """The approved change request being applied: its place, and the batch of its events."""
-
-    project: str
-    environment: str
-    batch_id: str
-
-
 @dataclass(frozen=True, slots=True)
 class Actor:
     """The person, service account or command line that acts in this request.
@@ -46,7 +38,6 @@ class Actor:
     project ``default`` is in mode open, where Editors work without being members. ``name``: the
     person's full name. ``proved_at``: when they last proved their identity in this browser;
     ``proof``: how they can do so again.
-    ``approved``: the change request being applied, whose changes need no other approval.
     ``batch_id``: batch of all events that the actor records. ``cause``: reason in the event log if
     the actor gave none. Unlike ``reason``, it can't bypass approvals.
     """
@@ -64,7 +55,6 @@ class Actor:
     name: str | None = None
     ip: str | None = None
     reason: str | None = None
-    approved: Approved | None = None
     batch_id: str | None = None
     cause: str | None = None
 
@@ -98,17 +88,16 @@ class Actor:
             who = who_can_grant(permission, project)
             raise NoAccess(f"You need the permission {permission}{where}. Ask {who}.")
 
-    def applying(self, approved: Approved) -> Self:
-        """Copy of the actor, whose changes there need no other approval."""
-        return replace(self, approved=approved)
-
-    def for_act(self, batch_id: str, cause: str) -> Self:
+    def for_act(self, batch_id: str, cause: str | None = None) -> Self:
         """Copy of the actor, whose events share a batch and, without a reason, a cause."""
-        return replace(self, batch_id=batch_id, cause=cause)
+        return replace(self, batch_id=batch_id, cause=cause or self.cause)
 
     def with_all_rights(self) -> Self:
-        """Copy of the actor as Admin, to carry out what others have approved."""
-        return replace(self, role=Role.ADMIN)
+        """Copy of the actor as Admin, to carry out what others have approved.
+
+        Their reason is only recorded: it can't bypass approvals, since they may be no Admin.
+        """
+        return replace(self, role=Role.ADMIN, reason=None, cause=self.reason or self.cause)
 
     def may_read_events(self, project: str | None) -> bool:
         """Whether the actor may read the event log, or with ``project`` that of the project."""

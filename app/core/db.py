@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import sqlalchemy as sa
-from flask import Flask
+from flask import Flask, current_app
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, IntegrityError
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.orm import DeclarativeBase, Session, SessionTransaction
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.core import faults, storage
 from app.core.columns import RoleColumn, UtcDateTime, enum_of
+from app.core.config import COMMITTED
 from app.core.errors import DomainError, Unavailable
 from app.core.locks import WriterQueue
 from app.core.permissions import Role
@@ -34,6 +35,8 @@ CHUNK = 1_000
 
 MAX_ID = 2**31 - 1
 """Largest id in a column. PostgreSQL fails even when it compares an id with a larger number."""
+
+_CHECK = "flagstaff.check"
 
 TRIES = 3
 LOCK_SECONDS = 5.0
@@ -98,11 +101,38 @@ _queues: dict[str, WriterQueue] = {}
 """By database file: applications in one process that share a database share its queue."""
 
 
-def init_app(app: Flask) -> None:
-    """Bind the handle to the application and configure its connections."""
+def init_app(app: Flask, check: Callable[[], None]) -> None:
+    """Bind the handle to the application and configure its connections.
+
+    ``check``: called before each commit; refuses it with a ``DomainError``.
+    """
     db.init_app(app)
+    app.extensions[_CHECK] = check
     with app.app_context():
-        prepare_engine(db.engine)
+        for engine in db.engines.values():
+            prepare_engine(engine)
+
+
+def check_changes() -> None:
+    """Check what this transaction has changed so far.
+
+    ``unit_of_work`` does so before it commits. Call it where a refusal must come earlier.
+    """
+    current_app.extensions[_CHECK]()
+
+
+@contextmanager
+def committed() -> Iterator[sa.Connection]:
+    """A second connection, which reads the state before this transaction's changes."""
+    with beginning(Begin.AS_READER), db.engines[COMMITTED].connect() as connection:
+        yield connection
+
+
+@event.listens_for(db.session, "after_transaction_end")
+def _forget_notes(session: Session, transaction: SessionTransaction) -> None:
+    """Forget what was noted about a transaction in ``db.session.info``."""
+    if transaction.parent is None:
+        session.info.clear()
 
 
 def at_most(column: str, length: int) -> sa.CheckConstraint:
@@ -199,6 +229,8 @@ def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
                 if not error.commits:
                     raise
                 refusal = error
+            if writes:
+                check_changes()
             db.session.commit()
             _Written.times += writes
         except BaseException:

@@ -127,6 +127,16 @@ class NoAccess(DomainError):
     )
 
 
+class NeedsApprovals(NoAccess):
+    """Applications would get something else, and that needs approvals.
+
+    ``place``: the project and environment of a change request that can cover it; None if no single
+    one can.
+    """
+
+    place: tuple[str, str] | None = None
+
+
 class NotFound(DomainError):
     status = 404
     name = "NotFoundError"

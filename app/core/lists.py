@@ -32,15 +32,19 @@ class OnList:
 
     def rows(self, values: Collection[Any], **parameters: Any) -> Sequence[Any]:
         """All rows for these values, and for the statement's own parameters; see ``db.rows``."""
-        return rows(self._statement(values), **{VALUES: list(values)}, **parameters)
+        statement, given = self.given(values, **parameters)
+        return rows(statement, **given)
 
     def execute(self, values: Collection[Any], **parameters: Any) -> None:
         """Run a statement that has no rows."""
-        given = {VALUES: list(values), **parameters}
-        db.session.connection().execute(self._statement(values), given)
+        db.session.connection().execute(*self.given(values, **parameters))
 
-    def _statement(self, values: Collection[Any]) -> sa.Executable:
-        return self._few if len(values) <= FEW else self._many
+    def given(
+        self, values: Collection[Any], **parameters: Any
+    ) -> tuple[sa.Executable, dict[str, Any]]:
+        """The statement and its parameters, for ``execute`` of another connection."""
+        statement = self._few if len(values) <= FEW else self._many
+        return statement, {VALUES: list(values), **parameters}
 
 
 class _Values(sa.TypeDecorator[Collection[Any]]):

@@ -6,19 +6,21 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
 
-from flask import flash, g, render_template, request
+from flask import flash, g, render_template, request, session
 from flask_wtf import FlaskForm
 from markupsafe import Markup
 from marshmallow import ValidationError, fields, validate
 from werkzeug.wrappers import Response
 from wtforms import Field, SelectField, StringField
 
-from app.core.db import db
+from app.core.db import check_changes, db
 from app.core.errors import DomainError, problems
 from app.web.requests import REASON
 from app.web.schemas import Schema, StrictBoolean, WholeNumber
 
 T = TypeVar("T")
+FLASHES = "_flashes"
+"""Where Flask keeps them in the session."""
 
 _is_number = re.compile(r"\s*-?[0-9]{1,16}\s*").fullmatch
 
@@ -189,16 +191,21 @@ def submit(form: SchemaForm, command: Callable[[], T]) -> T | None:
     """
     if not form.validate_on_submit():
         return None
+    flashed = len(session.get(FLASHES, ()))
     try:
-        return command()
+        result = command()
+        check_changes()
     except DomainError as error:
         is_gone = error.status == HTTPStatus.NOT_FOUND and error.field is None
         if is_gone or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise  # nothing that the form can correct
         if not error.commits:
             db.session.rollback()
+            if FLASHES in session:
+                session[FLASHES] = session[FLASHES][:flashed]  # the command’s say what is undone
         form.refuse(error)
         return None
+    return result
 
 
 def submitted(form: SchemaForm, command: Callable[[], object]) -> bool:

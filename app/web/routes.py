@@ -20,7 +20,7 @@ from marshmallow import ValidationError
 from webargs.flaskparser import FlaskParser
 
 from app.core.actor import Actor
-from app.core.db import db, transact
+from app.core.db import check_changes, db, transact
 from app.core.errors import Invalid, UnsupportedContentType, problems
 from app.core.permissions import Access, Need
 from app.web import browsers, idempotency, origins, requests, strict_json
@@ -236,6 +236,7 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
             return idempotency.repeat(first)
         answer = view()
         if is_dry_run:
+            check_changes()
             db.session.rollback()
         elif first is not None:
             has_secret = getattr(handler, "answers_with_secret", False)

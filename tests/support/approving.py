@@ -355,17 +355,22 @@ class Office(RuleBasedStateMachine):
 
 
 def changed(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Whether applications get other answers; without a feature, they take it to be off."""
+    """Whether applications get anything else of the features that are on."""
+    return documents(before) != documents(after)
 
-    def parts(document: dict[str, Any]) -> dict[str, Any]:
-        named = {feature["name"]: feature for feature in document["features"]}
-        return named | {segment["id"]: segment for segment in document.get("segments", ())}
 
-    old, new = parts(before), parts(after)
-    gone_or_come = [(old | new)[key] for key in old.keys() ^ new.keys()]
-    return any(part.get("enabled") for part in gone_or_come) or any(
-        old[key] != new[key] for key in old.keys() & new.keys()
-    )
+def documents(delivered: dict[str, Any]) -> dict[str, Any]:
+    """What the SDKs’ JSON says of the features that are on, with their segments."""
+    segments = {each["id"]: each["constraints"] for each in delivered.get("segments", ())}
+    names = ("strategies", "variants", "impressionData", "dependencies")
+    return {
+        feature["name"]: [
+            *(feature.get(name) for name in names),
+            [[segments[id] for id in each.get("segments", ())] for each in feature["strategies"]],
+        ]
+        for feature in delivered["features"]
+        if feature["enabled"]
+    }
 
 
 def check_approvals(app: Flask, *, steps: int, examples: int) -> None:

@@ -11,7 +11,6 @@ from app.catalogue.features import queries
 from app.catalogue.features.models import ArchivedDependency, Dependency, Feature
 from app.catalogue.features.queries import Edge
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import require_approval
 from app.catalogue.projects.queries import visible_projects
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.usage import queries as usage
@@ -146,7 +145,6 @@ def archive(
             f"Other features depend on {listed(plan.blocked)}. Archive {listed(children)} too, "
             "or remove their dependency first."
         )
-    require_approval(actor, project_id, strategies.guarded_where_on(project_id, plan.ids.values()))
     _delete_dependencies(plan.dropped)
     now = utcnow()
     for chunk in chunks(plan.ids.values()):

@@ -9,7 +9,6 @@ from app.catalogue.features.models import Dependency, Feature, FeatureType, Stag
 from app.catalogue.features.queries import Edge, FeatureView, LifecycleStep
 from app.catalogue.features.stale import StaleFilter, UsageFilter
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import require_approval
 from app.catalogue.projects.queries import visible_projects
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies.queries import EnvironmentState
@@ -221,7 +220,6 @@ def add_dependency(
         raise Invalid.at("/variants", message)
     if after == before:
         return False
-    _guard(actor, child)
     db.session.merge(
         Dependency(
             child_id=child.id,
@@ -253,7 +251,6 @@ def remove_dependencies(
     if parent_name is not None and (known is None or known.parent != parent_name):
         raise NotFound(f"{child_name} does not depend on {parent_name}.")
     if known is not None:
-        _guard(actor, child)
         db.session.execute(sa.delete(Dependency).where(Dependency.child_id == child.id))
         _record_dependency(actor, EventType.FEATURE_DEPENDENCY_REMOVED, child, before=known)
     return known is not None
@@ -278,12 +275,6 @@ def _refuse_second_level(child: Feature, parent: Feature) -> None:
 
 def _exists(condition: sa.ColumnElement[bool]) -> bool:
     return bool(db.session.scalar(sa.select(sa.exists().where(condition))))
-
-
-def _guard(actor: Actor, child: Feature) -> None:
-    """Require approval where the child is on: there, a dependency changes what applications get."""
-    environments = strategies.guarded_where_on(child.project_id, [child.id])
-    require_approval(actor, child.project_id, environments, feature=child.name)
 
 
 def _dependency(child: Feature) -> Edge | None:

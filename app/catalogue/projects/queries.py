@@ -1,6 +1,6 @@
 """Reading projects that an actor can see."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from sqlalchemy.orm import selectinload, with_expression
 from app.accounts.models import Account, AccountKind
 from app.catalogue.features.models import Feature
 from app.catalogue.projects.models import (
+    Approval,
     Member,
     Membership,
     Project,
@@ -246,3 +247,11 @@ def _members() -> sa.ScalarSelect[int]:
         .correlate(Project)
         .scalar_subquery()
     )
+
+
+def needing_approval(project_id: str, environments: Iterable[str]) -> list[str]:
+    """Environments among these in which changes need approvals, sorted by name."""
+    query = sa.select(Approval.environment).where(
+        Approval.project_id == project_id, Approval.environment.in_(list(environments))
+    )
+    return list(db.session.scalars(query.order_by(Approval.environment)))

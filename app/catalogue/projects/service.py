@@ -8,7 +8,6 @@ from app.accounts.models import Account
 from app.catalogue.environments import service as known_environments
 from app.catalogue.features.models import Feature
 from app.catalogue.projects import queries
-from app.catalogue.projects.approvals import require_approval
 from app.catalogue.projects.models import (
     Approval,
     Member,
@@ -244,7 +243,7 @@ def set_environments(
     _refuse_unknown(environments, "/environments/{}")
     before = project.snapshot()
     if removed := set(project.environments).difference(environments):
-        _switch_off(actor, project, removed)
+        _switch_off(project, removed)
     kept = {row.environment: row for row in project.enabled}
     project.enabled = [
         kept.get(name) or ProjectEnvironment(environment=name)
@@ -284,21 +283,12 @@ def revive(actor: Actor, project_id: str) -> Project:
     return project
 
 
-def _switch_off(actor: Actor, project: Project, environments: Collection[str]) -> None:
+def _switch_off(project: Project, environments: Collection[str]) -> None:
     """Switch off all features that are on there. They keep their strategies."""
-    inside = sa.select(Feature.id).where(Feature.project_id == project.id)
-    on = sa.select(FeatureState.environment).where(
-        FeatureState.enabled,
-        FeatureState.environment.in_(environments),
-        FeatureState.feature_id.in_(inside),
-    )
-    found = set(db.session.scalars(on.distinct()))
-    instead = "Switch the features off there first, in a change request."
-    require_approval(actor, project.id, found, instead=instead)
     off = sa.update(FeatureState).where(
         FeatureState.enabled,
-        FeatureState.environment.in_(found),
-        FeatureState.feature_id.in_(inside),
+        FeatureState.environment.in_(environments),
+        FeatureState.feature_id.in_(sa.select(Feature.id).where(Feature.project_id == project.id)),
     )
     db.session.execute(off.values(enabled=False, changed_at=utcnow()))
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from app.catalogue.features.models import Feature
 from app.catalogue.projects.models import Project
 from app.catalogue.segments.models import Segment
-from app.catalogue.strategies.models import Strategy, StrategySegment
+from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
 from app.core.actor import Actor
 from app.core.db import chunks, contains, db
 from app.core.paging import sorted_by
@@ -31,6 +31,7 @@ class Use(NamedTuple):
     feature: str | None
     environment: str
     is_archived: bool
+    is_on: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,16 @@ def uses(id: int, *, visible_to: Actor | None = None) -> list[Use]:
             Feature.name,
             Strategy.environment,
             Feature.archived_at.is_not(None),
+            sa.func.coalesce(FeatureState.enabled, sa.false()),
         )
         .select_from(_used.join(Project, Project.id == _project_id))
+        .outerjoin(
+            FeatureState,
+            sa.and_(
+                FeatureState.feature_id == Strategy.feature_id,
+                FeatureState.environment == Strategy.environment,
+            ),
+        )
         .where(StrategySegment.segment_id == id)
         .order_by(_project_id, Feature.name, Strategy.environment, Strategy.id)
     )

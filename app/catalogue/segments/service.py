@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app.catalogue.constraints import service as rules
 from app.catalogue.constraints.models import Constraint
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import needing_approval, require_approval
+from app.catalogue.projects.queries import needing_approval
 from app.catalogue.segments import queries
 from app.catalogue.segments.models import Segment
 from app.catalogue.segments.queries import SegmentView, Use
@@ -139,7 +139,6 @@ def update(actor: Actor, segment: Segment, **changes: Unpack[Changes]) -> bool:
                 f"{_used_by(found)} segment {segment.name}. Without constraints everyone would be "
                 "in it. Keep at least one, or stop using the segment first."
             )
-        _guard(actor, segment, found)
         rules.check_to_store(changes["constraints"])
         segment.constraints = changes["constraints"]
     segment.name = changes.get("name", segment.name)
@@ -231,17 +230,11 @@ def _require_project(actor: Actor, project_id: str) -> None:
         raise Invalid.at("/project", error.message) from None
 
 
-def _guard(actor: Actor, segment: Segment, found: list[Use]) -> None:
-    visible = _places(uses(actor, segment))
-    for project_id, environments in _places(found).items():
-        require_approval(actor, project_id, environments, is_visible=project_id in visible)
-
-
 def _places(found: Sequence[Use]) -> dict[str, set[str]]:
-    """Where a segment reaches applications: the environments, by project, of active features."""
+    """Where a segment reaches applications: the environments, by project, of features on there."""
     places: dict[str, set[str]] = {}
     for use in found:
-        if use.feature is not None and not use.is_archived:
+        if use.is_on and not use.is_archived:
             places.setdefault(use.project_id, set()).add(use.environment)
     return places
 

@@ -11,11 +11,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from sqlalchemy.pool import NullPool
+
 from app.core.config import kinds
 from app.core.config.allowed_hosts import ALLOWED_HOSTS, AllowedHost
 from app.core.config.setting import Setting, WrongKeyFile, WrongSetting, setting, variable
 
 KEY_FILE = "secret_key"
+COMMITTED = "committed"
+"""The bind of a second connection, which reads the state before a transaction's changes."""
 MOST_PROCESSES = 4
 """Most processes by default."""
 
@@ -310,7 +314,19 @@ def for_flask(settings: Settings) -> dict[str, Any]:
         "WTF_CSRF_SSL_STRICT": False,  # app/web/origins.py checks where a form comes from
         "MAX_CONTENT_LENGTH": settings.max_request_bytes,
         "SQLALCHEMY_DATABASE_URI": settings.database_url,
-        "SQLALCHEMY_ENGINE_OPTIONS": _engine_options(settings),
+        "SQLALCHEMY_ENGINE_OPTIONS": {
+            "pool_size": settings.threads + 3,
+            "max_overflow": 0,
+            **_engine_options(settings),
+        },
+        # Not of the pool: threads that wait for a second connection would block each other.
+        "SQLALCHEMY_BINDS": {
+            COMMITTED: {
+                "url": settings.database_url,
+                "poolclass": NullPool,
+                **_engine_options(settings),
+            }
+        },
         "API_TITLE": "Flagstaff",
         "API_VERSION": version("flagstaff"),
         "OPENAPI_VERSION": "3.1.0",
@@ -366,8 +382,6 @@ def _cookie_name(settings: Settings) -> str:
 def _engine_options(settings: Settings) -> dict[str, Any]:
     """A connection for each thread, and three more for background work."""
     options: dict[str, Any] = {
-        "pool_size": settings.threads + 3,
-        "max_overflow": 0,
         "hide_parameters": True,  # in error messages, and so in the log
     }
     if settings.database_url.startswith("postgresql"):

@@ -1,9 +1,10 @@
 """The only writer of the event log, in the transaction of the change itself."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 from uuid import uuid4
 
 import sqlalchemy as sa
@@ -38,6 +39,15 @@ class End:
     digest: bytes
     pruned_to: int
     pruned_digest: bytes
+
+
+class Recorded(NamedTuple):
+    """Events that this transaction has recorded. ``first``: the id of the first of them."""
+
+    actor: Actor
+    type: EventType
+    payloads: list[EventPayload]
+    first: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +98,35 @@ def record_all(
         "token_id": actor.token_id,
         "ip": actor.ip,
         "reason": actor.reason or actor.cause,
-        "batch_id": actor.approved.batch_id if actor.approved else actor.batch_id or batch_id,
+        "batch_id": actor.batch_id or batch_id,
     }
+    own = connection is None
     connection = connection or db.session.connection()
     [head] = connection.execute(_head_for_change).all()
     end = writing.insert(connection, shared, payloads, first=head.last_id + 1, before=head.digest)
     connection.execute(_set_end, {"last": head.last_id + len(payloads), "end": end})
+    if own:
+        recorded().append(Recorded(actor, type, payloads, first=head.last_id + 1))
+
+
+def recorded() -> list[Recorded]:
+    """What this transaction has recorded, and no check has dealt with yet."""
+    found: list[Recorded] = db.session.info.setdefault("recorded", [])
+    return found
+
+
+@contextmanager
+def savepoint(*, keeps: bool) -> Iterator[None]:
+    """Undo the block's changes and its events if it fails, or unless it ``keeps`` them."""
+    attempt, before = db.session.begin_nested(), len(recorded())
+    try:
+        yield
+        if keeps:
+            attempt.commit()
+    finally:
+        if attempt.is_active:
+            attempt.rollback()
+            del recorded()[before:]
 
 
 def record_together(actor: Actor, type: EventType, payloads: Collection[EventPayload]) -> None:

@@ -245,8 +245,7 @@ class _Planner:
         found = {
             (use.project_id, use.environment)
             for use in segments.uses(id)
-            if use.feature is not None  # archived ones too: they may be revived by then
-            and use.environment in self.guarded[use.project_id]
+            if use.is_on and use.environment in self.guarded[use.project_id]
         }
         return sorted(found)
 
@@ -352,9 +351,21 @@ class _Planner:
             before = {name: state | {"enabled": False} for name, state in before.items()}
         after = item["environments"]
         on = {name for name in guarded if before.get(name, STATE)["enabled"]}
-        changed = {n for n in guarded if before.get(n, STATE) != after.get(n, STATE)}
+        changed = {
+            name
+            for name in guarded
+            if before.get(name, STATE) != after.get(name, STATE)
+            # Applications get nothing of a feature that is off, and stays off.
+            and (name in on or after.get(name, STATE)["enabled"])
+        }
         if item["archived"] and not on:
-            return None  # off there, so applications see no difference
+            return None
+        if current is not None and on and item["impressionData"] != current["impressionData"]:
+            where = ", ".join(sorted(on))
+            message = (
+                f"It is on in {where}, where changes need approvals. Switch it off there first."
+            )
+            return Fault("impressionData", message)
         if current is not None and on and (item["archived"] or item["parent"] != current["parent"]):
             changed |= on
             if len(changed) > 1:

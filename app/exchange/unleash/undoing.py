@@ -45,6 +45,7 @@ from app.releases.switching import defaults
 
 NAMED = 5
 
+_child = sa.orm.aliased(Feature)
 _strategy_ids = sa.select(Strategy.id)
 
 
@@ -106,6 +107,17 @@ def _refuse_if_built_on(things: Things, present: Document) -> None:
     for ids in chunks(created.values()):
         proposed = sa.select(Feature.name).join(Change).where(Feature.id.in_(ids)).distinct()
         changed += [f"feature {name}, in a change request" for name in db.session.scalars(proposed)]
+        made_since = (
+            sa.select(_child.name, Feature.name)
+            .join(Dependency, Dependency.child_id == _child.id)
+            .join(Feature, Feature.id == Dependency.parent_id)
+            .where(Feature.id.in_(ids))
+        )
+        changed += [
+            f"feature {parent}, on which {child} depends"
+            for child, parent in db.session.execute(made_since)
+            if child not in created
+        ]
     for chunk in chunks(list(things[Kind.SDK_TOKENS])):
         used = sa.select(SdkToken.name).where(
             SdkToken.name.in_(chunk), SdkToken.last_seen_at.is_not(None)

@@ -9,7 +9,6 @@ from app.catalogue.archive import words as archive_words
 from app.catalogue.features import lifecycle, schemas, service
 from app.catalogue.features.models import CompletedStatus, FeatureType, Stage
 from app.catalogue.features.stale import StaleFilter, UsageFilter
-from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies import words
 from app.catalogue.tagging import schemas as tagging_schemas
 from app.catalogue.tagging import service as tagging
@@ -26,7 +25,7 @@ from app.operations.cli.commands import (
     table,
     validated,
 )
-from app.operations.cli.proposing import guarded_place, propose
+from app.operations.cli.proposing import do_or_propose
 from app.releases.change_requests import proposals
 from app.releases.switching import service as switching
 from app.web.current import current_settings
@@ -199,13 +198,14 @@ def archive(
     archives at once.
     """
     asked = _names_in(names)
-    found = archiving.plan(actor, project, asked, detach=remove_dependencies_on)
-    where_on = strategies.guarded_where_on(project, found.ids.values())
-    if place := guarded_place(actor, project, where_on):
-        return propose(actor, project, place, proposals.archiving(found))
-    batch = archiving.archive(actor, project, asked, detach=remove_dependencies_on)
-    done = archiving.archived_in(actor, project, batch)
-    return Output({"archived": done}, f"Archived {len(done)}: {', '.join(done)}")
+
+    def act() -> Output:
+        batch = archiving.archive(actor, project, asked, detach=remove_dependencies_on)
+        done = archiving.archived_in(actor, project, batch)
+        return Output({"archived": done}, f"Archived {len(done)}: {', '.join(done)}")
+
+    plan = archiving.plan(actor, project, asked, detach=remove_dependencies_on)
+    return do_or_propose(actor, act, lambda: proposals.archiving(plan))
 
 
 @feature.command()
@@ -310,15 +310,16 @@ def _switched(
     actor: Actor, project: str, names: tuple[str, ...], environment: str, *, is_on: bool
 ) -> Output:
     asked = _names_in(names)
-    found = switching.preview(actor, project, environment, asked, on=is_on)
-    is_possible = found.changing and not found.unknown and not found.archived
-    if is_possible and (place := guarded_place(actor, project, [environment])):
-        return propose(actor, project, place, proposals.switching(found.changing, on=is_on))
-    _, changed = switching.switch(actor, project, environment, asked, on=is_on)
-    value: dict[str, Any] = {"changed": changed, "unchanged": len(asked) - len(changed)}
-    names_changed = f": {', '.join(changed)}" if changed else "."
-    state = "on" if is_on else "off"
-    return Output(value, f"Switched {len(changed)} {state} in {environment}{names_changed}")
+
+    def act() -> Output:
+        _, changed = switching.switch(actor, project, environment, asked, on=is_on)
+        value: dict[str, Any] = {"changed": changed, "unchanged": len(asked) - len(changed)}
+        names_changed = f": {', '.join(changed)}" if changed else "."
+        state = "on" if is_on else "off"
+        return Output(value, f"Switched {len(changed)} {state} in {environment}{names_changed}")
+
+    preview = switching.preview(actor, project, environment, asked, on=is_on)
+    return do_or_propose(actor, act, lambda: proposals.switching(preview.changing, on=is_on))
 
 
 def _stages(actor: Actor, project: str, name: str) -> dict[str, Any]:

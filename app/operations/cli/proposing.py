@@ -4,10 +4,12 @@ The command line has no account and no drafts, so each command opens a change re
 reason, it makes the changes at once, as Admins can.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 
-from app.catalogue.projects.approvals import needing_approval
 from app.core.actor import Actor
+from app.core.db import check_changes
+from app.core.errors import NeedsApprovals
+from app.core.events import service as events
 from app.core.words import counted
 from app.operations.cli.commands import Output
 from app.releases.change_requests import editing, review, schemas, service
@@ -16,15 +18,28 @@ from app.releases.change_requests.views import View
 from app.web.current import current_settings
 
 
-def guarded_place(actor: Actor, project: str, environments: Iterable[str]) -> str | None:
-    """The environment to propose a change in; None if the change can be made or is refused."""
-    if actor.reason:
-        return None
-    found = needing_approval(project, environments)
-    return found[0] if len(found) == 1 else None
+def do_or_propose(
+    actor: Actor, act: Callable[[], Output], changes: Callable[[], Sequence[Proposal]]
+) -> Output:
+    """Return the output of ``act``. If that needs approvals in one place, propose ``changes``.
+
+    Raises:
+        NeedsApprovals: when it needs approvals in several places, or in one that is not visible.
+
+    """
+    try:
+        with events.savepoint(keeps=True):
+            output = act()
+            check_changes()
+            return output
+    except NeedsApprovals as refusal:
+        if refusal.place is None:
+            raise
+        place = refusal.place
+    return _propose(actor, *place, changes())
 
 
-def propose(actor: Actor, project: str, environment: str, changes: Sequence[Proposal]) -> Output:
+def _propose(actor: Actor, project: str, environment: str, changes: Sequence[Proposal]) -> Output:
     """Open a change request and send it to review. The output says how to go on."""
     request = editing.propose(actor, project, environment, changes)
     review.send(actor, request)

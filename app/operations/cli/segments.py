@@ -16,7 +16,7 @@ from app.operations.cli.commands import (
     validated,
 )
 from app.operations.cli.constraints import constraint_option, read
-from app.operations.cli.proposing import propose
+from app.operations.cli.proposing import do_or_propose
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import Action
 
@@ -84,13 +84,13 @@ def update(actor: Actor, name: str, new_name: str | None, **given: Any) -> Outpu
     """
     found = service.named(actor, name, for_change=True)
     fields = validated(schemas.SegmentChanges, {"name": new_name, **_fields(**given)})
-    is_other = fields.get("constraints", found.constraints) != found.constraints
-    place = service.only_place(service.guarded_uses(actor, found))
-    if is_other and place and not actor.reason:
-        change = Proposal(None, Action.UPDATE_SEGMENT, {"id": found.id, **fields})
-        return propose(actor, *place, [change])
-    service.update(actor, found, **fields)
-    return _output(service.view(found))
+
+    def act() -> Output:
+        service.update(actor, found, **fields)
+        return _output(service.view(found))
+
+    change = Proposal(None, Action.UPDATE_SEGMENT, {"id": found.id, **fields})
+    return do_or_propose(actor, act, lambda: [change])
 
 
 @segment.command()

@@ -8,7 +8,7 @@ from app.catalogue.strategies import schemas, words
 from app.catalogue.strategies.models import Strategy
 from app.core.actor import Actor
 from app.operations.cli.commands import Output, change_command, query_command, table, validated
-from app.operations.cli.proposing import guarded_place, propose
+from app.operations.cli.proposing import do_or_propose
 from app.operations.cli.strategy_options import (
     environment_option,
     fields_of,
@@ -56,9 +56,11 @@ def add(actor: Actor, project: str, feature: str, environment: str, **given: Any
     Where changes need approvals, this opens a change request. With --reason, it adds it at once.
     """
     values = validated(schemas.NewStrategy, fields_of(actor, project, **given))
-    if place := guarded_place(actor, project, [environment]):
-        return propose(actor, project, place, [Proposal(feature, Action.ADD_STRATEGY, values)])
-    return _output(strategies.add(actor, project, feature, environment, **values))
+    return do_or_propose(
+        actor,
+        lambda: _output(strategies.add(actor, project, feature, environment, **values)),
+        lambda: [Proposal(feature, Action.ADD_STRATEGY, values)],
+    )
 
 
 @strategy.command()
@@ -77,12 +79,14 @@ def update(
     Where changes need approvals, this opens a change request. With --reason, it changes it at once.
     """
     values = validated(schemas.StrategyChanges, fields_of(actor, project, **given))
-    if place := guarded_place(actor, project, [environment]):
-        edit = Proposal(feature, Action.UPDATE_STRATEGY, {"id": id, **values})
-        return propose(actor, project, place, [edit])
-    found = strategies.get_for_change(actor, project, feature, environment, id)
-    strategies.update(actor, project, found, **values)
-    return _output(found)
+
+    def act() -> Output:
+        found = strategies.get_for_change(actor, project, feature, environment, id)
+        strategies.update(actor, project, found, **values)
+        return _output(found)
+
+    edit = Proposal(feature, Action.UPDATE_STRATEGY, {"id": id, **values})
+    return do_or_propose(actor, act, lambda: [edit])
 
 
 @strategy.command()
@@ -96,12 +100,14 @@ def delete(actor: Actor, project: str, feature: str, id: str, environment: str) 
 
     Where changes need approvals, this opens a change request. With --reason, it deletes it at once.
     """
-    if place := guarded_place(actor, project, [environment]):
-        return propose(
-            actor, project, place, [Proposal(feature, Action.DELETE_STRATEGY, {"id": id})]
-        )
-    strategies.remove(actor, strategies.get_for_change(actor, project, feature, environment, id))
-    return Output({"id": id}, f"Deleted a strategy of {feature} in {environment}.")
+
+    def act() -> Output:
+        found = strategies.get_for_change(actor, project, feature, environment, id)
+        strategies.remove(actor, found)
+        return Output({"id": id}, f"Deleted a strategy of {feature} in {environment}.")
+
+    removal = Proposal(feature, Action.DELETE_STRATEGY, {"id": id})
+    return do_or_propose(actor, act, lambda: [removal])
 
 
 def _output(found: Strategy) -> Output:

@@ -6,6 +6,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from app.catalogue.projects.queries import needing_approval
 from app.catalogue.segments import service as segments
 from app.catalogue.strategies import types
 from app.core.actor import Actor
@@ -90,15 +91,20 @@ class Switching:
             ],
         }
         strategies.add(actor, self.project_id, name, PRODUCTION, name=types.ROLLOUT, **fields)
-        service.switch(actor, self.project_id, PRODUCTION, [name], on=True)
+        self._switch(name, PRODUCTION, on=True)
 
     def _raise(self, name: str) -> None:
+        if needing_approval(self.project_id, [PRODUCTION]):
+            return
         actor = self._someone(Permission.UPDATE_FEATURE_STRATEGY)
         [first, *_] = strategies.state(actor, self.project_id, name, PRODUCTION).strategies
         found = strategies.get_for_change(actor, self.project_id, name, PRODUCTION, first.id)
         strategies.update(actor, self.project_id, found, parameters={"rollout": "100"})
 
     def _switch(self, name: str, environment: str, *, on: bool) -> None:
+        """The guard can’t refuse it: to other transactions, the project doesn’t exist yet."""
+        if needing_approval(self.project_id, [environment]):
+            return
         actor = self._someone(Permission.UPDATE_FEATURE_ENVIRONMENT)
         service.switch(actor, self.project_id, environment, [name], on=on)
 
@@ -106,7 +112,7 @@ class Switching:
         self.diary.add(max(days, 1), partial(self._if_possible, act), self.chance)
 
     def _if_possible(self, act: Callable[[], object]) -> None:
-        """Perform the act, unless the feature is archived by then or approvals are needed."""
+        """Perform the act, unless the feature is archived by then."""
         with suppress(DomainError, ValueError):
             act()
 

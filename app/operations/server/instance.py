@@ -6,10 +6,12 @@ from contextlib import contextmanager
 
 from flask import Flask
 
+from app.catalogue.approvals import guard
 from app.core import config, logs, migrations
+from app.core import db as database
 from app.core.config import Settings, from_environment
 from app.core.config.setting import WrongSetting
-from app.core.db import db, unit_of_work
+from app.core.db import check_changes, db, unit_of_work
 from app.operations.upkeep.checkpoints import HEADS, has_served
 
 
@@ -43,7 +45,7 @@ def open_instance(settings: Settings | None = None) -> Iterator[Settings]:
     settings = settings or set_up_home()
     app = Flask("app")
     app.config.from_mapping(config.for_flask(settings))
-    db.init_app(app)
+    database.init_app(app, guard.check)
     with app.app_context():
         try:
             yield settings
@@ -75,6 +77,7 @@ def write_transaction(*, dry_run: bool = False) -> Iterator[Settings]:
     with _unit_of_work(writes=True) as settings:
         yield settings
         if dry_run:
+            check_changes()
             db.session.rollback()
 
 

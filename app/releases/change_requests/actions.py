@@ -9,12 +9,13 @@ from itertools import groupby
 from typing import Any
 from uuid import uuid4
 
+from app.catalogue.approvals.guard import Place
 from app.catalogue.archive import service as archive
 from app.catalogue.features import service as features
 from app.catalogue.segments import service as segments
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy
-from app.core.actor import Actor, Approved
+from app.core.actor import Actor
 from app.core.db import db
 from app.core.errors import DomainError, Invalid
 from app.core.permissions import Permission
@@ -48,7 +49,7 @@ def completed(action: Action, payload: Any) -> Any:
 
 
 def carry_out(
-    actor: Actor, approved: Approved, changes: Sequence[Change]
+    actor: Actor, place: Place, changes: Sequence[Change]
 ) -> Iterator[tuple[Change, snapshots.SubjectSnapshot, snapshots.SubjectSnapshot]]:
     """Make the changes in order. Yield each with the snapshots before and after it.
 
@@ -56,7 +57,6 @@ def carry_out(
         DomainError: what the service of a change refuses, with the number of the change.
 
     """
-    acting, place = actor.applying(approved), (approved.project, approved.environment)
     before = snapshots.of_changes(*place, changes)
     made: dict[int, Change] = {}
     for number, group in _groups(changes):
@@ -64,14 +64,14 @@ def carry_out(
             # A subject changes again, so its snapshot in between is needed.
             yield from _effects(place, before, made)
         with _naming_change(number, group[0], is_one_of_many=len(changes) > 1):
-            _carry_out(acting, approved, group)
+            _carry_out(actor, place, group)
         db.session.flush()
         made |= {snapshots.key(change): change for change in group}
     yield from _effects(place, before, made)
 
 
 def _effects(
-    place: tuple[str, str], before: dict[int, snapshots.SubjectSnapshot], made: dict[int, Change]
+    place: Place, before: dict[int, snapshots.SubjectSnapshot], made: dict[int, Change]
 ) -> Iterator[tuple[Change, snapshots.SubjectSnapshot, snapshots.SubjectSnapshot]]:
     """Yield the effects of independent changes: no two touch the same snapshot.
 
@@ -114,67 +114,65 @@ def _naming_change(number: int, change: Change, *, is_one_of_many: bool) -> Iter
         raise
 
 
-def _carry_out(actor: Actor, approved: Approved, group: list[Change]) -> None:
+def _carry_out(actor: Actor, place: Place, group: list[Change]) -> None:
     change = group[0]
     if change.action is Action.UPDATE_ENABLED:
         names = [each.subject for each in group]
         on = change.payload["enabled"]
-        switching.switch(actor, approved.project, approved.environment, names, on=on)
+        switching.switch(actor, place.project, place.environment, names, on=on)
     else:
-        _WAYS[change.action](actor, approved, change)
+        _WAYS[change.action](actor, place, change)
 
 
-def _add_strategy(actor: Actor, approved: Approved, change: Change) -> None:
-    place = (approved.project, change.subject, approved.environment)
-    strategies.add(actor, *place, **change.payload)
+def _add_strategy(actor: Actor, place: Place, change: Change) -> None:
+    strategies.add(actor, place.project, change.subject, place.environment, **change.payload)
 
 
-def _update_strategy(actor: Actor, approved: Approved, change: Change) -> None:
+def _update_strategy(actor: Actor, place: Place, change: Change) -> None:
     fields = {name: value for name, value in change.payload.items() if name != "id"}
-    strategies.update(actor, approved.project, _strategy(actor, approved, change), **fields)
+    strategies.update(actor, place.project, _strategy(actor, place, change), **fields)
 
 
-def _delete_strategy(actor: Actor, approved: Approved, change: Change) -> None:
-    strategies.remove(actor, _strategy(actor, approved, change))
+def _delete_strategy(actor: Actor, place: Place, change: Change) -> None:
+    strategies.remove(actor, _strategy(actor, place, change))
 
 
-def _strategy(actor: Actor, approved: Approved, change: Change) -> Strategy:
-    place = (approved.project, change.subject, approved.environment)
-    return strategies.get_for_change(actor, *place, change.payload["id"])
+def _strategy(actor: Actor, place: Place, change: Change) -> Strategy:
+    subject, id = change.subject, change.payload["id"]
+    return strategies.get_for_change(actor, place.project, subject, place.environment, id)
 
 
-def _reorder_strategies(actor: Actor, approved: Approved, change: Change) -> None:
+def _reorder_strategies(actor: Actor, place: Place, change: Change) -> None:
     orders = {each["id"]: each["sort_order"] for each in change.payload}
-    strategies.sort(actor, approved.project, change.subject, approved.environment, orders)
+    strategies.sort(actor, place.project, change.subject, place.environment, orders)
 
 
-def _patch_variants(actor: Actor, approved: Approved, change: Change) -> None:
-    place = (approved.project, change.subject, approved.environment)
-    feature, state = variants.lock(actor, *place)
+def _patch_variants(actor: Actor, place: Place, change: Change) -> None:
+    feature, state = variants.lock(actor, place.project, change.subject, place.environment)
     variants.replace(actor, feature, state, change.payload["variants"])
 
 
-def _archive(actor: Actor, approved: Approved, change: Change) -> None:
-    archive.archive(actor, approved.project, [change.subject])
+def _archive(actor: Actor, place: Place, change: Change) -> None:
+    archive.archive(actor, place.project, [change.subject])
 
 
-def _add_dependency(actor: Actor, approved: Approved, change: Change) -> None:
+def _add_dependency(actor: Actor, place: Place, change: Change) -> None:
     rule = dict(change.payload)
     parent = rule.pop("feature")
-    features.add_dependency(actor, approved.project, change.subject, parent, **rule)
+    features.add_dependency(actor, place.project, change.subject, parent, **rule)
 
 
-def _delete_dependency(actor: Actor, approved: Approved, change: Change) -> None:
+def _delete_dependency(actor: Actor, place: Place, change: Change) -> None:
     parent = change.payload.get("feature")
-    features.remove_dependencies(actor, approved.project, change.subject, parent)
+    features.remove_dependencies(actor, place.project, change.subject, parent)
 
 
-def _update_segment(actor: Actor, approved: Approved, change: Change) -> None:  # noqa: ARG001 - one signature
+def _update_segment(actor: Actor, place: Place, change: Change) -> None:  # noqa: ARG001 - one signature
     fields = {name: value for name, value in change.payload.items() if name != "id"}
     segments.update(actor, _segment(actor, change), **fields)
 
 
-def _delete_segment(actor: Actor, approved: Approved, change: Change) -> None:  # noqa: ARG001 - one signature
+def _delete_segment(actor: Actor, place: Place, change: Change) -> None:  # noqa: ARG001 - one signature
     segments.remove(actor, _segment(actor, change))
 
 
@@ -182,7 +180,7 @@ def _segment(actor: Actor, change: Change) -> Segment:
     return segments.get(actor, change.segment_id or 0, for_change=True)
 
 
-_WAYS: dict[Action, Callable[[Actor, Approved, Change], None]] = {
+_WAYS: dict[Action, Callable[[Actor, Place, Change], None]] = {
     Action.ADD_STRATEGY: _add_strategy,
     Action.UPDATE_STRATEGY: _update_strategy,
     Action.DELETE_STRATEGY: _delete_strategy,

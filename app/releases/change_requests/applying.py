@@ -11,10 +11,12 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import selectinload
 
 from app.accounts.models import Account
+from app.catalogue.approvals import guard
+from app.catalogue.approvals.guard import Place
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.models import Project
 from app.core import faults
-from app.core.actor import Actor, Approved
+from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, transact
 from app.core.errors import Conflict, DomainError
@@ -79,15 +81,14 @@ def plan(actor: Actor, request: ChangeRequest) -> ApplyPlan:
     fitting = [change for change in request.changes if change.id not in stuck]
     if stuck:
         obstacles.append(review.DOES_NOT_FIT)
-    attempt = db.session.begin_nested()  # always rolled back
     effects: list[Effect] = []
-    try:
-        made = carry_out(actor.with_all_rights(), _approved(request), fitting)
-        effects.extend(Effect(*effect) for effect in made)
-    except DomainError as error:
-        obstacles.append(error.message)
-    finally:
-        attempt.rollback()
+    acting, place = actor.with_all_rights(), _place(request)
+    with events.savepoint(keeps=False):
+        try:
+            effects.extend(Effect(*effect) for effect in carry_out(acting, place, fitting))
+            guard.effects_in(acting, place)
+        except DomainError as error:
+            obstacles.append(error.message)
     return ApplyPlan(effects, obstacles)
 
 
@@ -140,20 +141,21 @@ def _apply(actor: Actor, request: ChangeRequest) -> None:
     review.require_approved(request)
     if service.conflicts(request):
         raise Conflict(review.DOES_NOT_FIT)
-    approved = _approved(request)
+    acting = actor.for_act(events.new_batch())
     # The approvals authorise the changes, so the applier needs no permission for each.
-    effects = list(carry_out(actor.with_all_rights(), approved, request.changes))
+    effects = list(carry_out(acting.with_all_rights(), _place(request), request.changes))
+    guard.approve(_place(request))
     for change, before, after in effects:
         change.before, change.after = before, after
     review.close(request, State.APPLIED)
-    request.batch_id, request.failure = approved.batch_id, None
+    request.batch_id, request.failure = acting.batch_id, None
     approvers = [given.created_by.label for given in review.view(request).approvals]
     kind = EventType.CHANGE_REQUEST_APPLIED
-    service.note(actor.applying(approved), request, StepKind.APPLIED, kind, approvedBy=approvers)
+    service.note(acting, request, StepKind.APPLIED, kind, approvedBy=approvers)
 
 
-def _approved(request: ChangeRequest) -> Approved:
-    return Approved(request.project_id, request.environment, events.new_batch())
+def _place(request: ChangeRequest) -> Place:
+    return Place(request.project_id, request.environment)
 
 
 def _keep_approvals(request: ChangeRequest) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.catalogue.approvals import guard
+from app.catalogue.approvals.guard import Place
 from app.catalogue.features import queries as features
 from app.catalogue.projects import service as projects
 from app.catalogue.segments import service as segments
 from app.catalogue.strategies.service import project_environment
-from app.core.actor import Actor, Approved
+from app.core.actor import Actor
 from app.core.db import RetryTransaction, db, save
 from app.core.errors import Conflict, Detail, Invalid, NotFound
 from app.core.events import service as events
@@ -224,12 +226,10 @@ def _try_out(actor: Actor, request: ChangeRequest, fresh: Sequence[Change] = ())
     """
     stuck = service.conflicts(request)
     changes = [change for change in request.changes if change.id not in stuck]
-    approved = Approved(request.project_id, request.environment, events.new_batch())
-    attempt = db.session.begin_nested()
-    try:
-        effects = list(carry_out(actor, approved, changes))
-    finally:
-        attempt.rollback()
+    place = Place(request.project_id, request.environment)
+    with events.savepoint(keeps=False):
+        effects = list(carry_out(actor, place, changes))
+        guard.effects_in(actor, place)
     for change, before, after in effects:
         change.before, change.after = before, after
     idle = [change.subject for change in fresh if change.before == change.after]

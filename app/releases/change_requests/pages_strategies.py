@@ -7,7 +7,7 @@ from flask import flash
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.catalogue.projects.approvals import needing_approval
+from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies.models import Strategy
 from app.core.actor import Actor
 from app.core.permissions import Permission
@@ -40,8 +40,9 @@ def copy(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     place = StrategyPlace(project_id, name, environment)
 
     def save(targets: list[str]) -> Response:
-        _, originals = copying.to_copy(current_actor, *place, targets)
-        closed = needing_approval(project_id, targets)
+        feature, originals = copying.to_copy(current_actor, *place, targets)
+        guarded = strategies.guarded_where_on(project_id, [feature.id])
+        closed = [target for target in targets if target in guarded]
         if free := [target for target in targets if target not in closed]:
             flash_copied(copying.copy(current_actor, *place, free), environment, free)
         copies = proposals.copying(name, originals)

@@ -5,7 +5,6 @@ from uuid import uuid4
 
 from app.catalogue.features import service as features
 from app.catalogue.features.models import Feature
-from app.catalogue.projects.approvals import require_approval
 from app.catalogue.strategies import queries
 from app.catalogue.strategies.models import MAX_STRATEGIES, Strategy
 from app.catalogue.strategies.service import project_environment
@@ -26,7 +25,6 @@ def copy(
     All or none. Paused strategies stay paused, and no feature is switched on or off.
     """
     found, originals = to_copy(actor, project_id, feature, environment, targets)
-    require_approval(actor, project_id, targets, feature=feature)
     copies = []
     for target in targets:
         place = len(queries.strategies_in(target, [found.id]).get(found.id, []))

@@ -2,7 +2,7 @@ from flask import flash, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
-from app.catalogue.projects.approvals import needing_approval
+from app.catalogue.projects.queries import needing_approval
 from app.core.permissions import Permission
 from app.releases.switching import service
 from app.web.current import current_actor

@@ -11,7 +11,7 @@ from app.catalogue.features import changes, selections
 from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.features.forms import cut
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import needing_approval
+from app.catalogue.projects.queries import needing_approval
 from app.catalogue.strategies import service as strategies
 from app.core.permissions import Permission
 from app.core.words import counted

@@ -17,6 +17,7 @@ from app.catalogue.segments import service as segments
 from app.catalogue.strategies import custom, types, words
 from app.catalogue.strategies import service as contents
 from app.catalogue.strategies.models import Strategy
+from app.catalogue.strategies.queries import EnvironmentState
 from app.core.errors import NotFound
 from app.releases.switching import defaults, strategies
 from app.releases.switching.forms import PAYLOADS, StrategyForm, display_values, form_data
@@ -123,14 +124,20 @@ def samples_of(draft: Strategy | None, group: str) -> list[Sample] | None:
     return None if draft is None else samples(draft, group, context.by_name())
 
 
+def approvals(state: EnvironmentState) -> int:
+    """Approvals that a change of a feature's strategies needs: none while it's off there."""
+    return state.environment.required_approvals if state.enabled else 0
+
+
 def about(project_id: str, name: str | None, environment: str) -> dict[str, Any]:
-    """Template variables for what is around the form."""
+    """Template variables for what is around the form. ``name``: of the feature, if it has one."""
     fields = context.list_all()
+    state = strategies.state(current_actor, project_id, name, environment) if name else None
     return {
         "overview": projects.overview(current_actor, project_id),
         "name": name,
         "environment": environment,
-        "approvals": contents.project_environment(project_id, environment).required_approvals,
+        "approvals": approvals(state) if state else 0,
         "fields": [field.name for field in fields],
         "legal": {field.name: field.values for field in fields},
         "operators": OPERATORS,

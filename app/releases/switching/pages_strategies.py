@@ -7,7 +7,6 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import needing_approval
 from app.catalogue.strategies import types, words
 from app.catalogue.strategies.models import Strategy
 from app.core.permissions import Access, Permission
@@ -31,7 +30,7 @@ bp = PageBlueprint("strategy_pages", __name__, url_prefix="/projects/<key:projec
 def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     """Add a strategy to a feature. Redirect to proposing it where that needs approvals."""
     place = StrategyPlace(project_id, name, environment)
-    if request.method == "GET" and needing_approval(project_id, [environment]):
+    if request.method == "GET" and _needs_approval(place):
         return _propose_instead("proposal_strategy_pages.new", place)
 
     def save(form: StrategyForm) -> Response:
@@ -46,7 +45,7 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
 def show(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
     """Show a strategy as a form. Redirect to proposing where changes need approvals."""
     place = StrategyPlace(project_id, name, environment)
-    if needing_approval(project_id, [environment]):
+    if _needs_approval(place):
         return _propose_instead("proposal_strategy_pages.show", place, strategy)
     return editor.show(place, strategy)
 
@@ -135,6 +134,10 @@ def say(project_id: str) -> ResponseReturnValue:
         "releases/switching/_samples.html", samples=editor.samples_of(draft, group)
     )
     return jsonify(html=part, samples=people)
+
+
+def _needs_approval(place: StrategyPlace) -> bool:
+    return editor.approvals(strategies.state(current_actor, *place)) > 0
 
 
 def _propose_instead(endpoint: str, place: StrategyPlace, strategy: UUID | None = None) -> Response:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from app.catalogue.features import queries as features
 from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import require_approval
 from app.catalogue.strategies import queries, words
 from app.catalogue.strategies.models import Strategy
 from app.catalogue.strategies.service import project_environment
@@ -98,8 +97,6 @@ def switch(
     batch_id = events.new_batch()
     if not plan.changing:
         return batch_id, []
-    only = plan.changing[0] if len(plan.changing) == 1 else None
-    require_approval(actor, project_id, [environment], feature=only)
     if plan.default and plan.given_strategy:
         given = {name: plan.ids[name] for name in plan.given_strategy}
         _give_strategy(actor, project_id, plan.default, given, batch_id)

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from app.catalogue.features import service as features
 from app.catalogue.features.models import Feature
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.approvals import require_approval
 from app.catalogue.strategies import queries
 from app.catalogue.strategies.models import MAX_STRATEGIES, Strategy
 from app.catalogue.strategies.queries import EnvironmentState
@@ -171,7 +170,6 @@ def _for_change(
 ) -> tuple[Feature, list[Strategy]]:
     found = features.lock_for_change(actor, project_id, feature)
     project_environment(project_id, environment)
-    require_approval(actor, project_id, [environment], feature=feature)
     return found, queries.strategies_in(environment, [found.id]).get(found.id, [])
 
 

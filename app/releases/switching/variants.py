@@ -3,7 +3,6 @@
 from app.catalogue.constraints import service as constraints
 from app.catalogue.features import service as features
 from app.catalogue.features.models import Feature
-from app.catalogue.projects.approvals import require_approval
 from app.catalogue.strategies import queries
 from app.catalogue.strategies.models import FeatureVariant
 from app.catalogue.strategies.queries import EnvironmentState
@@ -38,7 +37,6 @@ def replace(
             for number, override in enumerate(variant.get("overrides", ()))
         }
     )
-    require_approval(actor, feature.project_id, [state.name], feature=feature.name)
     queries.set_variants(state.name, feature.id, variants)
     events.record(
         actor,

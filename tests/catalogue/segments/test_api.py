@@ -179,6 +179,7 @@ def test_it_cannot_be_limited_to_a_project_while_others_use_it(admin, nordic, ca
 
 def test_a_change_that_reaches_a_guarded_environment_needs_approvals(admin, nordic, cart):
     use(admin, cart, nordic["id"])
+    admin.ok("POST", f"{cart}/on")
     guard(admin, "production")
     path, body = f"{PATH}/{nordic['id']}", {"constraints": [NORDIC | {"values": ["3"]}]}
     refused = admin.put(path, body)

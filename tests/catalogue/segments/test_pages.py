@@ -88,6 +88,7 @@ def test_a_review_that_no_longer_holds_is_shown_again(browser, admin, nordic, us
 
 
 def test_a_guarded_environment_asks_for_a_reason(browser, admin, used):
+    admin.ok("POST", f"{PLACE}/on")
     rules = [{"name": "production", "requiredApprovals": 2}]
     body = {"environments": ["production"], "changeRequestEnvironments": rules}
     admin.ok("PUT", "/projects/default/environments", body)

@@ -61,6 +61,7 @@ def test_a_guarded_private_project_is_not_named_to_outsiders(app, people, admin,
     place = "/projects/shop/features/secret/environments/production"
     strategy = {"name": "flexibleRollout", "segments": [made["id"]]}
     admin.ok("POST", f"{place}/strategies", strategy)
+    admin.ok("POST", f"{place}/on")
     rules = [{"name": "production", "requiredApprovals": 2}]
     rules = {"environments": ["production"], "changeRequestEnvironments": rules}
     admin.ok("PUT", "/projects/shop/environments", rules)

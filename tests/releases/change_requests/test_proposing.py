@@ -120,6 +120,7 @@ def test_a_segment_that_is_used_there_can_be_changed(desk):
     segment = desk.admin.ok("POST", "/segments", body)["id"]
     path = "card/environments/production/strategies"
     desk.directly(path, rollout(100, segments=[segment]))
+    desk.directly("card/environments/production/on")
     wider = {"id": segment, "constraints": [{**rule, "values": ["1", "2"]}]}
     assert desk.sofia.put(f"/segments/{segment}", wider).status_code == 403
     number = desk.approved({"feature": None, "action": "updateSegment", "payload": wider})

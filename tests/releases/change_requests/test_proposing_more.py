@@ -171,6 +171,7 @@ def segment(desk):
     body = {"name": "Staff", "project": "pay", "constraints": [RULE]}
     id = desk.admin.ok("POST", "/segments", body)["id"]
     desk.directly("card/environments/production/strategies", rollout(100, segments=[id]))
+    desk.directly("card/environments/production/on")
     return id
 
 
@@ -195,6 +196,7 @@ def test_a_segment_in_use_in_one_guarded_place_is_changed_by_a_change_request(so
 
 def test_a_segment_in_use_in_several_guarded_places_can_not_be_proposed(sofia, desk, eu, segment):
     desk.directly("tips/environments/eu/strategies", rollout(100, segments=[segment]))
+    desk.directly("tips/environments/eu/on")
     review = sofia.submit(sofia.get(f"/segments/{segment}"), {"constraint-0-values": "2"})
     assert review.has("A change request covers one environment, so this can’t be proposed.")
     assert not review.has("Add to change request")
@@ -208,8 +210,9 @@ def test_an_edit_of_a_segment_by_someone_else_is_shown_first(sofia, desk, segmen
     assert desk.sofia.ok("GET", f"{LIST}?state=Draft")["changeRequests"] == []
 
 
-def test_removing_a_guarded_environment_says_what_to_do_first(desk):
+def test_removing_a_guarded_environment_in_which_features_are_on_is_refused(desk):
     on(desk, ("card", "production"))
     answer = desk.sofia.put(f"{PROJECT}/environments", {"environments": ["development"]})
     assert answer.status_code == 403
-    assert "Switch the features off there first, in a change request." in answer.json["message"]
+    assert "need 2 approvals in production of project pay" in answer.json["message"]
+    assert "This would change card (off)." in answer.json["message"]

@@ -26,11 +26,17 @@ def drafts(desk, by=None):
     ]
 
 
+@pytest.fixture
+def strategy(desk):
+    made = desk.directly("card/environments/production/strategies", rollout(10))
+    desk.directly("card/environments/production/on")
+    return made["id"]
+
+
 def test_a_guarded_environment_has_no_switch_and_offers_to_propose(kim, desk):
     page = kim.get(FEATURE)
     assert page.has("Needs 2 approvals")
     assert page.has("Propose switching on… in production")
-    assert page.has("Propose a strategy in production")
     assert not page.has("without approval")
     done = kim.follow(kim.submit(page, form="production/propose/on"))
     assert done.messages == [ADDED]
@@ -122,7 +128,7 @@ def test_an_admin_still_switches_without_approval_with_a_reason(browser, desk):
     assert desk.recorded("change-request-bypassed")
 
 
-def test_a_new_strategy_is_proposed(kim, desk):
+def test_a_new_strategy_of_what_is_on_is_proposed(kim, desk, strategy):
     page = kim.get(kim.get(FEATURE).links["Propose a strategy in production"])
     assert page.h1 == "Propose a strategy in production"
     assert page.has("Changes here need 2 approvals, so this is added to your draft change request.")
@@ -131,21 +137,32 @@ def test_a_new_strategy_is_proposed(kim, desk):
     assert kim.follow(done).messages == [ADDED]
     [(action, name, payload)] = drafts(desk)
     assert (action, name, payload["parameters"]["rollout"]) == ("addStrategy", "card", "40")
-    assert desk.feature()["strategies"] == []
+    assert [each["id"] for each in desk.feature()["strategies"]] == [strategy]
 
 
-def test_the_address_of_the_direct_editor_leads_to_proposing(kim, desk):
+def test_a_new_strategy_of_what_is_off_is_added_at_once(kim, desk):
+    page = kim.get(kim.get(FEATURE).links["Add strategy in production"])
+    kim.submit(page, {"rollout": "40"}, button="Add strategy")
+    assert desk.feature()["strategies"][0]["parameters"]["rollout"] == "40"
+    assert kim.get(FEATURE).has("Edit strategy 1 in production")
+
+
+def test_a_form_that_was_opened_before_a_feature_was_switched_on_is_refused(kim, desk):
+    page = kim.get(kim.get(FEATURE).links["Add strategy in production"])
+    desk.directly("card/environments/production/on")
+    refused = kim.submit(page, {"rollout": "40"}, button="Add strategy")
+    assert (refused.status, len(desk.feature()["strategies"])) == (400, 1)
+    assert "need 2 approvals in production" in refused.errors[0]
+    assert refused.fields()["rollout"] == "40"
+    assert kim.get(FEATURE).messages == []
+
+
+def test_the_address_of_the_direct_editor_leads_to_proposing(kim, desk, strategy):
     page = kim.follow(kim.get(f"{PLACE}/strategies/new?type=userWithId"))
     assert page.h1 == "Propose a strategy in production"
     assert page.select("#parameter-userIds")
-    id = desk.directly("card/environments/production/strategies", rollout(10))["id"]
-    page = kim.follow(kim.get(f"{PLACE}/strategies/{id}"))
+    page = kim.follow(kim.get(f"{PLACE}/strategies/{strategy}"))
     assert page.h1 == "Propose an edit in production"
-
-
-@pytest.fixture
-def strategy(desk):
-    return desk.directly("card/environments/production/strategies", rollout(10))["id"]
 
 
 def test_an_edit_is_proposed_and_the_editor_begins_with_it_the_next_time(kim, desk, strategy):
@@ -197,6 +214,7 @@ def test_a_parameter_that_is_emptied_is_gone_when_it_is_applied(kim, desk):
     desk.admin.ok("POST", "/strategies", {"name": "near", "parameters": parameters})
     body = {"name": "near", "parameters": {"store": "1", "zone": "2"}}
     id = desk.directly("card/environments/production/strategies", body)["id"]
+    desk.directly("card/environments/production/on")
     page = kim.get(f"{PLACE}/propose/strategies/{id}")
     kim.submit(page, {"parameter-zone": ""}, button="Add to change request")
     [(_, _, payload)] = drafts(desk)

@@ -188,10 +188,8 @@ def test_a_plan_says_what_would_happen(admin, three):
 
 
 def test_a_guarded_environment_is_not_changed_directly(admin, guarded):
-    body = {"name": "flexibleRollout"}
     for answer in (
         admin.post(f"{guarded}/production/on"),
-        admin.post(f"{guarded}/production/strategies", body),
         admin.post(
             "/projects/pay/bulk_features/environments/production/on", {"features": ["card"]}
         ),
@@ -200,6 +198,15 @@ def test_a_guarded_environment_is_not_changed_directly(admin, guarded):
         assert "need 2 approvals in production of project pay" in answer.json["message"]
     admin.ok("POST", f"{guarded}/development/on")
     assert states(admin, "card", "pay") == {"development": True, "production": False}
+
+
+def test_what_is_off_in_a_guarded_environment_can_be_prepared_there(admin, guarded):
+    body = {"name": "flexibleRollout"}
+    admin.ok("POST", f"{guarded}/production/strategies", body)
+    admin.post(f"{guarded}/production/on", headers={"X-Reason": "The shop is down"})
+    refused = admin.post(f"{guarded}/production/strategies", body)
+    assert error_of(refused) == (403, "NoAccessError")
+    assert "This would change card (strategies)." in refused.json["message"]
 
 
 def test_an_admin_with_a_reason_passes_the_guard_and_the_log_says_so(admin, guarded):

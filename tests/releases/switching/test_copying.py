@@ -124,6 +124,7 @@ def test_an_environment_that_the_project_does_not_use_is_unknown(browser, admin)
 
 def test_copies_to_a_guarded_environment_need_an_admin_with_a_reason(browser, admin):
     add(admin, "development")
+    admin.ok("POST", f"{PLACE}/production/on")
     rules = [{"name": "production", "requiredApprovals": 2}]
     environments = ["development", "staging", "production"]
     body = {"environments": environments, "changeRequestEnvironments": rules}
@@ -137,7 +138,7 @@ def test_copies_to_a_guarded_environment_need_an_admin_with_a_reason(browser, ad
     assert strategies(admin, "staging") == []
     sent = {"targets": ["production"], "reason": "The shop is down"}
     browser.follow(browser.submit(page, sent, button=button))
-    assert len(strategies(admin, "production")) == 1
+    assert len(strategies(admin, "production")) == 2
     assert admin.ok("GET", "/events?type=change-request-bypassed")["total"] == 1
 
 

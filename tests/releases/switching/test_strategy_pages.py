@@ -98,6 +98,7 @@ def test_a_strategy_is_deleted_and_the_feature_is_off(browser, admin):
 
 
 def test_a_guarded_environment_asks_for_a_reason(browser, admin):
+    admin.ok("POST", f"{PLACE}/on")
     rules = [{"name": "production", "requiredApprovals": 1}]
     body = {"environments": ["production"], "changeRequestEnvironments": rules}
     admin.ok("PUT", "/projects/default/environments", body)
@@ -108,7 +109,7 @@ def test_a_guarded_environment_asks_for_a_reason(browser, admin):
     assert refused.status == 400
     assert "1 approval in production" in refused.errors[0]
     browser.submit(refused, {"reason": "The shop is down"}, button=button)
-    assert len(saved(admin)) == 1
+    assert len(saved(admin)) == 2
 
 
 def test_of_a_place_that_is_not_there_nothing_is_shown(browser):

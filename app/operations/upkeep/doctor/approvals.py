@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from app.catalogue.projects.approvals import shortages
+from app.catalogue.approvals.service import shortages
 from app.core.config import Settings
 from app.core.words import counted
 from app.operations.upkeep.doctor.findings import Finding, fine, warning

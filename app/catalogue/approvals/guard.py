@@ -1,0 +1,292 @@
+"""The guard of environments that need approvals: it compares what applications get.
+
+Before each commit, the documents of all features that the transaction may have touched are compared
+with those before it. So it doesn't matter what was changed, nor by which page, request or command.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from app.catalogue.features import delivered
+from app.catalogue.features.delivered import Document
+from app.catalogue.features.models import Dependency, Feature
+from app.catalogue.projects.models import Approval
+from app.catalogue.projects.queries import visible_projects
+from app.catalogue.segments.models import Segment
+from app.catalogue.strategies.models import Strategy, StrategySegment
+from app.core.actor import Actor
+from app.core.db import committed, db
+from app.core.errors import NeedsApprovals
+from app.core.events import service as events
+from app.core.events.event_types import EventType
+from app.core.events.service import EventPayload, Recorded
+from app.core.lists import OnList
+from app.core.words import counted, humanize, spoken
+
+OF_SEGMENTS = {EventType.SEGMENT_UPDATED, EventType.SEGMENT_DELETED}
+OF_PROJECTS = {EventType.PROJECT_ENVIRONMENTS_UPDATED}
+OF_FEATURES = {
+    EventType.FEATURE_ARCHIVED,
+    EventType.FEATURE_CREATED,
+    EventType.FEATURE_DELETED,
+    EventType.FEATURE_DEPENDENCY_ADDED,
+    EventType.FEATURE_DEPENDENCY_REMOVED,
+    EventType.FEATURE_ENVIRONMENT_DISABLED,
+    EventType.FEATURE_ENVIRONMENT_ENABLED,
+    EventType.FEATURE_ENVIRONMENT_VARIANTS_UPDATED,
+    EventType.FEATURE_REVIVED,
+    EventType.FEATURE_STRATEGIES_SORTED,
+    EventType.FEATURE_STRATEGY_ADDED,
+    EventType.FEATURE_STRATEGY_REMOVED,
+    EventType.FEATURE_STRATEGY_UPDATED,
+    EventType.FEATURE_UPDATED,
+}
+DELIVERED = OF_FEATURES | OF_SEGMENTS | OF_PROJECTS
+"""Events after which applications may get something else. A test holds this list to be complete."""
+
+
+class Place(NamedTuple):
+    """An environment of a project."""
+
+    project: str
+    environment: str
+
+
+class Effect(NamedTuple):
+    """What applications get of a feature, before and after. None: it is off for them."""
+
+    place: Place
+    feature: str
+    before: Document | None
+    after: Document | None
+
+
+def check() -> None:
+    """Refuse changes of what applications get that are neither approved nor bypass approvals.
+
+    Raises:
+        NeedsApprovals: with the number of approvals that they need, and how to propose them.
+
+    """
+    recorded = _delivered(events.recorded())
+    found, rules = _effects(recorded)
+    found = [effect for effect in found if effect.place not in _approved()]
+    if found:
+        if not all(each.actor.is_admin and each.actor.reason for each in recorded):
+            raise _refusal(recorded[0].actor, found, rules)
+        _record_bypass(recorded[0].actor, found, rules)
+    events.recorded().clear()
+
+
+def approve(place: Place) -> None:
+    """Let this transaction change what applications get there: others approved it."""
+    _approved().add(place)
+
+
+def effects_in(actor: Actor, place: Place) -> list[Effect]:
+    """What this transaction has changed for applications in this place so far.
+
+    Raises:
+        NeedsApprovals: when it needs approvals in another place as well.
+
+    """
+    found, rules = _effects(_delivered(events.recorded()))
+    if elsewhere := [effect for effect in found if effect.place != place]:
+        raise _refusal(actor, elsewhere, rules, covered=place)
+    return found
+
+
+def _delivered(recorded: Iterable[Recorded]) -> list[Recorded]:
+    return [each for each in recorded if each.type in DELIVERED]
+
+
+def _effects(recorded: Sequence[Recorded]) -> tuple[list[Effect], dict[Place, int]]:
+    """What has changed where approvals are needed, and how many each place needs.
+
+    The rules of before the transaction count: one that sets approvals isn’t held up by them, and
+    one that lowers them can’t change anything else with that.
+    """
+    projects = {
+        project for each in recorded for load in each.payloads if (project := load.get("project"))
+    }
+    if segments := _segments(recorded):
+        projects |= {project for (project,) in _projects_with.rows(segments)}
+    is_about_rules = any(each.type in OF_PROJECTS for each in recorded)
+    if not projects or not (is_about_rules or _required.rows(projects)):
+        return [], {}
+    db.session.flush()
+    own, found = db.session.connection(), []
+    with committed() as before:
+        rules = {
+            Place(*place): number
+            for *place, number in before.execute(*_required.given(projects)).all()
+        }
+        touched = _touched(before, recorded) | _touched(own, recorded) if rules else {}
+        guarded: defaultdict[str, set[str]] = defaultdict(set)
+        for project, environment in sorted(rules):
+            guarded[environment].add(project)
+        for environment, ids in guarded.items():
+            names = [name for name, project in touched.items() if project in ids]
+            was = delivered.documents(before, environment, names)
+            now = delivered.documents(own, environment, names)
+            found += [
+                Effect(Place(touched[name], environment), name, was.get(name), now.get(name))
+                for name in sorted(was.keys() | now.keys())
+                if was.get(name) != now.get(name)
+            ]
+    return found, rules
+
+
+def _approved() -> set[Place]:
+    found: set[Place] = db.session.info.setdefault("approved", set())
+    return found
+
+
+_required = OnList(
+    lambda condition: sa.select(
+        Approval.project_id, Approval.environment, Approval.required_approvals
+    ).where(condition(Approval.project_id))
+)
+_projects_with = OnList(
+    lambda condition: (
+        sa.select(Feature.project_id)
+        .join(Strategy, Strategy.feature_id == Feature.id)
+        .join(StrategySegment, StrategySegment.strategy_id == Strategy.id)
+        .join(Segment, Segment.id == StrategySegment.segment_id)
+        .where(condition(Segment.name))
+        .distinct()
+    )
+)
+
+
+def _segments(recorded: Iterable[Recorded]) -> set[str]:
+    """Their names, before and after."""
+    return {
+        snapshot["name"]
+        for load in _payloads(recorded, OF_SEGMENTS)
+        for snapshot in (load.get("pre_data"), load.get("data"))
+        if snapshot is not None
+    }
+
+
+def _payloads(recorded: Iterable[Recorded], types: Collection[EventType]) -> Iterator[EventPayload]:
+    return (load for each in recorded if each.type in types for load in each.payloads)
+
+
+_parent = sa.orm.aliased(Feature)
+_named = OnList(
+    lambda condition: sa.select(Feature.name, Feature.project_id).where(condition(Feature.name))
+)
+_children = OnList(
+    lambda condition: (
+        sa.select(Feature.name, Feature.project_id)
+        .join(Dependency, Dependency.child_id == Feature.id)
+        .join(_parent, _parent.id == Dependency.parent_id)
+        .where(condition(_parent.name))
+    )
+)
+_users = OnList(
+    lambda condition: (
+        sa.select(Feature.name, Feature.project_id)
+        .join(Strategy, Strategy.feature_id == Feature.id)
+        .join(StrategySegment, StrategySegment.strategy_id == Strategy.id)
+        .join(Segment, Segment.id == StrategySegment.segment_id)
+        .where(condition(Segment.name))
+        .distinct()
+    )
+)
+
+_inside = OnList(
+    lambda condition: sa.select(Feature.name, Feature.project_id).where(
+        condition(Feature.project_id), Feature.archived_at.is_(None)
+    )
+)
+
+
+def _touched(connection: sa.Connection, recorded: Sequence[Recorded]) -> dict[str, str]:
+    """The features that may have changed for applications, with their projects, by name."""
+    names = {load.get("feature_name") for load in _payloads(recorded, OF_FEATURES)}
+    found: dict[str, str] = {}
+    for statement, values in (
+        (_named, names),
+        (_children, names),
+        (_users, _segments(recorded)),
+        (_inside, {load.get("project") for load in _payloads(recorded, OF_PROJECTS)}),
+    ):
+        if values:
+            found |= dict(connection.execute(*statement.given(values)).all())
+    return found
+
+
+def _record_bypass(actor: Actor, found: Sequence[Effect], rules: dict[Place, int]) -> None:
+    changed: defaultdict[Place, list[str]] = defaultdict(list)
+    for effect in found:
+        changed[effect.place].append(effect.feature)
+    for place, features in changed.items():
+        events.record(
+            actor,
+            EventType.CHANGE_REQUEST_BYPASSED,
+            project=place.project,
+            feature_name=features[0] if len(features) == 1 else None,
+            data={"environment": place.environment, "requiredApprovals": rules[place]},
+        )
+
+
+def _refusal(
+    actor: Actor,
+    found: Sequence[Effect],
+    rules: dict[Place, int],
+    *,
+    covered: Place | None = None,
+) -> NeedsApprovals:
+    """``covered``: the place of the change request that the changes are part of."""
+    projects = set(db.session.scalars(visible_projects(actor)))
+    seen = [effect for effect in found if effect.place.project in projects]
+    places = sorted({effect.place for effect in seen})
+    needs = spoken(
+        [
+            f"{counted(rules[place], 'approval')} in {place.environment} of project {place.project}"
+            for place in places
+        ]
+        + ["approvals in other projects"] * (len(seen) < len(found))
+    )
+    by_admin = "An Admin can make this change without approval, and must give a reason."
+    if covered:
+        return NeedsApprovals(
+            f"This change also needs {needs}. A change request covers one environment, so it "
+            f"cannot be part of one in {covered.environment} of project {covered.project}. "
+            f"{by_admin}"
+        )
+    sentences = (
+        f"Changes that reach applications need {needs}.",
+        f"This would change {spoken(map(_said, seen))}." if seen else "",
+        _how_to_propose(places) if len(seen) == len(found) else "",
+        by_admin,
+    )
+    refusal = NeedsApprovals(" ".join(filter(None, sentences)))
+    if len(places) == 1 and len(seen) == len(found):
+        [refusal.place] = places
+    return refusal
+
+
+def _said(effect: Effect) -> str:
+    """``checkout (off)``, ``search (strategies and variants)``."""
+    before, after = effect.before, effect.after
+    if before is None or after is None:
+        return f"{effect.feature} ({'off' if after is None else 'on'})"
+    parts = [humanize(part) for part in before if before[part] != after[part]]
+    return f"{effect.feature} ({spoken(parts)})"
+
+
+def _how_to_propose(places: Sequence[Place]) -> str:
+    if len(places) > 1:
+        return (
+            "A change request covers one environment, so make sure first that the change reaches "
+            "only one of these. For example, switch the feature off in the others."
+        )
+    [(project, environment)] = places
+    path = f"/api/admin/projects/{project}/environments/{environment}/change-requests"
+    return f"Propose it in a change request (POST {path})."
