@@ -60,6 +60,14 @@ ROOM = Room(
             "change_request_pages.show",
         ),
         Reminder(
+            1,
+            "changed",
+            "Your change requests that changed since their approval",
+            reminders.changed,
+            "Open",
+            "change_request_pages.show",
+        ),
+        Reminder(
             2,
             "to-approve",
             "Change requests that wait for your approval",

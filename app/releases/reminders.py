@@ -34,6 +34,19 @@ def failed(actor: Actor, _: HomeContext) -> Iterator[Item]:
         )
 
 
+def changed(actor: Actor, _: HomeContext) -> Iterator[Item]:
+    """The actor’s requests that can’t go on as they are, since something else has changed."""
+    query = change_requests.rows(actor, state=State.IN_REVIEW).where(
+        ChangeRequest.created_by_id == actor.id,
+        sa.or_(ChangeRequest.is_outdated, ChangeRequest.obstacle.is_not(None)),
+    )
+    for request in db.session.scalars(query.limit(NAMED)):
+        says = f"Change request {request.id} has changed since it was approved"
+        if request.obstacle:
+            says = f"Change request {request.id} can’t be applied any more"
+        yield Item(Tone.WARNING, says, request.obstacle or _title(request), _place(request))
+
+
 def to_approve(actor: Actor, _: HomeContext) -> Iterator[Item]:
     count, oldest = _waiting(actor, "approval")
     if oldest is not None:

@@ -229,14 +229,14 @@ for name, path, heading in (
     PLACES[name] = Place(name, heading, _at(path), None)
 
 
-def request_in(state: str, project: str, *, overtaken: bool = False) -> Callable[[Instance], str]:
+def request_in(state: str, project: str, *, is_outdated: bool = False) -> Callable[[Instance], str]:
     """The path of a change request of the demo."""
 
     def path(instance: Instance) -> str:
         found = instance.api("GET", f"/projects/{project}/change-requests?state={state}")
         for row in found["changeRequests"]:
             one = instance.api("GET", f"/projects/{project}/change-requests/{row['id']}")
-            if overtaken is any(feature["conflict"] for feature in one["features"]):
+            if one["isOutdated"] is is_outdated:
                 return f"/projects/{project}/change-requests/{row['id']}"
         raise AssertionError(f"no change request {state} in {project}")
 
@@ -254,12 +254,12 @@ for name, state, project in REQUESTS:
     find = request_in(state, project)
     way = partial(lambda find, page, instance: page.goto(find(instance)), find)
     PLACES[f"change-request-{name}"] = Place(f"change-request-{name}", "", way)
-overtaken = request_in("In%20review", "checkout", overtaken=True)
+outdated = request_in("In%20review", "checkout", is_outdated=True)
 
 
 @place("")
-def change_request_conflict(page: Page, instance: Instance) -> None:
-    page.goto(overtaken(instance))
+def change_request_outdated(page: Page, instance: Instance) -> None:
+    page.goto(outdated(instance))
 
 
 @place("A smaller share for now")

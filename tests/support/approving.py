@@ -34,7 +34,11 @@ feature = st.sampled_from(FEATURES)
 which = st.integers(0, 3)
 percent = st.integers(0, 100)
 seconds = st.sampled_from([1, 30, 90])
-DIRECT = ("on", "off", "strategies", "variants", "archive", "revive-features", "segment")
+ELSEWHERE = ("on", "off", "strategies", "variants", "default")
+DIRECT = (
+    *ELSEWHERE,
+    *("archive", "revive-features", "segment", "parent", "orphan", "impressions"),
+)
 
 
 class Request(NamedTuple):
@@ -42,7 +46,6 @@ class Request(NamedTuple):
 
     id: int
     state: str
-    version: int
 
 
 class Office(RuleBasedStateMachine):
@@ -65,7 +68,7 @@ class Office(RuleBasedStateMachine):
         }
         self.admin = self.clients["boss"]
         self.members, self.gone, self.admins = {"boss"}, set[str](), {"ada", "boss"}
-        self.given: dict[int, tuple[int, set[str]]] = {}
+        self.given: dict[int, dict[str, Any]] = {}
         self.admin.ok("POST", "/projects", {"id": "pay", "name": "Pay"})
         for name, role in (("kim", 5), ("finn", 5), ("sofia", 4)):
             self.admin.ok("POST", f"{PROJECT}/access", {"id": self.ids[name], "roleId": role})
@@ -77,6 +80,8 @@ class Office(RuleBasedStateMachine):
         at = f"{PROJECT}/features/card/environments"
         for place in ("development", "production"):
             self.admin.ok("POST", f"{at}/{place}/strategies", rollout(50, segments=[self.segment]))
+        self.admin.ok("POST", f"{PROJECT}/features/card/dependencies", {"feature": "tips"})
+        self.admin.ok("POST", f"{at}/production/on")
         token = {"tokenName": "web", "type": "client", "environment": "production"}
         self.sdk = self.admin.ok("POST", "/api-tokens", token)["secret"]
         self.required = 0
@@ -124,15 +129,13 @@ class Office(RuleBasedStateMachine):
     def approve(self, who: str, place: int) -> None:
         for found in self.one(place):
             if self.decide(who, found.id, "Approved") == 200 and found.state != "Scheduled":
-                version, givers = self.given.setdefault(found.id, (found.version, set()))
-                assert version == found.version
-                givers.add(who)
+                self.given.setdefault(found.id, {})[who] = self.outcome(found.id)
 
     @rule(who=person, place=which)
     def withdraw_approval(self, who: str, place: int) -> None:
         for found in self.one(place):
             if self.decide(who, found.id, "In review") == 200:
-                self.given[found.id][1].discard(who)
+                self.given[found.id].pop(who, None)
 
     @rule(who=person, place=which, state=st.sampled_from(["Applied", "Cancelled", "Draft"]))
     def take(self, who: str, place: int, state: str) -> None:
@@ -217,7 +220,7 @@ class Office(RuleBasedStateMachine):
         headers = {"X-Reason": "The shop is down"} if reasoned else {}
         self.ask(who, *self.direct(name, way, "production"), headers=headers)
 
-    @rule(who=person, name=feature, way=st.sampled_from(DIRECT[:4]))
+    @rule(who=person, name=feature, way=st.sampled_from(ELSEWHERE))
     def change_elsewhere(self, who: str, name: str, way: str) -> None:
         self.ask(who, *self.direct(name, way, "development"))
 
@@ -227,6 +230,7 @@ class Office(RuleBasedStateMachine):
         self.now += timedelta(seconds=passed)
         with self.app.app_context(), clock.at(self.now):
             applying.apply_due()
+            applying.check_outcomes()
 
     # What must hold
 
@@ -236,18 +240,25 @@ class Office(RuleBasedStateMachine):
             return
         events = self.events_since(self.seen)
         applied = [event for event in events if event["type"] == "change-request-applied"]
+        led_to: dict[str, Any] = {}
         for event in applied:
-            number = event["data"]["id"]
-            author = event["data"]["createdBy"]
-            version, givers = self.given.get(number, (event["data"]["version"], set()))
-            assert version == event["data"]["version"]
-            counting = {name for name in givers if self.counts(name)} - {author}
-            assert len(counting) >= self.required, event
-            assert set(event["data"]["approvedBy"]) == counting
+            number, author = event["data"]["id"], event["data"]["createdBy"]
+            outcome = self.outcome(number)
+            agreed = {
+                name
+                for name, seen in self.given.get(number, {}).items()
+                if seen == outcome and name != author and self.counts(name)
+            }
+            approvers = set(event["data"]["approvedBy"])
+            assert approvers <= agreed, (event, self.given.get(number), outcome)
+            assert len(approvers) >= self.required, event
+            led_to |= outcome
         now = self.delivery()
-        if self.required and changed(self.delivered, now):
-            bypassed = any(event["type"] == "change-request-bypassed" for event in events)
-            assert applied or bypassed, events
+        bypassed = any(event["type"] == "change-request-bypassed" for event in events)
+        if self.required and not bypassed:
+            for name in self.delivered.keys() | now.keys() | led_to.keys():
+                expected = led_to.get(name, self.delivered.get(name))
+                assert now.get(name) == expected, (name, events)
         self.seen, self.delivered = self.newest(), now
 
     def teardown(self) -> None:
@@ -300,17 +311,35 @@ class Office(RuleBasedStateMachine):
         return self.ask(who, "PUT", f"{LIST}/{id}/state", sent).status_code
 
     def direct(self, name: str, way: str, place: str) -> tuple[str, str, Any]:
-        at = f"{PROJECT}/features/{name}/environments/{place}"
-        if way in {"on", "off"}:
-            return "POST", f"{at}/{way}", None
-        if way == "strategies":
-            return "POST", f"{at}/strategies", rollout(7)
-        if way == "variants":
-            return "PUT", f"{at}/variants", [{"name": "blue"}]
-        if way == "segment":
-            changed = {"constraints": [SELLS | {"values": ["1", "9"]}]}
-            return "PUT", f"/segments/{self.segment}", changed
-        return "POST", f"{PROJECT}/{way}", {"features": [name]}
+        feature = f"{PROJECT}/features/{name}"
+        at = f"{feature}/environments/{place}"
+        card, flipped = f"{PROJECT}/features/card/dependencies", name == "tips"
+        ways: dict[str, tuple[str, str, Any]] = {
+            "on": ("POST", f"{at}/on", None),
+            "off": ("POST", f"{at}/off", None),
+            "strategies": ("POST", f"{at}/strategies", rollout(7)),
+            "variants": ("PUT", f"{at}/variants", [{"name": "blue"}]),
+            "segment": (
+                "PUT",
+                f"/segments/{self.segment}",
+                {"constraints": [SELLS | {"values": ["1", "9"]}]},
+            ),
+            "parent": ("POST", card, {"feature": "tips"}),
+            "orphan": ("DELETE", card, None),
+            "impressions": ("PUT", feature, {"type": "release", "impressionData": True}),
+            "default": (
+                "POST",
+                f"{PROJECT}/environments/{place}/default-strategy",
+                rollout(20 if flipped else 80),
+            ),
+            "archive": (
+                "POST",
+                f"{PROJECT}/archive",
+                {"features": [name], "removeDependenciesOn": [name]},
+            ),
+            "revive-features": ("POST", f"{PROJECT}/revive-features", {"features": [name]}),
+        }
+        return ways[way]
 
     def listed(self, who: str) -> list[dict[str, Any]]:
         answer = self.ask(who, "GET", f"{LIST}?limit=1000")
@@ -323,17 +352,10 @@ class Office(RuleBasedStateMachine):
     def one(self, place: int) -> list[Request]:
         """One of those that are open and sent, if there is any."""
         found = [
-            Request(
-                each["id"],
-                each["state"],
-                each["version"],
-            )
+            Request(each["id"], each["state"])
             for each in self.listed("boss")
             if each["state"] in {"In review", "Approved", "Scheduled"}
         ]
-        for each in found:
-            if each.id in self.given and self.given[each.id][0] != each.version:
-                del self.given[each.id]
         return [found[place % len(found)]] if found else []
 
     def strategies(self, name: str) -> list[dict[str, Any]]:
@@ -348,29 +370,40 @@ class Office(RuleBasedStateMachine):
         found = self.admin.ok("GET", "/events?limit=1000")["events"]
         return [event for event in reversed(found) if event["id"] > id]
 
-    def delivery(self) -> Any:
+    def delivery(self) -> dict[str, Any]:
+        """What an application gets of the features that are on, by name."""
         headers = {"Unleash-Client-Spec": "5.2.0"}
         client = ApiClient(self.app, self.sdk)
-        return client.request("GET", "/api/client/features", headers=headers).json
+        answer = client.request("GET", "/api/client/features", headers=headers)
+        delivered: Any = answer.json
+        segments = {each["id"]: each for each in delivered.get("segments", ())}
+        for feature in delivered["features"]:
+            for strategy in feature["strategies"]:
+                strategy["segments"] = [segments[id] for id in strategy.get("segments", ())]
+        return {
+            feature["name"]: comparable(feature)
+            for feature in delivered["features"]
+            if feature["enabled"]
+        }
+
+    def outcome(self, id: int) -> dict[str, Any]:
+        """What a change request leads to, by feature."""
+        return {row["feature"]: comparable(row["after"]) for row in self.read(id)["outcomes"]}
 
 
-def changed(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Whether applications get anything else of the features that are on."""
-    return documents(before) != documents(after)
-
-
-def documents(delivered: dict[str, Any]) -> dict[str, Any]:
-    """What the SDKs’ JSON says of the features that are on, with their segments."""
-    segments = {each["id"]: each["constraints"] for each in delivered.get("segments", ())}
-    names = ("strategies", "variants", "impressionData", "dependencies")
-    return {
-        feature["name"]: [
-            *(feature.get(name) for name in names),
-            [[segments[id] for id in each.get("segments", ())] for each in feature["strategies"]],
+def comparable(document: dict[str, Any] | None) -> list[Any] | None:
+    """What counts of a feature, as SDKs and change requests name it alike."""
+    if document is None:
+        return None
+    strategies = [
+        [
+            *(strategy[name] for name in ("name", "parameters", "constraints", "variants")),
+            [segment["constraints"] for segment in strategy["segments"]],
         ]
-        for feature in delivered["features"]
-        if feature["enabled"]
-    }
+        for strategy in document["strategies"]
+    ]
+    rest = document["variants"], document["impressionData"], document.get("dependencies", [])
+    return [strategies, *rest]
 
 
 def check_approvals(app: Flask, *, steps: int, examples: int) -> None:

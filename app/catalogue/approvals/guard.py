@@ -5,8 +5,8 @@ with those before it. So it doesn't matter what was changed, nor by which page, 
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import sqlalchemy as sa
 
@@ -25,6 +25,8 @@ from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload, Recorded
 from app.core.lists import OnList
 from app.core.words import counted, humanize, spoken
+
+T = TypeVar("T")
 
 OF_SEGMENTS = {EventType.SEGMENT_UPDATED, EventType.SEGMENT_DELETED}
 OF_PROJECTS = {EventType.PROJECT_ENVIRONMENTS_UPDATED}
@@ -73,7 +75,6 @@ def check() -> None:
     """
     recorded = _delivered(events.recorded())
     found, rules = _effects(recorded)
-    found = [effect for effect in found if effect.place not in _approved()]
     if found:
         if not all(each.actor.is_admin and each.actor.reason for each in recorded):
             raise _refusal(recorded[0].actor, found, rules)
@@ -81,21 +82,52 @@ def check() -> None:
     events.recorded().clear()
 
 
-def approve(place: Place) -> None:
-    """Let this transaction change what applications get there: others approved it."""
-    _approved().add(place)
-
-
-def effects_in(actor: Actor, place: Place) -> list[Effect]:
-    """What this transaction has changed for applications in this place so far.
+def trial(actor: Actor, place: Place, act: Callable[[], T]) -> tuple[T, list[Effect]]:
+    """Run ``act`` and undo it. Return its result, and what it changes in this place.
 
     Raises:
         NeedsApprovals: when it needs approvals in another place as well.
 
     """
-    found, rules = _effects(_delivered(events.recorded()))
+    start, own = len(events.recorded()), db.session.connection()
+    with events.savepoint(keeps=False):
+        result = act()
+        db.session.flush()
+        recorded = _delivered(events.recorded()[start:])
+        rules = _rules(own, _projects(recorded)) | {place: 0}
+        touched = _touched(own, recorded)
+        after = _documents(own, rules, touched)
+    found = _differing(_documents(own, rules, touched), after)
     if elsewhere := [effect for effect in found if effect.place != place]:
         raise _refusal(actor, elsewhere, rules, covered=place)
+    return result, found
+
+
+def approve(place: Place, approved: Mapping[str, Document | None], *, since: int) -> bool:
+    """Let this transaction change what applications get in this place, to exactly ``approved``.
+
+    ``since``: how many entries ``events.recorded`` had before the change. Return whether
+    applications get exactly that now; if not, nothing is permitted.
+    """
+    db.session.flush()
+    own, recorded = db.session.connection(), _delivered(events.recorded()[since:])
+    touched = _touched(own, recorded)
+    inside = {name for name, project in touched.items() if project == place.project}
+    if others := inside - approved.keys():
+        with committed() as before:
+            was = delivered.documents(before, place.environment, others)
+        if was != delivered.documents(own, place.environment, others):
+            return False
+    now = delivered.documents(own, place.environment, approved.keys())
+    if now != {name: document for name, document in approved.items() if document is not None}:
+        return False
+    _approved().add(place)
+    return True
+
+
+def _approved() -> set[Place]:
+    """Places in which others approved what this transaction has changed."""
+    found: set[Place] = db.session.info.setdefault("approved", set())
     return found
 
 
@@ -109,40 +141,65 @@ def _effects(recorded: Sequence[Recorded]) -> tuple[list[Effect], dict[Place, in
     The rules of before the transaction count: one that sets approvals isn’t held up by them, and
     one that lowers them can’t change anything else with that.
     """
-    projects = {
+    projects, own = _projects(recorded), db.session.connection()
+    is_about_rules = any(each.type in OF_PROJECTS for each in recorded)
+    if not is_about_rules and not _rules(own, projects):
+        return [], {}
+    db.session.flush()
+    with committed() as before:
+        rules = _rules(before, projects)
+        for place in _approved():
+            rules.pop(place, None)
+        if not rules:
+            return [], {}
+        touched = _touched(before, recorded) | _touched(own, recorded)
+        was = _documents(before, rules, touched)
+    return _differing(was, _documents(own, rules, touched)), rules
+
+
+def _projects(recorded: Sequence[Recorded]) -> set[str]:
+    """Projects in which something may have changed for applications."""
+    found = {
         project for each in recorded for load in each.payloads if (project := load.get("project"))
     }
     if segments := _segments(recorded):
-        projects |= {project for (project,) in _projects_with.rows(segments)}
-    is_about_rules = any(each.type in OF_PROJECTS for each in recorded)
-    if not projects or not (is_about_rules or _required.rows(projects)):
-        return [], {}
-    db.session.flush()
-    own, found = db.session.connection(), []
-    with committed() as before:
-        rules = {
-            Place(*place): number
-            for *place, number in before.execute(*_required.given(projects)).all()
-        }
-        touched = _touched(before, recorded) | _touched(own, recorded) if rules else {}
-        guarded: defaultdict[str, set[str]] = defaultdict(set)
-        for project, environment in sorted(rules):
-            guarded[environment].add(project)
-        for environment, ids in guarded.items():
-            names = [name for name, project in touched.items() if project in ids]
-            was = delivered.documents(before, environment, names)
-            now = delivered.documents(own, environment, names)
-            found += [
-                Effect(Place(touched[name], environment), name, was.get(name), now.get(name))
-                for name in sorted(was.keys() | now.keys())
-                if was.get(name) != now.get(name)
-            ]
-    return found, rules
-
-
-def _approved() -> set[Place]:
-    found: set[Place] = db.session.info.setdefault("approved", set())
+        found |= {project for (project,) in _projects_with.rows(segments)}
     return found
+
+
+def _rules(connection: sa.Connection, projects: Collection[str]) -> dict[Place, int]:
+    """How many approvals each place of these projects needs, where it needs any."""
+    if not projects:
+        return {}
+    rows = connection.execute(*_required.given(projects)).all()
+    return {Place(project, environment): number for project, environment, number in rows}
+
+
+Documents = dict[tuple[Place, str], Document]
+"""By place and the name of the feature."""
+
+
+def _documents(
+    connection: sa.Connection, places: Iterable[Place], touched: Mapping[str, str]
+) -> Documents:
+    """``touched``: the projects of features, by their names."""
+    guarded: defaultdict[str, set[str]] = defaultdict(set)
+    for project, environment in places:
+        guarded[environment].add(project)
+    return {
+        (Place(touched[name], environment), name): document
+        for environment, projects in guarded.items()
+        if (names := [name for name, project in touched.items() if project in projects])
+        for name, document in delivered.documents(connection, environment, names).items()
+    }
+
+
+def _differing(before: Documents, after: Documents) -> list[Effect]:
+    return [
+        Effect(*key, before.get(key), after.get(key))
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    ]
 
 
 _required = OnList(

@@ -55,7 +55,7 @@ def documents(
 ) -> dict[str, Document]:
     """Documents of the features that are on, by name. No application gets anything of the others.
 
-    Which types, descriptions and tags features have is not in it: that doesn't decide who has them.
+    Types, descriptions and tags of features are not in it: they don't decide who gets a feature.
     """
     found = connection.execute(*_features_on.given(names, in_environment=environment)).all()
     ids = [feature.id for feature in found]

@@ -135,6 +135,12 @@ class EventType(StrEnum):
         "A change request was sent for review.",
         "sent {change_request} for review",
     )
+    CHANGE_REQUEST_OUTDATED = _change_requests(
+        "change-request-outdated",
+        "Someone changed something that a change request touches, so it leads to something else. "
+        "Approvals for what it led to before don’t count any more.",
+        "changed what {change_request} leads to",
+    )
     CHANGE_REQUEST_REJECTED = _change_requests(
         "change-request-rejected",
         "A change request was rejected. The event says why.",

@@ -118,15 +118,17 @@ def recorded() -> list[Recorded]:
 @contextmanager
 def savepoint(*, keeps: bool) -> Iterator[None]:
     """Undo the block's changes and its events if it fails, or unless it ``keeps`` them."""
-    attempt, before = db.session.begin_nested(), len(recorded())
+    before = len(recorded())
     try:
-        yield
-        if keeps:
-            attempt.commit()
-    finally:
-        if attempt.is_active:
-            attempt.rollback()
-            del recorded()[before:]
+        with db.session.begin_nested() as attempt:
+            yield
+            if not keeps:
+                attempt.rollback()
+    except BaseException:
+        del recorded()[before:]
+        raise
+    if not keeps:
+        del recorded()[before:]
 
 
 def record_together(actor: Actor, type: EventType, payloads: Collection[EventPayload]) -> None:

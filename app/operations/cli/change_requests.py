@@ -90,8 +90,10 @@ def cancel(actor: Actor, project: str, id: int, comment: str | None) -> Output:
 
 def _output(actor: Actor, project: str, id: int) -> Output:
     view = service.get(actor, project, id)
-    changes = [(change_words.headline(row.change), row.conflict) for row in view.changes]
-    text = f"{table(HEADINGS, [_row(view)])}\n\n{table(('change', 'problem'), changes)}"
+    changes = [(change_words.headline(change),) for change in view.request.changes]
+    text = f"{table(HEADINGS, [_row(view)])}\n\n{table(('change',), changes)}"
+    if view.request.is_open and view.request.obstacle:
+        text += f"\n\n{review.IMPOSSIBLE} {view.request.obstacle}"
     return Output(schemas.ChangeRequestRow().dump(view), text)
 
 

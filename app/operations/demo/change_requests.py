@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.constraints.models import Constraint
 from app.catalogue.features.models import Feature
 from app.catalogue.strategies import queries as strategies
 from app.core.actor import Actor
@@ -17,7 +18,7 @@ from app.core.db import db
 from app.core.errors import DomainError
 from app.core.permissions import Permission
 from app.operations.demo.diary import Colleague, Diary
-from app.releases.change_requests import applying, editing, review, service
+from app.releases.change_requests import applying, editing, outcomes, review, service
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import Action, ChangeRequest, State
 from app.releases.switching import strategies as switching
@@ -188,12 +189,20 @@ class _History:
 
     def _overtake(self) -> None:
         """Let an Admin change the strategies directly that the request changes."""
-        actor = self.diary.people[0].act("The shop was too slow for the present share")
+        actor = self.diary.people[0].act("The shop was too slow abroad")
+        at_home = Constraint(
+            contextName="country",
+            operator="IN",
+            values=["NO"],
+            inverted=False,
+            caseInsensitive=False,
+        )
         for change in self._request(actor).changes:
             found = switching.get_for_change(
                 actor, self.plan.project_id, change.subject, PRODUCTION, change.payload["id"]
             )
-            switching.update(actor, self.plan.project_id, found, parameters={"rollout": "30"})
+            switching.update(actor, self.plan.project_id, found, constraints=[at_home])
+        outcomes.refresh(self._request(actor))
 
     def _by(self, person: Colleague | None) -> tuple[Actor, ChangeRequest]:
         actor = (person or self._someone()).act()

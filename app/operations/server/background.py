@@ -45,6 +45,7 @@ def background(app: Flask) -> Iterator[None]:
                 PRUNING_SECONDS, lambda: security_log.prune(days=settings.security_log_days)
             ),
             "applying what is scheduled": every(SCHEDULE_SECONDS, applying.apply_due),
+            "checking change requests": every(SCHEDULE_SECONDS, applying.check_outcomes),
             "pruning the sign-ins": every(PRUNING_SECONDS, attempts.prune),
             "writing what SDKs reported": every(REPORT_SECONDS, reports.write),
             "pruning what SDKs reported": every(

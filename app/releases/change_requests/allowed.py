@@ -25,6 +25,10 @@ class AllowedActions:
     is_admin: bool
 
     @property
+    def obstacle(self) -> str | None:
+        return self.view.request.obstacle
+
+    @property
     def is_draft(self) -> bool:
         return self.view.state is State.DRAFT
 
@@ -35,7 +39,7 @@ class AllowedActions:
     @property
     def can_approve(self) -> bool:
         is_open = self.view.request.state is State.IN_REVIEW
-        return is_open and self.is_able and not self.has_approved and not self.view.conflicts
+        return is_open and self.is_able and not self.has_approved and not self.obstacle
 
     @property
     def can_reject(self) -> bool:
@@ -45,7 +49,7 @@ class AllowedActions:
     @property
     def can_apply(self) -> bool:
         ready = self.view.state in {State.APPROVED, State.SCHEDULED} and self.view.is_approved
-        return ready and self.may_apply and not self.view.conflicts
+        return ready and self.may_apply and not self.obstacle
 
     @property
     def can_withdraw_approval(self) -> bool:

@@ -64,8 +64,8 @@ def propose(data: dict[str, Any] | list[dict[str, Any]], project_id: str, enviro
 def index(query: dict[str, Any], project_id: str) -> Page[View]:
     """List change requests
 
-    Newest first, with your own drafts. Only reading a single one shows conflicts, and each
-    feature before and after its changes.
+    Newest first, with your own drafts. Only reading a single one shows each feature before and
+    after its changes, and what applications get in the end.
     """
     return service.in_project(current_actor, project_id, **query)
 
@@ -151,7 +151,8 @@ def index_reviewers(project_id: str, environment: str) -> list[Account]:
 def show(project_id: str, id: int) -> View:
     """Read a change request
 
-    With the changes that no longer fit, because what they build on has changed.
+    With what applications get of each feature once it is applied: that is what people approve. If
+    something else changes it, approvals no longer count.
     """
     return service.get(current_actor, project_id, id)
 
@@ -222,8 +223,7 @@ def comment(data: dict[str, Any], project_id: str, id: int) -> View:
 def edit_change(data: dict[str, Any], project_id: str, id: int, change: int) -> View:
     """Edit one change
 
-    It then builds on what is there now, and all approvals are gone. The action and the feature
-    stay as they are.
+    All approvals are gone then. The action and the feature stay as they are.
     """
     request = service.get_for_change(current_actor, project_id, id)
     proposal = Proposal(data.get("feature"), data["action"], data["payload"])

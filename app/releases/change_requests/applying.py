@@ -12,7 +12,6 @@ from sqlalchemy.orm import selectinload
 
 from app.accounts.models import Account
 from app.catalogue.approvals import guard
-from app.catalogue.approvals.guard import Place
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.models import Project
 from app.core import faults
@@ -22,15 +21,18 @@ from app.core.db import db, transact
 from app.core.errors import Conflict, DomainError
 from app.core.events import service as events
 from app.core.events.event_types import EventType
+from app.core.events.models import Event
 from app.core.logs import LOGGER
 from app.core.permissions import Role
-from app.releases.change_requests import review, service
+from app.releases.change_requests import outcomes, review, steps
 from app.releases.change_requests.actions import carry_out
 from app.releases.change_requests.models import Change, ChangeRequest, State, StepKind
 from app.releases.change_requests.snapshots import SubjectSnapshot
 
 AT_ONCE = 100
 """Due requests that are read in one go."""
+EVENTS_BEHIND = 1_000
+"""How many events may be looked at again and again, before it is noted that they were."""
 SECONDS = 2.0
 """Time limit of one ``apply_due``, so that other chores of the process are not delayed."""
 BROKEN = "Something went wrong on our side. The log of the server says more. Try to apply it again."
@@ -70,7 +72,7 @@ def apply(actor: Actor, request: ChangeRequest) -> None:
 
 def plan(actor: Actor, request: ChangeRequest) -> ApplyPlan:
     """Dry run of ``apply``: changes nothing."""
-    stuck, obstacles = service.conflicts(request), []
+    obstacles = []
     if request.state is State.DRAFT:
         obstacles.append("It’s still a draft.")
     else:
@@ -78,18 +80,11 @@ def plan(actor: Actor, request: ChangeRequest) -> ApplyPlan:
             review.require_approved(request)
         except Conflict as error:
             obstacles.append(error.message)
-    fitting = [change for change in request.changes if change.id not in stuck]
-    if stuck:
-        obstacles.append(review.DOES_NOT_FIT)
-    effects: list[Effect] = []
-    acting, place = actor.with_all_rights(), _place(request)
-    with events.savepoint(keeps=False):
-        try:
-            effects.extend(Effect(*effect) for effect in carry_out(acting, place, fitting))
-            guard.effects_in(acting, place)
-        except DomainError as error:
-            obstacles.append(error.message)
-    return ApplyPlan(effects, obstacles)
+    try:
+        trial = outcomes.try_out(actor.with_all_rights(), request)
+    except DomainError as error:
+        return ApplyPlan([], list(dict.fromkeys([*obstacles, error.message])))
+    return ApplyPlan([Effect(*change) for change in trial.changes], obstacles)
 
 
 def apply_due() -> int:
@@ -139,23 +134,22 @@ def _apply_or_fail(id: int) -> None:
 def _apply(actor: Actor, request: ChangeRequest) -> None:
     _keep_approvals(request)
     review.require_approved(request)
-    if service.conflicts(request):
-        raise Conflict(review.DOES_NOT_FIT)
-    acting = actor.for_act(events.new_batch())
+    acting, place = actor.for_act(events.new_batch()), outcomes.place_of(request)
+    since = len(events.recorded())
     # The approvals authorise the changes, so the applier needs no permission for each.
-    effects = list(carry_out(acting.with_all_rights(), _place(request), request.changes))
-    guard.approve(_place(request))
-    for change, before, after in effects:
+    made = list(carry_out(acting.with_all_rights(), place, request.changes))
+    if not guard.approve(place, outcomes.approved(request), since=since):
+        raise Conflict(
+            f"Change request {request.id} leads to something else than what was approved, since "
+            "something that it touches has just changed. Nothing was applied. Try again."
+        )
+    for change, before, after in made:
         change.before, change.after = before, after
     review.close(request, State.APPLIED)
     request.batch_id, request.failure = acting.batch_id, None
     approvers = [given.created_by.label for given in review.view(request).approvals]
     kind = EventType.CHANGE_REQUEST_APPLIED
-    service.note(acting, request, StepKind.APPLIED, kind, approvedBy=approvers)
-
-
-def _place(request: ChangeRequest) -> Place:
-    return Place(request.project_id, request.environment)
+    steps.note(acting, request, StepKind.APPLIED, kind, approvedBy=approvers)
 
 
 def _keep_approvals(request: ChangeRequest) -> None:
@@ -168,9 +162,46 @@ def _keep_approvals(request: ChangeRequest) -> None:
     db.session.execute(people.with_for_update(read=True))
 
 
+def check_outcomes() -> int:
+    """Find open change requests that lead to something else now. Return how many were tried out."""
+    found, behind = transact(_touched, writes=False)
+    until = time.monotonic() + SECONDS
+    for number, id in enumerate(found):
+        if time.monotonic() > until:
+            return number
+        transact(partial(_refresh, id), writes=True)
+    if behind is not None and len(found) < AT_ONCE:
+        transact(partial(db.session.execute, behind), writes=True)
+    return len(found)
+
+
+_is_sent = ChangeRequest.state.in_([State.IN_REVIEW, State.SCHEDULED])
+
+
+def _touched() -> tuple[list[int], sa.Update | None]:
+    """Ids of requests to try out. If others are far behind, the statement that brings them up."""
+    last = events.end().last_id  # before the events are read: later ones must not be passed over
+    is_touched = sa.or_(
+        ChangeRequest.digest.is_(None), sa.exists().where(*outcomes.is_about(Event))
+    )
+    query = sa.select(ChangeRequest.id).where(_is_sent, is_touched).order_by(ChangeRequest.id)
+    found = list(db.session.scalars(query.limit(AT_ONCE)))
+    is_behind = ChangeRequest.checked_to < last - EVENTS_BEHIND
+    if not db.session.scalar(sa.select(sa.exists().where(_is_sent, is_behind))):
+        return found, None
+    others = _is_sent, ChangeRequest.checked_to < last, ChangeRequest.id.not_in(found)
+    return found, sa.update(ChangeRequest).where(*others).values(checked_to=last)
+
+
+def _refresh(id: int) -> None:
+    query = sa.select(ChangeRequest).where(ChangeRequest.id == id, _is_sent)
+    if (request := _lock(query)) is not None:
+        outcomes.refresh(request)
+
+
 def _apply_if_due(id: int) -> None:
     request = _locked(id)
-    if request is not None:
+    if request is not None and not outcomes.refresh(request):
         scheduler = _scheduler(request)
         projects.require_for_content(scheduler, request.project_id)
         _apply(scheduler, request)
@@ -182,17 +213,17 @@ def _fail(id: int, why: str) -> None:
         return
     request.failure = why
     kind = EventType.CHANGE_REQUEST_FAILED
-    service.note(_scheduler(request), request, StepKind.FAILED, kind, text=why)
+    steps.note(_scheduler(request), request, StepKind.FAILED, kind, text=why)
 
 
 def _locked(id: int) -> ChangeRequest | None:
     """The request, locked; None if it is no longer due or another process is applying it."""
-    query = (
-        sa.select(ChangeRequest)
-        .where(ChangeRequest.id == id, *_is_due(utcnow()))
-        .options(selectinload(ChangeRequest.changes))
-        .with_for_update(of=ChangeRequest, skip_locked=True)
-    )
+    return _lock(sa.select(ChangeRequest).where(ChangeRequest.id == id, *_is_due(utcnow())))
+
+
+def _lock(query: sa.Select[ChangeRequest]) -> ChangeRequest | None:
+    query = query.options(selectinload(ChangeRequest.changes))
+    query = query.with_for_update(of=ChangeRequest, skip_locked=True)
     return db.session.scalar(query.execution_options(populate_existing=True))
 
 

@@ -9,11 +9,10 @@ from app.core.actor import Actor
 from app.core.errors import Invalid, PreconditionFailed
 from app.core.words import counted
 from app.releases.change_requests import applying, editing, reversing, review, service
-from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import ChangeRequest, State
 
 Values = Mapping[str, Any]
-_read_change_button = re.compile(r"(update|discard|remove)-([1-9]\d{0,8})").fullmatch
+_read_change_button = re.compile(r"(remove)-([1-9]\d{0,8})").fullmatch
 
 PICK_UP = "Applications pick this up within 15 seconds."
 ASKS = {"discard", "cancel"}
@@ -21,7 +20,7 @@ ASKS = {"discard", "cancel"}
 
 
 class EditedSince(Exception):
-    """The request was edited since it was shown, so nothing was done."""
+    """The request, or what it leads to, has changed since it was shown. Nothing was done."""
 
 
 class Outcome(NamedTuple):
@@ -130,17 +129,6 @@ def _unschedule(actor: Actor, request: ChangeRequest, _: Values) -> str:
     return "No longer scheduled. The approvals stay."
 
 
-def _update(actor: Actor, request: ChangeRequest, id: int) -> str:
-    """Base a change on the current state."""
-    change = next((each for each in request.changes if each.id == id), None)
-    if change is None:
-        raise Invalid("This change is no longer part of the change request.")
-    is_on_feature = change.feature_id is not None
-    proposal = Proposal(change.subject if is_on_feature else None, change.action, change.payload)
-    editing.edit(actor, request, id, proposal)
-    return "Updated. It builds on what is there now, and needs all approvals again."
-
-
 def _remove(actor: Actor, request: ChangeRequest, id: int) -> str:
     is_all = len(request.changes) == 1
     editing.discard(actor, request, id)
@@ -148,8 +136,6 @@ def _remove(actor: Actor, request: ChangeRequest, id: int) -> str:
 
 
 _CHANGE_ACTIONS: dict[str, Callable[[Actor, ChangeRequest, int], str]] = {
-    "update": _update,
-    "discard": _remove,
     "remove": _remove,
 }
 _REQUEST_ACTIONS: dict[str, Callable[[Actor, ChangeRequest, Values], str]] = {

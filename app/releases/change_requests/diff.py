@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from app.catalogue.constraints.words import Phrase, Sentence, all_of, describe_all
+from app.catalogue.features.delivered import Document
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import words
 from app.catalogue.strategies.models import Strategy
@@ -47,11 +48,12 @@ class Field(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class DiffSide:
     """``state``: (kind, label) of the rollout. ``lines``: sentences; several strategies are joined
-    by “or”. ``note``: text shown if there are no lines.
+    by “or”. ``others``: sentences about all strategies. ``note``: text shown if there are no lines.
     """
 
     state: tuple[str, str] | None = None
     lines: list[list[DiffSpan]] = field(default_factory=list)
+    others: list[list[DiffSpan]] = field(default_factory=list)
     note: str = ""
 
 
@@ -73,6 +75,75 @@ def segment_ids(*snapshots: SubjectSnapshot) -> set[int]:
         for strategy in (snapshot or {}).get("strategies", ())
         for id in strategy["segments"]
     }
+
+
+def segments_in(*documents: Document | None) -> set[int]:
+    """Ids of the segments that strategies in the documents use."""
+    return {
+        segment["id"]
+        for document in documents
+        for strategy in (document or {}).get("strategies", ())
+        for segment in strategy["segments"]
+    }
+
+
+def documents(before: Document | None, after: Document | None, names: Names) -> Sides:
+    """Describe what applications get of a feature, with the differences marked."""
+    was, now = _strategies(before, names), _strategies(after, names)
+    if len(was) == len(now):
+        pairs = [marked(*pair) for pair in zip(was, now, strict=True)]
+        left, right = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    else:
+        left, right = _lacking(was, now), _lacking(now, was)
+    was, now = _others(before), _others(after)
+    return _side(before, left, _lacking(was, now)), _side(after, right, _lacking(now, was))
+
+
+def _lacking(sentences: list[Sentence], others: list[Sentence]) -> list[list[DiffSpan]]:
+    """Sentences, marked as a whole if the others lack them."""
+    return [[DiffSpan(each, is_changed=each not in others)] for each in sentences]
+
+
+def _side(
+    document: Document | None, lines: list[list[DiffSpan]], others: list[list[DiffSpan]]
+) -> DiffSide:
+    state = ("off", "Off") if document is None else None
+    return DiffSide(state=state, lines=lines, others=others)
+
+
+def _strategies(document: Document | None, names: Names) -> list[Sentence]:
+    return [_of_document(strategy, names) for strategy in (document or {}).get("strategies", ())]
+
+
+def _others(document: Document | None) -> list[Sentence]:
+    """A sentence for each other part of a document."""
+    if document is None:
+        return []
+    sentences: list[Sentence] = []
+    if document["variants"]:
+        sentences.append([Phrase("Variants: "), *_split(document["variants"])])
+    sentences += [
+        _dependency([{**rule, "parent": rule["feature"]}]) for rule in document["dependencies"]
+    ]
+    if document["impressionData"]:
+        sentences.append([Phrase("With impression data")])
+    return sentences
+
+
+def _of_document(strategy: Any, names: Names) -> Sentence:
+    given = {name: strategy[name] for name in ("name", "parameters", "constraints", "variants")}
+    segments = [
+        Segment(name=names.get(segment["id"], f"number {segment['id']}"))
+        for segment in strategy["segments"]
+    ]
+    sentence = words.describe(Strategy(**given, disabled=False, segments=segments))
+    for segment in strategy["segments"]:
+        members = describe_all(segment["constraints"]) or [Phrase("everyone")]
+        name = names.get(segment["id"], f"number {segment['id']}")
+        sentence += [Phrase("; in "), Phrase(name, "strong"), Phrase(": "), *members]
+    if strategy["variants"]:
+        sentence += [Phrase("; variants "), *_split(strategy["variants"])]
+    return sentence
 
 
 def differing(change: Change, before: SubjectSnapshot, after: SubjectSnapshot) -> list[Field]:

@@ -6,26 +6,25 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.catalogue.approvals import guard
-from app.catalogue.approvals.guard import Place
 from app.catalogue.features import queries as features
 from app.catalogue.projects import service as projects
 from app.catalogue.segments import service as segments
 from app.catalogue.strategies.service import project_environment
 from app.core.actor import Actor
 from app.core.db import RetryTransaction, db, save
-from app.core.errors import Conflict, Detail, Invalid, NotFound
+from app.core.errors import Conflict, Detail, DomainError, Invalid, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.words import counted, listed
-from app.releases.change_requests import service, snapshots
-from app.releases.change_requests.actions import PERMISSIONS, REPEATABLE, carry_out, completed
+from app.releases.change_requests import outcomes, service, snapshots, steps
+from app.releases.change_requests.actions import PERMISSIONS, REPEATABLE, completed
 from app.releases.change_requests.models import (
     MAX_CHANGES,
     Action,
     Approval,
     Change,
     ChangeRequest,
+    Outcome,
     Reviewer,
     State,
     Step,
@@ -59,12 +58,12 @@ def propose(
     for proposal in proposals:
         _require_permission(actor, project_id, proposal)
     request = _draft(actor, project_id, environment)
-    _add(actor, request, _changes(actor, project_id, environment, proposals))
+    _add(actor, request, _changes(actor, project_id, proposals))
     return request
 
 
 def edit(actor: Actor, request: ChangeRequest, change_id: int, proposal: Proposal) -> None:
-    """Replace the content of one change, and base it on the current state.
+    """Replace the content of one change.
 
     Raises:
         NoAccess: when the actor is not the author.
@@ -79,14 +78,13 @@ def edit(actor: Actor, request: ChangeRequest, change_id: int, proposal: Proposa
     if change.segment_id is not None and proposal.payload["id"] != change.segment_id:
         raise Invalid.at("/payload/id", f"Must stay {change.segment_id}. Or discard this change.")
     _require_permission(actor, request.project_id, proposal)
-    place = (request.project_id, request.environment)
     try:
-        [new] = _changes(actor, *place, [proposal])
+        [new] = _changes(actor, request.project_id, [proposal])
     except Invalid as error:
         raise error.moved("/0/", "/") from None
     if change.action is Action.ADD_STRATEGY:
         new.payload = {**new.payload, "id": change.payload["id"]}
-    change.payload, change.base, change.subject = new.payload, new.base, new.subject
+    change.payload, change.subject = new.payload, new.subject
     _try_out(actor, request, [change])
     _note_edit(actor, request)
 
@@ -111,7 +109,7 @@ def discard_draft(actor: Actor, request: ChangeRequest) -> None:
     service.require_author(actor, request)
     if request.state is not State.DRAFT:
         raise Conflict(f"Change request {request.id} is not a draft. Cancel it instead.")
-    for table in (Reviewer, Approval, Step):  # left from before it was withdrawn
+    for table in (Outcome, Reviewer, Approval, Step):  # left from before it was withdrawn
         db.session.execute(sa.delete(table).where(table.request_id == request.id))
     followers = sa.update(ChangeRequest).where(ChangeRequest.reverses_id == request.id)
     db.session.execute(followers.values(reverses_id=None))
@@ -151,10 +149,8 @@ def _draft(actor: Actor, project_id: str, environment: str) -> ChangeRequest:
     return request
 
 
-def _changes(
-    actor: Actor, project_id: str, environment: str, proposals: Sequence[Proposal]
-) -> list[Change]:
-    """Build the changes, based on the current state."""
+def _changes(actor: Actor, project_id: str, proposals: Sequence[Proposal]) -> list[Change]:
+    """Build the changes, with the names and ids of their subjects."""
     known = features.find(project_id, {p.feature for p in proposals if p.feature})
     unknown: list[Detail] = [
         {
@@ -178,10 +174,6 @@ def _changes(
             change.segment_id = proposal.payload["id"]
             change.subject = segments.get(actor, proposal.payload["id"]).name
         made.append(change)
-    now = snapshots.of_changes(project_id, environment, made)
-    for change in made:
-        snapshot = now.get(snapshots.key(change))
-        change.base = snapshots.base(change.action, change.payload, snapshot)
     return made
 
 
@@ -195,9 +187,9 @@ def _add(actor: Actor, request: ChangeRequest, changes: list[Change]) -> None:
             if change.action not in REPEATABLE:
                 former[_key(change)] = change
         elif change.action in {Action.UPDATE_STRATEGY, Action.UPDATE_SEGMENT}:
-            earlier.payload, earlier.base = {**earlier.payload, **change.payload}, change.base
+            earlier.payload = {**earlier.payload, **change.payload}
         else:
-            earlier.payload, earlier.base = change.payload, change.base
+            earlier.payload = change.payload
         fresh.append(earlier or change)
     if len(request.changes) > MAX_CHANGES:
         raise Conflict(
@@ -217,25 +209,27 @@ def _key(change: Change) -> object:
 
 
 def _try_out(actor: Actor, request: ChangeRequest, fresh: Sequence[Change] = ()) -> None:
-    """Make all changes that still fit in a savepoint, store their snapshots, and roll back.
+    """Try all changes out, and store what they lead to.
+
+    Without ``fresh`` changes, a refusal is stored as the obstacle of the request.
 
     Raises:
         Conflict: when one of the ``fresh`` changes would change nothing.
-        DomainError: when one of them is refused.
+        DomainError: when one of the changes is refused.
 
     """
-    stuck = service.conflicts(request)
-    changes = [change for change in request.changes if change.id not in stuck]
-    place = Place(request.project_id, request.environment)
-    with events.savepoint(keeps=False):
-        effects = list(carry_out(actor, place, changes))
-        guard.effects_in(actor, place)
-    for change, before, after in effects:
-        change.before, change.after = before, after
+    checked_to = events.end().last_id
+    try:
+        trial = outcomes.try_out(actor, request)
+    except DomainError as error:
+        if fresh:
+            raise
+        request.obstacle, request.checked_to = error.message, checked_to
+        return
+    outcomes.store(request, trial, checked_to=checked_to)
     idle = [change.subject for change in fresh if change.before == change.after]
     if idle:
         raise Conflict(f"Nothing would change for {listed(idle)}. Leave it out.")
-    db.session.flush()
 
 
 def _note_edit(actor: Actor, request: ChangeRequest) -> None:
@@ -245,4 +239,4 @@ def _note_edit(actor: Actor, request: ChangeRequest) -> None:
         return
     request.state, request.scheduled_at, request.failure = State.IN_REVIEW, None, None
     service.forget_approvals(request)
-    service.note(actor, request, StepKind.EDITED, EventType.CHANGE_REQUEST_EDITED)
+    steps.note(actor, request, StepKind.EDITED, EventType.CHANGE_REQUEST_EDITED)

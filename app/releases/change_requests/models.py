@@ -2,7 +2,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, Text, text
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, Text, false, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.core.clock import utcnow
@@ -58,6 +58,7 @@ class StepKind(StrEnum):
     APPROVAL_WITHDRAWN = "approval-withdrawn"
     REJECTED = "rejected"
     COMMENTED = "commented"
+    CHANGED = "changed"
     SCHEDULED = "scheduled"
     UNSCHEDULED = "unscheduled"
     APPLIED = "applied"
@@ -72,6 +73,9 @@ class ChangeRequest(Model):
     could not be applied at ``scheduled_at``. ``required_approvals``, ``closed_at``: set when it is
     closed. ``batch_id``: of the events of applying it. ``reverses_id``: the request that it undoes.
     Authors without an account, such as the command line, have a name only.
+    ``digest``: of the outcome, for which approvals are given. ``is_outdated``: whether people had
+    approved another outcome. ``obstacle``: why it can’t be applied as things are now.
+    ``checked_to``: the id of the last event that the outcome takes into account.
     """
 
     __tablename__ = "change_requests"
@@ -92,11 +96,18 @@ class ChangeRequest(Model):
     failure: Mapped[str | None] = mapped_column(Text)
     closed_at: Mapped[datetime | None]
     required_approvals: Mapped[int | None]
+    digest: Mapped[str | None] = mapped_column(String(64))
+    is_outdated: Mapped[bool] = mapped_column(default=False, server_default=false())
+    obstacle: Mapped[str | None] = mapped_column(Text)
+    checked_to: Mapped[int] = mapped_column(default=0, server_default="0")
     batch_id: Mapped[str | None] = mapped_column(String(36))
     reverses_id: Mapped[int | None] = mapped_column(ForeignKey("change_requests.id"))
 
     changes: Mapped[list["Change"]] = relationship(
         order_by="Change.id", cascade="all, delete-orphan", lazy="raise"
+    )
+    outcomes: Mapped[list["Outcome"]] = relationship(
+        order_by="Outcome.feature", cascade="all, delete-orphan", lazy="raise"
     )
 
     __table_args__ = (
@@ -124,9 +135,8 @@ class ChangeRequest(Model):
 class Change(Model):
     """One change of a feature in the environment, or of a segment.
 
-    ``payload``: the arguments of the action. ``base``: the part of the snapshot that this change
-    builds on; if that is different now, the change no longer fits. ``before``, ``after``: full
-    snapshots; see ``snapshots``.
+    ``payload``: the arguments of the action. ``before``, ``after``: full snapshots; see
+    ``snapshots``.
     """
 
     __tablename__ = "change_request_changes"
@@ -140,7 +150,6 @@ class Change(Model):
     segment_id: Mapped[int | None]
     """No foreign key: the change stays when the segment is deleted."""
     payload: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=False)
-    base: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
     before: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
     after: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
@@ -152,10 +161,31 @@ class Change(Model):
     )
 
 
-class Approval(Model):
-    """A person’s approval of the current version.
+class Outcome(Model):
+    """What applications get of a feature once the request is applied; see ``delivered.Document``.
 
-    It counts while they are allowed to approve, and for good once the request is closed.
+    None: the feature is off for them. ``before``: what they get without it. ``approved``: what was
+    to come when people last approved it or its author last edited it.
+    """
+
+    __tablename__ = "change_request_outcomes"
+
+    request_id: Mapped[int] = mapped_column(
+        ForeignKey("change_requests.id"), primary_key=True, autoincrement=False
+    )
+    feature: Mapped[str] = mapped_column(String(100), primary_key=True)
+    before: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    after: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+    approved: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
+
+    __table_args__ = (at_most("feature", 100), {"sqlite_with_rowid": False})
+
+
+class Approval(Model):
+    """A person’s approval of the outcome with this digest.
+
+    It counts while that is the outcome of the request and they are allowed to approve, and for good
+    once the request is closed.
     """
 
     __tablename__ = "change_request_approvals"
@@ -167,6 +197,7 @@ class Approval(Model):
         ForeignKey("accounts.id"), primary_key=True, autoincrement=False, index=True
     )
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    digest: Mapped[str | None] = mapped_column(String(64))
 
     __table_args__ = ({"sqlite_with_rowid": False},)
 

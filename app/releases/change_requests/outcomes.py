@@ -1,71 +1,187 @@
-"""The outcome of changes in a few words: “on for 50% of users”, “off”, “archived”."""
+"""The outcome of a change request: what applications get once it is applied.
 
-from collections.abc import Mapping, Sequence
+People approve that. If something else changes it, the request needs their approvals again.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
 
-from app.catalogue.segments.models import Segment
-from app.catalogue.strategies import words
-from app.catalogue.strategies.models import Strategy
+from app.catalogue.approvals import guard
+from app.catalogue.approvals.guard import DELIVERED, Effect, Place
+from app.catalogue.features import delivered
+from app.catalogue.features.delivered import Document
+from app.core.actor import Actor
 from app.core.db import db
-from app.releases.change_requests.models import Change
+from app.core.errors import DomainError
+from app.core.events import service as events
+from app.core.events.event_types import EventType
+from app.core.events.models import Event
+from app.core.events.words import sentence
+from app.core.permissions import Role
+from app.releases.change_requests import queries
+from app.releases.change_requests.actions import carry_out
+from app.releases.change_requests.models import (
+    Change,
+    ChangeRequest,
+    Outcome,
+    State,
+    StepKind,
+)
+from app.releases.change_requests.snapshots import SubjectSnapshot
+from app.releases.change_requests.steps import note
 
-_PLAIN = {"id", "environment", "name", "title", "disabled", "parameters", "constraints", "variants"}
+TYPES = DELIVERED | {EventType.DEFAULT_STRATEGY_UPDATED, EventType.PROJECT_UPDATED}
+"""Events after which a change request may lead to something else."""
 
 
-def segments_of(changes: Sequence[Change]) -> dict[int, Segment]:
-    """Segments that strategies use after the changes, by id."""
-    ids = {
-        id
-        for change in changes
-        for strategy in (change.after or {}).get("strategies", ())
-        for id in strategy["segments"]
-    }
-    if not ids:
-        return {}
-    query = sa.select(Segment).where(Segment.id.in_(ids)).order_by(Segment.id)
-    return {segment.id: segment for segment in db.session.scalars(query)}
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What applying a request would do: each change with its snapshots, and the outcome."""
+
+    changes: list[tuple[Change, SubjectSnapshot, SubjectSnapshot]]
+    outcome: list[Effect]
 
 
-def strategy_of(snapshot: Mapping[str, Any], known: Mapping[int, Segment]) -> Strategy:
-    """Rebuild a strategy from its snapshot; never saved. Deleted segments are left out."""
-    return Strategy(
-        **{name: snapshot[name] for name in _PLAIN},
-        sort_order=snapshot["sortOrder"],
-        segments=[known[id] for id in snapshot["segments"] if id in known],
+def place_of(request: ChangeRequest) -> Place:
+    return Place(request.project_id, request.environment)
+
+
+def try_out(actor: Actor, request: ChangeRequest) -> Trial:
+    """Make all changes, and undo them.
+
+    Raises:
+        DomainError: what the service of a change refuses.
+
+    """
+    place = place_of(request)
+    changes, outcome = guard.trial(
+        actor, place, lambda: list(carry_out(actor, place, request.changes))
+    )
+    return Trial(changes, outcome)
+
+
+def store(request: ChangeRequest, trial: Trial, *, checked_to: int) -> None:
+    """Store a trial as what the request leads to, and what its reviewers will see."""
+    for change, before, after in trial.changes:
+        change.before, change.after = before, after
+    known = {row.feature: row for row in _rows(request)}
+    for effect in trial.outcome:
+        row = known.pop(effect.feature, None) or Outcome(feature=effect.feature)
+        row.before, row.after, row.approved = effect.before, effect.after, effect.after
+        db.session.add(row)
+        row.request_id = request.id
+    for row in known.values():
+        db.session.delete(row)
+    request.digest = _digest({effect.feature: effect.after for effect in trial.outcome})
+    request.is_outdated, request.obstacle, request.checked_to = False, None, checked_to
+    db.session.flush()
+
+
+def accept(request: ChangeRequest) -> None:
+    """Note that people have approved what the request leads to now."""
+    request.is_outdated = False
+    for row in _rows(request):
+        row.approved = row.after
+    db.session.flush()
+
+
+def approved(request: ChangeRequest) -> dict[str, Document | None]:
+    """What the request leads to, by feature."""
+    return {row.feature: row.after for row in _rows(request)}
+
+
+def refresh(request: ChangeRequest) -> bool:
+    """Try an open request out again if something that it touches has changed since.
+
+    Return whether it leads to something else now. Then approvals no longer count, and a schedule is
+    cancelled. The history says who changed what.
+    """
+    checked_to = events.end().last_id
+    cause, is_known = _last_event(request), request.digest is not None
+    if cause is None and is_known:
+        return False
+    former = request.digest, request.obstacle
+    acting = Actor(request.created_by_id, request.created_by, Role.ADMIN)
+    try:
+        trial = try_out(acting, request)
+    except DomainError as error:
+        request.obstacle = error.message
+    else:
+        request.obstacle = None
+        _update(request, trial)
+    request.checked_to = checked_to
+    if (request.digest, request.obstacle) == former:
+        return False
+    request.version += 1
+    if request.state is State.SCHEDULED:
+        request.state, request.scheduled_at, request.failure = State.IN_REVIEW, None, None
+    if request.state is not State.DRAFT and cause is not None and is_known:
+        by = Actor(cause.created_by_user_id, cause.created_by, Role.VIEWER)
+        type = EventType.CHANGE_REQUEST_OUTDATED
+        text = f"Event {cause.id}: {cause.created_by} {sentence(cause)}."
+        note(by, request, StepKind.CHANGED, type, text=text, cause=cause.id)
+    db.session.flush()
+    return True
+
+
+def _update(request: ChangeRequest, trial: Trial) -> None:
+    """Store what the request leads to now, beside what people had approved, if anyone had."""
+    had_approvals = request.is_outdated or bool(queries.approvals([request.id]))
+    for change, before, after in trial.changes:
+        change.before, change.after = before, after
+    rows = {row.feature: row for row in _rows(request)}
+    outcome = {effect.feature: (effect.before, effect.after) for effect in trial.outcome}
+    others = rows.keys() - outcome.keys()  # the request doesn’t change them now
+    now = delivered.documents(db.session.connection(), request.environment, others)
+    outcome |= {name: (now.get(name), now.get(name)) for name in others}
+    for name, (before, after) in outcome.items():
+        row = rows.get(name)
+        if row is None:
+            row = rows[name] = Outcome(request_id=request.id, feature=name, approved=before)
+            db.session.add(row)
+        row.before, row.after = before, after
+        if not had_approvals:
+            row.approved = after
+    request.digest = _digest({name: after for name, (_, after) in outcome.items()})
+    request.is_outdated = any(row.approved != row.after for row in rows.values())
+
+
+def _rows(request: ChangeRequest) -> list[Outcome]:
+    query = sa.select(Outcome).where(Outcome.request_id == request.id).order_by(Outcome.feature)
+    return list(db.session.scalars(query))
+
+
+def _last_event(request: ChangeRequest) -> Event | None:
+    query = (
+        sa.select(Event)
+        .join(ChangeRequest, ChangeRequest.id == request.id)
+        .where(*is_about(Event))
+        .order_by(Event.id.desc())
+    )
+    return db.session.scalar(query.limit(1))
+
+
+def is_about(event: type[Event]) -> tuple[sa.ColumnElement[bool], ...]:
+    """Whether a change request may lead to something else since the event."""
+    changed = sa.select(Change.subject).where(Change.request_id == ChangeRequest.id)
+    led_to = sa.select(Outcome.feature).where(Outcome.request_id == ChangeRequest.id)
+    return (
+        event.id > ChangeRequest.checked_to,
+        event.type.in_(TYPES),
+        sa.or_(event.project.is_(None), event.project == ChangeRequest.project_id),
+        sa.or_(
+            event.feature_name.is_(None),
+            event.feature_name.in_(changed.correlate(ChangeRequest)),
+            event.feature_name.in_(led_to.correlate(ChangeRequest)),
+        ),
     )
 
 
-def of_feature(changes: Sequence[Change], known: Mapping[int, Segment]) -> str:
-    """The combined outcome of all changes to one feature."""
-    before, after = changes[0].before, changes[-1].after
-    if before is None or after is None:
-        return ""
-    if after["archived"] and not before["archived"]:
-        return "archived"
-    parts = []
-    if before["enabled"] != after["enabled"] or before["strategies"] != after["strategies"]:
-        parts.append(_state(before, after, known))
-    if before["variants"] != after["variants"]:
-        parts.append("other variants")
-    if before["parents"] != after["parents"]:
-        parents = [parent["parent"] for parent in after["parents"]]
-        parts.append(f"depends on {parents[0]}" if parents else "depends on no other feature")
-    return "; ".join(parts)
-
-
-def _state(
-    before: Mapping[str, Any], after: Mapping[str, Any], known: Mapping[int, Segment]
-) -> str:
-    if not after["enabled"] and before["enabled"]:
-        return "off"
-    strategies = [strategy_of(snapshot, known) for snapshot in after["strategies"]]
-    who = " or ".join(
-        words.summary(strategy).removeprefix("On ")
-        for strategy in strategies
-        if not strategy.disabled
-    )
-    if not after["enabled"]:
-        return f"off, and {who} once it’s switched on" if who else "off, without a strategy"
-    return f"on {who}"
+def _digest(outcome: Mapping[str, Any]) -> str:
+    text = json.dumps(outcome, sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()

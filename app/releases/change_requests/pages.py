@@ -105,6 +105,7 @@ def _page(
         author=presenter.authors([view])[id],
         state=presenter.state(view),
         diffs=presenter.change_diffs(view),
+        outcomes=presenter.outcome_diffs(view),
         history=presenter.history(current_actor, view),
         allowed=allowed.of(current_actor, view),
         undoing=presenter.undoing(view),

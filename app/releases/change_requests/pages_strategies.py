@@ -12,7 +12,7 @@ from app.catalogue.strategies.models import Strategy
 from app.core.actor import Actor
 from app.core.permissions import Permission
 from app.core.words import spoken
-from app.releases.change_requests import outcomes, proposals, service
+from app.releases.change_requests import proposals, service, summaries
 from app.releases.change_requests.models import Action
 from app.releases.change_requests.pages_proposing import one, propose, to_draft
 from app.releases.switching import copying
@@ -107,8 +107,8 @@ def _version_of(actor: Actor, project_id: str, strategy: Strategy) -> Strategy |
     draft = service.draft_of(actor, project_id, strategy.environment)
     for change in reversed(draft.changes) if draft else ():
         if change.action is Action.UPDATE_STRATEGY and change.payload["id"] == strategy.id:
-            known = outcomes.segments_of([change])
+            known = summaries.segments_of([change])
             for snapshot in (change.after or {}).get("strategies", ()):
                 if snapshot["id"] == strategy.id:
-                    return outcomes.strategy_of(snapshot, known)
+                    return summaries.strategy_of(snapshot, known)
     return None

@@ -10,26 +10,47 @@ from app.catalogue.usage.queries import NEVER, PlaceUse, by_place
 from app.core.actor import Actor
 from app.core.words import spoken
 from app.releases.change_requests import snapshots, words
-from app.releases.change_requests.diff import DiffSide, Field, differing, segment_ids, sides
-from app.releases.change_requests.models import CLOSED, Change, State, Step, StepKind
+from app.releases.change_requests.diff import (
+    DiffSide,
+    Field,
+    Names,
+    differing,
+    documents,
+    segment_ids,
+    segments_in,
+    sides,
+)
+from app.releases.change_requests.models import Change, Outcome, State, Step, StepKind
 from app.releases.change_requests.reversing import inverse
-from app.releases.change_requests.views import ChangeView, View
+from app.releases.change_requests.views import View
 
 PEOPLE_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeDiff:
-    """A change from ``before`` to ``after``. ``now``: the current state, if it no longer fits."""
+    """A change from ``before`` to ``after``."""
 
     change: Change
     number: int
     act: str
     before: DiffSide
     after: DiffSide
-    now: DiffSide | None
     fields: list[Field]
     use: PlaceUse | None
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeDiff:
+    """What applications get of a feature before and after the request.
+
+    ``approved``: what people had approved, if that is something else.
+    """
+
+    feature: str
+    before: DiffSide
+    after: DiffSide
+    approved: DiffSide | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +68,17 @@ class HistoryEntry:
 def change_diffs(view: View) -> list[ChangeDiff]:
     """Diffs of the changes in order, with a fixed number of statements."""
     request, changes = view.request, view.request.changes
-    stuck = [change for change in changes if change.id in view.conflicts]
-    now = snapshots.of_changes(request.project_id, request.environment, stuck) if stuck else {}
     stored = [snapshot for change in changes for snapshot in (change.before, change.after)]
-    names = snapshots.segment_names(segment_ids(*stored, *now.values()))
+    names = snapshots.segment_names(segment_ids(*stored))
     uses = by_place({change.feature_id for change in changes if change.feature_id})
     shown: set[int] = set()
 
-    def diff_of(number: int, change_view: ChangeView) -> ChangeDiff:
-        change = change_view.change
-        before, after = sides(change, change.before, change.after, names)
-        present = None
-        if change_view.conflict:
-            present = sides(change, change.before, now.get(snapshots.key(change)), names)[1]
+    def diff_of(number: int, change: Change) -> ChangeDiff:
         return ChangeDiff(
             change,
             number,
             words.act(change),
-            before,
-            after,
-            present,
+            *sides(change, change.before, change.after, names),
             differing(change, change.before, change.after),
             use(change),
         )
@@ -78,7 +90,23 @@ def change_diffs(view: View) -> list[ChangeDiff]:
         shown.add(change.feature_id)
         return uses.get((change.feature_id, request.environment), NEVER)
 
-    return [diff_of(number, change_view) for number, change_view in enumerate(view.changes, 1)]
+    return [diff_of(number, change) for number, change in enumerate(changes, 1)]
+
+
+def outcome_diffs(view: View) -> list[OutcomeDiff]:
+    """What the request leads to. What people had approved and has changed comes first."""
+    rows = sorted(view.outcomes, key=lambda row: (row.approved == row.after, row.feature))
+    known = [document for row in rows for document in (row.before, row.after, row.approved)]
+    names = snapshots.segment_names(segments_in(*known))
+    return [_outcome_diff(row, names) for row in rows]
+
+
+def _outcome_diff(row: Outcome, names: Names) -> OutcomeDiff:
+    if row.approved == row.after:
+        return OutcomeDiff(row.feature, *documents(row.before, row.after, names), None)
+    approved, after = documents(row.approved, row.after, names)
+    before, _ = documents(row.before, row.before, names)
+    return OutcomeDiff(row.feature, before, after, approved)
 
 
 def history(actor: Actor, view: View) -> list[HistoryEntry]:
@@ -131,8 +159,10 @@ def undoing(view: View) -> list[str]:
 
 def state(view: View) -> tuple[str, str]:
     """Label of the state, and kind of its badge."""
-    if view.conflicts and view.request.state not in CLOSED:
-        return "Changed since then", "warn"
+    if view.request.is_open and view.request.obstacle:
+        return "Can’t be applied", "warn"
+    if view.request.is_open and view.request.is_outdated:
+        return "Changed since it was approved", "warn"
     if view.schedule is not None and view.schedule.status == "failed":
         return "Not applied at its time", "bad"
     return view.state.value, KINDS.get(view.state, "")

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.accounts.models import Account
 from app.core.actor import Actor
 from app.core.db import chunks, db
-from app.releases.change_requests import outcomes
+from app.releases.change_requests import summaries
 from app.releases.change_requests.models import CLOSED, Action, Change, ChangeRequest, State
 from app.releases.change_requests.queries import APPROVALS, REQUIRED, is_seen_by
 
@@ -56,7 +56,7 @@ def of_feature(actor: Actor, feature_id: int) -> dict[str, list[PendingChanges]]
         .order_by(ChangeRequest.id, Change.id)
     )
     rows = db.session.execute(query).all()
-    known = outcomes.segments_of([change for _, change, _ in rows])
+    known = summaries.segments_of([change for _, change, _ in rows])
     found: defaultdict[str, list[PendingChanges]] = defaultdict(list)
     for request, group in groupby(rows, lambda row: row.ChangeRequest):
         together = list(group)
@@ -67,7 +67,7 @@ def of_feature(actor: Actor, feature_id: int) -> dict[str, list[PendingChanges]]
                 environment=request.environment,
                 state=request.state,
                 number=len(changes),
-                outcome=outcomes.of_feature(changes, known),
+                outcome=summaries.of_feature(changes, known),
                 switches=any(each.action is Action.UPDATE_ENABLED for each in changes),
                 missing=max(together[0].missing, 0),
                 scheduled_at=request.scheduled_at,

@@ -66,6 +66,7 @@ APPROVALS = (
     .join(_giver, _giver.id == Approval.account_id)
     .where(
         Approval.request_id == ChangeRequest.id,
+        Approval.digest == ChangeRequest.digest,
         can_approve(ChangeRequest.project_id, _giver),
     )
     .correlate(ChangeRequest)
@@ -141,7 +142,10 @@ def required(ids: Collection[int]) -> dict[int, int]:
 def approvals(ids: Collection[int]) -> dict[int, list[tuple[Approval, Account]]]:
     """Approvals that count with the people who gave them, oldest first, by request."""
     # In closed requests all count: closing deletes the others.
-    counts = sa.or_(ChangeRequest.state.in_(CLOSED), can_approve(ChangeRequest.project_id))
+    counts = sa.or_(
+        ChangeRequest.state.in_(CLOSED),
+        sa.and_(Approval.digest == ChangeRequest.digest, can_approve(ChangeRequest.project_id)),
+    )
     found: defaultdict[int, list[tuple[Approval, Account]]] = defaultdict(list)
     for chunk in chunks(ids):
         query = (
@@ -228,7 +232,9 @@ def _members_projects(actor: Actor) -> sa.ColumnElement[bool]:
 def waits_for_approval(actor: Actor) -> sa.ColumnElement[bool]:
     """Whether the request still needs the actor’s approval."""
     has_approved = sa.exists().where(
-        Approval.request_id == ChangeRequest.id, Approval.account_id == actor.id
+        Approval.request_id == ChangeRequest.id,
+        Approval.account_id == actor.id,
+        Approval.digest == ChangeRequest.digest,
     )
     return sa.and_(
         is_in_state(State.IN_REVIEW),

@@ -11,7 +11,7 @@ from app.core.errors import Conflict, Invalid, NoAccess
 from app.core.events.event_types import EventType
 from app.core.permissions import Permission
 from app.core.words import counted
-from app.releases.change_requests import service, views
+from app.releases.change_requests import outcomes, service, steps, views
 from app.releases.change_requests.models import Approval, ChangeRequest, State, StepKind
 from app.releases.change_requests.views import View
 
@@ -25,8 +25,9 @@ def send(actor: Actor, request: ChangeRequest) -> None:
     _require_state(request, State.DRAFT)
     if not request.changes:
         raise Conflict("This draft has no changes yet. Add one first.")
+    _require_possible(request)
     request.state = State.IN_REVIEW
-    service.note(actor, request, StepKind.OPENED, EventType.CHANGE_REQUEST_OPENED)
+    steps.note(actor, request, StepKind.OPENED, EventType.CHANGE_REQUEST_OPENED)
 
 
 def withdraw(actor: Actor, request: ChangeRequest) -> None:
@@ -42,19 +43,26 @@ def withdraw(actor: Actor, request: ChangeRequest) -> None:
     )
     request.state, request.scheduled_at, request.failure = State.DRAFT, None, None
     flush(if_taken=taken)
-    service.note(actor, request, StepKind.WITHDRAWN, EventType.CHANGE_REQUEST_WITHDRAWN)
+    steps.note(actor, request, StepKind.WITHDRAWN, EventType.CHANGE_REQUEST_WITHDRAWN)
 
 
 def approve(actor: Actor, request: ChangeRequest, comment: str | None = None) -> None:
     """Approve the current version. A second approval by one person changes nothing."""
     require_approver(actor, request)
     _require_state(request, State.IN_REVIEW)
-    if db.session.get(Approval, (request.id, actor.account_id)) is not None:
+    _require_possible(request)
+    given = db.session.get(Approval, (request.id, actor.account_id))
+    if given is not None and given.digest == request.digest:
         return
-    db.session.add(Approval(request_id=request.id, account_id=actor.account_id))
+    if given is None:
+        given = Approval(request_id=request.id, account_id=actor.account_id)
+        db.session.add(given)
+    given.digest, given.created_at = request.digest, utcnow()
     flush(if_taken=RetryTransaction())  # approved twice at once: a retry finds the approval
+    if view(request).is_approved:
+        outcomes.accept(request)
     kind = EventType.CHANGE_REQUEST_APPROVED
-    service.note(actor, request, StepKind.APPROVED, kind, text=comment)
+    steps.note(actor, request, StepKind.APPROVED, kind, text=comment)
 
 
 def withdraw_approval(actor: Actor, request: ChangeRequest, comment: str | None = None) -> None:
@@ -67,7 +75,7 @@ def withdraw_approval(actor: Actor, request: ChangeRequest, comment: str | None 
     if request.state is State.SCHEDULED and not view(request).is_approved:
         request.state, request.scheduled_at, request.failure = State.IN_REVIEW, None, None
     kind = EventType.CHANGE_REQUEST_APPROVAL_WITHDRAWN
-    service.note(actor, request, StepKind.APPROVAL_WITHDRAWN, kind, text=comment)
+    steps.note(actor, request, StepKind.APPROVAL_WITHDRAWN, kind, text=comment)
 
 
 def reject(actor: Actor, request: ChangeRequest, comment: str | None) -> None:
@@ -77,7 +85,7 @@ def reject(actor: Actor, request: ChangeRequest, comment: str | None) -> None:
         raise Invalid.at("/comment", "Say why, so that the author knows what to change.")
     close(request, State.REJECTED)
     kind = EventType.CHANGE_REQUEST_REJECTED
-    service.note(actor, request, StepKind.REJECTED, kind, text=comment)
+    steps.note(actor, request, StepKind.REJECTED, kind, text=comment)
 
 
 def cancel(actor: Actor, request: ChangeRequest, comment: str | None = None) -> None:
@@ -88,7 +96,7 @@ def cancel(actor: Actor, request: ChangeRequest, comment: str | None = None) -> 
         raise Conflict("This is a draft. Discard it instead.")
     close(request, State.CANCELLED)
     kind = EventType.CHANGE_REQUEST_CANCELLED
-    service.note(actor, request, StepKind.CANCELLED, kind, text=comment)
+    steps.note(actor, request, StepKind.CANCELLED, kind, text=comment)
 
 
 def schedule(actor: Actor, request: ChangeRequest, at: datetime | None) -> None:
@@ -99,13 +107,11 @@ def schedule(actor: Actor, request: ChangeRequest, at: datetime | None) -> None:
     if at is None or not now < at <= now + FARTHEST:
         message = f"Enter a time in the next {counted(FARTHEST.days, 'day')}."
         raise Invalid.at("/scheduledAt", message)
-    if service.conflicts(request):
-        raise Conflict(DOES_NOT_FIT)
     request.state, request.scheduled_at, request.failure = State.SCHEDULED, at, None
     request.scheduled_by, request.scheduled_by_id = actor.username, actor.id
     kind = EventType.CHANGE_REQUEST_SCHEDULED
     when = in_text(at)
-    service.note(actor, request, StepKind.SCHEDULED, kind, text=when, scheduledAt=when)
+    steps.note(actor, request, StepKind.SCHEDULED, kind, text=when, scheduledAt=when)
 
 
 def unschedule(actor: Actor, request: ChangeRequest) -> None:
@@ -113,13 +119,7 @@ def unschedule(actor: Actor, request: ChangeRequest) -> None:
     require_applier(actor, request)
     _require_state(request, State.SCHEDULED)
     request.state, request.scheduled_at, request.failure = State.IN_REVIEW, None, None
-    service.note(actor, request, StepKind.UNSCHEDULED, EventType.CHANGE_REQUEST_UNSCHEDULED)
-
-
-DOES_NOT_FIT = (
-    "Something that this change request builds on has changed. Its author has to update or discard "
-    "the changes that no longer fit."
-)
+    steps.note(actor, request, StepKind.UNSCHEDULED, EventType.CHANGE_REQUEST_UNSCHEDULED)
 
 
 def require_approver(actor: Actor, request: ChangeRequest) -> None:
@@ -140,10 +140,21 @@ def require_applier(actor: Actor, request: ChangeRequest) -> None:
 def require_approved(request: ChangeRequest) -> None:
     """Refuse a change request that has too few approvals, as they count now."""
     _require_state(request, State.IN_REVIEW, State.SCHEDULED)
+    _require_possible(request)
     if missing := view(request).missing:
-        raise Conflict(
-            f"Change request {request.id} needs {counted(missing, 'more approval')} first."
-        )
+        needs = f"needs {counted(missing, 'more approval')} first."
+        if request.is_outdated:
+            needs = f"leads to something else than what was approved. It {needs}"
+        raise Conflict(f"Change request {request.id} {needs}")
+
+
+def _require_possible(request: ChangeRequest) -> None:
+    """Refuse a change request whose changes can’t be made as things are now."""
+    if request.obstacle is not None:
+        raise Conflict(f"{IMPOSSIBLE} {request.obstacle}")
+
+
+IMPOSSIBLE = "As things are now, this change request can’t be applied."
 
 
 def close(request: ChangeRequest, state: State) -> None:

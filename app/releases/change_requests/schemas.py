@@ -204,30 +204,25 @@ def sent(payload: Any) -> Any:
 
 
 class ListedChange(Schema):
-    id = fields.Integer(attribute="change.id")
-    action = fields.Enum(Action, by_value=True, attribute="change.action")
-    payload = fields.Function(lambda row: sent(row.change.payload), metadata={"type": "object"})
-    conflict = fields.String(
-        allow_none=True, metadata={"description": "Why the change no longer fits."}
-    )
-    created_at = Timestamp(attribute="change.created_at")
+    id = fields.Integer()
+    action = fields.Enum(Action, by_value=True)
+    payload = fields.Function(lambda change: sent(change.payload), metadata={"type": "object"})
+    created_at = Timestamp()
 
 
 class ChangeRow(ListedChange):
     before = fields.Raw(
-        attribute="change.before",
         metadata={
             "type": "object",
             "nullable": True,
             "description": "The feature there, or the segment, before this change.",
         },
     )
-    after = fields.Raw(attribute="change.after", metadata={"type": "object", "nullable": True})
+    after = fields.Raw(metadata={"type": "object", "nullable": True})
 
 
 class ListedFeature(Schema):
     name = fields.String()
-    conflict = fields.String(allow_none=True)
     changes = fields.List(fields.Nested(ListedChange))
 
 
@@ -236,13 +231,13 @@ class ChangedFeature(ListedFeature):
 
 
 class ListedSegmentChange(ListedChange):
-    name = fields.String(attribute="change.subject")
-    segment = fields.Integer(attribute="change.segment_id")
+    name = fields.String(attribute="subject")
+    segment = fields.Integer(attribute="segment_id")
 
 
 class SegmentChange(ChangeRow):
-    name = fields.String(attribute="change.subject")
-    segment = fields.Integer(attribute="change.segment_id")
+    name = fields.String(attribute="subject")
+    segment = fields.Integer(attribute="segment_id")
 
 
 class ApprovalRow(Schema):
@@ -260,7 +255,7 @@ class StepRow(Schema):
 
 class ScheduleRow(Schema):
     scheduled_at = Timestamp()
-    status = fields.String(metadata={"enum": ["pending", "suspended", "failed"]})
+    status = fields.String(metadata={"enum": ["pending", "failed"]})
     reason = fields.String(allow_none=True)
 
 
@@ -296,9 +291,32 @@ class ListedChangeRequest(Schema):
     schedule = fields.Nested(ScheduleRow, allow_none=True)
     closed_at = Timestamp(allow_none=True, attribute="request.closed_at")
     reverses = fields.Integer(allow_none=True, attribute="request.reverses_id")
+    is_outdated = fields.Boolean(
+        attribute="request.is_outdated",
+        metadata={"description": "Whether it leads to something else than people had approved."},
+    )
+    obstacle = fields.String(
+        allow_none=True,
+        attribute="request.obstacle",
+        metadata={"description": "Why it can’t be applied, as things are now."},
+    )
+
+
+class _DocumentField(fields.Raw):
+    def __init__(self, description: str) -> None:
+        metadata = {"type": "object", "nullable": True, "description": description}
+        super().__init__(metadata=metadata)
+
+
+class OutcomeRow(Schema):
+    feature = fields.String()
+    before = _DocumentField("What applications get without it. Null: off.")
+    after = _DocumentField("What they get once it is applied.")
+    approved = _DocumentField("What people had approved, or its author had sent.")
 
 
 class ChangeRequestRow(ListedChangeRequest):
+    outcomes = fields.List(fields.Nested(OutcomeRow))
     features = fields.List(fields.Nested(ChangedFeature))
     segments = fields.List(fields.Nested(SegmentChange))
 

@@ -11,18 +11,16 @@ from sqlalchemy.orm import selectinload
 from app.catalogue.projects import service as projects
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import db, save
+from app.core.db import db
 from app.core.errors import Conflict, Detail, Invalid, NoAccess, NotFound, PreconditionFailed
-from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
-from app.releases.change_requests import queries, snapshots, views
+from app.releases.change_requests import outcomes, queries, steps, views
 from app.releases.change_requests.models import (
     Approval,
     ChangeRequest,
     Reviewer,
     State,
-    Step,
     StepKind,
 )
 from app.releases.change_requests.queries import Filters
@@ -79,13 +77,14 @@ def bypasses(actor: Actor, project_id: str) -> int:
 
 
 def get(actor: Actor, project_id: str, id: int) -> View:
-    """A change request, with the ids of changes that no longer fit."""
+    """A change request, with its outcome."""
     projects.require(actor, project_id)
-    request = db.session.scalar(_rows(actor, project_id, id))
+    query = _rows(actor, project_id, id).options(selectinload(ChangeRequest.outcomes))
+    request = db.session.scalar(query.execution_options(populate_existing=True))
     if request is None:
         raise _not_found(project_id, id)
     [view] = views.of([request])
-    return replace(view, conflicts=conflicts(request)) if request.is_open else view
+    return replace(view, outcomes=request.outcomes)
 
 
 def get_for_change(
@@ -97,7 +96,7 @@ def get_for_change(
 
     Raises:
         Conflict: when it is closed.
-        PreconditionFailed: when it was edited since.
+        PreconditionFailed: when it was edited since, or leads to something else.
 
     """
     projects.require_for_content(actor, project_id)
@@ -108,22 +107,13 @@ def get_for_change(
         raise _not_found(project_id, id)
     if not request.is_open:
         raise Conflict(f"Change request {id} is closed: {request.state.lower()}.")
+    outcomes.refresh(request)
     if version is not None and version != request.version:
         raise PreconditionFailed(
-            "This change request was edited since you read it. Read it again, then decide."
+            "This change request, or what it leads to, has changed since you read it. Read it "
+            "again, then decide."
         )
     return request
-
-
-def conflicts(request: ChangeRequest) -> frozenset[int]:
-    """Ids of changes whose base differs from the current state."""
-    now = snapshots.of_changes(request.project_id, request.environment, request.changes)
-    return frozenset(
-        change.id
-        for change in request.changes
-        if snapshots.base(change.action, change.payload, now.get(snapshots.key(change)))
-        != change.base
-    )
 
 
 def describe(
@@ -137,14 +127,14 @@ def describe(
         return False
     db.session.flush()
     if request.state is not State.DRAFT:
-        note(actor, request, StepKind.EDITED, EventType.CHANGE_REQUEST_EDITED)
+        steps.note(actor, request, StepKind.EDITED, EventType.CHANGE_REQUEST_EDITED)
     return True
 
 
 def comment(actor: Actor, request: ChangeRequest, text: str) -> None:
     if request.state is State.DRAFT:
         raise Conflict("No one else can read a draft. Send it for review first.")
-    note(actor, request, StepKind.COMMENTED, EventType.CHANGE_REQUEST_COMMENTED, text=text)
+    steps.note(actor, request, StepKind.COMMENTED, EventType.CHANGE_REQUEST_COMMENTED, text=text)
 
 
 def set_reviewers(actor: Actor, request: ChangeRequest, ids: Collection[int]) -> None:
@@ -183,38 +173,6 @@ def is_author(actor: Actor, request: ChangeRequest) -> bool:
     if actor.id is None:
         return request.created_by_id is None and request.created_by == actor.username
     return request.created_by_id == actor.id
-
-
-def note(
-    actor: Actor,
-    request: ChangeRequest,
-    kind: StepKind,
-    type: EventType,
-    *,
-    text: str | None = None,
-    **data: Any,
-) -> None:
-    """Record a step in the history of the request and in the event log."""
-    save(
-        Step(
-            request_id=request.id,
-            kind=kind,
-            created_by=actor.username,
-            created_by_id=actor.id,
-            text=text,
-        )
-    )
-    payload = {
-        "id": request.id,
-        "title": request.title,
-        "environment": request.environment,
-        "state": request.state,
-        "version": request.version,
-        "createdBy": request.created_by,
-    }
-    if text is not None:
-        payload["comment"] = text
-    events.record(actor, type, project=request.project_id, data={**payload, **data})
 
 
 def _rows(actor: Actor, project_id: str, id: int) -> sa.Select[ChangeRequest]:

@@ -14,19 +14,9 @@ from app.catalogue.features.models import Feature
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import queries as strategies
 from app.core.db import chunks, db
-from app.releases.change_requests.models import Action, Change
+from app.releases.change_requests.models import Change
 
 SubjectSnapshot = dict[str, Any] | None
-
-_BUILDS_ON = {
-    Action.DELETE_STRATEGY: ("enabled", "strategies"),
-    Action.REORDER_STRATEGY: (),
-    Action.PATCH_VARIANT: ("variants",),
-    Action.ARCHIVE_FEATURE: ("enabled", "archived"),
-    Action.ADD_DEPENDENCY: ("parents",),
-    Action.DELETE_DEPENDENCY: ("parents",),
-}
-"""Parts of the snapshot that a change builds on. For other actions: ``enabled``."""
 
 
 def of_features(
@@ -82,26 +72,6 @@ def of_changes(
 def key(change: Change) -> int:
     """The key of a change’s subject in ``of_changes``."""
     return change.feature_id or -(change.segment_id or 0)
-
-
-def base(action: Action, payload: Any, snapshot: SubjectSnapshot) -> Any:
-    """The part of a snapshot that a change builds on, and that its reviewers rely on."""
-    if snapshot is None or action.is_on_segment:
-        return snapshot
-    parts = {name: snapshot[name] for name in _BUILDS_ON.get(action, ("enabled",))}
-    if action is Action.UPDATE_ENABLED and payload["enabled"]:
-        parts |= {"strategies": snapshot["strategies"], "variants": snapshot["variants"]}
-    elif action is Action.UPDATE_STRATEGY:
-        same = (_without_place(s) for s in snapshot["strategies"] if s["id"] == payload["id"])
-        parts["strategy"] = next(same, None)
-    elif action is Action.REORDER_STRATEGY:
-        parts["order"] = [strategy["id"] for strategy in snapshot["strategies"]]
-    return parts
-
-
-def _without_place(strategy: dict[str, Any]) -> dict[str, Any]:
-    """The strategy without its position: adding or removing others changes that."""
-    return {name: value for name, value in strategy.items() if name != "sortOrder"}
 
 
 def _archived(ids: Collection[int]) -> set[int]:

@@ -1,14 +1,19 @@
 """Change requests for readers: with approvals, reviewers, history and the resulting state."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
-from itertools import groupby
 
 from app.accounts.models import Account
 from app.releases.change_requests import queries, words
-from app.releases.change_requests.models import Change, ChangeRequest, State, Step, StepKind
+from app.releases.change_requests.models import (
+    Change,
+    ChangeRequest,
+    Outcome,
+    State,
+    Step,
+    StepKind,
+)
 
 STATES = {
     StepKind.OPENED: State.IN_REVIEW,
@@ -20,27 +25,13 @@ STATES = {
 }
 """The states that steps lead to."""
 
-MEANWHILE = "What this change builds on has changed since it was proposed."
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeView:
-    """A change. ``conflict``: why it no longer fits, or None."""
-
-    change: Change
-    conflict: str | None
-
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """A feature with the changes to it."""
 
     name: str
-    changes: list[ChangeView]
-
-    @property
-    def conflict(self) -> str | None:
-        return next((each.conflict for each in self.changes if each.conflict), None)
+    changes: list[Change]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +44,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """``status``: pending; suspended while a change does not fit; failed."""
+    """``status``: pending or failed."""
 
     scheduled_at: datetime
     status: str
@@ -65,7 +56,7 @@ class View:
     """A change request with everything that readers see of it.
 
     ``approvals``: those that count now, oldest first. ``required``: 0 if the environment needs none
-    any more. ``conflicts``: the ids of changes that no longer fit.
+    any more. ``outcomes``: what it leads to, of a request that was read alone.
     """
 
     request: ChangeRequest
@@ -73,7 +64,7 @@ class View:
     approvals: list[Given]
     reviewers: list[Account]
     steps: list[Step]
-    conflicts: frozenset[int] = frozenset()
+    outcomes: Sequence[Outcome] = ()
 
     @property
     def is_approved(self) -> bool:
@@ -93,29 +84,18 @@ class View:
     def title(self) -> str:
         return self.request.title or words.title(self.request.changes)
 
-    @cached_property
-    def changes(self) -> list[ChangeView]:
-        return [
-            ChangeView(change, MEANWHILE if change.id in self.conflicts else None)
-            for change in self.request.changes
-        ]
-
     @property
     def features(self) -> list[Subject]:
         """The features that it changes, in the order of their first changes."""
-        on_features = [each for each in self.changes if each.change.feature_id is not None]
-        first: dict[str, int] = {}
-        for each in on_features:
-            first.setdefault(each.change.subject, len(first))
-        ordered = sorted(on_features, key=lambda each: first[each.change.subject])
-        return [
-            Subject(name, list(group))
-            for name, group in groupby(ordered, lambda each: each.change.subject)
-        ]
+        found: dict[str, list[Change]] = {}
+        for change in self.request.changes:
+            if change.feature_id is not None:
+                found.setdefault(change.subject, []).append(change)
+        return [Subject(name, changes) for name, changes in found.items()]
 
     @property
-    def segments(self) -> list[ChangeView]:
-        return [each for each in self.changes if each.change.segment_id is not None]
+    def segments(self) -> list[Change]:
+        return [change for change in self.request.changes if change.segment_id is not None]
 
     @property
     def comments(self) -> list[Step]:
@@ -140,8 +120,6 @@ class View:
             return None
         if failure is not None:
             return Schedule(at, "failed", failure)
-        if self.conflicts:
-            return Schedule(at, "suspended", MEANWHILE)
         return Schedule(at, "pending", None)
 
 

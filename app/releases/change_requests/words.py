@@ -84,6 +84,7 @@ STEPS = {
     StepKind.APPROVAL_WITHDRAWN: "withdrew their approval",
     StepKind.REJECTED: "rejected it",
     StepKind.COMMENTED: "commented",
+    StepKind.CHANGED: "changed something that this touches, so it leads to something else",
     StepKind.SCHEDULED: "scheduled it",
     StepKind.UNSCHEDULED: "ended the schedule",
     StepKind.APPLIED: "applied it",

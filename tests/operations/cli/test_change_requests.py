@@ -90,18 +90,25 @@ def test_what_is_so_already_or_not_there_is_not_proposed(machine, desk):
     assert "not in project pay: nope" in refused
 
 
-def test_strategies_are_proposed(machine, desk):
+def test_strategies_of_what_is_on_are_proposed(machine, desk):
+    id = desk.directly("card/environments/production/strategies", rollout(10))["id"]
+    desk.directly("card/environments/production/on")
     request = opened(
         machine, "strategy", "add", "pay", "card", *IN_PRODUCTION, "--parameter", "rollout=40"
     )
     assert changes(request) == [("addStrategy", "card")]
-    id = desk.directly("card/environments/production/strategies", rollout(10))["id"]
     place = ("pay", "card", id, *IN_PRODUCTION)
     request = opened(machine, "strategy", "update", *place, "--disabled")
     assert changes(request) == [("updateStrategy", "card")]
     assert changes(opened(machine, "strategy", "delete", *place)) == [("deleteStrategy", "card")]
     [strategy] = desk.feature()["strategies"]
     assert not strategy["disabled"]
+
+
+def test_strategies_of_what_is_off_are_changed_at_once(machine, desk):
+    words = ("strategy", "add", "pay", "card", *IN_PRODUCTION, "--parameter", "rollout=40")
+    assert value(machine, *words)["parameters"]["rollout"] == "40"
+    assert len(desk.feature()["strategies"]) == 1
 
 
 def test_archiving_what_is_on_is_proposed(machine, desk):
@@ -117,6 +124,7 @@ def test_a_segment_in_use_is_proposed_where_that_is_one_place(machine, desk):
     body = {"name": "Staff", "project": "pay", "constraints": [rule]}
     id = desk.admin.ok("POST", "/segments", body)["id"]
     desk.directly("card/environments/production/strategies", rollout(100, segments=[id]))
+    desk.directly("card/environments/production/on")
     words = ("segment", "update", "Staff", "--constraint", "userId IN 2")
     [change] = opened(machine, *words)["segments"]
     assert (change["action"], change["segment"]) == ("updateSegment", id)
@@ -140,10 +148,13 @@ def test_change_requests_are_listed_and_shown_without_drafts(machine, desk):
     assert "no change request 99" in machine.refused("change-request", "show", "pay", "99")
 
 
-def test_a_conflict_is_shown_beside_its_change(machine, desk):
-    number = desk.open(switching("card", on=True))
-    desk.directly("card/environments/production/on")
-    assert "builds on has changed" in machine.ok("change-request", "show", "pay", str(number))
+def test_why_it_cannot_be_applied_is_shown(machine, desk):
+    id = desk.directly("card/environments/production/strategies", rollout(25))["id"]
+    gone = {"feature": "card", "action": "deleteStrategy", "payload": {"id": id}}
+    number = desk.open(gone)
+    desk.directly(f"card/environments/production/strategies/{id}", method="DELETE")
+    refused = machine.refused("change-request", "apply", "pay", str(number))
+    assert f"There is no strategy with the id {id} here." in refused
 
 
 def test_a_change_request_is_scheduled_and_cancelled(machine, desk):

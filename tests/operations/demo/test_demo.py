@@ -33,6 +33,7 @@ NEEDS = {
     EventType.CHANGE_REQUEST_APPROVED: Permission.APPROVE_CHANGE_REQUEST,
     EventType.CHANGE_REQUEST_BYPASSED: Permission.ADMIN,
     EventType.CHANGE_REQUEST_OPENED: Permission.UPDATE_FEATURE_ENVIRONMENT,
+    EventType.CHANGE_REQUEST_OUTDATED: Permission.UPDATE_FEATURE_STRATEGY,
     EventType.CHANGE_REQUEST_REJECTED: Permission.APPROVE_CHANGE_REQUEST,
     EventType.CHANGE_REQUEST_SCHEDULED: Permission.APPLY_CHANGE_REQUEST,
     EventType.CONTEXT_FIELD_CREATED: Permission.CREATE_CONTEXT_FIELD,
@@ -198,13 +199,12 @@ def test_every_tag_is_used_and_each_type_has_its_share(shop):
     assert count(shop.app, unused) == 0
 
 
-def test_change_requests_are_in_every_state_and_one_no_longer_fits(visitor):
+def test_change_requests_are_in_every_state_and_one_has_changed_since_its_approval(visitor):
     found = visitor.ok("GET", "/search/change-requests")["changeRequests"]
     states = {row["state"] for row in found}
     assert states == {"Draft", "In review", "Approved", "Scheduled", "Applied", "Rejected"}
     paths = [f"/projects/{row['project']}/change-requests/{row['id']}" for row in found]
-    features = [feature for path in paths for feature in visitor.ok("GET", path)["features"]]
-    assert len([feature for feature in features if feature["conflict"]]) == 1
+    assert [visitor.ok("GET", path)["isOutdated"] for path in paths].count(True) == 1
 
 
 def test_nothing_is_older_than_what_it_belongs_to_or_later_than_now(shop):

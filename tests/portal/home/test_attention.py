@@ -61,12 +61,22 @@ def test_authors_see_a_schedule_that_failed(home, desk, app, clock):
     number = desk.approved(switching("card", on=True))
     at = (START + timedelta(minutes=1)).isoformat()
     desk.to("Scheduled", number, scheduledAt=at)
-    desk.directly("card/environments/production/strategies", rollout(5))
+    rules = {"changeRequestsEnabled": True, "requiredApprovals": 3}
+    desk.admin.ok("PUT", f"{PLACE}/config", rules)
     clock.shift(120)
     with app.app_context():
         applying.apply_due()
     [says] = home("kim").attention
     assert says == f"Change request {number} could not be applied"
+
+
+def test_authors_see_what_has_changed_since_it_was_approved(home, desk, app):
+    number = desk.approved(switching("card", on=True))
+    desk.directly("card/environments/production/strategies", rollout(5))
+    with app.app_context():
+        applying.check_outcomes()
+    [says] = home("kim").attention
+    assert says == f"Change request {number} has changed since it was approved"
 
 
 def test_admins_see_that_backups_are_missing(clock, home, admin, people):

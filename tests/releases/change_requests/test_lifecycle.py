@@ -57,7 +57,7 @@ def test_in_an_archived_project_nothing_is_decided_or_applied(desk):
     desk.to("Cancelled", ready)
 
 
-def test_what_is_scheduled_in_a_project_that_was_archived_fails_and_says_so(desk, later):
+def test_what_is_scheduled_in_a_project_that_was_archived_is_not_applied_and_says_why(desk, later):
     rule = {"contextName": "userId", "operator": "IN", "values": ["1"]}
     body = {"name": "Staff", "project": "pay", "constraints": [rule]}
     segment = desk.admin.ok("POST", "/segments", body)["id"]
@@ -68,15 +68,18 @@ def test_what_is_scheduled_in_a_project_that_was_archived_fails_and_says_so(desk
     ]
     archive_project(desk)
     assert later() == 2
-    for number in numbers:
-        found = desk.read(number)
-        assert (found["state"], found["schedule"]["status"]) == ("Scheduled", "failed")
-        assert "archived" in found["schedule"]["reason"]
+    of_feature, of_segment = map(desk.read, numbers)
+    assert of_feature["schedule"] is None
+    assert "archived" in of_feature["obstacle"]
+    assert of_segment["schedule"]["status"] == "failed"
+    assert "archived" in of_segment["schedule"]["reason"]
     found = desk.admin.ok("GET", f"/segments/{segment}")
     assert found["constraints"][0]["values"] == ["1"]
 
 
-def test_what_is_scheduled_in_an_environment_that_was_removed_fails_and_says_so(desk, later):
+def test_what_is_scheduled_where_the_environment_was_removed_is_not_applied_and_says_why(
+    desk, later
+):
     number = scheduled(desk)
     answer = desk.admin.put(
         f"{PROJECT}/environments",
@@ -86,8 +89,8 @@ def test_what_is_scheduled_in_an_environment_that_was_removed_fails_and_says_so(
     assert answer.status_code == 200, answer.text
     later()
     found = desk.read(number)
-    assert found["schedule"]["status"] == "failed"
-    assert "has changed" in found["schedule"]["reason"]
+    assert (found["state"], found["schedule"]) == ("Approved", None)
+    assert "production" in found["obstacle"]
     assert desk.to("Cancelled", number)["state"] == "Cancelled"
 
 

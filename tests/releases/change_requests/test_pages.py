@@ -7,7 +7,7 @@ import pytest
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
 from app.core.db import unit_of_work
-from app.releases.change_requests import editing, review
+from app.releases.change_requests import applying, editing, review
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import Action
 from tests.support.browser import Browser, attribute, text_of
@@ -59,14 +59,13 @@ def test_a_change_is_shown_as_sentences_in_which_what_differs_is_marked(desk, re
     )
     page = reader("finn").get(f"{PAGES}/{number}")
     assert page.h1 == "Edit strategy 1 of card and 1 more change"
-    first = page.select(".turn")[0]
+    first, second = page.select('[aria-labelledby^="change-"] .turn')
     assert text_of(first) == (
         "Now On for 25% of users, by userId, where userId is NO or SE After On for 40% of users, "
         "by userId, where userId is NO, SE or DK"
     )
     assert [text_of(each) for each in first.css("del")] == ["25%"]
     assert [text_of(each) for each in first.css("mark")] == ["40%", "or DK"]
-    second = page.select(".turn")[1]
     assert text_of(second) == "Now Off After On for everyone"
     rows = [text_of(row) for row in page.select(".diff tbody tr")]
     assert 'parameters.rollout "25" "40"' in rows
@@ -115,7 +114,7 @@ def test_what_was_edited_since_it_was_shown_is_not_approved(desk, reader):
     desk.kim.ok("PUT", f"{LIST}/{number}/changes/{change}", body)
     page = finn.post(f"{PAGES}/{number}", {"version": shown, "to": "approve"})
     assert page.status == 409
-    assert any("was edited while you read it" in message for message in page.messages)
+    assert any("has changed while you read it" in message for message in page.messages)
     assert page.has("90%")
     assert desk.read(number)["approvals"] == []
 
@@ -167,28 +166,49 @@ def test_a_schedule_is_entered_in_utc_changed_and_ended(desk, reader):
     assert page.messages[0] == "No longer scheduled. The approvals stay."
 
 
-def test_what_changed_since_then_is_shown_and_updated_or_discarded(desk, reader):
+def test_what_people_had_approved_is_next_to_what_it_leads_to_now(app, desk, reader):
     id = desk.directly("card/environments/production/strategies", rollout(25))["id"]
+    desk.directly("card/environments/production/on")
     update = {"id": id, "parameters": {"rollout": "40"}}
-    number = desk.approved(
-        {"feature": "card", "action": "updateStrategy", "payload": update},
-        switching("tips", on=True),
+    change = {"feature": "card", "action": "updateStrategy", "payload": update}
+    number = desk.approved(change, switching("tips", on=True))
+    shown = reader("kim").get(f"{PAGES}/{number}")
+    assert text_of(shown.select("[aria-labelledby=outcome]")[0]).startswith(
+        "What applications get 2 features card Now On for 25% of users, by userId After On for 40%"
     )
+    rule = [{"contextName": "userId", "operator": "IN", "values": ["7"]}]
     strategy = f"card/environments/production/strategies/{id}"
-    desk.directly(strategy, {"parameters": {"rollout": "35"}}, method="PUT")
+    desk.directly(strategy, {"constraints": rule}, method="PUT")
+    with app.app_context():
+        applying.check_outcomes()
     page = reader("finn").get(f"{PAGES}/{number}")
-    assert page.has("1 of 2 changes no longer fits")
+    assert page.has("Changed since it was approved")
+    assert page.has("admin changed something that this touches")
     assert "apply" not in buttons(page)
-    facts = text_of(page.select(".panel .facts")[0])
-    told = ["When proposed On for 25%", "Now On for 35%", "This change On for 40%"]
+    facts = text_of(page.select("[aria-labelledby=outcome] .facts")[0])
+    told = ["Now On for 25%", "Approved On for 40% of users, by userId It leads to", "is 7"]
     assert all(words in facts for words in told)
+    for person in ("finn", "sofia"):
+        someone = reader(person)
+        someone.follow(decide(someone, number, "approve"))
+    page = reader("kim").get(f"{PAGES}/{number}")
+    assert not page.has("Changed since it was approved")
+    assert "apply" in buttons(page)
+
+
+def test_what_no_longer_fits_is_named_and_its_change_removed(app, desk, reader):
+    id = desk.directly("card/environments/production/strategies", rollout(25))["id"]
+    gone = {"feature": "card", "action": "deleteStrategy", "payload": {"id": id}}
+    number = desk.approved(gone, switching("tips", on=True))
+    desk.directly(f"card/environments/production/strategies/{id}", method="DELETE")
+    with app.app_context():
+        applying.check_outcomes()
+    page = reader("finn").get(f"{PAGES}/{number}")
+    assert page.has("As things are now, this can’t be applied")
+    assert "apply" not in buttons(page)
     kim = reader("kim")
     change = desk.read(number)["features"][0]["changes"][0]["id"]
-    page = kim.follow(decide(kim, number, f"update-{change}"))
-    assert page.messages[0].startswith("Updated.")
-    assert page.has("Now On for 35%")
-    desk.directly(strategy, {"parameters": {"rollout": "30"}}, method="PUT")
-    page = kim.follow(decide(kim, number, f"discard-{change}"))
+    page = kim.follow(decide(kim, number, f"remove-{change}"))
     assert "Change removed." in page.messages
     assert len(desk.read(number)["features"]) == 1
 
