@@ -14,17 +14,14 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.accounts.models import Account, key_of
 from app.core.db import db
 from app.core.errors import Invalid, NameExists
+from app.core.words import INVISIBLE
 
 _WRITTEN_TOGETHER = {"LATIN", "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}
 _UNSEEN_KINDS = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _LETTERS = {"Ll", "Lo", "Lt", "Lu"}
 
-# Marks and letters that are Default_Ignorable_Code_Point, which is Unicode's word for invisible,
-# the blank of Braille, and spaces in a row, which a page shows as one.
-_has_unseen = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]"
-    "|[\U000e0100-\U000e01ef]|\\s{2}"
-).search
+# Also spaces in a row, which a page shows as one.
+_has_unseen = re.compile(rf"[{INVISIBLE}\U000e0000-\U000e0fff]|\s{{2}}").search
 
 
 def rename(account: Account, username: str | None) -> None:

@@ -41,12 +41,22 @@ KEY_PATTERN = r"^[A-Za-z0-9_~.-]+$"
 """The characters of a project id or a feature name."""
 MAX_KEY = 100
 
+INVISIBLE = (
+    "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e"
+    "\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb"
+)
+"""Characters that no one sees, for a class of a regular expression: Default_Ignorable_Code_Point
+of Unicode within 16 bits, and the blank of Braille.
+"""
+
 LONGEST_SPELLING = 4
 """Most code points that NFC can combine into one."""
 SHORT = 100
 """Characters up to which quadratic time doesn't matter."""
 
 is_key = re.compile(rf"(?!\.\.?\Z){KEY_PATTERN[1:-2]}{{1,{MAX_KEY}}}\Z").match
+
+has_visible = re.compile(rf"[^\s{INVISIBLE}\U000e0000-\U000e0fff]").search
 
 
 def camel_case(name: str) -> str:

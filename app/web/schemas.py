@@ -5,7 +5,7 @@ what needs a query.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, TypeVar
 
@@ -15,7 +15,15 @@ from marshmallow import fields, validate
 from app.core.clock import in_text
 from app.core.errors import MAX_DETAILS
 from app.core.permissions import Role
-from app.core.words import LONGEST_SPELLING, MAX_KEY, camel_case, is_key, nfc
+from app.core.words import (
+    INVISIBLE,
+    LONGEST_SPELLING,
+    MAX_KEY,
+    camel_case,
+    has_visible,
+    is_key,
+    nfc,
+)
 
 # Controls, line and paragraph separators, and the marks that turn text around on a screen.
 _UNSEEN = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
@@ -24,6 +32,8 @@ _IN_LINE = f"[^{_UNSEEN}\\t\\n]"
 RFC_3339 = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)"
 MAX_INTEGER = 2**53 - 1
 MAX_QUERY_NUMBER = 2**31 - 1
+MAX_FIELDS = 1_000
+"""Of an object whose fields a schema names."""
 MAX_ITEMS = 50_000
 
 # JSON can't bring half of a surrogate pair, which the documented patterns therefore leave out,
@@ -48,6 +58,12 @@ class Schema(marshmallow.Schema):
 
     ``environments.yes``: the field ``yes`` of each entry in the list ``environments``.
     """
+
+    def load(self, data: Any, **kwargs: Any) -> Any:
+        """Refuse too many fields at once: to name each of 100,000 would take seconds."""
+        if isinstance(data, Mapping) and len(data) > MAX_FIELDS:
+            raise marshmallow.ValidationError(f"Has more than {MAX_FIELDS:,} fields.")
+        return super().load(data, **kwargs)
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         if field_obj.data_key is None:
@@ -159,20 +175,25 @@ class QueryBoolean(fields.Boolean):
 
 
 class _Text(fields.String):
-    default_error_messages = {"invalid": "Must be a string."}  # noqa: RUF012 - as above
+    default_error_messages = {  # noqa: RUF012 - as above
+        "invalid": "Must be a string.",
+        "invisible": "Enter at least one character that can be seen.",
+    }
     allowed = _IN_LINE
 
     def __init__(self, *, low: int = 1, high: int, **kwargs: Any) -> None:
         some = f"{self.allowed}*"
-        visible = self.allowed.replace("]", "\\s]")
+        visible = self.allowed.replace("]", f"\\s{INVISIBLE}]")
         metadata = {"pattern": f"^{some}$" if low == 0 else f"^{some}{visible}{some}$"}
         super().__init__(
             validate=_length(low, high), metadata=metadata | kwargs.pop("metadata", {}), **kwargs
         )
-        self.high = high
+        self.low, self.high = low, high
 
     def _tidy(self, value: Any) -> str:
         text: str = super()._deserialize(value, None, None).strip()
+        if self.low and text and not has_visible(text):
+            raise self.make_error("invisible")
         # Longer text is too long in NFC too, and is refused for that.
         return nfc(text) if len(text) <= LONGEST_SPELLING * self.high else text
 

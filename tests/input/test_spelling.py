@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.core.words import SHORT, nfc
+from tests.support.clients import problems_of
 
 MARKS = st.characters(categories=["Mn", "Mc"])
 LETTERS = st.sampled_from("ae\u00e9\u1f82\uac00\u1100\u1161\u11a8\u0f73\u0344\u212b\U0001f986")
@@ -26,3 +27,14 @@ def test_a_length_is_that_of_the_composed_text(admin):
         assert admin.ok("GET", "/projects/default")["name"] == letter * 255
         for longer in (spelled * 256, spelled * 1_024, letter * 256):
             assert admin.put("/projects/default", {"name": longer}).status_code == 400
+
+
+@pytest.mark.parametrize("name", ["\u200b", "\u3164", "\u200f \u200e", "\u2800", "\U000e0020"])
+def test_a_name_has_something_to_see(admin, name):
+    refused = admin.put("/projects/default", {"name": name})
+    assert problems_of(refused) == {"/name": "Enter at least one character that can be seen."}
+
+
+def test_too_many_fields_are_refused_without_naming_each(admin):
+    refused = admin.put("/projects/default", {f"f{number}": 1 for number in range(100_000)})
+    assert problems_of(refused) == {"": "Has more than 1,000 fields."}

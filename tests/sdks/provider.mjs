@@ -90,8 +90,12 @@ function build() {
 
 let key = newKey();
 let answer = build();
-const server = createServer((request, response) => {
-  if (request.url === "/rotate") {
+const server = createServer(async (request, response) => {
+  if (request.url.startsWith("/sign?")) {
+    const claims = JSON.parse(decodeURIComponent(request.url.slice("/sign?".length)));
+    const signed = new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: key.kid });
+    response.end(await signed.sign(await importJWK(key, "RS256")));
+  } else if (request.url === "/rotate") {
     key = newKey();
     answer = build();
     response.end();

@@ -48,6 +48,7 @@ NEEDS = {
     ("GET", "/api/"): PUBLIC,
     ("GET", "/api/openapi.json"): PUBLIC,
     ("GET", "/metrics"): PUBLIC,  # from this machine; others: tests/web/health/test_metrics.py
+    ("GET", "/.well-known/security.txt"): PUBLIC,
     ("POST", "/arrival"): PUBLIC,  # with a proof of its own, as there
     ("GET", "/api/admin/user"): TOKEN,
     ("GET", "/api/admin/user/tokens"): TOKEN,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Timer
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 import pytest
 import requests
@@ -111,6 +111,11 @@ class OidcProvider:
         made = self._state.with_suffix(".new")
         made.write_text(json.dumps(state))
         made.replace(self._state)
+
+    def sign(self, claims: dict[str, Any]) -> str:
+        """Any token that the provider could make."""
+        asked = f"{self.issuer}/sign?{quote(json.dumps(claims))}"
+        return requests.get(asked, timeout=SECONDS).text
 
     def rotate(self) -> None:
         """Sign with a new key from now on, and read the client again."""

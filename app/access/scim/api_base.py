@@ -36,6 +36,8 @@ from app.web.routes import Routes
 
 TYPE = "application/scim+json"
 TYPES = (TYPE, "application/json")
+MOST_OPERATIONS = 1_000
+"""In one PATCH. Members of a group are many values of one operation."""
 PARAMETERS = {
     *("filter", "sortBy", "sortOrder", "startIndex", "count"),
     *("attributes", "excludedAttributes"),
@@ -171,6 +173,17 @@ def body() -> Any:
         return strict_json.loads(request.get_data())
     except strict_json.NotStrictJson as error:
         raise ScimRefused(str(error), status=400, scim_type="invalidSyntax") from None
+
+
+def patch_body() -> Any:
+    """The body of a PATCH. Each operation goes through the resource, so their number is bound."""
+    sent = body()
+    operations = sent.get("Operations") if isinstance(sent, dict) else None
+    if isinstance(operations, list) and len(operations) > MOST_OPERATIONS:
+        message = f"Send at most {MOST_OPERATIONS:,} operations at once, and the others after them."
+        status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        raise ScimRefused(message, status=status, scim_type=None)
+    return sent
 
 
 def root() -> str:

@@ -12,6 +12,7 @@ from app.access.scim.api_base import (
     check_version,
     list_response,
     nothing,
+    patch_body,
     query,
     respond_with,
     root,
@@ -69,7 +70,7 @@ def replace_group(id: str) -> Response:
 def patch_group(id: str) -> Response:
     """Change the name of a group, add members or remove some."""
     group = service.group(id, for_change=True)
-    patch = GroupPatch.model_validate(body(), scim_ctx=Context.RESOURCE_PATCH_REQUEST)
+    patch = GroupPatch.model_validate(patch_body(), scim_ctx=Context.RESOURCE_PATCH_REQUEST)
     only_members = _members_alone(patch.operations or [])
     if only_members is not None and "If-Match" not in request.headers:
         added, removed = only_members

@@ -10,6 +10,7 @@ from app.access.scim.api_base import (
     check_version,
     list_response,
     nothing,
+    patch_body,
     query,
     respond_with,
     root,
@@ -71,7 +72,7 @@ def patch_user(id: str) -> Response:
     account = service.user(id, for_change=True)
     user = shown_user(account)
     check_version(user)
-    UserPatch.model_validate(body(), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(user)
+    UserPatch.model_validate(patch_body(), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(user)
     service.change_user(current_actor, account, schemas.user_facts(user))
     return respond_with(shown_user(account), Context.RESOURCE_PATCH_RESPONSE)
 

@@ -178,6 +178,8 @@ class Provider:
         events = claims.get("events")
         if not recent or not isinstance(events, dict) or LOGOUT_EVENT not in events:
             raise AnswerRefused("This is not a logout token.")
+        if "exp" not in claims:
+            raise AnswerRefused("The logout token doesn’t say when it expires.")
         if "nonce" in claims:
             raise AnswerRefused("This is an ID token, not a logout token.")
         subject, session = (

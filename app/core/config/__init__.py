@@ -136,6 +136,10 @@ class Settings:
         kinds.whole_number(1, 3_650),
         "90",
     )
+    security_contact: str | None = setting(
+        "Where to report security problems of this instance, for /.well-known/security.txt.",
+        kinds.CONTACT,
+    )
     webhook_hosts: tuple[AllowedHost, ...] = setting(
         "The hosts that webhooks may be sent to; nothing is sent to others. With https on port 443 "
         "unless an entry says otherwise. A host must have public addresses, unless the entry is "

@@ -97,6 +97,12 @@ def _read_issuer(value: str) -> str | None:
     return value
 
 
+def _read_contact(value: str) -> str | None:
+    if value and not re.fullmatch(r"(https://|mailto:)[!-~]+", value):
+        raise ValueError
+    return value or None
+
+
 def _read_header(value: str) -> str | None:
     if value and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}", value):
         raise ValueError
@@ -186,6 +192,7 @@ ISSUER = Kind(
     "the provider’s address, which starts with https:// (http:// only on this machine)",
     _read_issuer,
 )
+CONTACT = Kind("an address that starts with https:// or mailto:", _read_contact)
 NAME = Kind(f"at most {LONGEST_NAME} characters without spaces", _read_name)
 NAMES = Kind("names with commas between them", _read_names)
 PROVIDER_SECRET = Kind(NAME.allowed, _read_name, lambda _: "…")

@@ -6,9 +6,10 @@ from app.core.actor import Actor
 from app.core.events import service
 from app.core.events.verification import Head
 from app.core.events.words import sentence
-from app.core.words import counted
+from app.core.words import counted, spoken
 from app.operations.cli.commands import Output, change_command, query_command, table, validated
 from app.operations.upkeep import checkpoints as operation
+from app.operations.upkeep.checkpoints import HEADS
 from app.portal.event_log import service as event_log
 from app.portal.event_log.schemas import EventQuery, EventRow
 from app.web.current import current_settings
@@ -73,16 +74,21 @@ def verify(_actor: Actor, heads: tuple[str, ...]) -> Output:
         raise click.ClickException("The event log isn’t intact. " + " ".join(verdict.problems))
     digest = verdict.digest.hex()
     since = verdict.last_id - file.last_id
+    coverage = [_coverage(file.last_id, since)]
+    if file.cut_off:
+        lines = spoken(file.cut_off)
+        coverage.append(f"Cut off, as by a full disk, and passed over: line {lines} of {HEADS}.")
     return Output(
         {
             "count": verdict.count,
             "lastId": verdict.last_id,
             "digest": digest,
             "writtenDownTo": file.last_id,
+            "cutOff": file.cut_off,
         },
         f"{counted(verdict.count, 'event')}, intact, "
         f"ending with event {verdict.last_id}, {digest}\n"
-        f"{_coverage(file.last_id, since)}",
+        + "\n".join(coverage),
     )
 
 

@@ -43,12 +43,14 @@ class UnreadableHeads(OperationFailed):
 class HeadFile:
     """Content of the file. ``prunings``: None if only older versions wrote it.
 
-    ``problems``: lines whose link doesn't match the lines before. ``link``: digest of all lines.
+    ``problems``: lines whose link doesn't match the lines before. ``cut_off``: numbers of lines
+    whose end is missing, because the disk was full. ``link``: digest of all whole lines.
     """
 
     heads: list[Head] = field(default_factory=list)
     prunings: set[Head] | None = None
     problems: list[str] = field(default_factory=list)
+    cut_off: list[int] = field(default_factory=list)
     last: Line | None = None
     link: bytes = START
 
@@ -124,7 +126,10 @@ def read(home: Path) -> HeadFile:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not text"
         raise UnreadableHeads(f"{file} can't be read: {why}.") from None
-    for number, raw in _whole_lines(text):
+    for number, raw in enumerate(text.splitlines(), 1):
+        if raw.startswith("{") and not raw.endswith("}"):
+            found.cut_off.append(number)
+            continue
         line = _parsed(raw)
         if line is None:
             raise UnreadableHeads(
@@ -157,11 +162,6 @@ def _add_line(file: HeadFile, line: Line, raw: str, number: int) -> None:
     if "pruned" in line and file.prunings is not None:
         removed = line["pruned"]
         file.prunings.add((removed["through"], bytes.fromhex(removed["digest"])))
-
-
-def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Numbered lines, without those that were cut off because the disk was full."""
-    return ((n, line) for n, line in enumerate(text.splitlines(), 1) if line.endswith("}"))
 
 
 def _parsed(raw: str) -> Line | None:
@@ -233,7 +233,7 @@ def _last_line(file: Path) -> Line | None:
     with file.open("rb") as source:
         source.seek(max(source.seek(0, os.SEEK_END) - TAIL_BYTES, 0))
         tail = source.read().decode("utf-8", "replace")
-    lines = [line for _, line in _whole_lines(tail)]
+    lines = [line for line in tail.splitlines() if line.endswith("}")]
     return _parsed(lines[-1]) if lines else None
 
 

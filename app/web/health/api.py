@@ -1,11 +1,13 @@
-"""Health, readiness and metrics, for monitoring."""
+"""Health, readiness and metrics, for monitoring, and whom to tell about security problems."""
 
+from datetime import timedelta
 from ipaddress import ip_address
 from typing import Any
 
 from flask import Flask, Response, jsonify, request
 
 from app.core import migrations, secrets, storage
+from app.core.clock import in_text, utcnow
 from app.core.db import db
 from app.core.errors import NotFound, Unavailable
 from app.core.permissions import Access
@@ -16,6 +18,8 @@ from app.web.remote_user import came_from_proxy
 from app.web.routes import ApiBlueprint
 
 bp = ApiBlueprint("service", __name__, description="The state of the service itself.")
+
+CONTACT_LASTS = timedelta(days=30)
 
 
 def init_app(app: Flask) -> None:
@@ -54,6 +58,21 @@ def metrics() -> Response:
     if not _comes_from_this_machine():
         admit(bp.identify(), Access.SIGNED_IN, None)
     return Response(current_metrics().text(), content_type=CONTENT_TYPE)
+
+
+@bp.get("/.well-known/security.txt", needs=Access.PUBLIC, refuses=(404,), snapshot=False)
+@bp.response(200)
+def security_txt() -> Response:
+    """Where to report security problems
+
+    As RFC 9116 asks, if the operator has set FLAGSTAFF_SECURITY_CONTACT.
+    """
+    contact = current_settings().security_contact
+    if contact is None:
+        raise NotFound("The operator has not set where to report security problems.")
+    expires = in_text(utcnow() + CONTACT_LASTS)
+    text = f"Contact: {contact}\nExpires: {expires}\n"
+    return Response(text, content_type="text/plain; charset=utf-8")
 
 
 @bp.post("/arrival", needs=Access.PUBLIC, refuses=(404,), writes=False, snapshot=False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.access.scim.conftest import USER, issue
+from tests.access.scim.conftest import PATCH, USER, issue
 from tests.support.browser import Browser
 from tests.support.clients import ApiClient
 from tests.support.sign_in import sign_in
@@ -222,6 +222,14 @@ def test_what_cannot_be_taken_is_refused_in_the_words_of_scim(directory, refusal
     directory.user("grace", emails=[{"value": "g@example.org"}])
     sent = {"schemas": [USER], **body}
     assert refusal(directory.send("POST", "/Users", sent)) == expected
+
+
+def test_a_patch_has_a_bound_of_operations(directory, refusal):
+    made = directory.user("grace")
+    operation = {"op": "replace", "path": "displayName", "value": "Grace"}
+    body = {"schemas": [PATCH], "Operations": [operation] * 1_001}
+    for path in (f"/Users/{made['id']}", f"/Groups/{directory.group('devs')['id']}"):
+        assert refusal(directory.send("PATCH", path, body))[0] == 413
 
 
 def test_only_a_token_of_scim_opens_it_and_it_opens_nothing_else(app, directory, admin, refusal):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -18,7 +19,7 @@ from app.accounts.sessions.models import Session
 from app.core.db import db, unit_of_work
 from tests.support.browser import Browser
 from tests.support.clients import ApiClient
-from tests.support.oidc import KIM, There, change_settings, go_there
+from tests.support.oidc import KIM, OidcProvider, There, change_settings, go_there
 from tests.support.sign_in import PASSWORD, let_time_pass, sign_in
 
 pytestmark = pytest.mark.slow
@@ -377,6 +378,29 @@ def test_signing_out_there_ends_the_sessions_that_began_there(app, provider, vis
     assert back_channel(app, told()["logout_token"]) == 200
     assert me(same) == ""
     assert me(other) == "kim"
+
+
+def logout_token(provider: OidcProvider, **claims: Any) -> str:
+    """One that ends Kim’s sessions, with other claims; None leaves one out."""
+    usual = {
+        "iss": provider.issuer,
+        "aud": "flagstaff",
+        "sub": "kim",
+        "jti": "1",
+        "iat": int(time.time()),
+        "exp": int(time.time()) + 120,
+        "events": {"http://schemas.openid.net/event/backchannel-logout": {}},
+    }
+    return provider.sign({k: v for k, v in (usual | claims).items() if v is not None})
+
+
+def test_an_end_of_sessions_that_does_not_expire_is_refused(app, provider, visitor):
+    change_settings(app, **ALL)
+    go_there(visitor, There(), "kim")
+    assert back_channel(app, logout_token(provider, exp=None)) == 400
+    assert me(visitor) == "kim"
+    assert back_channel(app, logout_token(provider)) == 200
+    assert me(visitor) == ""
 
 
 def test_a_forged_end_of_a_session_is_refused(app, provider, visitor, told):

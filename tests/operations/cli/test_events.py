@@ -93,11 +93,22 @@ def test_what_the_server_writes_down_is_compared(larkspur):
     assert f"Line 1 of {HEADS} does not follow" in larkspur.refused("events", "verify")
 
 
+def test_a_line_whose_end_is_missing_is_passed_over_and_named(larkspur):
+    write_down(larkspur)
+    heads = larkspur.home / HEADS
+    heads.write_text(heads.read_text() + '{"id": 9')
+    number = len(heads.read_text().splitlines())
+    said = larkspur.ok("events", "verify")
+    assert f"Cut off, as by a full disk, and passed over: line {number} of {HEADS}." in said
+
+
 def test_a_line_that_can_not_be_read_is_one_line_of_refusal(larkspur):
     (larkspur.home / HEADS).write_text('{"id": 1}\n')
     for words in (("events", "verify"), ("events", "verify", "--json")):
         refusal = larkspur.refused(*words)
         assert refusal.startswith(f"Line 1 of {larkspur.home / HEADS} can't be read: ")
+    (larkspur.home / HEADS).write_text("bad line")
+    assert "Line 1" in larkspur.refused("events", "verify")
     (larkspur.home / HEADS).write_bytes(b"\xff\n")
     assert "event_heads.jsonl can't be read" in larkspur.refused("events", "verify")
 
