@@ -87,8 +87,7 @@ def verify(_actor: Actor, heads: tuple[str, ...]) -> Output:
             "cutOff": file.cut_off,
         },
         f"{counted(verdict.count, 'event')}, intact, "
-        f"ending with event {verdict.last_id}, {digest}\n"
-        + "\n".join(coverage),
+        f"ending with event {verdict.last_id}, {digest}\n" + "\n".join(coverage),
     )
 
 

@@ -6,7 +6,7 @@ Each line has the id and the digest of the last event, or of the last event that
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
