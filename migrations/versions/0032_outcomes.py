@@ -1,6 +1,7 @@
 """Approvals of change requests are for what applications get in the end.
 
 Approvals of open change requests were for a list of changes, so they have to be given again.
+Tokens know who created them, who can’t approve what is proposed with them.
 """
 
 import sqlalchemy as sa
@@ -54,6 +55,29 @@ def upgrade() -> None:
     op.add_column("change_request_approvals", sa.Column("digest", sa.String(64)))
     op.drop_column("change_request_changes", "base")
     _allow_more_steps()
+    op.add_column("tokens", sa.Column("created_by_id", sa.Integer))
+    _fill_in_creators()
+
+
+def _fill_in_creators() -> None:
+    """From the event log. An account that rotated its own token takes over from before."""
+    events = sa.table(
+        "events",
+        sa.column("id", sa.Integer),
+        sa.column("type", sa.String),
+        sa.column("created_by_user_id", sa.Integer),
+        sa.column("data", sa.JSON),
+    )
+    tokens = sa.table("tokens", sa.column("id", sa.Integer), sa.column("created_by_id", sa.Integer))
+    query = sa.select(events.c.created_by_user_id, events.c.data)
+    created = query.where(events.c.type == "token-created").order_by(events.c.id)
+    people: dict[int, int] = {}
+    for by, data in op.get_bind().execute(created).all():
+        maker = people.get(data["userId"], by) if by == data["userId"] else by
+        if maker is None:
+            continue
+        people[data["userId"]] = maker
+        op.execute(tokens.update().where(tokens.c.id == data["id"]).values(created_by_id=maker))
 
 
 def _allow_more_steps() -> None:

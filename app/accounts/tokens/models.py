@@ -42,11 +42,16 @@ class Secret:
 
 
 class Token(Secret, Model):
-    """An access token of a person or service account."""
+    """An access token of a person or service account.
+
+    ``created_by_id``: the account that created it, or its predecessor if it rotated itself. No
+    foreign key: the token stays when that account is gone.
+    """
 
     __tablename__ = "tokens"
 
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    created_by_id: Mapped[int | None]
     description: Mapped[str] = mapped_column(String(255))
     seen_expired_at: Mapped[datetime | None]
     """When it was first refused as expired; it stays expired if the clock is set back."""

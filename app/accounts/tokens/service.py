@@ -58,10 +58,15 @@ def keep(
     *,
     description: str,
     expires_at: datetime | None = None,
+    created_by_id: int | None = None,
 ) -> IssuedToken:
-    """Create a token with a given secret. Only the digest of the secret is stored."""
+    """Create a token with a given secret. Only the digest of the secret is stored.
+
+    ``created_by_id``: if that is not the actor.
+    """
     token = Token(
         account_id=account_id,
+        created_by_id=created_by_id or actor.id,
         digest=digest(secret),
         hint=secret[-HINT_LENGTH:],
         description=description,
@@ -138,8 +143,14 @@ def rotate(
         old.revoked_at = now
     db.session.flush()
     events.record(actor, EventType.TOKEN_ROTATED, pre_data=before, data=_snapshot(old))
-    secret = secrets.generate(kind)
-    return keep(actor, account_id, secret, description=description, expires_at=asked)
+    return keep(
+        actor,
+        account_id,
+        secrets.generate(kind),
+        description=description,
+        expires_at=asked,
+        created_by_id=old.created_by_id if actor.id == account_id else None,
+    )
 
 
 def search(account_id: int, *, limit: int, offset: int) -> Page[Token]:

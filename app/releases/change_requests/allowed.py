@@ -13,13 +13,14 @@ from app.releases.change_requests.views import View
 @dataclass(frozen=True, slots=True)
 class AllowedActions:
     """``able``: people whose approval would count, without the author. ``has_approved``: whether
-    the reader’s own approval counts now.
+    the reader’s own approval counts now. ``made_a_token``: whether they created one of the author.
     """
 
     view: View
     able: list[Account]
     is_author: bool
     is_able: bool
+    made_a_token: bool
     has_approved: bool
     may_apply: bool
     is_admin: bool
@@ -83,11 +84,14 @@ def of(actor: Actor, view: View) -> AllowedActions:
     request = view.request
     able = service.reviewers(request)
     is_author = service.is_author(actor, request)
+    is_able = not is_author and actor.id in {account.id for account in able}
+    may_approve = actor.may(Permission.APPROVE_CHANGE_REQUEST, request.project_id)
     return AllowedActions(
         view=view,
         able=able,
         is_author=is_author,
-        is_able=not is_author and actor.id in {account.id for account in able},
+        is_able=is_able,
+        made_a_token=may_approve and not is_able and not is_author,
         has_approved=actor.id in {given.created_by.id for given in view.approvals},
         may_apply=is_author or actor.may(Permission.APPLY_CHANGE_REQUEST, request.project_id),
         is_admin=actor.is_admin,

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import aliased, selectinload
 
 from app.accounts.models import Account
+from app.accounts.tokens.models import Token
 from app.catalogue.projects.models import Approval as Rule
 from app.catalogue.projects.models import Project
 from app.catalogue.projects.queries import can_approve, visible_projects
@@ -49,6 +50,28 @@ class Filters(TypedDict, total=False):
 
 
 _giver = aliased(Account)
+
+
+def _proposed(
+    account: type[Account], author_id: sa.SQLColumnExpression[int | None]
+) -> sa.ColumnElement[bool]:
+    """Whether the account is the author, or created a token with which the author proposes."""
+    made_a_token = sa.exists().where(
+        Token.account_id == author_id,
+        Token.created_by_id == account.id,
+        Token.revoked_at.is_(None),
+        Token.seen_expired_at.is_(None),
+    )
+    # Authors without an account have no id.
+    return sa.or_(sa.func.coalesce(author_id == account.id, sa.false()), made_a_token)
+
+
+def _counts(account: type[Account] = Account) -> sa.ColumnElement[bool]:
+    """Whether an approval by this account counts for a request."""
+    has_proposed = _proposed(account, ChangeRequest.created_by_id)
+    return sa.and_(can_approve(ChangeRequest.project_id, account), ~has_proposed)
+
+
 REQUIRED = sa.func.coalesce(
     ChangeRequest.required_approvals,
     sa.select(Rule.required_approvals)
@@ -67,7 +90,7 @@ APPROVALS = (
     .where(
         Approval.request_id == ChangeRequest.id,
         Approval.digest == ChangeRequest.digest,
-        can_approve(ChangeRequest.project_id, _giver),
+        _counts(_giver),
     )
     .correlate(ChangeRequest)
     .scalar_subquery()
@@ -144,7 +167,7 @@ def approvals(ids: Collection[int]) -> dict[int, list[tuple[Approval, Account]]]
     # In closed requests all count: closing deletes the others.
     counts = sa.or_(
         ChangeRequest.state.in_(CLOSED),
-        sa.and_(Approval.digest == ChangeRequest.digest, can_approve(ChangeRequest.project_id)),
+        sa.and_(Approval.digest == ChangeRequest.digest, _counts()),
     )
     found: defaultdict[int, list[tuple[Approval, Account]]] = defaultdict(list)
     for chunk in chunks(ids):
@@ -196,10 +219,13 @@ def bypasses(project_id: str, since: datetime) -> int:
 
 
 def approvers(project_id: str, *, but: int | None = None) -> list[Account]:
-    """People whose approval counts in the project, sorted by name. ``but``: an account to skip."""
+    """People whose approval counts in the project, sorted by name.
+
+    ``but``: an author; nor does that of people who created a token for this account.
+    """
     query = sa.select(Account).where(can_approve(sa.literal(project_id)))
     if but is not None:
-        query = query.where(Account.id != but)
+        query = query.where(~_proposed(Account, sa.literal(but)))
     return list(db.session.scalars(query.order_by(Account.username, Account.id)))
 
 
@@ -239,8 +265,7 @@ def waits_for_approval(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.and_(
         is_in_state(State.IN_REVIEW),
         _members_projects(actor),
-        # Also if it is NULL: authors without an account.
-        ChangeRequest.created_by_id.is_distinct_from(actor.id),
+        ~sa.exists().where(Account.id == actor.id, _proposed(Account, ChangeRequest.created_by_id)),
         ~has_approved,
     )
 

@@ -11,7 +11,7 @@ from app.core.errors import Conflict, Invalid, NoAccess
 from app.core.events.event_types import EventType
 from app.core.permissions import Permission
 from app.core.words import counted
-from app.releases.change_requests import outcomes, service, steps, views
+from app.releases.change_requests import outcomes, queries, service, steps, views
 from app.releases.change_requests.models import Approval, ChangeRequest, State, StepKind
 from app.releases.change_requests.views import View
 
@@ -128,6 +128,11 @@ def require_approver(actor: Actor, request: ChangeRequest) -> None:
         raise NoAccess("You proposed this, so someone else has to approve or reject it.")
     actor.require(Permission.APPROVE_CHANGE_REQUEST, request.project_id)
     if actor.id not in {account.id for account in service.reviewers(request)}:
+        if actor.id in {account.id for account in queries.approvers(request.project_id)}:
+            raise NoAccess(
+                f"You created a token of {request.created_by}, who proposed this, so someone else "
+                "has to approve or reject it."
+            )
         raise NoAccess("Only people can approve or reject change requests. Sign in as yourself.")
 
 

@@ -7,8 +7,9 @@ import pytest
 from app.core import clock
 from app.core.clock import utcnow
 from app.releases.change_requests import applying
+from tests.support.browser import Browser
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
-from tests.support.clients import error_of, problems_of
+from tests.support.clients import ApiClient, error_of, problems_of
 
 pytestmark = pytest.mark.slow
 
@@ -405,3 +406,32 @@ def test_what_was_reversed_already_cannot_be_reversed_again(desk):
     assert error_of(desk.ask("Applied", drafts[1])) == (409, "ConflictError")
     assert error_of(desk.rosa.post(f"{LIST}/{number}/reverse")) == (409, "ConflictError")
     assert [each["id"] for each in desk.feature()["strategies"]] == [id]
+
+
+def test_who_created_a_token_of_the_author_cannot_approve(app, desk, people):
+    boss = people.client("boss", role="Admin")
+    made = boss.ok("POST", "/service-account", {"name": "CI", "username": "ci", "rootRole": 3})
+    boss.ok("POST", f"{PROJECT}/access", {"id": made["id"], "roleId": 5})
+    path = f"/service-account/{made['id']}/token"
+    secret = boss.ok("POST", path, {"description": "CI"})["secret"]
+    number = desk.open(switching("card", on=True), by=ApiClient(app, secret))
+    refused = desk.ask("Approved", number, by=boss)
+    assert error_of(refused) == (403, "NoAccessError")
+    assert "You created a token of ci" in refused.json["message"]
+    page = Browser(app).sign_in("boss").get(f"/projects/pay/change-requests/{number}")
+    assert page.has("You created a token of CI, who proposed this")
+    assert "approve" not in [each.attributes.get("value") for each in page.select("button")]
+    for person in (desk.finn, desk.sofia):
+        desk.to("Approved", number, by=person)
+    assert desk.to("Applied", number, by=desk.finn)["state"] == "Applied"
+
+
+def test_who_created_a_token_that_is_revoked_can_approve(app, desk, people):
+    boss = people.client("boss", role="Admin")
+    made = boss.ok("POST", "/service-account", {"name": "CI", "username": "ci", "rootRole": 3})
+    boss.ok("POST", f"{PROJECT}/access", {"id": made["id"], "roleId": 5})
+    path = f"/service-account/{made['id']}/token"
+    token = boss.ok("POST", path, {"description": "CI"})
+    number = desk.open(switching("card", on=True), by=ApiClient(app, token["secret"]))
+    assert boss.delete(f"{path}/{token['id']}").status_code == 200
+    desk.to("Approved", number, by=boss)
