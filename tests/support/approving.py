@@ -371,24 +371,24 @@ class Office(RuleBasedStateMachine):
         return [event for event in reversed(found) if event["id"] > id]
 
     def delivery(self) -> dict[str, Any]:
-        """What an application gets of the features that are on, by name."""
-        headers = {"Unleash-Client-Spec": "5.2.0"}
-        client = ApiClient(self.app, self.sdk)
-        answer = client.request("GET", "/api/client/features", headers=headers)
-        delivered: Any = answer.json
-        segments = {each["id"]: each for each in delivered.get("segments", ())}
-        for feature in delivered["features"]:
-            for strategy in feature["strategies"]:
-                strategy["segments"] = [segments[id] for id in strategy.get("segments", ())]
-        return {
-            feature["name"]: comparable(feature)
-            for feature in delivered["features"]
-            if feature["enabled"]
-        }
+        return documents(ApiClient(self.app, self.sdk))
 
     def outcome(self, id: int) -> dict[str, Any]:
         """What a change request leads to, by feature."""
         return {row["feature"]: comparable(row["after"]) for row in self.read(id)["outcomes"]}
+
+
+def documents(sdk: ApiClient) -> dict[str, Any]:
+    """What an application gets of the features that are on, by name."""
+    headers = {"Unleash-Client-Spec": "5.2.0"}
+    answer: Any = sdk.request("GET", "/api/client/features", headers=headers).json
+    segments = {each["id"]: each for each in answer.get("segments", ())}
+    for feature in answer["features"]:
+        for strategy in feature["strategies"]:
+            strategy["segments"] = [segments[id] for id in strategy.get("segments", ())]
+    return {
+        feature["name"]: comparable(feature) for feature in answer["features"] if feature["enabled"]
+    }
 
 
 def comparable(document: dict[str, Any] | None) -> list[Any] | None:
