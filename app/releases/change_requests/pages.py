@@ -14,7 +14,7 @@ from app.releases.change_requests.decisions import EditedSince
 from app.releases.change_requests.forms import DecisionForm
 from app.releases.change_requests.models import CLOSED, State
 from app.releases.change_requests.views import View
-from app.releases.change_requests.words import contents
+from app.releases.change_requests.words import contents, title
 from app.web.current import current_actor
 from app.web.forms import show_form, submit
 from app.web.listing import MAX_LIMIT, Query, read_query
@@ -106,9 +106,13 @@ def _page(
         state=presenter.state(view),
         diffs=presenter.change_diffs(view),
         outcomes=presenter.outcome_diffs(view),
+        overlapping=service.overlapping(current_actor, view.request)
+        if view.request.is_open
+        else (),
         history=presenter.history(current_actor, view),
         allowed=allowed.of(current_actor, view),
         undoing=presenter.undoing(view),
+        default_title=title,
         people=partial(presenter.people, current_actor),
         was_edited=was_edited,
         next_state=_NEXT_STATES.get(view.state),

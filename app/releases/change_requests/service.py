@@ -17,7 +17,9 @@ from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
 from app.releases.change_requests import outcomes, queries, steps, views
 from app.releases.change_requests.models import (
+    CLOSED,
     Approval,
+    Change,
     ChangeRequest,
     Reviewer,
     State,
@@ -26,6 +28,7 @@ from app.releases.change_requests.models import (
 from app.releases.change_requests.queries import Filters
 from app.releases.change_requests.views import View
 
+OVERLAPPING_SHOWN = 10
 LATELY = timedelta(days=30)
 """How long a project shows changes that were made without approval."""
 
@@ -85,6 +88,19 @@ def get(actor: Actor, project_id: str, id: int) -> View:
         raise _not_found(project_id, id)
     [view] = views.of([request])
     return replace(view, outcomes=request.outcomes)
+
+
+def overlapping(actor: Actor, request: ChangeRequest) -> list[ChangeRequest]:
+    """Other open change requests about the same features and environment, oldest first."""
+    features = {change.feature_id for change in request.changes if change.feature_id}
+    query = queries.rows(
+        actor, project=request.project_id, environment=request.environment, sort="id"
+    ).where(
+        ChangeRequest.id != request.id,
+        ChangeRequest.state.not_in(CLOSED),
+        sa.exists().where(Change.request_id == ChangeRequest.id, Change.feature_id.in_(features)),
+    )
+    return list(db.session.scalars(query.limit(OVERLAPPING_SHOWN)))
 
 
 def get_for_change(

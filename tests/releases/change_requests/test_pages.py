@@ -196,6 +196,19 @@ def test_what_people_had_approved_is_next_to_what_it_leads_to_now(app, desk, rea
     assert "apply" in buttons(page)
 
 
+def test_others_about_the_same_features_are_named_but_no_drafts_of_others(desk, reader):
+    number = desk.open(switching("card", on=True))
+    theirs = desk.open(switching("card", on=True), switching("tips", on=True), by=desk.finn)
+    desk.draft(switching("card", on=True), by=desk.sofia)
+    desk.open(switching("tips", on=True), by=desk.rosa)
+    [panel] = reader("kim").get(f"{PAGES}/{number}").select("[aria-labelledby=overlapping]")
+    assert text_of(panel) == (
+        f"About the same features {theirs}. Switch on card and 1 more change finn"
+    )
+    desk.to("Cancelled", theirs, by=desk.finn)
+    assert not reader("kim").get(f"{PAGES}/{number}").select("[aria-labelledby=overlapping]")
+
+
 def test_what_no_longer_fits_is_named_and_its_change_removed(app, desk, reader):
     id = desk.directly("card/environments/production/strategies", rollout(25))["id"]
     gone = {"feature": "card", "action": "deleteStrategy", "payload": {"id": id}}
