@@ -97,7 +97,8 @@ class Actor:
 
         Their reason is only recorded: it can't bypass approvals, since they may be no Admin.
         """
-        return replace(self, role=Role.ADMIN, reason=None, cause=self.reason or self.cause)
+        recorded = ": ".join(filter(None, (self.cause, self.reason)))
+        return replace(self, role=Role.ADMIN, reason=None, cause=recorded or None)
 
     def may_read_events(self, project: str | None) -> bool:
         """Whether the actor may read the event log, or with ``project`` that of the project."""

@@ -24,6 +24,7 @@ from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.logs import LOGGER
 from app.core.permissions import Role
+from app.core.words import spoken
 from app.releases.change_requests import outcomes, review, steps
 from app.releases.change_requests.actions import carry_out
 from app.releases.change_requests.models import Change, ChangeRequest, State, StepKind
@@ -134,7 +135,9 @@ def _apply_or_fail(id: int) -> None:
 def _apply(actor: Actor, request: ChangeRequest) -> None:
     _keep_approvals(request)
     review.require_approved(request)
-    acting, place = actor.for_act(events.new_batch()), outcomes.place_of(request)
+    approvers = [given.created_by.label for given in review.view(request).approvals]
+    acting = actor.for_act(events.new_batch(), _cause(request, approvers))
+    place = outcomes.place_of(request)
     since = len(events.recorded())
     # The approvals authorise the changes, so the applier needs no permission for each.
     made = list(carry_out(acting.with_all_rights(), place, request.changes))
@@ -147,9 +150,14 @@ def _apply(actor: Actor, request: ChangeRequest) -> None:
         change.before, change.after = before, after
     review.close(request, State.APPLIED)
     request.batch_id, request.failure = acting.batch_id, None
-    approvers = [given.created_by.label for given in review.view(request).approvals]
     kind = EventType.CHANGE_REQUEST_APPLIED
     steps.note(acting, request, StepKind.APPLIED, kind, approvedBy=approvers)
+
+
+def _cause(request: ChangeRequest, approvers: list[str]) -> str:
+    """What the events of applying have as their reason."""
+    by = f"Change request {request.id} by {request.created_by}"
+    return f"{by}, approved by {spoken(approvers)}" if approvers else by
 
 
 def _keep_approvals(request: ChangeRequest) -> None:

@@ -269,6 +269,17 @@ def test_what_someone_has_already_done_directly_changes_nothing_more(desk):
     assert desk.feature()["strategies"] == strategies
 
 
+def test_the_history_of_a_feature_names_the_request_its_author_and_its_approvers(desk):
+    number = desk.approved(switching("card", on=True))
+    answer = desk.kim.put(
+        f"{LIST}/{number}/state", {"state": "Applied"}, headers={"X-Reason": "The shop is ready"}
+    )
+    assert answer.status_code == 200
+    [event] = desk.admin.ok("GET", "/events?type=feature-environment-enabled")["events"]
+    by = f"Change request {number} by kim, approved by finn and sofia"
+    assert (event["createdBy"], event["reason"]) == ("kim", f"{by}: The shop is ready")
+
+
 def test_an_applied_request_offers_its_inverse(desk):
     id = desk.directly("card/environments/production/strategies", rollout(25))["id"]
     update = {"id": id, "parameters": {"rollout": "40"}}
