@@ -619,7 +619,7 @@ def strategy_propose(page: Page, instance: Instance) -> None:
 
 @place("Propose a strategy in production")
 def strategy_propose_refused(page: Page, instance: Instance) -> None:
-    project, (_, feature, *_) = _guarded(instance)
+    project, (feature, *_) = _guarded(instance)
     page.goto(f"/projects/{project}/features/{feature}")
     page.get_by_role("link", name="Propose a strategy").click()
     page.get_by_label("Rollout in percent").fill("half")

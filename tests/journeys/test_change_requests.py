@@ -5,6 +5,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.journeys.instance import COLLEAGUE, Instance
 from tests.journeys.places import names, press
+from tests.support.servers import until
 
 pytestmark = pytest.mark.one_in(2)
 
@@ -51,6 +52,29 @@ def test_a_proposal_is_found_approved_and_applied_and_then_the_feature_is_on(
     expect(page.get_by_role("region", name="production")).to_contain_text("On for everyone")
     state = instance.api("GET", f"{feature}/environments/production")
     assert state["enabled"]
+
+
+def test_what_has_changed_since_its_approval_is_approved_again(reviewer: Page, instance: Instance):
+    path, feature = proposed(instance)
+    page = reviewer
+    page.goto(path)
+    press(page, "Approve")
+    expect(page.get_by_role("button", name="Apply now")).to_be_visible()
+    place = f"{feature}/environments/production"
+    rollout = {"name": "flexibleRollout", "parameters": {"rollout": "30", "stickiness": "userId"}}
+    instance.api("POST", f"{place}/strategies", rollout)
+    changed = page.get_by_role("alert").filter(has_text="Changed since it was approved")
+    until(lambda: page.reload() is not None and changed.is_visible())
+    expect(page.get_by_role("button", name="Apply now")).to_have_count(0)
+    outcome = page.get_by_role("region", name="What applications get")
+    expect(outcome).to_contain_text("On for everyone")
+    expect(outcome).to_contain_text("On for 30% of users")
+    expect(page.get_by_text("changed something that this touches")).to_be_visible()
+    press(page, "Approve")
+    press(page, "Apply now")
+    expect(page.get_by_role("status").first).to_contain_text("Applied. 1 change took effect.")
+    [strategy] = instance.api("GET", place)["strategies"]
+    assert strategy["parameters"]["rollout"] == "30"
 
 
 def test_rejecting_without_a_reason_leads_to_the_comment_and_back(

@@ -39,21 +39,25 @@ def test_switching_on_is_proposed_by_keyboard(browser: Browser, instance: Instan
     assert not _is_on(instance, path)
 
 
-def test_a_strategy_is_proposed_without_scripts(browser: Browser, instance: Instance):
+def test_what_is_off_is_prepared_and_switching_it_on_is_proposed_without_scripts(
+    browser: Browser, instance: Instance
+):
     path, _ = _guarded(instance)
     with instance.context(browser, java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(path)
-        page.get_by_role("link", name="Propose a strategy in production").click()
+        page.get_by_role("link", name="Add strategy in production").click()
         page.get_by_label("Rollout in percent").fill("30")
         page.get_by_role("button", name="Check without saving").click()
         expect(page.locator("#says")).to_contain_text("On for 30% of users")
-        page.get_by_role("button", name="Add to change request").click()
-        expect(page.get_by_text("Added to your draft.")).to_be_visible()
-        page.goto(path)
+        page.get_by_role("button", name="Add strategy").click()
+        expect(page.get_by_text("Strategy added in production.")).to_be_visible()
         page.get_by_role("button", name="Propose switching on… in production").click()
+        expect(page.get_by_role("region", name="What applications get")).to_contain_text(
+            "On for 30% of users, by userId or sessionId"
+        )
         page.goto(path)
-        outcome = "2 changes in your draft: on for 30% of users, by userId or sessionId."
+        outcome = "1 change in your draft: on for 30% of users, by userId or sessionId."
         expect(page.get_by_text(outcome)).to_be_visible()
     assert not _is_on(instance, path)
 
