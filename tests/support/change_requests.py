@@ -1,5 +1,6 @@
 """Proposing, approving and applying, as the people of one project do it through the API."""
 
+from collections.abc import Callable
 from typing import Any
 
 from werkzeug.test import TestResponse
@@ -81,6 +82,18 @@ class Desk:
 
     def recorded(self, type: str) -> Any:
         return self.admin.ok("GET", f"/events?type={type}&project=pay")["events"]
+
+
+def delivery(admin: ApiClient) -> Callable[[], dict[str, Any]]:
+    """Reads what an application gets of the features that are on in production, by name."""
+    token = {"tokenName": "web", "type": "client", "environment": "production"}
+    client = ApiClient(admin.app, admin.ok("POST", "/api-tokens", token)["secret"])
+
+    def read() -> dict[str, Any]:
+        found: Any = client.request("GET", "/api/client/features").json
+        return {feature["name"]: feature for feature in found["features"] if feature["enabled"]}
+
+    return read
 
 
 def new_desk(admin: ApiClient, people: People) -> Desk:

@@ -29,7 +29,7 @@ from app.core.words import counted, humanize, spoken
 T = TypeVar("T")
 
 OF_SEGMENTS = {EventType.SEGMENT_UPDATED, EventType.SEGMENT_DELETED}
-OF_PROJECTS = {EventType.PROJECT_ENVIRONMENTS_UPDATED}
+OF_PROJECTS = {EventType.PROJECT_ENVIRONMENTS_UPDATED, EventType.PROJECT_DELETED}
 OF_FEATURES = {
     EventType.FEATURE_ARCHIVED,
     EventType.FEATURE_CREATED,
@@ -47,7 +47,7 @@ OF_FEATURES = {
     EventType.FEATURE_UPDATED,
 }
 DELIVERED = OF_FEATURES | OF_SEGMENTS | OF_PROJECTS
-"""Events after which applications may get something else. A test holds this list to be complete."""
+"""Events after which applications may get something else."""
 
 
 class Place(NamedTuple):
@@ -74,7 +74,7 @@ def check() -> None:
 
     """
     recorded = _delivered(events.recorded())
-    found, rules = _effects(recorded)
+    found, rules = _effects(recorded) if recorded else ([], {})
     if found:
         if not all(each.actor.is_admin and each.actor.reason for each in recorded):
             raise _refusal(recorded[0].actor, found, rules)
@@ -255,7 +255,6 @@ _users = OnList(
         .distinct()
     )
 )
-
 _inside = OnList(
     lambda condition: sa.select(Feature.name, Feature.project_id).where(
         condition(Feature.project_id), Feature.archived_at.is_(None)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.change_requests import PROJECT, new_desk, rollout
-from tests.support.clients import ApiClient, error_of
+from tests.support.change_requests import PROJECT, delivery, new_desk, rollout
+from tests.support.clients import error_of
 
 FEATURES = f"{PROJECT}/features"
 REASON = {"X-Reason": "The shop is down"}
@@ -19,16 +19,8 @@ def desk(admin, people):
 
 
 @pytest.fixture
-def delivered(app, desk):
-    """What an application gets of the features that are on in production."""
-    token = {"tokenName": "web", "type": "client", "environment": "production"}
-    client = ApiClient(app, desk.admin.ok("POST", "/api-tokens", token)["secret"])
-
-    def read():
-        found = client.request("GET", "/api/client/features").json["features"]
-        return {feature["name"]: feature for feature in found if feature["enabled"]}
-
-    return read
+def delivered(desk):
+    return delivery(desk.admin)
 
 
 def test_no_one_frees_a_child_that_is_on_by_archiving_its_parent(desk, delivered):

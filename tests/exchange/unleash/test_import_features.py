@@ -82,6 +82,19 @@ def test_an_import_replaces_strategies_of_this_environment_alone(admin, exported
     assert found == {"development": ["default"], "production": ["flexibleRollout"]}
 
 
+def test_impression_data_of_what_is_on_in_a_guarded_environment_is_not_imported(admin, exported):
+    rules = [{"name": "production", "requiredApprovals": 1}]
+    body = {"environments": ["development", "production"], "changeRequestEnvironments": rules}
+    admin.ok("PUT", "/projects/default/environments", body)
+    for feature in exported["features"]:
+        feature["impressionData"] = True
+    sent = {"project": "default", "environment": "development", "data": exported}
+    refused = admin.post("/features-batch/import", sent)
+    assert error_of(refused) == (400, "ValidationError")
+    assert "It is on in production, where changes need approvals." in refused.json["message"]
+    assert not admin.ok("GET", "/projects/default/features/basket")["impressionData"]
+
+
 def test_what_unleash_exports_is_imported(admin, shop):
     data = sample("export-8.2.0")
     segments = data["segments"]

@@ -347,6 +347,16 @@ class TestUndoing:
         assert error_of(answer) == (409, "ConflictError")
         assert "feature shop.checkout" in answer.json["message"]
 
+    def test_is_refused_while_another_feature_depends_on_one_of_it(self, admin, read):
+        content = {"features": [{"name": "base", "project": "default"}]}
+        found = apply(admin, read(content=content))
+        features = "/projects/default/features"
+        admin.ok("POST", features, {"name": "kid"})
+        admin.ok("POST", f"{features}/kid/dependencies", {"feature": "base"})
+        answer = admin.post(f"/imports/{found['id']}/undo")
+        assert error_of(answer) == (409, "ConflictError")
+        assert "feature base, on which kid depends" in answer.json["message"]
+
     def test_is_refused_when_the_access_to_a_project_was_reviewed(self, admin, old, read):
         found = apply(admin, read(url=old.url, token=TOKEN))
         path = "/projects/shop/access-reviews"

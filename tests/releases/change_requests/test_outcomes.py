@@ -12,8 +12,8 @@ from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
 from app.releases.change_requests import applying
 from app.releases.change_requests.models import Approval, ChangeRequest, Outcome
-from tests.support.change_requests import LIST, PROJECT, rollout, switching
-from tests.support.clients import ApiClient, error_of
+from tests.support.change_requests import LIST, PROJECT, delivery, rollout, switching
+from tests.support.clients import error_of
 
 FEATURES = f"{PROJECT}/features"
 RULE = {"contextName": "userId", "operator": "IN", "values": ["boss"]}
@@ -33,16 +33,8 @@ def check(app):
 
 
 @pytest.fixture
-def delivered(app, desk):
-    """What an application gets of the features that are on in production, by name."""
-    token = {"tokenName": "web", "type": "client", "environment": "production"}
-    client = ApiClient(app, desk.admin.ok("POST", "/api-tokens", token)["secret"])
-
-    def read():
-        found = client.request("GET", "/api/client/features").json["features"]
-        return {feature["name"]: feature for feature in found if feature["enabled"]}
-
-    return read
+def delivered(desk):
+    return delivery(desk.admin)
 
 
 @pytest.fixture
