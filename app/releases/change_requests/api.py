@@ -3,6 +3,7 @@ from typing import Any
 from flask import Response
 
 from app.accounts.models import Account
+from app.catalogue.features import service as features
 from app.catalogue.strategies.queries import ProjectUse
 from app.core.errors import Invalid
 from app.core.paging import Page
@@ -94,6 +95,7 @@ def index_pending(query: dict[str, Any], project_id: str) -> Page[View]:
 @bp.response(200, schemas.ChangeRequestList)
 def index_pending_of(query: dict[str, Any], project_id: str, name: str) -> Page[View]:
     """List change requests of a feature that are open"""
+    features.get(current_actor, project_id, name)
     return service.in_project(current_actor, project_id, states=OPEN, feature=name, **query)
 
 
