@@ -5,7 +5,7 @@ from collections.abc import Collection
 import sqlalchemy as sa
 
 from app.accounts.models import Account, AccountKind, Identity, RoleRow
-from app.core.db import db
+from app.core.db import db, locked
 from app.core.errors import Conflict
 from app.core.permissions import Role
 
@@ -14,7 +14,7 @@ def guard() -> None:
     """Take the lock that every removal of an Admin needs: for all processes, until the commit."""
     row = sa.select(RoleRow.id).where(RoleRow.id == Role.ADMIN)
     # key_share: new accounts, whose foreign key refers to this row, needn't wait for the lock.
-    db.session.execute(row.with_for_update(key_share=True))
+    db.session.execute(locked(row, key_share=True))
 
 
 def other_can_sign_in(besides: Collection[int]) -> bool:

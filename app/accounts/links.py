@@ -8,7 +8,7 @@ from app.accounts.models import LINK_VALID, Account, SetupLink
 from app.core import secrets
 from app.core.actor import Actor
 from app.core.clock import in_text, utcnow
-from app.core.db import db, save
+from app.core.db import db, locked, save
 from app.core.errors import NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -68,9 +68,8 @@ def find(secret: str) -> tuple[SetupLink, Account]:
             Account.deleted_at.is_(None),
             Account.deactivated_at.is_(None),
         )
-        .with_for_update(of=SetupLink)
     )
-    found = db.session.execute(query).first()
+    found = db.session.execute(locked(query, of=SetupLink)).first()
     refusal = "This link is unknown, expired or already used. Ask an Admin for a new one."
     if found is None:
         raise UnusableLink(refusal)

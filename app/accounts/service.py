@@ -12,7 +12,7 @@ from app.accounts.sessions import service as sessions
 from app.accounts.tokens import service as tokens
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import CHUNK, MAX_ID, chunks, contains, db, flush, save
+from app.core.db import CHUNK, MAX_ID, can_write, chunks, contains, db, flush, locked, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -127,7 +127,7 @@ def restore_all(actor: Actor, account_ids: Collection[int]) -> list[Account]:
     restored: list[Account] = []
     for chunk in chunks(account_ids):
         query = sa.select(Account).where(Account.id.in_(chunk), _restorable()).order_by(Account.id)
-        restored += db.session.scalars(query.with_for_update())
+        restored += db.session.scalars(locked(query))
     for account in restored:
         _restore(account)
     payloads = [EventPayload(data=account.snapshot()) for account in restored]
@@ -148,7 +148,7 @@ def restorable(account_ids: Collection[int]) -> set[int]:
 def get_for_change(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
     """The account, locked for a change."""
     account = get(account_id, kind=kind)
-    db.session.refresh(account, with_for_update=True)
+    db.session.refresh(account, with_for_update=can_write())
     if account.deleted_at is not None:  # while this waited for the lock
         raise NotFound(f"There is no account with the id {account_id}.")
     return account

@@ -29,6 +29,7 @@ from app.core.permissions import Role
 from app.core.words import camel_case
 
 T = TypeVar("T")
+Q = TypeVar("Q", bound=sa.Select[*tuple[Any, ...]])
 
 CHUNK = 1_000
 """Values in one IN (…): far below what any supported database refuses."""
@@ -37,6 +38,7 @@ MAX_ID = 2**31 - 1
 """Largest id in a column. PostgreSQL fails even when it compares an id with a larger number."""
 
 _CHECK = "flagstaff.check"
+_ONLY_READS = "flagstaff.only_reads"
 
 TRIES = 3
 LOCK_SECONDS = 5.0
@@ -86,8 +88,11 @@ class Begin(Enum):
     AS_WRITER = "BEGIN IMMEDIATE"
     """Lock at once: a reader that starts to write fails if anyone has written since it began."""
     AS_READER = "BEGIN"
+    """The database refuses to write."""
     NOT_AT_ALL = ""
-    """Each statement is a transaction of its own."""
+    """Each statement is a transaction of its own, and only reads."""
+    AS_EITHER = "BEGIN DEFERRED"
+    """For migrations and tests, which use an engine themselves."""
 
 
 class _Written:
@@ -96,7 +101,7 @@ class _Written:
     times = 0
 
 
-_begin: ContextVar[Begin] = ContextVar("begin", default=Begin.AS_READER)
+_begin: ContextVar[Begin] = ContextVar("begin", default=Begin.AS_EITHER)
 _queues: dict[str, WriterQueue] = {}
 """By database file: applications in one process that share a database share its queue."""
 
@@ -200,14 +205,32 @@ def _on_sqlite_connect(connection: sqlite3.Connection, _record: ConnectionPoolEn
 def _on_connection(connection: sa.Connection) -> None:
     if _begin.get() is Begin.NOT_AT_ALL:
         connection.execution_options(isolation_level="AUTOCOMMIT")
+    elif _begin.get() is Begin.AS_READER:
+        connection.execution_options(postgresql_readonly=True)
 
 
 def _on_sqlite_begin(connection: sa.Connection) -> None:
-    begin = _begin.get()
+    begin, only_reads = _begin.get(), not can_write()
+    if connection.info.get(_ONLY_READS, False) is not only_reads:
+        connection.info[_ONLY_READS] = only_reads
+        connection.connection.cursor().execute(f"PRAGMA query_only = {only_reads}")
     if begin is Begin.AS_WRITER:
         connection.exec_driver_sql(begin.value)  # reports a locked database as SQLAlchemy's error
-    elif begin is Begin.AS_READER:
+    elif begin is not Begin.NOT_AT_ALL:
         connection.connection.cursor().execute(begin.value)  # takes no lock yet
+
+
+def can_write() -> bool:
+    """Whether the present transaction can write."""
+    return _begin.get() not in {Begin.AS_READER, Begin.NOT_AT_ALL}
+
+
+def locked(query: Q, **how: Any) -> Q:
+    """The query with FOR UPDATE, unless the transaction only reads: then it can't lock rows.
+
+    ``how``: arguments of ``with_for_update``.
+    """
+    return query.with_for_update(**how) if can_write() else query
 
 
 @contextmanager

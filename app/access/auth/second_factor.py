@@ -16,7 +16,7 @@ from app.access.auth.models import RecoveryCode, SecondFactor
 from app.accounts.models import Account
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import db, insert_all, save
+from app.core.db import can_write, db, insert_all, locked, save
 from app.core.errors import Conflict, Invalid
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -51,7 +51,7 @@ def codes_left(account_id: int) -> int:
 def begin(actor: Actor) -> None:
     """Create a secret for an authenticator; two-step sign-in starts with ``confirm``."""
     # The lock makes two concurrent calls run one after the other.
-    db.session.get_one(Account, actor.account_id, with_for_update=True)
+    db.session.get_one(Account, actor.account_id, with_for_update=can_write())
     if is_on(actor.account_id):
         raise Conflict("Two-step sign-in is already on. Turn it off before you set it up again.")
     _forget(actor.account_id)
@@ -108,7 +108,7 @@ def turn_off(actor: Actor, account: Account) -> None:
 def accepts(actor: Actor, code: str, key: str) -> bool:
     """Whether a code from the authenticator or for recovery is correct; no code works twice."""
     query = sa.select(SecondFactor).where(SecondFactor.account_id == actor.account_id)
-    factor = db.session.scalar(query.with_for_update())  # or two at once could use one code
+    factor = db.session.scalar(locked(query))  # or two at once could use one code
     if factor is None or factor.confirmed_at is None:
         return False
     tidy = _separators.sub("", code)

@@ -23,7 +23,7 @@ from app.accounts.sessions.service import Browser, Origin
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.config import Settings
-from app.core.db import db, save, transact
+from app.core.db import db, locked, save, transact
 from app.core.errors import NotFound, WrongPassword
 from app.core.networks import network_of
 from app.core.permissions import Role
@@ -238,4 +238,4 @@ def _unchanged(candidate: _Candidate) -> Account | None:
         Account.deactivated_at.is_(None),
         Account.password_hash == candidate.password_hash,
     )
-    return db.session.scalar(query.with_for_update())
+    return db.session.scalar(locked(query))

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from app.access.auth.models import SignIn, Throttle
 from app.accounts.models import key_of
 from app.core.clock import utcnow
-from app.core.db import db, insert_if_absent
+from app.core.db import db, insert_if_absent, locked
 from app.core.errors import TooManyRequests
 from app.core.networks import network_of
 
@@ -67,7 +67,7 @@ def count(name: str, ip: str | None, account_id: int) -> Counted:
     fresh = [{"key": key, "failures": 0, "counted_at": now} for key in keys]
     db.session.execute(insert_if_absent(Throttle), fresh)
     query = sa.select(Throttle).where(Throttle.key.in_(keys)).order_by(Throttle.key)
-    throttles = list(db.session.scalars(query.with_for_update()))
+    throttles = list(db.session.scalars(locked(query)))
     wait = max(limits[throttle.key].wait(throttle, now) for throttle in throttles)
     if wait > timedelta():
         raise TooManyRequests(seconds=int(wait.total_seconds()) + 1)

@@ -11,7 +11,7 @@ from app.accounts import admins
 from app.accounts.models import Account
 from app.catalogue.projects.models import Member, Project
 from app.core.actor import Actor
-from app.core.db import chunks, db, flush
+from app.core.db import chunks, db, flush, locked
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
@@ -63,7 +63,7 @@ def _set_root_roles(
     actor: Actor, ids: Collection[int], given: Held, *, keeps_last_admin: bool
 ) -> None:
     query = sa.select(Account).where(Account.id.in_(ids)).order_by(Account.id)
-    accounts = list(db.session.scalars(query.with_for_update()))
+    accounts = list(db.session.scalars(locked(query)))
     losing = {
         a.id
         for a in accounts
@@ -87,7 +87,7 @@ def _set_root_roles(
 
 def _set_project_roles(project: str, ids: list[int], given: Held) -> EventPayload | None:
     """Update these members of a project. Return the event's payload; None without a change."""
-    db.session.execute(sa.select(Project.id).where(Project.id == project).with_for_update())
+    db.session.execute(locked(sa.select(Project.id).where(Project.id == project)))
     query = sa.select(Member).where(Member.project_id == project, Member.account_id.in_(ids))
     members = {member.account_id: member for member in db.session.scalars(query)}
     before: dict[str, Any] = {str(id): member.role.title for id, member in members.items()}

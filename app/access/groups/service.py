@@ -12,7 +12,7 @@ from app.accounts.models import Account, key_of
 from app.catalogue.projects.models import Project
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import chunks, contains, db, flush, insert_all, save
+from app.core.db import chunks, contains, db, flush, insert_all, locked, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -166,7 +166,7 @@ def get(group_id: int) -> Group:
 
 def get_for_change(group_id: int) -> Group:
     """The group, locked for a change."""
-    group = db.session.scalar(sa.select(Group).where(Group.id == group_id).with_for_update())
+    group = db.session.scalar(locked(sa.select(Group).where(Group.id == group_id)))
     if group is None:
         raise NotFound(f"There is no group with the id {group_id}.")
     return group

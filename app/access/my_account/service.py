@@ -11,7 +11,7 @@ from app.access.my_account.models import Feedback, Splash
 from app.accounts import passwords
 from app.accounts.models import Account
 from app.core.actor import Actor
-from app.core.db import RetryTransaction, db, rows, save
+from app.core.db import RetryTransaction, can_write, db, rows, save
 from app.core.errors import Conflict, NotFound
 from app.core.permissions import Permission
 
@@ -112,7 +112,9 @@ def feedback(actor: Actor, feedback_id: str) -> Feedback:
 
 
 def find_feedback(actor: Actor, feedback_id: str, *, for_change: bool = False) -> Feedback | None:
-    return db.session.get(Feedback, (actor.id, feedback_id), with_for_update=for_change)
+    return db.session.get(
+        Feedback, (actor.id, feedback_id), with_for_update=for_change and can_write()
+    )
 
 
 def give_feedback(actor: Actor, feedback_id: str, **answer: Unpack[FeedbackAnswer]) -> Feedback:

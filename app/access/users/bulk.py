@@ -12,7 +12,7 @@ from app.accounts.models import Account, AccountKind
 from app.catalogue.projects import members
 from app.catalogue.projects import service as projects
 from app.core.actor import Actor
-from app.core.db import MAX_ID, chunks, db
+from app.core.db import MAX_ID, chunks, db, locked
 from app.core.errors import ChangedSinceReview, Invalid, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -135,7 +135,7 @@ def _set_role(actor: Actor, effects: Collection[Effect]) -> None:
 def _lock(ids: Collection[int]) -> None:
     for chunk in _chunks(ids):
         query = sa.select(Account.id).where(Account.id.in_(chunk)).order_by(Account.id)
-        db.session.execute(query.with_for_update())
+        db.session.execute(locked(query))
 
 
 def _chunks(ids: Collection[int]) -> Iterator[list[int]]:

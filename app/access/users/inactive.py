@@ -13,7 +13,7 @@ from app.accounts.models import Account, AccountKind
 from app.accounts.tokens.models import Token
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import CHUNK, MAX_ID, chunks, db
+from app.core.db import CHUNK, MAX_ID, chunks, db, locked
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
@@ -102,7 +102,7 @@ def remove(actor: Actor, ids: list[int], *, after: timedelta) -> InactiveOutcome
     for chunk in chunks(candidates):
         # Checked again with the rows locked: someone may have signed in since.
         query = sa.select(Account).where(Account.id.in_(chunk), condition).order_by(Account.id)
-        found += db.session.scalars(query.with_for_update())
+        found += db.session.scalars(locked(query))
     managed = {account.id: MANAGED for account in found if directory.manages(account)}
     going = [account for account in found if account.id not in managed]
     spared = {actor.id: "yourself"} | managed | _last_admin(going)

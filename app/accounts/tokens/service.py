@@ -10,7 +10,7 @@ from app.accounts.tokens.models import Token
 from app.accounts.tokens.secrets import TokenKind
 from app.core.actor import Actor
 from app.core.clock import in_text, utcnow
-from app.core.db import chunks, db, save
+from app.core.db import chunks, db, locked, save
 from app.core.errors import Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -90,7 +90,7 @@ def get(account_id: int, token_id: int, *, for_change: bool = False) -> Token:
     query = sa.select(Token).where(
         Token.id == token_id, Token.account_id == account_id, Token.revoked_at.is_(None)
     )
-    token = db.session.scalar(query.with_for_update() if for_change else query)
+    token = db.session.scalar(locked(query) if for_change else query)
     if token is None:
         raise NotFound(f"This account has no token with the id {token_id}.")
     return token
@@ -106,7 +106,7 @@ def revoke(actor: Actor, account_id: int, token_id: int) -> None:
 def revoke_each(actor: Actor, account_id: int) -> None:
     """Revoke every token of the account, with an event for each."""
     query = sa.select(Token).where(Token.account_id == account_id, Token.revoked_at.is_(None))
-    revoked = list(db.session.scalars(query.order_by(Token.id).with_for_update()))
+    revoked = list(db.session.scalars(locked(query.order_by(Token.id))))
     for token in revoked:
         token.revoked_at = utcnow()
     payloads = (EventPayload(pre_data=_snapshot(token)) for token in revoked)

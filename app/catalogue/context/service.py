@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app.catalogue.context import uses
 from app.catalogue.context.models import MAX_LEGAL_VALUES, MAX_ORDER, ContextField, LegalValue
 from app.core.actor import Actor
-from app.core.db import db, save
+from app.core.db import can_write, db, locked, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -35,13 +35,13 @@ def by_name(*, keep: bool = False) -> dict[str, ContextField]:
     query = sa.select(ContextField)
     if keep:
         # FOR KEY SHARE: blocks ``get`` with ``for_change``, but no other reader like this one
-        query = query.with_for_update(read=True, key_share=True)
+        query = locked(query, read=True, key_share=True)
     return {field.name: field for field in db.session.scalars(query)}
 
 
 def get(name: str, *, for_change: bool = False) -> ContextField:
     """The field, with ``for_change`` locked until the transaction ends."""
-    field = db.session.get(ContextField, name, with_for_update=for_change)
+    field = db.session.get(ContextField, name, with_for_update=for_change and can_write())
     if field is None:
         raise NotFound(f"There is no context field named {name!r}.")
     return field

@@ -20,7 +20,7 @@ from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags.models import FeatureTag, Tag, TagName
 from app.catalogue.usage.models import FeatureSeen
-from app.core.db import chunks, contains, db, has_one_writer
+from app.core.db import can_write, chunks, contains, db, has_one_writer
 from app.core.lists import OnList
 from app.core.paging import sorted_by
 
@@ -266,9 +266,8 @@ def lock(ids: Collection[int]) -> None:
 
     All callers lock in the same order, or two of them could deadlock.
     """
-    if has_one_writer():
-        return
-    _for_change.rows(ids)
+    if can_write() and not has_one_writer():
+        _for_change.rows(ids)
 
 
 def edges(ids: Collection[int]) -> set[Edge]:

@@ -19,7 +19,7 @@ from app.catalogue.projects.models import (
 from app.catalogue.strategies.models import FeatureState
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import db, flush, rows, save
+from app.core.db import can_write, db, flush, locked, rows, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -157,7 +157,7 @@ def get(actor: Actor, project_id: str) -> Project:
 
 def get_for_change(actor: Actor, project_id: str) -> Project:
     """The project, locked until the transaction ends. Refuses an archived one."""
-    project = _found(_select(actor, project_id).with_for_update(), project_id)
+    project = _found(locked(_select(actor, project_id)), project_id)
     if project.archived_at is not None:
         raise _archived(project_id)
     return project
@@ -170,7 +170,8 @@ def require(actor: Actor, project_id: str) -> None:
 
 def require_for_content(actor: Actor, project_id: str) -> None:
     """Refuse like ``require``, or if it is archived. Lock it against archiving."""
-    if _require(actor, project_id, _archived_at_locked) is not None:
+    statement = _archived_at_locked if can_write() else _archived_at
+    if _require(actor, project_id, statement) is not None:
         raise _archived(project_id)
 
 
@@ -275,7 +276,7 @@ def archive(actor: Actor, project: Project) -> None:
 
 
 def revive(actor: Actor, project_id: str) -> Project:
-    project = _found(_select(actor, project_id).with_for_update(), project_id)
+    project = _found(locked(_select(actor, project_id)), project_id)
     if project.archived_at is None:
         raise Conflict(f"Project {project_id} is not archived.")
     project.archived_at = None

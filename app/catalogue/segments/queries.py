@@ -12,7 +12,7 @@ from app.catalogue.projects.models import Project
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
 from app.core.actor import Actor
-from app.core.db import chunks, contains, db
+from app.core.db import chunks, contains, db, locked
 from app.core.paging import sorted_by
 
 # A default strategy belongs to a project and to no feature.
@@ -128,5 +128,5 @@ def uses(id: int, *, visible_to: Actor | None = None) -> list[Use]:
 def with_ids(ids: Collection[int]) -> dict[int, Segment]:
     """Segments by id, locked against changes until the transaction ends."""
     query = sa.select(Segment).where(Segment.id.in_(ids)).order_by(Segment.id)
-    locked = query.with_for_update(read=True).execution_options(populate_existing=True)
-    return {segment.id: segment for segment in db.session.scalars(locked)}
+    query = locked(query, read=True).execution_options(populate_existing=True)
+    return {segment.id: segment for segment in db.session.scalars(query)}

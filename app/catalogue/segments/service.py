@@ -13,7 +13,7 @@ from app.catalogue.segments import queries
 from app.catalogue.segments.models import Segment
 from app.catalogue.segments.queries import SegmentView, Use
 from app.core.actor import Actor
-from app.core.db import db, flush, save
+from app.core.db import db, flush, locked, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -58,7 +58,7 @@ def get(actor: Actor, id: int, *, for_change: bool = False) -> Segment:
     """The segment, with ``for_change`` locked until the transaction ends."""
     query = queries.rows(actor).where(Segment.id == id)
     if for_change:
-        query = query.with_for_update().execution_options(populate_existing=True)
+        query = locked(query).execution_options(populate_existing=True)
     found = db.session.scalar(query)
     if found is None:
         raise NotFound(f"There is no segment with the id {id}.")

@@ -11,7 +11,7 @@ from app.catalogue.strategies import queries, types
 from app.catalogue.strategies.models import AS_STRATEGY, Strategy, StrategyType, Variant
 from app.catalogue.strategies.queries import ProjectUse
 from app.catalogue.strategies.types import Parameter
-from app.core.db import db
+from app.core.db import can_write, db
 from app.core.errors import Detail, Invalid, NotFound
 
 
@@ -106,7 +106,7 @@ def known_parameters(name: str, *, keep: bool = False) -> Mapping[str, Parameter
     if name in types.TYPES:
         return types.TYPES[name]
     lock = {"read": True, "key_share": True} if keep else None
-    custom = db.session.get(StrategyType, name, with_for_update=lock)
+    custom = db.session.get(StrategyType, name, with_for_update=lock and can_write())
     if custom is None:
         raise Invalid.at("/name", f"There is no strategy type named {name!r}.")
     return types.of_custom(custom.parameters)

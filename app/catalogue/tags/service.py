@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.catalogue.tags import queries
 from app.catalogue.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
 from app.core.actor import Actor
-from app.core.db import CHUNK, any_of, chunks, contains, db, insert_if_absent, rows, save
+from app.core.db import CHUNK, any_of, can_write, chunks, contains, db, insert_if_absent, rows, save
 from app.core.errors import Conflict, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -70,7 +70,7 @@ def search_types(*, limit: int, offset: int) -> Page[TagType]:
 
 def get_type(name: str, *, for_change: bool = True) -> TagType:
     """The tag type, with ``for_change`` locked until the transaction ends."""
-    tag_type = db.session.get(TagType, name, with_for_update=for_change)
+    tag_type = db.session.get(TagType, name, with_for_update=for_change and can_write())
     if tag_type is None:
         raise NotFound(f"There is no tag type named {name!r}.")
     return tag_type
@@ -189,7 +189,9 @@ def ids_of(
     ``keep``: lock them against renaming and deletion until the transaction ends. ``lock``: also
     against use by others.
     """
-    statement = _by_name_locked if lock else _by_name_kept if keep else _by_name
+    statement = _by_name
+    if (lock or keep) and can_write():
+        statement = _by_name_locked if lock else _by_name_kept
     found: dict[TagName, int] = {}
     for chunk in chunks(tags, CHUNK // 2):  # each tag takes two parameters
         found |= {TagName(type, value): id for id, type, value in rows(statement, tags=chunk)}

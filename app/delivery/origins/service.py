@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from app.core.actor import Actor
-from app.core.db import db
+from app.core.db import db, locked
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.delivery.origins.models import BrowserAccess
@@ -26,7 +26,7 @@ def origins() -> list[str]:
 
 def set_origins(actor: Actor, wanted: Sequence[str]) -> bool:
     """Allow these origins and no others. Return whether that changed anything."""
-    access = db.session.scalars(sa.select(BrowserAccess).with_for_update()).one()
+    access = db.session.scalars(locked(sa.select(BrowserAccess))).one()
     before = access.snapshot()
     access.origins = list(dict.fromkeys(wanted))
     after = access.snapshot()

@@ -15,7 +15,7 @@ from sqlalchemy.orm import undefer
 
 from app.core.clock import utcnow
 from app.core.config.allowed_hosts import AllowedHost
-from app.core.db import db
+from app.core.db import db, locked
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.models import Event, EventHead
@@ -149,7 +149,7 @@ def number_waiting() -> int:
 
 
 def _locked(webhook_id: int) -> Webhook | None:
-    query = sa.select(Webhook).where(Webhook.id == webhook_id).with_for_update()
+    query = locked(sa.select(Webhook).where(Webhook.id == webhook_id))
     # The session may still have values from before the lock.
     return db.session.scalar(query, execution_options={"populate_existing": True})
 

@@ -17,7 +17,7 @@ from app.catalogue.projects.models import Project
 from app.core import faults
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import db, transact
+from app.core.db import db, locked, transact
 from app.core.errors import Conflict, DomainError
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -163,11 +163,11 @@ def _cause(request: ChangeRequest, approvers: list[str]) -> str:
 def _keep_approvals(request: ChangeRequest) -> None:
     """Lock the approval rules and the approvers, so that counted approvals hold until the end."""
     project = sa.select(Project.id).where(Project.id == request.project_id)
-    db.session.execute(project.with_for_update(read=True))
+    db.session.execute(locked(project, read=True))
     givers = [given.created_by.id for given in review.view(request).approvals]
     # In one order, or two transactions could deadlock.
     people = sa.select(Account.id).where(Account.id.in_(givers)).order_by(Account.id)
-    db.session.execute(people.with_for_update(read=True))
+    db.session.execute(locked(people, read=True))
 
 
 def check_outcomes() -> int:
@@ -231,7 +231,7 @@ def _locked(id: int) -> ChangeRequest | None:
 
 def _lock(query: sa.Select[ChangeRequest]) -> ChangeRequest | None:
     query = query.options(selectinload(ChangeRequest.changes))
-    query = query.with_for_update(of=ChangeRequest, skip_locked=True)
+    query = locked(query, of=ChangeRequest, skip_locked=True)
     return db.session.scalar(query.execution_options(populate_existing=True))
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import selectinload
 from app.catalogue.projects import service as projects
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import db
+from app.core.db import db, locked
 from app.core.errors import Conflict, Detail, Invalid, NoAccess, NotFound, PreconditionFailed
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
@@ -50,7 +50,7 @@ def draft_of(
         .options(selectinload(ChangeRequest.changes))
     )
     if for_change:
-        query = query.with_for_update(of=ChangeRequest).execution_options(populate_existing=True)
+        query = locked(query, of=ChangeRequest).execution_options(populate_existing=True)
     return db.session.scalar(query)
 
 
@@ -116,7 +116,7 @@ def get_for_change(
 
     """
     projects.require_for_content(actor, project_id)
-    query = _rows(actor, project_id, id).with_for_update(of=ChangeRequest)
+    query = locked(_rows(actor, project_id, id), of=ChangeRequest)
     # Read again, since it may have changed while this waited for the lock.
     request = db.session.scalar(query.execution_options(populate_existing=True))
     if request is None:

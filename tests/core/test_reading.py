@@ -1,0 +1,28 @@
+"""A transaction that was opened for reading can't write, whatever a view forgets."""
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from app.catalogue.projects import service as projects
+from app.catalogue.projects.models import Project
+from app.core.actor import COMMAND_LINE
+from app.core.db import db, unit_of_work
+
+RENAME = sa.update(Project).values(name="Other")
+
+
+def test_nothing_is_written_in_a_transaction_for_reading(app):
+    with app.app_context(), pytest.raises(DBAPIError), unit_of_work(writes=False):
+        db.session.execute(RENAME)
+
+
+def test_the_next_transaction_of_the_same_connection_can_write(app):
+    for writes in (False, True, False):
+        with app.app_context(), unit_of_work(writes=writes):
+            project = projects.get_for_change(COMMAND_LINE, "default")
+            if writes:
+                project.name = "Written"
+            assert project.name == ("Written" if writes else project.name)
+    with app.app_context(), unit_of_work(writes=False):
+        assert projects.get(COMMAND_LINE, "default").name == "Written"
