@@ -11,7 +11,7 @@ from app.core.config import from_environment
 from app.operations.cli.commands import Output, json_option, print_output, progress_bar
 from app.operations.demo import service
 from app.operations.server.instance import open_instance, write_transaction
-from app.operations.upkeep.doctor import check_changes
+from app.operations.upkeep.doctor import run_checks
 from app.operations.upkeep.doctor.findings import Severity
 from app.portal.help.examples import EXAMPLES
 from app.web.current import current_key
@@ -82,7 +82,7 @@ def doctor(url: str | None, *, as_json: bool) -> None:
     warnings.
     """
     with open_instance() as settings:
-        found = list(check_changes(settings, current_key(), url=url))
+        found = list(run_checks(settings, current_key(), url=url))
     lines = []
     for finding in found:
         lines.append(f"{MARKS[finding.state]}  {finding.about:<10} {finding.says}")

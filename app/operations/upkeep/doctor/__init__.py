@@ -11,7 +11,7 @@ from app.operations.upkeep.doctor.settings import check_settings
 from app.operations.upkeep.doctor.sign_on import check_sign_on
 
 
-def check_changes(settings: Settings, key: str, *, url: str | None) -> Iterator[Finding]:
+def run_checks(settings: Settings, key: str, *, url: str | None) -> Iterator[Finding]:
     """Run all checks, with ``url`` also those of the reverse proxy there. Nothing is changed."""
     yield from check_settings(settings)
     yield from check_files(settings)
