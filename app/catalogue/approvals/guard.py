@@ -10,20 +10,16 @@ from typing import NamedTuple, TypeVar
 
 import sqlalchemy as sa
 
+from app.catalogue.approvals import queries
 from app.catalogue.features import delivered
 from app.catalogue.features.delivered import Document
-from app.catalogue.features.models import Dependency, Feature
-from app.catalogue.projects.models import Approval
 from app.catalogue.projects.queries import visible_projects
-from app.catalogue.segments.models import Segment
-from app.catalogue.strategies.models import Strategy, StrategySegment
 from app.core.actor import Actor
 from app.core.db import committed, db
 from app.core.errors import NeedsApprovals
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload, Recorded
-from app.core.lists import OnList
 from app.core.words import counted, humanize, spoken
 
 T = TypeVar("T")
@@ -163,7 +159,7 @@ def _projects(recorded: Sequence[Recorded]) -> set[str]:
         project for each in recorded for load in each.payloads if (project := load.get("project"))
     }
     if segments := _segments(recorded):
-        found |= {project for (project,) in _projects_with.rows(segments)}
+        found |= {project for _, project in queries.USERS.rows(segments)}
     return found
 
 
@@ -171,7 +167,7 @@ def _rules(connection: sa.Connection, projects: Collection[str]) -> dict[Place, 
     """How many approvals each place of these projects needs, where it needs any."""
     if not projects:
         return {}
-    rows = connection.execute(*_required.given(projects)).all()
+    rows = connection.execute(*queries.REQUIRED.given(projects)).all()
     return {Place(project, environment): number for project, environment, number in rows}
 
 
@@ -202,23 +198,6 @@ def _differing(before: Documents, after: Documents) -> list[Effect]:
     ]
 
 
-_required = OnList(
-    lambda condition: sa.select(
-        Approval.project_id, Approval.environment, Approval.required_approvals
-    ).where(condition(Approval.project_id))
-)
-_projects_with = OnList(
-    lambda condition: (
-        sa.select(Feature.project_id)
-        .join(Strategy, Strategy.feature_id == Feature.id)
-        .join(StrategySegment, StrategySegment.strategy_id == Strategy.id)
-        .join(Segment, Segment.id == StrategySegment.segment_id)
-        .where(condition(Segment.name))
-        .distinct()
-    )
-)
-
-
 def _segments(recorded: Iterable[Recorded]) -> set[str]:
     """Their names, before and after."""
     return {
@@ -233,44 +212,15 @@ def _payloads(recorded: Iterable[Recorded], types: Collection[EventType]) -> Ite
     return (load for each in recorded if each.type in types for load in each.payloads)
 
 
-_parent = sa.orm.aliased(Feature)
-_named = OnList(
-    lambda condition: sa.select(Feature.name, Feature.project_id).where(condition(Feature.name))
-)
-_children = OnList(
-    lambda condition: (
-        sa.select(Feature.name, Feature.project_id)
-        .join(Dependency, Dependency.child_id == Feature.id)
-        .join(_parent, _parent.id == Dependency.parent_id)
-        .where(condition(_parent.name))
-    )
-)
-_users = OnList(
-    lambda condition: (
-        sa.select(Feature.name, Feature.project_id)
-        .join(Strategy, Strategy.feature_id == Feature.id)
-        .join(StrategySegment, StrategySegment.strategy_id == Strategy.id)
-        .join(Segment, Segment.id == StrategySegment.segment_id)
-        .where(condition(Segment.name))
-        .distinct()
-    )
-)
-_inside = OnList(
-    lambda condition: sa.select(Feature.name, Feature.project_id).where(
-        condition(Feature.project_id), Feature.archived_at.is_(None)
-    )
-)
-
-
 def _touched(connection: sa.Connection, recorded: Sequence[Recorded]) -> dict[str, str]:
     """The features that may have changed for applications, with their projects, by name."""
     names = {load.get("feature_name") for load in _payloads(recorded, OF_FEATURES)}
     found: dict[str, str] = {}
     for statement, values in (
-        (_named, names),
-        (_children, names),
-        (_users, _segments(recorded)),
-        (_inside, {load.get("project") for load in _payloads(recorded, OF_PROJECTS)}),
+        (queries.NAMED, names),
+        (queries.CHILDREN, names),
+        (queries.USERS, _segments(recorded)),
+        (queries.INSIDE, {load.get("project") for load in _payloads(recorded, OF_PROJECTS)}),
     ):
         if values:
             found |= dict(connection.execute(*statement.given(values)).all())
