@@ -392,7 +392,7 @@ def documents(sdk: ApiClient) -> dict[str, Any]:
 
 
 def comparable(document: dict[str, Any] | None) -> list[Any] | None:
-    """What counts of a feature, as SDKs and change requests name it alike."""
+    """The parts of a feature that count. SDKs and change requests have the same names for them."""
     if document is None:
         return None
     strategies = [

@@ -131,16 +131,13 @@ def _others(document: Document | None) -> list[Sentence]:
 
 
 def _of_document(strategy: Any, names: Names) -> Sentence:
-    given = {name: strategy[name] for name in ("name", "parameters", "constraints", "variants")}
-    segments = [
-        Segment(name=names.get(segment["id"], f"number {segment['id']}"))
-        for segment in strategy["segments"]
-    ]
-    sentence = words.describe(Strategy(**given, disabled=False, segments=segments))
-    for segment in strategy["segments"]:
+    used = strategy["segments"]
+    plain = {"title": None, "disabled": False, "segments": [segment["id"] for segment in used]}
+    restored = _restored({**strategy, **plain}, names)
+    sentence = words.describe(restored)
+    for segment, named in zip(used, restored.segments, strict=True):
         members = describe_all(segment["constraints"]) or [Phrase("everyone")]
-        name = names.get(segment["id"], f"number {segment['id']}")
-        sentence += [Phrase("; in "), Phrase(name, "strong"), Phrase(": "), *members]
+        sentence += [Phrase("; in "), Phrase(named.name, "strong"), Phrase(": "), *members]
     if strategy["variants"]:
         sentence += [Phrase("; variants "), *_split(strategy["variants"])]
     return sentence

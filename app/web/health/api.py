@@ -1,4 +1,4 @@
-"""Health, readiness and metrics, for monitoring, and whom to tell about security problems."""
+"""Health, readiness and metrics, for monitoring, and where to report security problems."""
 
 from datetime import timedelta
 from ipaddress import ip_address

@@ -195,8 +195,8 @@ def test_the_history_names_the_event_and_who_made_the_change(desk, check, segmen
     assert step["text"] == (
         f"Event {event['id']}: sofia changed segment Staff in project pay: constraints."
     )
-    [told] = desk.recorded("change-request-outdated")
-    assert (told["createdBy"], told["data"]["cause"]) == ("sofia", event["id"])
+    [outdated] = desk.recorded("change-request-outdated")
+    assert (outdated["createdBy"], outdated["data"]["cause"]) == ("sofia", event["id"])
 
 
 def test_approvals_count_again_when_the_change_is_undone(desk, check):

@@ -186,8 +186,8 @@ def test_what_people_had_approved_is_next_to_what_it_leads_to_now(app, desk, rea
     assert page.has("admin changed something that this touches")
     assert "apply" not in buttons(page)
     facts = text_of(page.select("[aria-labelledby=outcome] .facts")[0])
-    told = ["Now On for 25%", "Approved On for 40% of users, by userId It leads to", "is 7"]
-    assert all(words in facts for words in told)
+    parts = ["Now On for 25%", "Approved On for 40% of users, by userId It leads to", "is 7"]
+    assert all(part in facts for part in parts)
     for person in ("finn", "sofia"):
         someone = reader(person)
         someone.follow(decide(someone, number, "approve"))
