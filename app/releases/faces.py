@@ -5,6 +5,7 @@ from app.releases.change_requests import api as change_requests_api
 from app.releases.change_requests import pages as change_requests_pages
 from app.releases.change_requests import pages_archive as proposal_archive_pages
 from app.releases.change_requests import pages_bulk as proposal_bulk_pages
+from app.releases.change_requests import pages_projects as proposal_project_pages
 from app.releases.change_requests import pages_proposing as proposal_pages
 from app.releases.change_requests import pages_strategies as proposal_strategy_pages
 from app.releases.change_requests import pending
@@ -35,6 +36,7 @@ ROOM = Room(
         proposal_strategy_pages.bp,
         proposal_bulk_pages.bp,
         proposal_archive_pages.bp,
+        proposal_project_pages.bp,
     ),
     starts=(change_requests_pages.init_app, proposal_pages.init_app),
     entries=(

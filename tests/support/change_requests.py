@@ -5,7 +5,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from tests.support.clients import ApiClient
+from tests.support.clients import REASON, ApiClient
 from tests.support.people import People
 
 PROJECT = "/projects/pay"
@@ -75,7 +75,7 @@ class Desk:
             method,
             f"{PROJECT}/features/{path}",
             json=json,
-            headers={"X-Reason": "The shop is down"},
+            headers=REASON,
         )
         assert answer.status_code < 300, answer.text
         return answer.json if answer.data else None

@@ -46,6 +46,10 @@ class ApiClient:
         return answer.json if answer.data else None
 
 
+REASON = {"X-Reason": "The shop is down"}
+"""With this an Admin needs no approvals."""
+
+
 def error_of(answer: TestResponse) -> tuple[int, str]:
     """Status and name of a refusal, whose form is checked on the way."""
     body = answer.get_json()

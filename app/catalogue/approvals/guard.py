@@ -2,6 +2,7 @@
 
 Before each commit, the documents of all features that the transaction may have touched are compared
 with those before it. So it doesn't matter what was changed, nor by which page, request or command.
+What makes an environment need fewer approvals, or none, needs as many as it did before.
 """
 
 from collections import defaultdict
@@ -25,7 +26,8 @@ from app.core.words import counted, humanize, spoken
 T = TypeVar("T")
 
 OF_SEGMENTS = {EventType.SEGMENT_UPDATED, EventType.SEGMENT_DELETED}
-OF_PROJECTS = {EventType.PROJECT_ENVIRONMENTS_UPDATED, EventType.PROJECT_DELETED}
+CLOSING = {EventType.PROJECT_ARCHIVED, EventType.PROJECT_DELETED}
+OF_PROJECTS = CLOSING | {EventType.PROJECT_ENVIRONMENTS_UPDATED}
 OF_FEATURES = {
     EventType.FEATURE_ARCHIVED,
     EventType.FEATURE_CREATED,
@@ -62,6 +64,25 @@ class Effect(NamedTuple):
     after: Document | None
 
 
+class Rule(NamedTuple):
+    """How many approvals changes in a place need. ``is_used``: by its project, which is active."""
+
+    required: int
+    is_used: bool
+
+
+Rules = dict[Place, Rule]
+NO_RULE = Rule(required=0, is_used=False)
+
+
+class Lowering(NamedTuple):
+    """A place that needs fewer approvals after a transaction, or that no one uses any more."""
+
+    place: Place
+    before: Rule
+    after: Rule
+
+
 def check() -> None:
     """Refuse changes of what applications get that are neither approved nor bypass approvals.
 
@@ -79,7 +100,7 @@ def check() -> None:
 
 
 def trial(actor: Actor, place: Place, act: Callable[[], T]) -> tuple[T, list[Effect]]:
-    """Run ``act`` and undo it. Return its result, and what it changes in this place.
+    """Run ``act`` and undo it. Return its result, and what applications get then in this place.
 
     Raises:
         NeedsApprovals: when it needs approvals in another place as well.
@@ -90,12 +111,15 @@ def trial(actor: Actor, place: Place, act: Callable[[], T]) -> tuple[T, list[Eff
         result = act()
         db.session.flush()
         recorded = _delivered(events.recorded()[start:])
-        rules = _rules(own, _projects(recorded)) | {place: 0}
-        touched = _touched(own, recorded)
-        after = _documents(own, rules, touched)
-    found = _differing(_documents(own, rules, touched), after)
-    if elsewhere := [effect for effect in found if effect.place != place]:
-        raise _refusal(actor, elsewhere, rules, covered=place)
+        projects, touched = _projects(recorded), _touched(own, recorded)
+        rules_after = _rules(own, projects)
+        places = rules_after.keys() | {place}
+        after = _documents(own, places, touched)
+    rules = _rules(own, projects)
+    found = _differing(_documents(own, places, touched), after)
+    changed: list[Effect | Lowering] = [*_lowered(recorded, rules, rules_after), *found]
+    if elsewhere := [each for each in changed if each.place != place]:
+        raise _refusal(actor, elsewhere, rules_after | rules, covered=place)
     return result, found
 
 
@@ -131,7 +155,7 @@ def _delivered(recorded: Iterable[Recorded]) -> list[Recorded]:
     return [each for each in recorded if each.type in DELIVERED]
 
 
-def _effects(recorded: Sequence[Recorded]) -> tuple[list[Effect], dict[Place, int]]:
+def _effects(recorded: Sequence[Recorded]) -> tuple[list[Effect | Lowering], Rules]:
     """What has changed where approvals are needed, and how many each place needs.
 
     The rules of before the transaction count: one that sets approvals isn’t held up by them, and
@@ -144,13 +168,14 @@ def _effects(recorded: Sequence[Recorded]) -> tuple[list[Effect], dict[Place, in
     db.session.flush()
     with committed() as before:
         rules = _rules(before, projects)
-        for place in _approved():
-            rules.pop(place, None)
-        if not rules:
-            return [], {}
+        places = rules.keys() - _approved()
+        if not places:
+            return [], rules
         touched = _touched(before, recorded) | _touched(own, recorded)
-        was = _documents(before, rules, touched)
-    return _differing(was, _documents(own, rules, touched)), rules
+        was = _documents(before, places, touched)
+    lowered = _lowered(recorded, rules, _rules(own, projects)) if is_about_rules else []
+    effects = _differing(was, _documents(own, places, touched))
+    return [*(each for each in lowered if each.place in places), *effects], rules
 
 
 def _projects(recorded: Sequence[Recorded]) -> set[str]:
@@ -163,12 +188,31 @@ def _projects(recorded: Sequence[Recorded]) -> set[str]:
     return found
 
 
-def _rules(connection: sa.Connection, projects: Collection[str]) -> dict[Place, int]:
+def _rules(connection: sa.Connection, projects: Collection[str]) -> Rules:
     """How many approvals each place of these projects needs, where it needs any."""
     if not projects:
         return {}
     rows = connection.execute(*queries.REQUIRED.given(projects)).all()
-    return {Place(project, environment): number for project, environment, number in rows}
+    return {Place(project, environment): Rule(*rule) for project, environment, *rule in rows}
+
+
+def _lowered(recorded: Sequence[Recorded], before: Rules, after: Rules) -> list[Lowering]:
+    """Places that need fewer approvals now, or are not used any more.
+
+    A project that was archived or deleted is named once: where it needs the most approvals.
+    """
+    found = [
+        Lowering(place, rule, now)
+        for place, rule in sorted(before.items(), key=lambda item: (-item[1].required, item[0]))
+        if (now := after.get(place, NO_RULE)).required < rule.required or rule.is_used > now.is_used
+    ]
+    closed = {load.get("project") for load in _payloads(recorded, CLOSING)}
+    first = {each.place.project: each for each in reversed(found)}
+    return [
+        each
+        for each in found
+        if each.place.project not in closed or each is first[each.place.project]
+    ]
 
 
 Documents = dict[tuple[Place, str], Document]
@@ -227,24 +271,24 @@ def _touched(connection: sa.Connection, recorded: Sequence[Recorded]) -> dict[st
     return found
 
 
-def _record_bypass(actor: Actor, found: Sequence[Effect], rules: dict[Place, int]) -> None:
+def _record_bypass(actor: Actor, found: Sequence[Effect | Lowering], rules: Rules) -> None:
     changed: defaultdict[Place, list[str]] = defaultdict(list)
     for effect in found:
-        changed[effect.place].append(effect.feature)
+        changed[effect.place] += [effect.feature] if isinstance(effect, Effect) else []
     for place, features in changed.items():
         events.record(
             actor,
             EventType.CHANGE_REQUEST_BYPASSED,
             project=place.project,
             feature_name=features[0] if len(features) == 1 else None,
-            data={"environment": place.environment, "requiredApprovals": rules[place]},
+            data={"environment": place.environment, "requiredApprovals": rules[place].required},
         )
 
 
 def _refusal(
     actor: Actor,
-    found: Sequence[Effect],
-    rules: dict[Place, int],
+    found: Sequence[Effect | Lowering],
+    rules: Rules,
     *,
     covered: Place | None = None,
 ) -> NeedsApprovals:
@@ -254,7 +298,8 @@ def _refusal(
     places = sorted({effect.place for effect in seen})
     needs = spoken(
         [
-            f"{counted(rules[place], 'approval')} in {place.environment} of project {place.project}"
+            f"{counted(rules[place].required, 'approval')} in {place.environment} of project "
+            f"{place.project}"
             for place in places
         ]
         + ["approvals in other projects"] * (len(seen) < len(found))
@@ -266,20 +311,27 @@ def _refusal(
             f"cannot be part of one in {covered.environment} of project {covered.project}. "
             f"{by_admin}"
         )
+    is_lowering = any(isinstance(effect, Lowering) for effect in found)
     sentences = (
-        f"Changes that reach applications need {needs}.",
+        f"Changes that reach applications need {needs}"
+        + (", and so do changes that end this." if is_lowering else "."),
         f"This would change {spoken(map(_said, seen))}." if seen else "",
-        _how_to_propose(places) if len(seen) == len(found) else "",
+        _how_to_propose(places, rules) if len(seen) == len(found) else "",
         by_admin,
     )
     refusal = NeedsApprovals(" ".join(filter(None, sentences)))
-    if len(places) == 1 and len(seen) == len(found):
+    if len(places) == 1 and len(seen) == len(found) and rules[places[0]].is_used:
         [refusal.place] = places
     return refusal
 
 
-def _said(effect: Effect) -> str:
-    """``checkout (off)``, ``search (strategies and variants)``."""
+def _said(effect: Effect | Lowering) -> str:
+    """``checkout (off)``, ``search (strategies and variants)``, ``production (no approvals)``."""
+    if isinstance(effect, Lowering):
+        number, environment = effect.after.required, effect.place.environment
+        if number == effect.before.required:
+            return f"{environment} (no longer used)"
+        return f"{environment} ({counted(number, 'approval') if number else 'no approvals'})"
     before, after = effect.before, effect.after
     if before is None or after is None:
         return f"{effect.feature} ({'off' if after is None else 'on'})"
@@ -287,7 +339,7 @@ def _said(effect: Effect) -> str:
     return f"{effect.feature} ({spoken(parts)})"
 
 
-def _how_to_propose(places: Sequence[Place]) -> str:
+def _how_to_propose(places: Sequence[Place], rules: Rules) -> str:
     if len(places) > 1:
         return (
             "A change request covers one environment, so make sure first that the change reaches "
@@ -295,4 +347,9 @@ def _how_to_propose(places: Sequence[Place]) -> str:
         )
     [(project, environment)] = places
     path = f"/api/admin/projects/{project}/environments/{environment}/change-requests"
+    if not rules[places[0]].is_used:
+        return (
+            f"Project {project} does not use {environment}. Add the environment first, then "
+            f"propose this in a change request (POST {path})."
+        )
     return f"Propose it in a change request (POST {path})."

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 
 from app.catalogue.features.models import Dependency, Feature
-from app.catalogue.projects.models import Approval
+from app.catalogue.projects.models import Approval, Project, ProjectEnvironment
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy, StrategySegment
 from app.core.lists import OnList
@@ -11,10 +11,18 @@ from app.core.lists import OnList
 _features = sa.select(Feature.name, Feature.project_id)
 _parent = sa.orm.aliased(Feature)
 
+_is_used = sa.exists().where(
+    ProjectEnvironment.project_id == Approval.project_id,
+    ProjectEnvironment.environment == Approval.environment,
+    Project.archived_at.is_(None),
+)
+
 REQUIRED = OnList(
-    lambda condition: sa.select(
-        Approval.project_id, Approval.environment, Approval.required_approvals
-    ).where(condition(Approval.project_id))
+    lambda condition: (
+        sa.select(Approval.project_id, Approval.environment, Approval.required_approvals, _is_used)
+        .join(Project, Project.id == Approval.project_id)
+        .where(condition(Approval.project_id))
+    )
 )
 """By project."""
 NAMED = OnList(lambda condition: _features.where(condition(Feature.name)))

@@ -80,6 +80,12 @@ class Project(Model):
     def change_request_environments(self) -> list["Approval"]:
         return sorted(self.approvals, key=lambda row: row.environment)
 
+    @property
+    def guarded(self) -> list["Approval"]:
+        """Rules of the environments that it uses, those with the most approvals first."""
+        used = [rule for rule in self.approvals if rule.environment in self.environments]
+        return sorted(used, key=lambda rule: (-rule.required_approvals, rule.environment))
+
     def snapshot(self) -> dict[str, Any]:
         """The project as the event log records it."""
         return {

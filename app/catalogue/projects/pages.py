@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -15,12 +15,13 @@ from app.catalogue.projects.forms import (
     form_data,
 )
 from app.catalogue.projects.models import Membership, Project, ProjectMode
+from app.catalogue.projects.service import ApprovalRule
 from app.core.permissions import Access, Permission
 from app.core.words import counted
 from app.web import exports, signing
 from app.web.conflicts import FieldConflict, StaleEdit, Values
 from app.web.current import current_actor
-from app.web.forms import show_form, submit
+from app.web.forms import ReasonForm, flash_errors, show_form, submit
 from app.web.listing import read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -101,7 +102,14 @@ def settings(project_id: str) -> ResponseReturnValue:
 
 @bp.post("/projects/<key:project_id>/settings", needs=Permission.UPDATE_PROJECT)
 def update(project_id: str) -> ResponseReturnValue:
-    """Save, after a review if people lose access or fewer approvals are needed.
+    """Save, after a review if people lose access or other approvals are needed."""
+    return change_settings(project_id, lambda project, form: save(project, form, {}))
+
+
+def change_settings(
+    project_id: str, save: Callable[[Project, ProjectForm], Response]
+) -> ResponseReturnValue:
+    """Handle the form of the settings. ``save`` returns the redirect.
 
     If someone else changed the settings first, show both versions to choose from.
     """
@@ -118,20 +126,19 @@ def update(project_id: str) -> ResponseReturnValue:
     losses = list(_losses(project, form.settings))
     if losses and (page := _review(project, form, losses)):
         return page
-    changed = submit(form, lambda: _save(project, form))
-    if changed is None:
-        return _settings_page(form, project_id, seen)
-    words = f"Project {form.values['name']} saved." if changed else "Nothing changed."
-    flash(" ".join([words, *form.clamped]), "ok")
-    return redirect_to(".settings", project_id=project_id)
+    done = submit(form, lambda: save(project, form))
+    return done or _settings_page(form, project_id, seen)
 
 
 @bp.post("/projects/<key:project_id>/settings/archive", needs=Permission.DELETE_PROJECT)
 def archive(project_id: str) -> Response:
     """Archive a project without active features."""
+    form, page = ReasonForm(), redirect_to(".settings", project_id=project_id)
+    if not form.validate_on_submit():
+        return flash_errors(form, page)
     service.archive(current_actor, service.get_for_change(current_actor, project_id))
     flash(f"Project {project_id} archived. Its id stays taken. You can revive it.", "ok")
-    return redirect_to(".settings", project_id=project_id)
+    return page
 
 
 @bp.post("/projects/<key:project_id>/settings/revive", needs=Permission.DELETE_PROJECT)
@@ -151,20 +158,38 @@ def _stale_settings(project_id: str) -> StaleEdit:
     return StaleEdit(f"settings of {project_id}", LABELS)
 
 
-def _save(project: Project, form: ProjectForm) -> bool:
-    """Save all settings. Return whether anything changed."""
+def save(project: Project, form: ProjectForm, held: Mapping[str, int | None]) -> Response:
+    """Save all settings but those ``held``, of ``service.lowered``. Return the redirect."""
     values = dict(form.values)
+    del values["change_request_environments"]
+    now = form_data(project)
+    stay = [name for name in now["environments"] if name in held]
+    rules = form.settings["approvals"] | {name: now["approvals"][name] for name in held}
     environments = {
-        name: values.pop(name) for name in ("environments", "change_request_environments")
+        "environments": list(dict.fromkeys([*values.pop("environments"), *stay])),
+        "change_request_environments": [
+            ApprovalRule(name=name, required_approvals=number) for name, number in rules.items()
+        ],
     }
     changed = service.update(current_actor, project, **values)
-    return service.set_environments(current_actor, project, **environments) or changed
+    changed = service.set_environments(current_actor, project, **environments) or changed
+    if changed or not held:
+        words = f"Project {form.values['name']} saved." if changed else "Nothing changed."
+        flash(" ".join([words, *form.clamped]), "ok")
+    return redirect_to("project_pages.settings", project_id=project.id)
+
+
+def lowered(project: Project, form: ProjectForm) -> dict[str, int | None]:
+    """What the valid form asks for that needs approvals: see ``service.lowered``."""
+    return service.lowered(form_data(project), form.settings)
 
 
 def _review(project: Project, form: ProjectForm, losses: list[str]) -> str | None:
     """Page that reviews what people lose; None if the form confirms exactly this review."""
     stale_edit, current = _stale_settings(project.id), form_data(project)
     facts = {"present": current, "wanted": form.settings, "losses": losses}
+    is_bypass = current_actor.is_admin and bool(form.reason.data)
+    held = {} if is_bypass else lowered(project, form)
     shown = losses
     if plan := request.form.get("plan"):
         if signing.matches("review", stale_edit.subject, plan, facts):
@@ -175,6 +200,9 @@ def _review(project: Project, form: ProjectForm, losses: list[str]) -> str | Non
         overview=service.overview(current_actor, project.id),
         losses=losses,
         has_changed=losses != shown,
+        held=held,
+        approvals=current["approvals"],
+        form=form,
         changes=stale_edit.differences(current, form.settings),
         plan=signing.sign("review", stale_edit.subject, facts),
         seen=stale_edit.sign(current),
@@ -222,7 +250,7 @@ def _choices(project_id: str | None = None) -> dict[str, Any]:
 
 
 def _losses(project: Project, wanted: Values) -> Iterator[str]:
-    """Sentences on accounts that lose sight of the project, and on fewer approvals."""
+    """Sentences on accounts that lose sight of the project, and on other approvals."""
     mode = ProjectMode(wanted["mode"])
     if mode is ProjectMode.PRIVATE and project.mode is not ProjectMode.PRIVATE:
         reach = service.reach_by_mode(current_actor, project.id)[mode]
@@ -230,10 +258,20 @@ def _losses(project: Project, wanted: Values) -> Iterator[str]:
             f"{counted(reach.cannot_see, 'account')} will no longer see the project. "
             f"{reach.see} will: its members and all Admins."
         )
-    for rule in project.approvals:
-        now = wanted["approvals"].get(rule.environment, 0)
-        if now == 0:
-            yield f"Changes in {rule.environment} will no longer need approval."
-        elif now < rule.required_approvals:
-            need = f"{counted(now, 'approval')} instead of {rule.required_approvals}"
-            yield f"Changes in {rule.environment} will need {need}."
+    needed = form_data(project)["approvals"]
+    for name, now in service.lowered(form_data(project), wanted).items():
+        if now is None:
+            yield f"The project will no longer use {name}: applications get “off” there."
+        elif now == 0:
+            yield f"Changes in {name} will no longer need approval."
+        else:
+            need = f"{counted(now, 'approval')} instead of {needed[name]}"
+            yield f"Changes in {name} will need {need}."
+    people = service.approvers(project).number
+    for name, number in wanted["approvals"].items():
+        if number > needed.get(name, 0) and number >= people:
+            yield (
+                f"Changes in {name} will need {counted(number, 'approval')}, and "
+                f"{counted(people, 'person', 'people')} can approve. No one approves their own, so "
+                "only an Admin will be able to change anything there, or to lower this again."
+            )

@@ -1,4 +1,4 @@
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
@@ -263,6 +263,22 @@ def set_environments(
     flush()
     _record_lowered_approvals(actor, project, before["changeRequestEnvironments"])
     return _record_change(actor, EventType.PROJECT_ENVIRONMENTS_UPDATED, project, before)
+
+
+def lowered(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, int | None]:
+    """Environments that need fewer approvals after than before, with the new number.
+
+    None: the project no longer uses it. Either takes the approvals of before. ``before``,
+    ``after``: ``{"environments": names, "approvals": numbers by name}``.
+    """
+    found: dict[str, int | None] = {}
+    for name, most in sorted(before["approvals"].items()):
+        number = after["approvals"].get(name, 0)
+        if name in before["environments"] and name not in after["environments"]:
+            found[name] = None
+        elif number < most:
+            found[name] = number
+    return found
 
 
 def archive(actor: Actor, project: Project) -> None:

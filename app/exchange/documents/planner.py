@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from app.accounts.models import key_of
 from app.accounts.tokens.service import HINT_LENGTH
+from app.catalogue.projects import service as projects
 from app.catalogue.segments import queries as segments
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import custom, types
@@ -123,6 +124,8 @@ class _Planner:
         self._decide(entry, item)
         if entry.item is not None:
             self.known.add(kind, entry.item)
+            if kind is Kind.PROJECTS and current is not None:
+                entry.proposed = [*projects.lowered(current, entry.item)]
         return entry
 
     def _since(self, entry: Entry, item: Item) -> Side | None:
@@ -228,16 +231,26 @@ class _Planner:
             if item["parameters"] != current["parameters"] and custom.uses(item["name"]):
                 yield Fault("parameters", "Strategies have this type with other parameters here.")
         elif kind is Kind.PROJECTS:
-            gone = set(current["environments"]) - set(item["environments"])
-            for name in sorted(gone & self.guarded[item["id"]]):
-                message = f"Changes in {name} need approvals, so it must stay in use."
-                yield Fault("environments", message)
+            yield from self._faults_of_project(item, current)
         elif kind is Kind.SEGMENTS and item["constraints"] != current["constraints"]:
             for project_id, name in self._guarded_uses(item["name"]):
                 message = f"It is in use in {name} of project {project_id}, where changes need "
                 yield Fault("constraints", f"{message}approvals. Propose this change there.")
         elif kind is Kind.FEATURES and item["project"] != current["project"]:
             yield Fault("project", "It is in another project here, and features can’t move.")
+
+    def _faults_of_project(self, item: Item, current: Item) -> Iterator[Fault]:
+        """What ends the need for approvals, and can’t be proposed in a plan."""
+        for name, number in projects.lowered(current, item).items():
+            if number is None:
+                message = f"Changes in {name} need approvals, so it must stay in use."
+                yield Fault("environments", message)
+            elif name not in item["environments"]:
+                message = f"To lower the approvals of {name}, use the environment first."
+                yield Fault("approvals", message)
+        is_guarded = not self.guarded[item["id"]].isdisjoint(current["environments"])
+        if is_guarded and item["archived"] and not current["archived"]:
+            yield Fault("archived", "Its changes need approvals. Propose this in its settings.")
 
     def _guarded_uses(self, segment: str) -> list[tuple[str, str]]:
         """The projects and environments with approvals in which features use a segment."""

@@ -14,6 +14,7 @@ from app.exchange.documents import reading_features
 from app.exchange.documents.documents import STATE, Item, Kind
 from app.exchange.documents.plans import Entry
 from app.releases.change_requests import editing, review, service
+from app.releases.change_requests import proposals as change_proposals
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import MAX_CHANGES, Action, State
 
@@ -22,7 +23,14 @@ TITLE = "Changes from a document"
 
 def propose(actor: Actor, entries: Sequence[Entry]) -> list[int]:
     """Open a change request for each environment, or several if it is too large; return ids."""
+    ids = []
     proposals: defaultdict[tuple[str, str], list[Proposal]] = defaultdict(list)
+    for entry in entries:
+        if entry.kind is Kind.PROJECTS and entry.proposed:
+            number_in = (entry.item or {})["approvals"]
+            for name in entry.proposed:
+                lowering = change_proposals.approvals(number_in.get(name, 0))
+                ids.append(_open(actor, (entry.name, name), lowering))
     found = [entry for entry in entries if entry.kind is Kind.FEATURES and entry.proposed]
     features = _Features([entry.name for entry in found]) if found else None
     for entry in found:
@@ -30,16 +38,18 @@ def propose(actor: Actor, entries: Sequence[Entry]) -> list[int]:
         for environment in entry.proposed:
             place = item["project"], environment
             proposals[place] += features.proposals(entry, environment) if features else ()
-    ids = []
-    for (project_id, environment), all in sorted(proposals.items(), key=lambda each: each[0]):
-        for chunk in chunks(all, MAX_CHANGES):
-            request = editing.propose(actor, project_id, environment, chunk)
-            if request.state is State.DRAFT:
-                title = request.title or TITLE
-                service.describe(actor, request, title=title, description=actor.cause)
-                review.send(actor, request)
-            ids.append(request.id)
+    for place, all in sorted(proposals.items(), key=lambda each: each[0]):
+        ids += [_open(actor, place, chunk) for chunk in chunks(all, MAX_CHANGES)]
     return ids
+
+
+def _open(actor: Actor, place: tuple[str, str], proposals: Sequence[Proposal]) -> int:
+    request = editing.propose(actor, *place, proposals)
+    if request.state is State.DRAFT:
+        title = request.title or TITLE
+        service.describe(actor, request, title=title, description=actor.cause)
+        review.send(actor, request)
+    return request.id
 
 
 class _Features:

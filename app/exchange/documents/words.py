@@ -1,6 +1,7 @@
 """A plan in words, for the command line and for pages."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -41,16 +42,20 @@ def summary_of(plan: Plan) -> str:
 
 
 def proposals(entries: Iterable[Entry]) -> str:
-    """How many features need approval, and where; empty if none does."""
-    places: dict[tuple[str, str], int] = {}
+    """What needs approval, and where; empty if nothing does."""
+    places: Counter[tuple[str, str]] = Counter()
+    lowered = []
     for entry in entries:
         for environment in entry.proposed if entry.item else ():
-            place = (entry.item or {})["project"], environment
-            places[place] = places.get(place, 0) + 1
-    return spoken(
+            if entry.kind is Kind.PROJECTS:
+                lowered.append(f"fewer approvals in {environment} of {entry.name}")
+            else:
+                places[(entry.item or {})["project"], environment] += 1
+    features = [
         f"{counted(number, 'feature')} in {environment} of {project}"
         for (project, environment), number in sorted(places.items())
-    )
+    ]
+    return spoken([*lowered, *features])
 
 
 def value(found: Any) -> str:

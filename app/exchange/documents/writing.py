@@ -169,9 +169,13 @@ class _Writer:
             accounts.update(self.actor, found, **values)
 
     def _project(self, item: Item, current: Item | None) -> None:
+        approvals = dict(item["approvals"])
+        if current is not None:  # lowering them is proposed
+            here = current["approvals"]
+            approvals |= {name: here[name] for name in projects.lowered(current, item)}
         rules = [
             projects.ApprovalRule(name=name, required_approvals=most)
-            for name, most in item["approvals"].items()
+            for name, most in approvals.items()
         ]
         used = {"environments": item["environments"], "change_request_environments": rules}
         fields: Any = {

@@ -17,6 +17,8 @@ from app.operations.cli.commands import (
     table,
     validated,
 )
+from app.operations.cli.proposing import do_or_propose
+from app.releases.change_requests import proposals
 
 _id = click.argument("id")
 _mode = click.option(
@@ -109,8 +111,12 @@ def update(
 @change_command
 def archive(actor: Actor, id: str) -> Output:
     """Archive the project ID. It must have no active features. You can revive it."""
-    service.archive(actor, service.get_for_change(actor, id))
-    return Output({"id": id}, f"Project {id} archived.")
+
+    def act() -> Output:
+        service.archive(actor, service.get_for_change(actor, id))
+        return Output({"id": id}, f"Project {id} archived.")
+
+    return do_or_propose(actor, act, proposals.archiving_project)
 
 
 @project.command()

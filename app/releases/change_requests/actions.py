@@ -12,6 +12,7 @@ from uuid import uuid4
 from app.catalogue.approvals.guard import Place
 from app.catalogue.archive import service as archive
 from app.catalogue.features import service as features
+from app.catalogue.projects import service as projects
 from app.catalogue.segments import service as segments
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy
@@ -19,7 +20,7 @@ from app.core.actor import Actor
 from app.core.db import db
 from app.core.errors import DomainError, Invalid
 from app.core.permissions import Permission
-from app.releases.change_requests import snapshots
+from app.releases.change_requests import configuration, snapshots
 from app.releases.change_requests.models import Action, Change
 from app.releases.switching import service as switching
 from app.releases.switching import strategies, variants
@@ -36,6 +37,9 @@ PERMISSIONS = {
     Action.DELETE_DEPENDENCY: Permission.UPDATE_FEATURE_DEPENDENCY,
     Action.UPDATE_SEGMENT: Permission.UPDATE_SEGMENT,
     Action.DELETE_SEGMENT: Permission.DELETE_SEGMENT,
+    Action.UPDATE_APPROVALS: Permission.UPDATE_PROJECT,
+    Action.REMOVE_ENVIRONMENT: Permission.UPDATE_PROJECT,
+    Action.ARCHIVE_PROJECT: Permission.DELETE_PROJECT,
 }
 """Permission to make the change directly. Proposing it needs that permission too."""
 
@@ -176,6 +180,21 @@ def _delete_segment(actor: Actor, place: Place, change: Change) -> None:  # noqa
     segments.remove(actor, _segment(actor, change))
 
 
+def _update_approvals(actor: Actor, place: Place, change: Change) -> None:
+    number = change.payload["required_approvals"]
+    configuration.set_required(actor, *place, enabled=number > 0, required=number)
+
+
+def _remove_environment(actor: Actor, place: Place, change: Change) -> None:  # noqa: ARG001 - as above
+    project = projects.get_for_change(actor, place.project)
+    others = [name for name in project.environments if name != place.environment]
+    projects.set_environments(actor, project, environments=others)
+
+
+def _archive_project(actor: Actor, place: Place, change: Change) -> None:  # noqa: ARG001 - as above
+    projects.archive(actor, projects.get_for_change(actor, place.project))
+
+
 def _segment(actor: Actor, change: Change) -> Segment:
     return segments.get(actor, change.segment_id or 0, for_change=True)
 
@@ -191,4 +210,7 @@ _WAYS: dict[Action, Callable[[Actor, Place, Change], None]] = {
     Action.DELETE_DEPENDENCY: _delete_dependency,
     Action.UPDATE_SEGMENT: _update_segment,
     Action.DELETE_SEGMENT: _delete_segment,
+    Action.UPDATE_APPROVALS: _update_approvals,
+    Action.REMOVE_ENVIRONMENT: _remove_environment,
+    Action.ARCHIVE_PROJECT: _archive_project,
 }

@@ -12,6 +12,7 @@ from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import words
 from app.catalogue.strategies.models import Strategy
 from app.catalogue.strategies.words import RolloutState
+from app.core.words import counted
 from app.releases.change_requests.models import Action, Change
 from app.releases.change_requests.snapshots import SubjectSnapshot
 
@@ -220,6 +221,20 @@ def _describe_segments(_: Change, before: Any, after: Any, __: Names) -> Sides:
     return _marked_sides(_members(before), _members(after), "No constraints")
 
 
+def _describe_project(_: Change, before: Any, after: Any, __: Names) -> Sides:
+    return _marked_sides(_project(before), _project(after), "")
+
+
+def _project(snapshot: Any) -> Sentence:
+    if snapshot["archived"]:
+        return [Phrase("The project is archived")]
+    if not snapshot["used"]:
+        return [Phrase("The project does not use this environment")]
+    number = snapshot["requiredApprovals"]
+    approvals = counted(number, "approval") if number else "no approval"
+    return [Phrase("Changes need "), Phrase(approvals, "strong")]
+
+
 def _marked_sides(before: Sentence, after: Sentence, missing: str) -> Sides:
     was, now = marked(before, after)
     return (
@@ -292,6 +307,9 @@ _DESCRIBERS: dict[Action, Callable[[Change, Any, Any, Names], Sides]] = {
     Action.DELETE_DEPENDENCY: _describe_parents,
     Action.UPDATE_SEGMENT: _describe_segments,
     Action.DELETE_SEGMENT: _describe_segments,
+    Action.UPDATE_APPROVALS: _describe_project,
+    Action.REMOVE_ENVIRONMENT: _describe_project,
+    Action.ARCHIVE_PROJECT: _describe_project,
 }
 """Functions that describe both sides of an action’s subject."""
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.accounts.models import Account
 from app.catalogue.features import queries as features
 from app.catalogue.projects import service as projects
 from app.catalogue.segments import service as segments
 from app.catalogue.strategies.service import project_environment
 from app.core.actor import Actor
-from app.core.db import RetryTransaction, db, save
+from app.core.db import db, locked, save
 from app.core.errors import Conflict, Detail, DomainError, Invalid, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -34,7 +35,7 @@ from app.releases.change_requests.models import (
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One change to propose. ``feature``: its name, or None if the change is of a segment."""
+    """One change to propose. ``feature``: its name; None for a segment or the project."""
 
     feature: str | None
     action: Action
@@ -47,7 +48,8 @@ def propose(
     """Add changes to the actor’s draft for this environment, or begin one.
 
     A change replaces an earlier one with the same action and subject. All are tried out, so a
-    change that couldn’t be applied is refused now. All or none.
+    change that couldn’t be applied is refused now. All or none. What is done to the project takes a
+    draft of its own.
     """
     projects.require_for_content(actor, project_id)
     if not project_environment(project_id, environment).required_approvals:
@@ -57,7 +59,15 @@ def propose(
         )
     for proposal in proposals:
         _require_permission(actor, project_id, proposal)
-    request = _draft(actor, project_id, environment)
+    is_on_project = any(proposal.action.is_on_project for proposal in proposals)
+    if is_on_project and len(proposals) > 1:
+        raise Conflict(
+            "What is done to approvals or to the project takes a change request of its own. "
+            "Propose one change at a time."
+        )
+    request = None if is_on_project else _draft(actor, project_id, environment)
+    if request is None:
+        request = _begin(actor, project_id, environment)
     _add(actor, request, _changes(actor, project_id, proposals))
     return request
 
@@ -133,10 +143,15 @@ def _require_permission(actor: Actor, project_id: str, proposal: Proposal) -> No
     actor.require(*segments.permission(permission, segment.project_id))
 
 
-def _draft(actor: Actor, project_id: str, environment: str) -> ChangeRequest:
-    """The actor’s draft, locked; create it if they have none."""
-    if found := service.draft_of(actor, project_id, environment, for_change=True):
-        return found
+def _draft(actor: Actor, project_id: str, environment: str) -> ChangeRequest | None:
+    """The actor’s draft, locked, if they have one."""
+    # One at a time: another request of the actor that is under way may begin it.
+    author = sa.select(Account.id).where(Account.id == actor.id)
+    db.session.execute(locked(author, key_share=True))
+    return service.draft_of(actor, project_id, environment, for_change=True)
+
+
+def _begin(actor: Actor, project_id: str, environment: str) -> ChangeRequest:
     request = ChangeRequest(
         project_id=project_id,
         environment=environment,
@@ -144,8 +159,7 @@ def _draft(actor: Actor, project_id: str, environment: str) -> ChangeRequest:
         created_by_id=actor.id,
         changes=[],
     )
-    # Another request of the actor may create the draft first. A retry then finds it.
-    save(request, if_taken=RetryTransaction())
+    save(request)
     return request
 
 
@@ -170,9 +184,11 @@ def _changes(actor: Actor, project_id: str, proposals: Sequence[Proposal]) -> li
         if proposal.feature:
             change.feature_id = known[proposal.feature].id
             change.subject = proposal.feature
-        else:
+        elif proposal.action.is_on_segment:
             change.segment_id = proposal.payload["id"]
             change.subject = segments.get(actor, proposal.payload["id"]).name
+        else:
+            change.subject = project_id
         made.append(change)
     return made
 

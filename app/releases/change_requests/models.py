@@ -2,7 +2,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, Text, false, text
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, Text, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.core.clock import utcnow
@@ -42,10 +42,25 @@ class Action(StrEnum):
     DELETE_DEPENDENCY = "deleteDependency"
     UPDATE_SEGMENT = "updateSegment"
     DELETE_SEGMENT = "deleteSegment"
+    UPDATE_APPROVALS = "updateApprovals"
+    REMOVE_ENVIRONMENT = "removeEnvironment"
+    ARCHIVE_PROJECT = "archiveProject"
 
     @property
     def is_on_segment(self) -> bool:
         return self in {Action.UPDATE_SEGMENT, Action.DELETE_SEGMENT}
+
+    @property
+    def is_on_project(self) -> bool:
+        return self in ON_PROJECT
+
+    @property
+    def is_on_feature(self) -> bool:
+        return not (self.is_on_segment or self.is_on_project)
+
+
+ON_PROJECT = frozenset({Action.UPDATE_APPROVALS, Action.REMOVE_ENVIRONMENT, Action.ARCHIVE_PROJECT})
+"""Actions that can end the need for approvals. A change request has one of them, or others."""
 
 
 class StepKind(StrEnum):
@@ -113,15 +128,6 @@ class ChangeRequest(Model):
     __table_args__ = (
         Index(None, "project_id", "state", "id"),
         Index(None, "state", "scheduled_at"),
-        Index(  # one draft for each person and place
-            "uq_change_requests_draft",
-            "created_by_id",
-            "project_id",
-            "environment",
-            unique=True,
-            sqlite_where=text("state = 'Draft'"),
-            postgresql_where=text("state = 'Draft'"),
-        ),
         CheckConstraint("state <> 'Approved'", name="stored_state"),
         at_most("title", MAX_TITLE),
         NEVER_REUSE_IDS,
@@ -133,7 +139,7 @@ class ChangeRequest(Model):
 
 
 class Change(Model):
-    """One change of a feature in the environment, or of a segment.
+    """One change of a feature in the environment, of a segment, or of the project.
 
     ``payload``: the arguments of the action. ``before``, ``after``: full snapshots; see
     ``snapshots``.
@@ -146,7 +152,7 @@ class Change(Model):
     action: Mapped[Action] = mapped_column(enum_of(Action))
     feature_id: Mapped[int | None] = mapped_column(ForeignKey("features.id"), index=True)
     subject: Mapped[str] = mapped_column(String(100))
-    """The name of the feature or segment."""
+    """The name of the feature or segment, or the id of the project."""
     segment_id: Mapped[int | None]
     """No foreign key: the change stays when the segment is deleted."""
     payload: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=False)
@@ -155,7 +161,7 @@ class Change(Model):
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
     __table_args__ = (
-        CheckConstraint("(feature_id IS NULL) <> (segment_id IS NULL)", name="one_subject"),
+        CheckConstraint("feature_id IS NULL OR segment_id IS NULL", name="one_subject"),
         at_most("subject", 100),
         NEVER_REUSE_IDS,
     )

@@ -38,6 +38,17 @@ def archiving(plan: ArchivePlan) -> list[Proposal]:
     ]
 
 
+def approvals(number: int | None) -> list[Proposal]:
+    """Ask for this many approvals. None: stop using the environment."""
+    if number is None:
+        return [Proposal(None, Action.REMOVE_ENVIRONMENT, {})]
+    return [Proposal(None, Action.UPDATE_APPROVALS, {"required_approvals": number})]
+
+
+def archiving_project() -> list[Proposal]:
+    return [Proposal(None, Action.ARCHIVE_PROJECT, {})]
+
+
 def _fields(strategy: Strategy) -> dict[str, Any]:
     """Payload for a copy of a strategy."""
     names = ("name", "title", "disabled", "parameters", "constraints", "variants")

@@ -10,7 +10,13 @@ from app.releases.change_requests import editing, snapshots
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import MAX_CHANGES, Action, Change, ChangeRequest, State
 
-_GONE = {Action.ARCHIVE_FEATURE, Action.DELETE_SEGMENT}
+_GONE = {
+    Action.ARCHIVE_FEATURE,
+    Action.DELETE_SEGMENT,
+    Action.UPDATE_APPROVALS,
+    Action.REMOVE_ENVIRONMENT,
+    Action.ARCHIVE_PROJECT,
+}
 _SEGMENT_FIELDS = ("name", "description", "project", "constraints")
 _STRATEGY_FIELDS = ("name", "title", "disabled", "parameters", "constraints", "segments")
 
@@ -43,8 +49,8 @@ def reverse(actor: Actor, request: ChangeRequest) -> ChangeRequest:
 def inverse(request: ChangeRequest) -> list[Proposal]:
     """Proposals that restore each feature and segment, in reverse order of their last changes.
 
-    Archived features and deleted segments are left out: to revive or recreate them changes nothing
-    for applications, so it needs no approval.
+    What is archived, deleted or less guarded is left out: to restore that changes nothing for
+    applications, so it needs no approval.
     """
     first: dict[int, Change] = {}
     last: dict[int, Change] = {}

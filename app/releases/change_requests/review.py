@@ -37,12 +37,7 @@ def withdraw(actor: Actor, request: ChangeRequest) -> None:
     if actor.id is None:
         raise Conflict("The command line has no drafts. Cancel the change request instead.")
     service.forget_approvals(request)
-    taken = Conflict(
-        f"You already have a draft for {request.environment} of project {request.project_id}. "
-        "Send or discard that first."
-    )
     request.state, request.scheduled_at, request.failure = State.DRAFT, None, None
-    flush(if_taken=taken)
     steps.note(actor, request, StepKind.WITHDRAWN, EventType.CHANGE_REQUEST_WITHDRAWN)
 
 

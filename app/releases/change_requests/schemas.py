@@ -4,6 +4,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate
 
 from app.catalogue.features.schemas import Parent
+from app.catalogue.projects.schemas import MAX_APPROVALS
 from app.catalogue.segments.schemas import SegmentChanges
 from app.catalogue.strategies.schemas import NewStrategy, StrategyChanges, StrategyOrder
 from app.catalogue.strategies.schemas_variants import FeatureVariant, Variants
@@ -60,6 +61,10 @@ class _SegmentUpdate(SegmentChanges):
     id = WholeNumber(low=1, high=MAX_ID, required=True)
 
 
+class _Approvals(Schema):
+    required_approvals = WholeNumber(low=0, high=MAX_APPROVALS, required=True)
+
+
 PAYLOADS: dict[Action, Schema] = {
     Action.UPDATE_ENABLED: _Enabled(),
     Action.ADD_STRATEGY: NewStrategy(),
@@ -72,6 +77,9 @@ PAYLOADS: dict[Action, Schema] = {
     Action.DELETE_DEPENDENCY: _Parent(),
     Action.UPDATE_SEGMENT: _SegmentUpdate(),
     Action.DELETE_SEGMENT: _OneSegment(),
+    Action.UPDATE_APPROVALS: _Approvals(),
+    Action.REMOVE_ENVIRONMENT: Schema(),
+    Action.ARCHIVE_PROJECT: Schema(),
 }
 
 
@@ -80,7 +88,7 @@ class _Payload(fields.Raw):
         description = (
             "What the action needs: enabled; the fields of a strategy, with its id unless it is "
             "new; an array of strategy ids with their sortOrder; variants; the parent as feature; "
-            "or the fields of a segment with its id."
+            "the fields of a segment with its id; or requiredApprovals."
         )
         metadata = {"description": description, "oneOf": [{"type": "object"}, {"type": "array"}]}
         super().__init__(metadata=metadata, **kwargs)
@@ -90,7 +98,10 @@ class EditedChange(Schema):
     """``payload`` is loaded by the schema of the action that the change has."""
 
     action = fields.Enum(Action, by_value=True, required=True)
-    feature = Key(allow_none=True, metadata={"description": "Null for what is done to a segment."})
+    feature = Key(
+        allow_none=True,
+        metadata={"description": "Null for what is done to a segment or to the project."},
+    )
     payload = _Payload(load_default=dict)
 
     def load(self, data: Any, **kwargs: Any) -> Any:
@@ -147,7 +158,7 @@ class Reviewers(Schema):
 
 class ApprovalsConfig(Schema):
     change_requests_enabled = StrictBoolean(required=True)
-    required_approvals = WholeNumber(low=1, high=10, allow_none=True)
+    required_approvals = WholeNumber(low=1, high=MAX_APPROVALS, allow_none=True)
 
 
 class ChangeRequestQuery(PageQuery):
@@ -198,7 +209,10 @@ def sent(payload: Any) -> Any:
     """A stored payload as requests send it."""
     if isinstance(payload, list):
         return [sent(each) for each in payload]
-    rules: Mapping[str, Any] = {"sort_order": "sortOrder"}
+    rules: Mapping[str, Any] = {
+        "sort_order": "sortOrder",
+        "required_approvals": "requiredApprovals",
+    }
     inner = {"replace_parameters"}  # of a form, which shows all parameters
     return {rules.get(name, name): value for name, value in payload.items() if name not in inner}
 
@@ -215,7 +229,7 @@ class ChangeRow(ListedChange):
         metadata={
             "type": "object",
             "nullable": True,
-            "description": "The feature there, or the segment, before this change.",
+            "description": "The feature there, the segment or the project, before this change.",
         },
     )
     after = fields.Raw(metadata={"type": "object", "nullable": True})
@@ -282,6 +296,10 @@ class ListedChangeRequest(Schema):
     created_at = Timestamp(attribute="request.created_at")
     features = fields.List(fields.Nested(ListedFeature))
     segments = fields.List(fields.Nested(ListedSegmentChange))
+    project_changes = fields.List(
+        fields.Nested(ListedChange),
+        metadata={"description": "What is done to the project: to its approvals, above all."},
+    )
     approvals = fields.List(fields.Nested(ApprovalRow))
     reviewers = fields.List(fields.Nested(ReviewerRow))
     rejections = fields.List(fields.Nested(StepRow))
@@ -319,6 +337,7 @@ class ChangeRequestRow(ListedChangeRequest):
     outcomes = fields.List(fields.Nested(OutcomeRow))
     features = fields.List(fields.Nested(ChangedFeature))
     segments = fields.List(fields.Nested(SegmentChange))
+    project_changes = fields.List(fields.Nested(ChangeRow))
 
 
 class ChangeRequestList(Schema):
@@ -379,9 +398,10 @@ def _load_payload(change: dict[str, Any], place: int | None) -> None:
 def _misfits(change: dict[str, Any], rules: Schema) -> dict[str, Any]:
     """What is wrong with the shape of a change, before its payload is read."""
     action, feature = change["action"], change.get("feature")
-    if action.is_on_segment and feature:
-        return {"feature": ["Leave it out: this action is about a segment."]}
-    if not action.is_on_segment and not feature:
+    if feature and not action.is_on_feature:
+        subject = "a segment" if action.is_on_segment else "the project"
+        return {"feature": [f"Leave it out: this action is about {subject}."]}
+    if action.is_on_feature and not feature:
         return {"feature": ["Name the feature."]}
     if isinstance(change["payload"], list) is not bool(rules.many):
         return {"payload": [f"Must be {'an array' if rules.many else 'an object'}."]}

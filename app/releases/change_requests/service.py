@@ -18,6 +18,7 @@ from app.core.paging import Page, page_of
 from app.releases.change_requests import outcomes, queries, steps, views
 from app.releases.change_requests.models import (
     CLOSED,
+    ON_PROJECT,
     Approval,
     Change,
     ChangeRequest,
@@ -36,7 +37,10 @@ LATELY = timedelta(days=30)
 def draft_of(
     actor: Actor, project_id: str, environment: str, *, for_change: bool = False
 ) -> ChangeRequest | None:
-    """The actor’s draft for this environment; the command line has none."""
+    """The draft that the actor began last for this environment; the command line has none.
+
+    What is done to the project has a draft of its own, to which nothing is added.
+    """
     if actor.id is None:
         return None
     query = (
@@ -46,7 +50,12 @@ def draft_of(
             ChangeRequest.project_id == project_id,
             ChangeRequest.environment == environment,
             ChangeRequest.state == State.DRAFT,
+            ~sa.exists().where(
+                Change.request_id == ChangeRequest.id, Change.action.in_(ON_PROJECT)
+            ),
         )
+        .order_by(ChangeRequest.id.desc())
+        .limit(1)
         .options(selectinload(ChangeRequest.changes))
     )
     if for_change:

@@ -1,7 +1,8 @@
-"""Snapshots of the subject of a change: a feature in one environment, or a segment.
+"""Snapshots of the subject of a change: a feature in one environment, a segment, or the project.
 
 A snapshot of a feature is ``{"enabled", "archived", "strategies", "variants", "parents"}``. That of
-a segment is the one in the event log. None: the subject doesn’t exist.
+a segment is the one in the event log. That of a project is ``{"archived", "used",
+"requiredApprovals"}``; the last two are about the environment. None: the subject doesn’t exist.
 """
 
 from collections.abc import Collection
@@ -11,12 +12,14 @@ import sqlalchemy as sa
 
 from app.catalogue.features import queries as features
 from app.catalogue.features.models import Feature
+from app.catalogue.projects.models import Project
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import queries as strategies
 from app.core.db import chunks, db
 from app.releases.change_requests.models import Change
 
 SubjectSnapshot = dict[str, Any] | None
+PROJECT = 0
 
 
 def of_features(
@@ -49,6 +52,16 @@ def of_segments(ids: Collection[int]) -> dict[int, SubjectSnapshot]:
     return {segment.id: segment.snapshot() for segment in db.session.scalars(query)}
 
 
+def of_project(id: str, environment: str) -> SubjectSnapshot:
+    project = db.session.get_one(Project, id)
+    rules = {rule.environment: rule.required_approvals for rule in project.approvals}
+    return {
+        "archived": project.archived_at is not None,
+        "used": environment in project.environments,
+        "requiredApprovals": rules.get(environment, 0),
+    }
+
+
 def segment_names(ids: Collection[int]) -> dict[int, str]:
     """The names of the segments that strategies of snapshots use, by id."""
     return {
@@ -63,15 +76,18 @@ def segment_names(ids: Collection[int]) -> dict[int, str]:
 def of_changes(
     project_id: str, environment: str, changes: Collection[Change]
 ) -> dict[int, SubjectSnapshot]:
-    """Current snapshots of the subjects of changes, by feature id or negative segment id."""
+    """Current snapshots of the subjects of changes, by their ``key``."""
     segments = of_segments({id for change in changes if (id := change.segment_id)})
     of_feature = of_features(project_id, environment, {id for c in changes if (id := c.feature_id)})
-    return of_feature | {-id: segments[id] for id in segments}
+    found = of_feature | {-id: segments[id] for id in segments}
+    if any(change.action.is_on_project for change in changes):
+        found[PROJECT] = of_project(project_id, environment)
+    return found
 
 
 def key(change: Change) -> int:
-    """The key of a change’s subject in ``of_changes``."""
-    return change.feature_id or -(change.segment_id or 0)
+    """The key of a change’s subject in ``of_changes``: a feature’s id, a negative one, PROJECT."""
+    return change.feature_id or -(change.segment_id or PROJECT)
 
 
 def _archived(ids: Collection[int]) -> set[int]:

@@ -98,6 +98,10 @@ class View:
         return [change for change in self.request.changes if change.segment_id is not None]
 
     @property
+    def project_changes(self) -> list[Change]:
+        return [change for change in self.request.changes if change.action.is_on_project]
+
+    @property
     def comments(self) -> list[Step]:
         """Comments, with those that were made with a decision."""
         said = {StepKind.COMMENTED, StepKind.APPROVED, StepKind.REJECTED, StepKind.CANCELLED}

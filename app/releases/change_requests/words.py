@@ -57,6 +57,11 @@ def _fixed(words: str) -> Callable[[Change], str]:
     return lambda _: words
 
 
+def _approvals(change: Change) -> str:
+    number = change.payload["required_approvals"]
+    return f"Ask for {counted(number, 'approval') if number else 'no approvals'} in"
+
+
 def _parent(change: Change) -> str:
     return f"Add dependency on {change.payload['feature']} to"
 
@@ -73,6 +78,9 @@ _ACTS: dict[Action, Callable[[Change], str]] = {
     Action.DELETE_DEPENDENCY: _fixed("Remove the dependency of"),
     Action.UPDATE_SEGMENT: _fixed("Edit segment"),
     Action.DELETE_SEGMENT: _fixed("Delete segment"),
+    Action.UPDATE_APPROVALS: _approvals,
+    Action.REMOVE_ENVIRONMENT: _fixed("Stop using this environment in"),
+    Action.ARCHIVE_PROJECT: _fixed("Archive project"),
 }
 
 

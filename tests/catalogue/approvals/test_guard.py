@@ -3,10 +3,9 @@
 import pytest
 
 from tests.support.change_requests import PROJECT, delivery, new_desk, rollout
-from tests.support.clients import error_of
+from tests.support.clients import REASON, error_of
 
 FEATURES = f"{PROJECT}/features"
-REASON = {"X-Reason": "The shop is down"}
 
 
 @pytest.fixture

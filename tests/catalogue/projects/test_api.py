@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from app.catalogue.environments import service as environments
@@ -49,7 +51,8 @@ def staging(app):
 
 def archive(app, project_id):
     with app.app_context(), unit_of_work(writes=True):
-        projects.archive(COMMAND_LINE, projects.get_for_change(COMMAND_LINE, project_id))
+        actor = replace(COMMAND_LINE, reason="The shop has closed")
+        projects.archive(actor, projects.get_for_change(actor, project_id))
 
 
 def events_of(client, type):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.clients import ApiClient, error_of, problems_of
+from tests.support.clients import REASON, ApiClient, error_of, problems_of
 from tests.support.races import at_once
 
 SHOP = "/projects/shop"
@@ -310,17 +310,17 @@ def test_environments_and_approvals_are_replaced(admin, shop):
     assert (answer.status_code, answer.data) == (200, b"")
     assert state(admin) == (["production"], [rule("development", 1), rule("production", 3)])
     body = {"environments": ["development"], "changeRequestEnvironments": [rule("production", 4)]}
-    admin.ok("PUT", ENVIRONMENTS, body)
+    admin.ok("PUT", ENVIRONMENTS, body, headers=REASON)
     assert state(admin) == (["development"], [rule("production", 4)])
 
 
 def test_approvals_that_are_left_out_stay(admin, shop):
     body = {"environments": ["production"], "changeRequestEnvironments": [rule("production", 3)]}
     admin.ok("PUT", ENVIRONMENTS, body)
-    admin.ok("PUT", ENVIRONMENTS, {"environments": ["development"]})
+    admin.ok("PUT", ENVIRONMENTS, {"environments": ["development"]}, headers=REASON)
     assert state(admin) == (["development"], [rule("production", 3)])
     body = {"environments": ["development"], "changeRequestEnvironments": []}
-    admin.ok("PUT", ENVIRONMENTS, body)
+    admin.ok("PUT", ENVIRONMENTS, body, headers=REASON)
     assert state(admin) == (["development"], [])
 
 

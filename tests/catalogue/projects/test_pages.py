@@ -22,6 +22,19 @@ def needs(environment: str, approvals: str) -> dict[str, str]:
     return {f"needs-approvals-{environment}": "y", f"approvals-{environment}": approvals}
 
 
+def ask_for(admin: ApiClient, **approvals: int) -> None:
+    rules = [{"name": name, "requiredApprovals": most} for name, most in approvals.items()]
+    body = {"environments": ["development", "production"], "changeRequestEnvironments": rules}
+    admin.ok("PUT", "/projects/shop/environments", body)
+
+
+@pytest.fixture
+def owner(app: Flask, people: People, shop: None) -> Browser:
+    """A browser in which an Owner of the shop is signed in, who is no Admin."""
+    people.member("olga", "shop", "Owner")
+    return Browser(app).sign_in("olga")
+
+
 def rows(page: Page) -> list[str]:
     return [text_of(row.css_first("th a")) for row in page.select("tbody")[0].css("tr")]
 
@@ -173,9 +186,8 @@ def test_a_number_of_approvals_counts_only_with_the_switch_on(browser, admin):
     assert settings(admin)["changeRequestEnvironments"] == []
 
 
-def test_only_edited_approvals_say_what_they_were(browser, shop):
-    page = browser.get("/projects/shop/settings")
-    browser.submit(page, needs("production", "3"))
+def test_only_edited_approvals_say_what_they_were(browser, admin, shop):
+    ask_for(admin, production=3)
     page = browser.get("/projects/shop/settings")
     assert not page.has("Was ")
     page = browser.submit(page, {"name": "", "approvals-production": "4"})
@@ -184,7 +196,9 @@ def test_only_edited_approvals_say_what_they_were(browser, shop):
     assert page.has("Was 3 approvals.")
 
 
-def test_settings_are_saved_with_their_reason(browser, admin, shop):
+def test_settings_are_saved_with_their_reason(browser, admin, people, shop):
+    for name in ("kim", "finn"):
+        people.person(name, role="admin")
     page = browser.get("/projects/shop/settings")
     typed = {
         "name": "Shop",
@@ -229,16 +243,78 @@ def test_a_narrower_mode_is_reviewed_first_with_its_numbers(browser, admin, peop
     assert settings(admin)["mode"] == "private"
 
 
-def test_falling_approvals_are_reviewed_first(browser, admin, shop):
-    typed = needs("production", "3") | needs("development", "1")
-    browser.submit(browser.get("/projects/shop/settings"), typed)
+def test_an_admin_lowers_approvals_after_a_review_and_with_a_reason(browser, admin, shop):
+    ask_for(admin, production=3, development=1)
     typed = {"approvals-production": "1", "needs-approvals-development": None}
     page = browser.submit(browser.get("/projects/shop/settings"), typed)
     assert page.has("Changes in production will need 1 approval instead of 3.")
     assert page.has("Changes in development will no longer need approval.")
-    browser.follow(browser.submit(page, button="Save Web shop"))
+    refused = browser.submit(page, button="Save all without approval")
+    assert refused.status == 400
+    page = browser.submit(page, {"reason": "The shop is down"}, button="Save all without approval")
+    assert browser.follow(page).messages == ["Project Web shop saved."]
     rules = settings(admin)["changeRequestEnvironments"]
     assert rules == [{"name": "production", "requiredApprovals": 1}]
+
+
+def test_an_owner_who_lowers_approvals_gets_a_request_and_the_rest_is_saved(owner, admin):
+    ask_for(admin, production=1)
+    typed = {"name": "Shop", "needs-approvals-production": None, "needs-approvals-development": "y"}
+    page = owner.submit(owner.get("/projects/shop/settings"), typed)
+    assert page.has("Changes in production need 1 approval today, and so does ending that.")
+    assert not page.has("without approval")
+    page = owner.follow(owner.submit(page, button="Save and propose"))
+    assert page.title.startswith("Change request 1")
+    assert page.has("Ask for no approvals in Shop")
+    assert page.messages == [
+        "Project Shop saved.",
+        "Added to your draft. Send it for review when it’s complete.",
+    ]
+    now = settings(admin)
+    assert (now["name"], now["changeRequestEnvironments"]) == (
+        "Shop",
+        [
+            {"name": "development", "requiredApprovals": 1},
+            {"name": "production", "requiredApprovals": 1},
+        ],
+    )
+
+
+def test_an_owner_who_takes_a_guarded_environment_out_gets_a_request(owner, admin):
+    ask_for(admin, production=1, development=1)
+    typed = {"environments": ["development"], "needs-approvals-development": None}
+    page = owner.submit(owner.get("/projects/shop/settings"), typed)
+    page = owner.submit(page, button="Save and propose")
+    page = owner.follow(page)
+    assert page.messages == [
+        "You have new drafts for development and production. Send each for review."
+    ]
+    assert page.has("Stop using this environment in shop")
+    assert settings(admin)["environments"] == ["development", "production"]
+
+
+def test_who_asks_for_more_approvals_than_people_can_give_reads_that_first(browser, admin, shop):
+    typed = needs("production", "2")
+    page = browser.submit(browser.get("/projects/shop/settings"), typed)
+    assert page.has("Changes in production will need 2 approvals, and 2 people can approve.")
+    assert page.has("only an Admin will be able to change anything there, or to lower this again.")
+    assert settings(admin)["changeRequestEnvironments"] == []
+    browser.follow(browser.submit(page, button="Save Web shop"))
+    assert settings(admin)["changeRequestEnvironments"]
+
+
+def test_archiving_a_guarded_project_is_proposed_or_done_by_an_admin_with_a_reason(
+    browser, owner, admin
+):
+    ask_for(admin, production=1)
+    page = owner.get("/projects/shop/settings")
+    page = owner.follow(owner.submit(page, form="/settings/propose/archive"))
+    assert page.has("Archive project Web shop")
+    page = browser.get("/projects/shop/settings")
+    form, button = "/settings/propose/archive", "Archive Web shop without approval"
+    assert browser.submit(page, form=form, button=button).status == 403
+    page = browser.submit(page, {"reason": "The shop has closed"}, form=form, button=button)
+    assert browser.follow(page).has("Project shop archived.")
 
 
 def test_back_from_the_review_keeps_what_was_typed(browser, admin, people, shop):
@@ -265,7 +341,7 @@ def test_a_review_whose_numbers_changed_is_shown_again(browser, admin, people, s
 def test_of_two_editors_the_second_chooses_part_by_part_and_nothing_is_lost(browser, admin, shop):
     mine = browser.get("/projects/shop/settings")
     admin.ok("PUT", "/projects/shop", json={"name": "Theirs", "description": "theirs"})
-    typed = {"name": "Mine", "default_stickiness": "userId"} | needs("production", "2")
+    typed = {"name": "Mine", "default_stickiness": "userId"} | needs("production", "1")
     page = browser.submit(mine, typed)
     assert page.status == 409
     assert page.has("admin saved it just now")
@@ -279,7 +355,7 @@ def test_of_two_editors_the_second_chooses_part_by_part_and_nothing_is_lost(brow
     now = settings(admin)
     assert (now["name"], now["description"]) == ("Mine", "theirs")
     assert now["defaultStickiness"] == "userId"
-    assert now["changeRequestEnvironments"] == [{"name": "production", "requiredApprovals": 2}]
+    assert now["changeRequestEnvironments"] == [{"name": "production", "requiredApprovals": 1}]
 
 
 def test_changes_of_different_fields_that_agree_are_no_conflict(browser, admin, shop):

@@ -15,6 +15,7 @@ from app.exchange.documents import (
     reading_features,
     schemas_files,
     service,
+    words,
     writing_features,
 )
 from app.exchange.documents.documents import Kind, to_file
@@ -252,3 +253,24 @@ def test_what_needs_approval_is_left_for_the_change_request(app):
         assert entry.proposed == ["production"]
         assert set(writing_features.direct(entry)["environments"]) == {"development"}
         assert len(result.change_requests) == 1
+
+
+def test_lowering_approvals_is_proposed_and_what_ends_them_otherwise_is_refused(app):
+    shop = {"id": "shop", "name": "Shop", "environments": ["development", "production"]}
+
+    def project(**fields):
+        return {"version": 1, "projects": [shop | {"approvals": {"production": 2}} | fields]}
+
+    def here():
+        return next(project for project in export()["projects"] if project["id"] == "shop")
+
+    with app.app_context():
+        apply(project())
+        _, done, result = apply(project(name="Web shop", approvals={"production": 1}))
+        assert [entry.proposed for entry in done.written] == [["production"]]
+        assert words.proposals(done.written) == "fewer approvals in production of shop"
+        assert len(result.change_requests) == 1
+        assert (here()["name"], here()["approvals"]) == ("Web shop", {"production": 2})
+        for fields in ({"environments": ["development"]}, {"archived": True}):
+            made = plan(project(**fields))
+            assert [entry.status for entry in made.entries] == [Status.IMPOSSIBLE]

@@ -8,7 +8,7 @@ from app.core import clock
 from app.core.clock import utcnow
 from app.releases.change_requests import actions, applying
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
-from tests.support.clients import error_of
+from tests.support.clients import REASON, error_of
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +39,7 @@ def id_of(client):
 
 def archive_project(desk):
     desk.admin.ok("POST", f"{PROJECT}/archive", {"features": ["card", "tips"]})
-    desk.admin.ok("DELETE", PROJECT)
+    desk.admin.ok("DELETE", PROJECT, headers=REASON)
 
 
 def test_in_an_archived_project_nothing_is_decided_or_applied(desk):
@@ -68,11 +68,9 @@ def test_what_is_scheduled_in_a_project_that_was_archived_is_not_applied_and_say
     ]
     archive_project(desk)
     assert later() == 2
-    of_feature, of_segment = map(desk.read, numbers)
-    assert of_feature["schedule"] is None
-    assert "archived" in of_feature["obstacle"]
-    assert of_segment["schedule"]["status"] == "failed"
-    assert "archived" in of_segment["schedule"]["reason"]
+    for found in map(desk.read, numbers):
+        assert found["schedule"] is None
+        assert "archived" in found["obstacle"]
     found = desk.admin.ok("GET", f"/segments/{segment}")
     assert found["constraints"][0]["values"] == ["1"]
 

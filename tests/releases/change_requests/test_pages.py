@@ -12,6 +12,7 @@ from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import Action
 from tests.support.browser import Browser, attribute, text_of
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
+from tests.support.clients import REASON
 
 PAGES = "/projects/pay/change-requests"
 
@@ -311,7 +312,7 @@ def test_what_the_command_line_proposes_waits_too(app, desk, reader):
 def test_what_no_one_can_decide_in_an_archived_project_does_not_wait(desk, reader):
     desk.open(switching("card", on=True))
     desk.admin.ok("POST", f"{PROJECT}/archive", {"features": ["card", "tips"]})
-    desk.admin.ok("DELETE", PROJECT)
+    desk.admin.ok("DELETE", PROJECT, headers=REASON)
     assert reader("finn").get("/change-requests").has("Nothing waits for you")
 
 

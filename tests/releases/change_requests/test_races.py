@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from app.core.db import db
 from app.releases.change_requests.models import Approval, ChangeRequest, State
 from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
+from tests.support.clients import REASON
 from tests.support.races import at_once, statuses
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
@@ -135,7 +136,7 @@ def test_approvals_are_raised_before_or_after_it_is_applied(desk):
         assert raised.status_code == 200
         assert applied.status_code in {200, 409}
         rules["requiredApprovals"] = 2
-        desk.admin.ok("PUT", f"{PLACE}/config", rules)
+        desk.admin.ok("PUT", f"{PLACE}/config", rules, headers=REASON)
         if applied.status_code == 409:
             desk.to("Applied", number)
 
