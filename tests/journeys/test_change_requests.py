@@ -1,5 +1,7 @@
 """A change that others approve, from the proposal to what applications get."""
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -75,6 +77,33 @@ def test_what_has_changed_since_its_approval_is_approved_again(reviewer: Page, i
     expect(page.get_by_role("status").first).to_contain_text("Applied. 1 change took effect.")
     [strategy] = instance.api("GET", place)["strategies"]
     assert strategy["parameters"]["rollout"] == "30"
+
+
+def test_an_owner_who_lowers_approvals_gets_a_request_that_someone_else_approves(
+    browser: Browser, reviewer: Page, instance: Instance, scripts: bool
+):
+    path, _ = proposed(instance)
+    project = path.split("/")[2]
+    with instance.context(browser, COLLEAGUE, java_script_enabled=scripts) as context:
+        page = context.new_page()
+        page.goto(f"/projects/{project}/settings")
+        page.get_by_label("Needs approvals in production").uncheck()
+        press(page, "Save")
+        expect(page.get_by_text("Changes in production will no longer need")).to_be_visible()
+        expect(page.get_by_text("and so does ending that")).to_be_visible()
+        press(page, "Save and propose")
+        expect(page.get_by_role("heading", level=1)).to_have_text(
+            re.compile("^Ask for no approvals in")
+        )
+        page.get_by_role("button", name="Send for review").first.click()
+        expect(page.get_by_role("status").first).to_be_visible()
+        request = page.url
+    reviewer.goto(request)
+    expect(reviewer.get_by_text("Changes need 1 approval", exact=True)).to_be_visible()
+    press(reviewer, "Approve")
+    press(reviewer, "Apply now")
+    expect(reviewer.get_by_role("status").first).to_contain_text("Applied. 1 change took effect.")
+    assert instance.api("GET", f"/projects/{project}")["changeRequestEnvironments"] == []
 
 
 def test_rejecting_without_a_reason_leads_to_the_comment_and_back(

@@ -316,6 +316,8 @@ PAGES_NEED = {
     ("GET", PAGES + "/settings"): SESSION,
     ("POST", PAGES + "/settings"): "UPDATE_PROJECT",
     ("POST", PAGES + "/settings/archive"): "DELETE_PROJECT",
+    ("POST", PAGES + "/settings/propose"): "UPDATE_PROJECT",
+    ("POST", PAGES + "/settings/propose/archive"): "DELETE_PROJECT",
     ("POST", PAGES + "/settings/revive"): "DELETE_PROJECT",
     ("GET", PAGES + "/members"): SESSION,
     ("POST", PAGES + "/members"): "PROJECT_USER_ACCESS_WRITE",

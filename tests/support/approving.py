@@ -18,8 +18,8 @@ from werkzeug.test import TestResponse
 
 from app.core import clock
 from app.releases.change_requests import applying
-from tests.support.change_requests import LIST, PLACE, PROJECT, rollout, switching
-from tests.support.clients import ApiClient
+from tests.support.change_requests import LIST, PROJECT, rollout, switching
+from tests.support.clients import REASON, ApiClient
 from tests.support.instances import reset_database
 from tests.support.people import People
 from tests.support.replay import Replay
@@ -29,7 +29,10 @@ PEOPLE = ("kim", "finn", "sofia", "ada", "boss")
 """Two Members, an Owner, someone who is an Admin at first, and an Admin who always is one."""
 SELLS = {"contextName": "userId", "operator": "IN"}
 
+ENVIRONMENTS = ("production", "development")
+
 person = st.sampled_from(PEOPLE)
+environment = st.sampled_from(ENVIRONMENTS)
 feature = st.sampled_from(FEATURES)
 which = st.integers(0, 3)
 percent = st.integers(0, 100)
@@ -49,7 +52,7 @@ class Request(NamedTuple):
 
 
 class Office(RuleBasedStateMachine):
-    """A project in which production needs approvals, with its people."""
+    """A project in which two environments need approvals, with its people."""
 
     app: ClassVar[Flask]
 
@@ -82,21 +85,33 @@ class Office(RuleBasedStateMachine):
             self.admin.ok("POST", f"{at}/{place}/strategies", rollout(50, segments=[self.segment]))
         self.admin.ok("POST", f"{PROJECT}/features/card/dependencies", {"feature": "tips"})
         self.admin.ok("POST", f"{at}/production/on")
-        token = {"tokenName": "web", "type": "client", "environment": "production"}
-        self.sdk = self.admin.ok("POST", "/api-tokens", token)["secret"]
-        self.required = 0
-        self.require(2)
+        self.sdks = {
+            name: self.admin.ok(
+                "POST", "/api-tokens", {"tokenName": name, "type": "client", "environment": name}
+            )["secret"]
+            for name in ENVIRONMENTS
+        }
+        self.required = dict.fromkeys(ENVIRONMENTS, 0)
+        self.ask_for("boss", "production", 2, reasoned=False)
+        self.ask_for("boss", "development", 1, reasoned=False)
+        self.required, self.used = self.needed(), self.environments()
         self.seen, self.delivered = self.newest(), self.delivery()
 
     # What people do with change requests
 
-    @rule(who=person, name=feature, on=st.booleans())
-    def propose_to_switch(self, who: str, name: str, on: bool) -> None:
-        self.propose(who, switching(name, on=on))
+    @rule(who=person, name=feature, on=st.booleans(), where=environment)
+    def propose_to_switch(self, who: str, name: str, on: bool, where: str) -> None:
+        self.propose(who, switching(name, on=on), where)
 
-    @rule(who=person, name=feature, share=percent)
-    def propose_a_strategy(self, who: str, name: str, share: int) -> None:
-        self.propose(who, {"feature": name, "action": "addStrategy", "payload": rollout(share)})
+    @rule(who=person, name=feature, share=percent, where=environment)
+    def propose_a_strategy(self, who: str, name: str, share: int, where: str) -> None:
+        added = {"feature": name, "action": "addStrategy", "payload": rollout(share)}
+        self.propose(who, added, where)
+
+    @rule(who=person, number=st.integers(0, 3), where=environment)
+    def propose_approvals(self, who: str, number: int, where: str) -> None:
+        payload = {"requiredApprovals": number}
+        self.propose(who, {"feature": None, "action": "updateApprovals", "payload": payload}, where)
 
     @rule(who=person, name=feature, share=percent, way=st.sampled_from(["update", "delete"]))
     def propose_about_a_strategy(self, who: str, name: str, share: int, way: str) -> None:
@@ -106,9 +121,9 @@ class Office(RuleBasedStateMachine):
                 payload |= {"parameters": {"rollout": str(share)}}
             self.propose(who, {"feature": name, "action": f"{way}Strategy", "payload": payload})
 
-    @rule(who=person, name=feature)
-    def propose_to_archive(self, who: str, name: str) -> None:
-        self.propose(who, {"feature": name, "action": "archiveFeature"})
+    @rule(who=person, name=feature, where=environment)
+    def propose_to_archive(self, who: str, name: str, where: str) -> None:
+        self.propose(who, {"feature": name, "action": "archiveFeature"}, where)
 
     @rule(who=person, way=st.sampled_from(["addDependency", "deleteDependency"]))
     def propose_about_a_parent(self, who: str, way: str) -> None:
@@ -180,13 +195,19 @@ class Office(RuleBasedStateMachine):
 
     # What happens around them
 
-    @rule(number=st.integers(0, 3))
-    def require(self, number: int) -> None:
+    @rule(who=person, where=environment, number=st.integers(0, 3), reasoned=st.booleans())
+    def ask_for(self, who: str, where: str, number: int, reasoned: bool) -> None:
         sent: dict[str, Any] = {"changeRequestsEnabled": bool(number)}
         if number:
             sent["requiredApprovals"] = number
-        if self.ask("boss", "PUT", f"{PLACE}/config", sent).status_code == 200:
-            self.required = number
+        headers = REASON if reasoned else {}
+        self.ask(who, "PUT", f"{self.place(where)}/config", sent, headers=headers)
+
+    @rule(who=person, used=st.booleans(), reasoned=st.booleans())
+    def use(self, who: str, used: bool, reasoned: bool) -> None:
+        sent = {"environments": [*ENVIRONMENTS] if used else ["production"]}
+        headers = REASON if reasoned else {}
+        self.ask(who, "PUT", f"{PROJECT}/environments", sent, headers=headers)
 
     @rule(who=st.sampled_from(["kim", "finn", "ada"]))
     def leave_or_join(self, who: str) -> None:
@@ -217,12 +238,13 @@ class Office(RuleBasedStateMachine):
 
     @rule(who=person, name=feature, way=st.sampled_from(DIRECT), reasoned=st.booleans())
     def change_directly(self, who: str, name: str, way: str, reasoned: bool) -> None:
-        headers = {"X-Reason": "The shop is down"} if reasoned else {}
+        headers = REASON if reasoned else {}
         self.ask(who, *self.direct(name, way, "production"), headers=headers)
 
-    @rule(who=person, name=feature, way=st.sampled_from(ELSEWHERE))
-    def change_elsewhere(self, who: str, name: str, way: str) -> None:
-        self.ask(who, *self.direct(name, way, "development"))
+    @rule(who=person, name=feature, way=st.sampled_from(ELSEWHERE), reasoned=st.booleans())
+    def change_elsewhere(self, who: str, name: str, way: str, reasoned: bool) -> None:
+        headers = REASON if reasoned else {}
+        self.ask(who, *self.direct(name, way, "development"), headers=headers)
 
     @rule(passed=st.sampled_from([2, 40, 120, -40]))
     def wait(self, passed: int) -> None:
@@ -240,9 +262,11 @@ class Office(RuleBasedStateMachine):
             return
         events = self.events_since(self.seen)
         applied = [event for event in events if event["type"] == "change-request-applied"]
-        led_to: dict[str, Any] = {}
+        led_to: dict[str, dict[str, Any]] = {name: {} for name in ENVIRONMENTS}
+        required = dict(self.required)
         for event in applied:
             number, author = event["data"]["id"], event["data"]["createdBy"]
+            where, body = event["data"]["environment"], self.read(number)
             outcome = self.outcome(number)
             agreed = {
                 name
@@ -251,15 +275,24 @@ class Office(RuleBasedStateMachine):
             }
             approvers = set(event["data"]["approvedBy"])
             assert approvers <= agreed, (event, self.given.get(number), outcome)
-            assert len(approvers) >= self.required, event
-            led_to |= outcome
-        now = self.delivery()
-        bypassed = any(event["type"] == "change-request-bypassed" for event in events)
-        if self.required and not bypassed:
-            for name in self.delivered.keys() | now.keys() | led_to.keys():
-                expected = led_to.get(name, self.delivered.get(name))
-                assert now.get(name) == expected, (name, events)
-        self.seen, self.delivered = self.newest(), now
+            assert len(approvers) >= required[where], event
+            led_to[where] |= outcome
+            for change in body["projectChanges"]:
+                required[where] = change["payload"]["requiredApprovals"]
+        now, rules, used = self.delivery(), self.needed(), self.environments()
+        bypassed = {
+            event["data"]["environment"]
+            for event in events
+            if event["type"] == "change-request-bypassed"
+        }
+        for where in set(ENVIRONMENTS) - bypassed:
+            assert rules[where] >= required[where], (where, events)
+            assert where in used or not required[where] or where not in self.used, events
+            if self.required[where]:
+                before, after, meant = self.delivered[where], now[where], led_to[where]
+                for name in before.keys() | after.keys() | meant.keys():
+                    assert after.get(name) == meant.get(name, before.get(name)), (name, events)
+        self.seen, self.delivered, self.required, self.used = self.newest(), now, rules, used
 
     def teardown(self) -> None:
         """The event log alone leads to the features and the requests that there are."""
@@ -303,8 +336,22 @@ class Office(RuleBasedStateMachine):
         assert answer.status_code < 500, (who, method, path, sent, answer.text)
         return answer
 
-    def propose(self, who: str, change: dict[str, Any]) -> None:
-        self.ask(who, "POST", PLACE, change)
+    def propose(self, who: str, change: dict[str, Any], where: str = "production") -> None:
+        self.ask(who, "POST", self.place(where), change)
+
+    @staticmethod
+    def place(environment: str) -> str:
+        return f"{PROJECT}/environments/{environment}/change-requests"
+
+    def environments(self) -> set[str]:
+        return set(self.admin.ok("GET", PROJECT)["environments"])
+
+    def needed(self) -> dict[str, int]:
+        """How many approvals each environment needs."""
+        found = self.admin.ok("GET", PROJECT)["changeRequestEnvironments"]
+        return dict.fromkeys(ENVIRONMENTS, 0) | {
+            each["name"]: each["requiredApprovals"] for each in found
+        }
 
     def decide(self, who: str, id: int, state: str, **fields: Any) -> int:
         sent = {"state": state, **fields}
@@ -370,8 +417,8 @@ class Office(RuleBasedStateMachine):
         found = self.admin.ok("GET", "/events?limit=1000")["events"]
         return [event for event in reversed(found) if event["id"] > id]
 
-    def delivery(self) -> dict[str, Any]:
-        return documents(ApiClient(self.app, self.sdk))
+    def delivery(self) -> dict[str, dict[str, Any]]:
+        return {name: documents(ApiClient(self.app, sdk)) for name, sdk in self.sdks.items()}
 
     def outcome(self, id: int) -> dict[str, Any]:
         """What a change request leads to, by feature."""

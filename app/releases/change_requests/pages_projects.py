@@ -8,6 +8,7 @@ from app.catalogue.projects import pages as project_pages
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.forms import ProjectForm
 from app.catalogue.projects.models import Project
+from app.core.errors import Conflict
 from app.core.permissions import Permission
 from app.core.words import spoken
 from app.releases.change_requests import proposals
@@ -51,8 +52,10 @@ def archive(project_id: str) -> Response:
     form, changes = ButtonForm(), proposals.archiving_project()
 
     def command() -> Response:
-        strictest, *_ = projects.get(current_actor, project_id).guarded
-        return to_draft(propose(project_id, strictest.environment, changes))
+        guarded = projects.get(current_actor, project_id).guarded
+        if not guarded:
+            raise Conflict(f"Project {project_id} needs no approvals. Archive it directly.")
+        return to_draft(propose(project_id, guarded[0].environment, changes))
 
     page = redirect_to("project_pages.settings", project_id=project_id)
     return submit(form, command) or flash_errors(form, page)

@@ -1,14 +1,19 @@
 """Every kind of write, by everyone: none changes alone what applications get where that needs
-approvals. That WRITES has every kind is shown in ``tests/web/test_dry_run.py``.
+approvals, or ends that it needs them. That WRITES has every kind is shown in
+``tests/web/test_dry_run.py``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from flask import Flask, url_for
+from werkzeug.datastructures import MultiDict
 
 from app.core.db import db
 from tests.support.approving import documents
+from tests.support.browser import Browser, Page, attribute, sent_by, text_of
 from tests.support.clients import ApiClient
 from tests.support.instances import reset_database, state_of
 from tests.support.people import People
@@ -17,6 +22,7 @@ from tests.support.writes import FEATURES, ROLLOUT, WRITES, World, filled
 pytestmark = pytest.mark.slow
 
 ROLES = ("Admin", "Owner", "Member")
+SHOP = "/projects/shop/environments/production/change-requests"
 
 
 @pytest.fixture
@@ -27,7 +33,7 @@ def guarded(root: ApiClient, world: World) -> World:
     first, second = (root.ok("POST", f"{of_b}/strategies", used)["id"] for _ in range(2))
     root.ok("POST", f"{FEATURES}/child/environments/production/on")
     rules = {"changeRequestsEnabled": True, "requiredApprovals": 1}
-    root.ok("PUT", "/projects/shop/environments/production/change-requests/config", rules)
+    root.ok("PUT", f"{SHOP}/config", rules)
     return world | {"first": first, "second": second}
 
 
@@ -54,26 +60,108 @@ def about_what_is_on() -> Iterator[tuple[str, str, Any]]:
     )
     yield "PUT", "/segments/{segment}", {"constraints": [], "name": "Staff"}
     yield "PUT", "/projects/shop/environments", {"environments": ["development"]}
+    unguarded = {"environments": ["production"], "changeRequestEnvironments": []}
+    yield "PUT", "/projects/shop/environments", unguarded
+    yield "PUT", f"{SHOP}/config", {"changeRequestsEnabled": False}
 
 
-def test_no_write_changes_alone_what_applications_get(app, root, guarded, people_there):
+Look = Callable[[], Any]
+"""Reads what must stay the same."""
+
+
+@pytest.fixture
+def look(app: Flask, root: ApiClient, guarded: World) -> Look:
+    """What applications get, and whether that needs approvals in future."""
     sdk = {"tokenName": "all", "type": "client", "environment": "production"}
     token = root.ok("POST", "/api-tokens", sdk)["secret"]
+
+    def read() -> Any:
+        project = root.ok("GET", "/projects/shop")
+        rules = {rule["name"] for rule in project["changeRequestEnvironments"]}
+        return documents(ApiClient(app, token)), {"production"} & {*project["environments"]} & rules
+
+    assert read()[0].keys() >= {"b", "child"}
+    return read
+
+
+def test_no_write_changes_alone_what_applications_get_or_ends_approvals(
+    app, guarded, people_there, look
+):
     with app.app_context():
         state = state_of(db.engine)
-
-    def delivered() -> dict[str, Any]:
-        return documents(ApiClient(app, token))
-
-    before, refused = delivered(), 0
-    assert {"b", "child"} <= before.keys()
+    before, refused = look(), 0
     for role, client in people_there.items():
         for method, path, body in about_what_is_on():
             answer = client.request(method, path.format_map(guarded), json=filled(body, guarded))
             assert answer.status_code < 500, (role, method, path)
-            assert delivered() == before, (role, method, path, answer.status_code)
+            assert look() == before, (role, method, path, answer.status_code)
             refused += "need 1 approval" in answer.text
             if answer.status_code < 400:
                 with app.app_context():
                     reset_database(state)
     assert refused > 20
+
+
+def pages(app: Flask, world: World) -> Iterator[str]:
+    """Addresses of all pages, about the project and what is on in it where they can be."""
+    known = {"project_id": "shop", "name": "b", "environment": "production"} | {
+        "strategy": world["first"],
+        "account_id": world["person"],
+        "segment_id": world["segment"],
+        "field": "plan",
+    }
+    with app.test_request_context():
+        for rule in app.url_map.iter_rules():
+            if "GET" in rule.methods and not rule.alias and "_pages." in rule.endpoint:
+                given = {name: known.get(name, 1) for name in rule.arguments}
+                yield url_for(rule.endpoint, **given)
+                if "name" in rule.arguments and "project_id" in rule.arguments:
+                    yield url_for(rule.endpoint, **given | {"name": "child"})
+
+
+def test_no_form_changes_alone_what_applications_get_or_ends_approvals(
+    app, guarded, people_there, look
+):
+    before, seen, refused = look(), set[tuple[str, ...]](), 0
+    for role in people_there:
+        browser = Browser(app).sign_in("boss" if role == "Admin" else role.lower())
+        with app.app_context():
+            signed_in = state_of(db.engine)
+        waiting = [browser.get(path) for path in pages(app, guarded)]
+        while waiting:
+            for address, button, data in forms(waiting.pop()):
+                known = role, urlsplit(address).path, button
+                if known in seen or address.endswith("/sign-out"):
+                    continue
+                seen.add(known)
+                answer = browser.post(address, data)
+                assert answer.status < 500, known
+                assert look() == before, known
+                refused += "need 1 approval" in answer.text
+                if answer.status == 303:
+                    waiting.append(browser.get(answer.location))
+                elif answer.status == 200:
+                    waiting.append(answer)
+                if answer.status == 303:
+                    with app.app_context():
+                        reset_database(signed_in)
+    assert refused > 20
+
+
+def forms(page: Page) -> Iterator[tuple[str, str, MultiDict[str, str]]]:
+    """Each form of a page with each of its buttons: the address, the button, what is sent."""
+    if page.status != 200 or page.answer.mimetype != "text/html":
+        return
+    for form in page.select('form[method="post"]'):
+        id = attribute(form, "id")
+        more = page.select(f'button[form="{id}"]') if id else []
+        for button in [*form.css("button"), *more]:
+            data = sent_by(form)
+            if name := attribute(button, "name"):
+                data.add(name, attribute(button, "value"))
+            action = attribute(form, "action", page.path)
+            address = attribute(button, "formaction") or action or page.path
+            yield address, text_of(button), data
+            # Where nothing needs approvals, pages have forms that act at once.
+            if "development" in address:
+                yield address.replace("development", "production"), text_of(button), data

@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.browser import Browser
 from tests.support.change_requests import LIST, PROJECT, rollout
+from tests.support.clients import REASON
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +29,7 @@ def eu(desk):
     desk.admin.ok("POST", "/environments", {"name": "eu", "type": "production"})
     rules = [{"name": name, "requiredApprovals": 1} for name in ("eu", "production")]
     body = {"environments": ["development", "eu", "production"], "changeRequestEnvironments": rules}
-    desk.admin.ok("PUT", f"{PROJECT}/environments", body)
+    desk.admin.ok("PUT", f"{PROJECT}/environments", body, headers=REASON)
 
 
 def changes(desk, by=None):
@@ -215,4 +216,4 @@ def test_removing_a_guarded_environment_in_which_features_are_on_is_refused(desk
     answer = desk.sofia.put(f"{PROJECT}/environments", {"environments": ["development"]})
     assert answer.status_code == 403
     assert "need 2 approvals in production of project pay" in answer.json["message"]
-    assert "This would change card (off)." in answer.json["message"]
+    assert "This would change production (no longer used) and card (off)." in answer.json["message"]

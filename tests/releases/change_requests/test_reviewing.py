@@ -157,7 +157,8 @@ def test_its_author_makes_it_a_draft_again_even_beside_another(desk):
     other = desk.draft(switching("tips", on=True))["id"]
     assert desk.to("Draft", number)["approvals"] == []
     assert desk.finn.get(f"{LIST}/{number}").status_code == 404
-    assert desk.draft(switching("tips", on=False))["id"] == other
+    strategy = {"feature": "tips", "action": "addStrategy", "payload": rollout(5)}
+    assert desk.draft(strategy)["id"] == other
 
 
 def test_people_who_may_approve_may_apply_and_no_one_else(desk, people):
