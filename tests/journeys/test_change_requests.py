@@ -91,7 +91,7 @@ def test_an_owner_who_lowers_approvals_gets_a_request_that_someone_else_approves
         press(page, "Save")
         expect(page.get_by_text("Changes in production will no longer need")).to_be_visible()
         expect(page.get_by_text("and so does ending that")).to_be_visible()
-        press(page, "Save and propose")
+        press(page, "Propose")
         expect(page.get_by_role("heading", level=1)).to_have_text(
             re.compile("^Ask for no approvals in")
         )

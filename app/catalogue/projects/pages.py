@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -160,23 +160,33 @@ def _stale_settings(project_id: str) -> StaleEdit:
 
 def save(project: Project, form: ProjectForm, held: Mapping[str, int | None]) -> Response:
     """Save all settings but those ``held``, of ``service.lowered``. Return the redirect."""
-    values = dict(form.values)
-    del values["change_request_environments"]
-    now = form_data(project)
-    stay = [name for name in now["environments"] if name in held]
-    rules = form.settings["approvals"] | {name: now["approvals"][name] for name in held}
-    environments = {
-        "environments": list(dict.fromkeys([*values.pop("environments"), *stay])),
-        "change_request_environments": [
-            ApprovalRule(name=name, required_approvals=number) for name, number in rules.items()
-        ],
-    }
-    changed = service.update(current_actor, project, **values)
-    changed = service.set_environments(current_actor, project, **environments) or changed
+    fields = {name: value for name, value in form.values.items() if "environments" not in name}
+    settings = _without(held, form_data(project), form.settings)
+    rules = [
+        ApprovalRule(name=name, required_approvals=number)
+        for name, number in settings["approvals"].items()
+    ]
+    changed = service.update(current_actor, project, **fields)
+    changed = (
+        service.set_environments(
+            current_actor,
+            project,
+            environments=settings["environments"],
+            change_request_environments=rules,
+        )
+        or changed
+    )
     if changed or not held:
         words = f"Project {form.values['name']} saved." if changed else "Nothing changed."
         flash(" ".join([words, *form.clamped]), "ok")
     return redirect_to("project_pages.settings", project_id=project.id)
+
+
+def _without(held: Iterable[str], current: Values, wanted: Values) -> Values:
+    """The settings as wanted, with the environments that are held as they are."""
+    environments = {*wanted["environments"], *(set(held) & set(current["environments"]))}
+    approvals = wanted["approvals"] | {name: current["approvals"][name] for name in held}
+    return wanted | {"environments": sorted(environments), "approvals": approvals}
 
 
 def lowered(project: Project, form: ProjectForm) -> dict[str, int | None]:
@@ -201,6 +211,7 @@ def _review(project: Project, form: ProjectForm, losses: list[str]) -> str | Non
         losses=losses,
         has_changed=losses != shown,
         held=held,
+        saves_more=_without(held, current, form.settings) != current,
         approvals=current["approvals"],
         form=form,
         changes=stale_edit.differences(current, form.settings),

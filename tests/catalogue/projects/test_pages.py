@@ -284,7 +284,7 @@ def test_an_owner_who_takes_a_guarded_environment_out_gets_a_request(owner, admi
     ask_for(admin, production=1, development=1)
     typed = {"environments": ["development"], "needs-approvals-development": None}
     page = owner.submit(owner.get("/projects/shop/settings"), typed)
-    page = owner.submit(page, button="Save and propose")
+    page = owner.submit(page, button="Propose")
     page = owner.follow(page)
     assert page.messages == [
         "You have new drafts for development and production. Send each for review."
