@@ -1,5 +1,12 @@
 """What this room shows to the others: applications and what they get."""
 
+from app.catalogue.usage.models import (
+    APPLICATIONS,
+    INSTANCES,
+    TOKEN_USES,
+    UNKNOWN_FEATURES,
+    VARIANTS,
+)
 from app.core.permissions import Permission
 from app.delivery import reminders
 from app.delivery.applications import api as applications_api
@@ -16,6 +23,7 @@ from app.web.navigation import Entry, Heading
 from app.web.rooms import Reminder, Room
 
 ROOM = Room(
+    keeps=(APPLICATIONS, INSTANCES, TOKEN_USES, UNKNOWN_FEATURES, VARIANTS),
     apis=(
         playground_api.bp,
         applications_api.bp,

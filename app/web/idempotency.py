@@ -12,6 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.clock import utcnow
 from app.core.db import Model, RetryTransaction, db, save
 from app.core.errors import Conflict, Invalid
+from app.core.quotas import Quota
 from app.web.current import current_key
 
 HEADER = "Idempotency-Key"
@@ -32,8 +33,13 @@ class FirstAnswer(Model):
     location: Mapped[str | None] = mapped_column(String(500))
     etag: Mapped[str | None] = mapped_column(String(100))
     body: Mapped[bytes | None]
-    """None if it has a secret, which is never stored."""
+    """None if it has a secret, which is never stored, or is too long."""
     created_at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
+
+
+FIRST_ANSWERS = Quota(
+    FirstAnswer, "responses to requests with an Idempotency-Key", "token", rows=1_000, bytes=64_000
+)
 
 
 def begin(token_id: int) -> FirstAnswer | None:
@@ -51,6 +57,7 @@ def begin(token_id: int) -> FirstAnswer | None:
         claimed = FirstAnswer(token_id=token_id, key=key, request_digest=digest)
         # Another request with this key may be running or have just ended: then start again.
         save(claimed, if_taken=RetryTransaction())
+        FIRST_ANSWERS.drop_oldest(FirstAnswer.token_id == token_id, by=FirstAnswer.created_at)
         return claimed
     if known.request_digest != digest:
         raise Conflict(f"This {HEADER} was used for a different request. Choose another.")
@@ -61,8 +68,9 @@ def repeat(first: FirstAnswer) -> Response:
     """The first response again."""
     if first.body is None:
         raise Conflict(
-            "This request has already succeeded. Its response had a secret, which is never stored. "
-            "If it was lost, revoke the token and create another."
+            "This request has already succeeded. Its response is not stored, since it had a secret "
+            "or is too long. If you lost a secret, revoke the token and create another. Otherwise "
+            "read what the request has made."
         )
     headers = {"Location": first.location, "ETag": first.etag, "Idempotent-Replay": "true"}
     answer = Response(
@@ -81,7 +89,8 @@ def keep(first: FirstAnswer, answer: Response, *, has_secret: bool) -> None:
     first.status = answer.status_code
     first.location = answer.headers.get("Location")
     first.etag = answer.headers.get("ETag")
-    first.body = None if has_secret else answer.get_data()
+    body = answer.get_data()
+    first.body = None if has_secret or len(body) > FIRST_ANSWERS.bytes else body
 
 
 def _digest_of_request() -> bytes:

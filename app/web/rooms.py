@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from flask import Blueprint, Flask, current_app
 
 from app.core.actor import Actor
+from app.core.quotas import Quota
 from app.core.reminders import HomeContext, Item
 from app.web import openapi
 from app.web.navigation import Action, Entry
@@ -45,7 +46,8 @@ class Room:
     """``starts``: called with the application before the blueprints are registered.
 
     ``lists``: what people call the lists whose filters can be saved, by endpoint; names in braces
-    are values of the address. ``choices``: by the name of the page.
+    are values of the address. ``choices``: by the name of the page. ``keeps``: the quotas of what
+    requests make the server keep that no route declares: those of SDKs, and all of a kind.
     """
 
     apis: tuple[ApiBlueprint, ...] = ()
@@ -56,6 +58,7 @@ class Room:
     lists: Mapping[str, str] = field(default_factory=dict)
     reminders: tuple[Reminder, ...] = ()
     choices: Mapping[str, Choice] = field(default_factory=dict)
+    keeps: tuple[Quota, ...] = ()
 
 
 def init_app(app: Flask, rooms: tuple[Room, ...]) -> None:
@@ -89,3 +92,11 @@ def reminders() -> list[Reminder]:
     """The reminders of all rooms, the most urgent ones first."""
     reminders = [reminder for room in current_rooms() for reminder in room.reminders]
     return sorted(reminders, key=attrgetter("place"))
+
+
+def quotas() -> list[Quota]:
+    """All that are declared, in the order of their holders and things."""
+    routes = (getattr(view, "keeps", None) for view in current_app.view_functions.values())
+    found = {quota for room in current_rooms() for quota in room.keeps}
+    found |= {quota for declared in routes for quota in declared or ()}
+    return sorted(found, key=lambda quota: (quota.holder, quota.things))

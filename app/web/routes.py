@@ -22,7 +22,8 @@ from webargs.flaskparser import FlaskParser
 from app.core.actor import Actor
 from app.core.db import check_changes, db, transact
 from app.core.errors import Invalid, UnsupportedContentType, problems
-from app.core.permissions import Access, Need
+from app.core.permissions import Access, Need, Permission
+from app.core.quotas import NOTHING, Quota
 from app.web import browsers, idempotency, origins, requests, strict_json
 from app.web.current import admit
 from app.web.http import SAFE_METHODS, View
@@ -37,8 +38,10 @@ class Routes:
 
     Neither ``needs`` nor ``writes`` has a default: a route without them is a TypeError at import.
     If the path has a ``project_id``, ``needs`` is checked in that project. ``writes``: for methods
-    other than GET and HEAD. ``snapshot``: see ``unit_of_work``. ``in_steps``: the view itself calls
-    ``transact``, because it does something slow between two units of work.
+    other than GET and HEAD. ``keeps``: the quotas of what it makes the server keep, which a route
+    that sends something and needs no permission has to declare. ``snapshot``: see
+    ``unit_of_work``. ``in_steps``: the view itself calls ``transact``, because it does something
+    slow between two units of work.
     """
 
     url_prefix: str | None
@@ -56,6 +59,7 @@ class Routes:
         *,
         needs: Need,
         writes: bool,
+        keeps: tuple[Quota, ...] | None = None,
         snapshot: bool = True,
         refuses: tuple[int, ...] = (),
         in_steps: bool = False,
@@ -78,7 +82,7 @@ class Routes:
                     return once()
                 return transact(once, writes=is_change, snapshot=snapshot)
 
-            run.needs, run.writes = needs, writes  # type: ignore[attr-defined] # read below
+            run.needs, run.writes, run.keeps = needs, writes, keeps  # type: ignore[attr-defined] # read below
             run.is_conditional = HTTPStatus.PRECONDITION_FAILED in refuses  # type: ignore[attr-defined] # as above
             document(run, f"{self.url_prefix or ''}{rule}", needs, refuses)
             return register(run)
@@ -93,23 +97,42 @@ class Routes:
             rule, needs=needs, writes=False, snapshot=snapshot, refuses=refuses, methods=["GET"]
         )
 
-    def form(self, rule: str, *, needs: Need) -> Decorator:
+    def form(self, rule: str, *, needs: Need, keeps: tuple[Quota, ...] | None = None) -> Decorator:
         """A page that shows a form, and accepts it."""
-        return self.route(rule, needs=needs, writes=True, methods=["GET", "POST"])
+        return self.route(rule, needs=needs, writes=True, keeps=keeps, methods=["GET", "POST"])
 
     def post(
-        self, rule: str, *, needs: Need, refuses: tuple[int, ...] = (), writes: bool = True
+        self,
+        rule: str,
+        *,
+        needs: Need,
+        keeps: tuple[Quota, ...] | None = None,
+        refuses: tuple[int, ...] = (),
+        writes: bool = True,
     ) -> Decorator:
-        return self.route(rule, needs=needs, writes=writes, refuses=refuses, methods=["POST"])
+        return self.route(
+            rule, needs=needs, writes=writes, keeps=keeps, refuses=refuses, methods=["POST"]
+        )
 
-    def put(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
-        return self.route(rule, needs=needs, writes=True, refuses=refuses, methods=["PUT"])
+    def put(
+        self,
+        rule: str,
+        *,
+        needs: Need,
+        keeps: tuple[Quota, ...] | None = None,
+        refuses: tuple[int, ...] = (),
+    ) -> Decorator:
+        return self.route(
+            rule, needs=needs, writes=True, keeps=keeps, refuses=refuses, methods=["PUT"]
+        )
 
     def patch(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
         return self.route(rule, needs=needs, writes=True, refuses=refuses, methods=["PATCH"])
 
     def delete(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
-        return self.route(rule, needs=needs, writes=True, refuses=refuses, methods=["DELETE"])
+        return self.route(
+            rule, needs=needs, writes=True, keeps=NOTHING, refuses=refuses, methods=["DELETE"]
+        )
 
     def answer(self, view: Callable[[], Any], *, is_change: bool) -> Any:  # noqa: ARG002 - for subclasses
         """Run the view for a caller who is known and admitted."""
@@ -195,6 +218,7 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
         rule: str,
         *,
         needs: Need,
+        keeps: tuple[Quota, ...] | None = None,
         refuses: tuple[int, ...] = (),
         writes: bool = True,
         snapshot: bool = True,
@@ -208,6 +232,7 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
             rule,
             needs=needs,
             writes=writes,
+            keeps=keeps,
             snapshot=snapshot,
             refuses=(409, *refuses) if writes else refuses,
             methods=["POST"],
@@ -272,14 +297,24 @@ def no_body(status: int = 200) -> Response:
 
 
 def check_every_route_is_guarded(app: Flask) -> None:
-    """Refuse to start with a route that does not say who may call it and whether it writes."""
-    bare = [
-        name
-        for name, view in app.view_functions.items()
-        if name != "static" and not (hasattr(view, "needs") and hasattr(view, "writes"))
-    ]
+    """Refuse to start with a route that does not say who may call it and whether it writes.
+
+    Without a permission, one that is sent something has to say what that makes the server keep.
+    """
+    views = {name: view for name, view in app.view_functions.items() if name != "static"}
+    bare = [name for name, view in views.items() if not hasattr(view, "needs")]
     if bare:
         raise RuntimeError(f"No `needs` and `writes` declared for: {', '.join(sorted(bare))}")
+    boundless = {
+        rule.endpoint
+        for rule in app.url_map.iter_rules()
+        if not SAFE_METHODS.issuperset(rule.methods or ())
+        and (view := views.get(rule.endpoint))
+        and not isinstance(getattr(view, "needs", None), Permission)
+        and getattr(view, "keeps", None) is None
+    }
+    if boundless:
+        raise RuntimeError(f"No `keeps` declared for: {', '.join(sorted(boundless))}")
 
 
 def reading_posts(app: Flask) -> Callable[[str], bool]:

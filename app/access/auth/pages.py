@@ -15,6 +15,7 @@ from app.access.security_log.service import LogEntry
 from app.accounts import links, passwords
 from app.accounts.models import Account, SetupLink
 from app.accounts.sessions import service as sessions
+from app.accounts.sessions.models import SESSIONS
 from app.accounts.sessions.service import Browser
 from app.accounts.tokens import service as tokens
 from app.core.actor import Actor, Proof
@@ -47,7 +48,9 @@ def sign_in() -> ResponseReturnValue:
     return _sign_in_page(forms.SignInForm(), own_path(request.args.get("next")))
 
 
-@bp.route("/sign-in", methods=["POST"], needs=Access.PUBLIC, writes=True, in_steps=True)
+@bp.route(
+    "/sign-in", methods=["POST"], needs=Access.PUBLIC, keeps=(SESSIONS,), writes=True, in_steps=True
+)
 def sign_in_with_password() -> ResponseReturnValue:
     """Start a session and continue to the page that was asked for, with what was typed."""
     form = forms.SignInForm()
@@ -68,7 +71,7 @@ def sign_in_with_password() -> ResponseReturnValue:
     return transact(lambda: _let_in(result, target), writes=True)
 
 
-@bp.post("/sign-in/code", needs=Access.PUBLIC)
+@bp.post("/sign-in/code", needs=Access.PUBLIC, keeps=(SESSIONS,))
 def sign_in_with_code() -> ResponseReturnValue:
     """The second step, if it is on: a code from the authenticator, or a recovery code."""
     form, pending = forms.CodeForm(), _pending()
@@ -85,7 +88,7 @@ def sign_in_with_code() -> ResponseReturnValue:
     return _let_in(result, target)
 
 
-@bp.form("/set-up/<secret>", needs=Access.PUBLIC)
+@bp.form("/set-up/<secret>", needs=Access.PUBLIC, keeps=(SESSIONS,))
 def set_up(secret: str) -> ResponseReturnValue:
     """Set an account's password with a one-time link."""
     try:
@@ -113,7 +116,7 @@ def set_up(secret: str) -> ResponseReturnValue:
     return show_form("access/auth/set_up.html", form, account=account, has_tokens=held > 0)
 
 
-@bp.form("/first-admin/<secret>", needs=Access.PUBLIC)
+@bp.form("/first-admin/<secret>", needs=Access.PUBLIC, keeps=(SESSIONS,))
 def make_first_admin(secret: str) -> ResponseReturnValue:
     """Create the first Admin with the link that the first start printed."""
     try:

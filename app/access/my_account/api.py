@@ -3,15 +3,16 @@ from typing import Any
 from flask import Response
 
 from app.access.my_account import schemas, service
-from app.access.my_account.models import Feedback, Splash
+from app.access.my_account.models import FEEDBACK, SPLASHES, Feedback, Splash
 from app.accounts.schemas import PasswordChange
 from app.accounts.tokens import schemas as token_schemas
 from app.accounts.tokens import service as tokens
-from app.accounts.tokens.models import Token
+from app.accounts.tokens.models import TOKENS, Token
 from app.accounts.tokens.secrets import TokenKind
 from app.accounts.tokens.service import IssuedToken
 from app.core.paging import Page
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.web.current import current_actor, current_settings
 from app.web.listing import PageQuery
 from app.web.requests import check_if_match
@@ -29,7 +30,7 @@ def show() -> service.AccountOverview:
     return service.overview(current_actor)
 
 
-@bp.post("/user/change-password", needs=Access.SIGNED_IN, refuses=(429,))
+@bp.post("/user/change-password", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(429,))
 @bp.arguments(
     PasswordChange,
     example={"oldPassword": "the current one", "newPassword": "four words no one can guess"},
@@ -58,7 +59,7 @@ def index_tokens(page: dict[str, int]) -> Page[Token]:
     return tokens.search(current_actor.account_id, **page)
 
 
-@bp.post("/user/tokens", needs=Access.SIGNED_IN, answers_with_secret=True)
+@bp.post("/user/tokens", needs=Access.SIGNED_IN, keeps=(TOKENS,), answers_with_secret=True)
 @bp.arguments(token_schemas.NewToken, example={"description": "my laptop"})
 @bp.response(201, token_schemas.CreatedToken)
 def create_token(data: dict[str, Any]) -> IssuedToken:
@@ -78,7 +79,7 @@ def revoke_token(token_id: int) -> Response:
     return no_body()
 
 
-@bp.post("/feedback", needs=Access.SIGNED_IN)
+@bp.post("/feedback", needs=Access.SIGNED_IN, keeps=(FEEDBACK,))
 @bp.arguments(schemas.NewFeedback, example={"feedbackId": "bulk-tags", "neverShow": True})
 @bp.response(200, schemas.FeedbackRow, etag=True)
 def give_feedback(data: dict[str, Any]) -> Feedback:
@@ -93,7 +94,7 @@ def show_feedback(feedback_id: str) -> Feedback:
     return service.feedback(current_actor, feedback_id)
 
 
-@bp.put("/feedback/<key:feedback_id>", needs=Access.SIGNED_IN, refuses=(412,))
+@bp.put("/feedback/<key:feedback_id>", needs=Access.SIGNED_IN, keeps=(FEEDBACK,), refuses=(412,))
 @bp.arguments(schemas.FeedbackChanges, example={"given": "2026-11-21T09:30:00.000Z"})
 @bp.response(200, schemas.FeedbackRow, etag=True)
 def change_feedback(data: dict[str, Any], feedback_id: str) -> Feedback:
@@ -103,7 +104,7 @@ def change_feedback(data: dict[str, Any], feedback_id: str) -> Feedback:
     return service.give_feedback(current_actor, feedback_id, **data)
 
 
-@bp.post("/splash/<key:splash_id>", needs=Access.SIGNED_IN)
+@bp.post("/splash/<key:splash_id>", needs=Access.SIGNED_IN, keeps=(SPLASHES,))
 @bp.response(200, schemas.SplashDetail)
 def see_splash(splash_id: str) -> Splash:
     """Record that a notice was seen"""

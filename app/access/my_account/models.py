@@ -4,6 +4,7 @@ from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Model, at_most
+from app.core.quotas import Quota
 
 
 class Feedback(Model):
@@ -32,3 +33,7 @@ class Splash(Model):
     splash_id: Mapped[str] = mapped_column(String(255), primary_key=True)
 
     __table_args__ = (at_most("splash_id", 255),)
+
+
+FEEDBACK = Quota(Feedback, "answers to surveys", "person", rows=100, bytes=1_000)
+SPLASHES = Quota(Splash, "notices that were seen", "person", rows=100, bytes=1_000)

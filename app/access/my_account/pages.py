@@ -18,6 +18,7 @@ from app.accounts.sessions import service as sessions
 from app.accounts.sessions.service import browser_name
 from app.accounts.tokens import service as tokens
 from app.accounts.tokens.forms import TokenForm
+from app.accounts.tokens.models import TOKENS
 from app.accounts.tokens.secrets import TokenKind
 from app.catalogue.projects import service as projects
 from app.core.permissions import (
@@ -27,6 +28,7 @@ from app.core.permissions import (
     Permission,
     Role,
 )
+from app.core.quotas import NOTHING
 from app.core.words import spoken
 from app.web.browsers import require_password
 from app.web.current import current_actor, current_settings
@@ -86,7 +88,7 @@ def show() -> str:
     )
 
 
-@bp.form("/password", needs=Access.SIGNED_IN)
+@bp.form("/password", needs=Access.SIGNED_IN, keeps=NOTHING)
 def change_password() -> ResponseReturnValue:
     """Change the password; other sessions end."""
     account = service.person(current_actor)
@@ -109,7 +111,7 @@ def change_password() -> ResponseReturnValue:
     return show_form("access/my_account/password.html", form, account=account, has_tokens=held > 0)
 
 
-@bp.form("/tokens/new", needs=Access.SIGNED_IN)
+@bp.form("/tokens/new", needs=Access.SIGNED_IN, keeps=(TOKENS,))
 def new_token() -> ResponseReturnValue:
     """Create a personal token; only this response shows its secret."""
     require_password("create a personal token")
@@ -122,7 +124,7 @@ def new_token() -> ResponseReturnValue:
     return show_form("access/my_account/new_token.html", form)
 
 
-@bp.form("/tokens/<id:token_id>/revoke", needs=Access.SIGNED_IN)
+@bp.form("/tokens/<id:token_id>/revoke", needs=Access.SIGNED_IN, keeps=NOTHING)
 def revoke_token(token_id: int) -> ResponseReturnValue:
     """Revoke a token, after a page that shows what it is."""
     form, token = ReasonForm(), tokens.get(current_actor.account_id, token_id)
@@ -172,7 +174,7 @@ def show_sessions() -> str:
     )
 
 
-@bp.post("/sessions", needs=Access.SIGNED_IN)
+@bp.post("/sessions", needs=Access.SIGNED_IN, keeps=NOTHING)
 def sign_out_others() -> Response:
     """End all my other sessions."""
     sessions.close_all([current_actor.account_id], but=current_actor.session_id)
@@ -187,7 +189,7 @@ def show_hints() -> str:
     return render_template("access/my_account/hints.html", overview=service.overview(current_actor))
 
 
-@bp.post("/hints", needs=Access.SIGNED_IN)
+@bp.post("/hints", needs=Access.SIGNED_IN, keeps=NOTHING)
 def reset_hints() -> Response:
     """Show all surveys and hints again."""
     service.forget_hints(current_actor)
@@ -195,7 +197,7 @@ def reset_hints() -> Response:
     return redirect_to(".show_hints")
 
 
-@bp.post("/theme", needs=Access.SIGNED_IN)
+@bp.post("/theme", needs=Access.SIGNED_IN, keeps=NOTHING)
 def choose_theme() -> Response:
     """Set the theme of this browser: light, dark, or matching the system."""
     answer = redirect_to(".show")

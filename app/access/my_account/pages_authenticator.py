@@ -10,6 +10,7 @@ from app.access.auth import second_factor
 from app.access.auth.forms import CodeForm
 from app.access.my_account import service
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.web.browsers import require_password
 from app.web.current import current_actor, current_key
 from app.web.forms import show_form, submit
@@ -25,7 +26,7 @@ def show() -> ResponseReturnValue:
     return _page(CodeForm(empty=True))
 
 
-@bp.post("", needs=Access.SIGNED_IN)
+@bp.post("", needs=Access.SIGNED_IN, keeps=NOTHING)
 def begin() -> Response:
     """Create a secret for an authenticator; nothing else changes yet."""
     require_password("set up two-step sign-in")
@@ -34,7 +35,7 @@ def begin() -> Response:
     return redirect_to(".show")
 
 
-@bp.post("/confirm", needs=Access.SIGNED_IN)
+@bp.post("/confirm", needs=Access.SIGNED_IN, keeps=NOTHING)
 def confirm() -> ResponseReturnValue:
     """Turn two-step sign-in on with a first code; only this response shows the recovery codes."""
     form = CodeForm()
@@ -44,14 +45,14 @@ def confirm() -> ResponseReturnValue:
     return _page(form) if codes is None else _codes_page(codes, is_new=True)
 
 
-@bp.post("/codes", needs=Access.SIGNED_IN)
+@bp.post("/codes", needs=Access.SIGNED_IN, keeps=NOTHING)
 def renew_codes() -> str:
     """Replace the recovery codes; only this response shows the new ones."""
     require_password("create new recovery codes")
     return _codes_page(second_factor.new_codes(current_actor, current_key()), is_new=False)
 
 
-@bp.post("/off", needs=Access.SIGNED_IN)
+@bp.post("/off", needs=Access.SIGNED_IN, keeps=NOTHING)
 def turn_off() -> Response:
     """Turn two-step sign-in off."""
     require_password("turn off two-step sign-in")

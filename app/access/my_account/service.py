@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack
 import sqlalchemy as sa
 
 from app.access.auth import service as sign_ins
-from app.access.my_account.models import Feedback, Splash
+from app.access.my_account.models import FEEDBACK, SPLASHES, Feedback, Splash
 from app.accounts import passwords
 from app.accounts.models import Account
 from app.core.actor import Actor
@@ -121,6 +121,7 @@ def give_feedback(actor: Actor, feedback_id: str, **answer: Unpack[FeedbackAnswe
     """Store an answer to a survey."""
     feedback = db.session.get(Feedback, (actor.id, feedback_id))
     if feedback is None:
+        FEEDBACK.require_room(Feedback.user_id == actor.id, remedy="")
         feedback = Feedback(user_id=actor.id, feedback_id=feedback_id)
         save(feedback, if_taken=RetryTransaction())
     for key, value in answer.items():
@@ -132,6 +133,7 @@ def see_splash(actor: Actor, splash_id: str) -> Splash:
     """Store that a notice was seen."""
     splash = db.session.get(Splash, (actor.id, splash_id))
     if splash is None:
+        SPLASHES.require_room(Splash.user_id == actor.id, remedy="")
         splash = Splash(user_id=actor.id, splash_id=splash_id)
         save(splash, if_taken=RetryTransaction())
     return splash

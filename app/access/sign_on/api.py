@@ -13,6 +13,7 @@ from app.core.db import transact
 from app.core.errors import Invalid, Unavailable
 from app.core.logs import LOGGER
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.web.routes import Routes, no_body
 
 
@@ -26,7 +27,12 @@ bp = _BackChannel("back_channel", __name__)
 
 
 @bp.route(
-    "/sign-in/back-channel", methods=["POST"], needs=Access.PUBLIC, writes=True, in_steps=True
+    "/sign-in/back-channel",
+    methods=["POST"],
+    needs=Access.PUBLIC,
+    keeps=NOTHING,
+    writes=True,
+    in_steps=True,
 )
 def end_sessions() -> Response:
     """End the sessions of someone who signed out at the provider, or was signed out there."""

@@ -26,6 +26,7 @@ from app.core.db import transact
 from app.core.errors import DomainError
 from app.core.logs import LOGGER
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.web.browsers import Fields, SignInRequired, current_browsers
 from app.web.current import admit, current_actor, current_settings
 from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path
@@ -97,7 +98,7 @@ def arrive() -> ResponseReturnValue:
     return transact(lambda: _go_on(flow, claims), writes=True)
 
 
-@bp.post("/sign-out", needs=Access.SIGNED_IN)
+@bp.post("/sign-out", needs=Access.SIGNED_IN, keeps=NOTHING)
 def sign_out() -> ResponseReturnValue:
     """End the session, so that no copy of its cookie works. Offer to sign out of the provider."""
     ended = sessions.get(current_actor.session_id or 0)

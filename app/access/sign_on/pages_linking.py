@@ -11,6 +11,7 @@ from app.accounts import identities
 from app.accounts import service as accounts
 from app.core.errors import Invalid
 from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.web.browsers import require_password
 from app.web.current import current_actor, current_settings
 from app.web.redirects import redirect_to
@@ -39,7 +40,7 @@ def begin() -> ResponseReturnValue:
     return send_away(Purpose.LINK, PATH, current_actor.session_id)
 
 
-@bp.post(PATH, needs=Access.SIGNED_IN)
+@bp.post(PATH, needs=Access.SIGNED_IN, keeps=NOTHING)
 def link() -> ResponseReturnValue:
     """Link the account to the person who just signed in at the provider."""
     person = cookies.pending_person()

@@ -6,6 +6,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.clock import utcnow
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
+from app.core.quotas import Quota
 
 
 class Session(Model):
@@ -49,3 +50,7 @@ class KeptForm(Model):
     """The values by the name of the field."""
 
     __table_args__ = (NEVER_REUSE_IDS,)
+
+
+SESSIONS = Quota(Session, "sessions", "person", rows=50, bytes=20_000)
+KEPT_FORMS = Quota(KeptForm, "interrupted forms", "session", rows=3, bytes=64_000)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.accounts.sessions.models import KeptForm, Session
+from app.accounts.sessions.models import KEPT_FORMS, SESSIONS, KeptForm, Session
 from app.core import secrets
 from app.core.actor import Actor
 from app.core.clock import utcnow
@@ -19,10 +19,6 @@ CLOCK_SKEW = timedelta(minutes=5)
 """How far the clocks of several machines may differ."""
 
 USER_AGENT_LENGTH = 255
-MAX_KEPT_FORMS = 3
-"""Per session."""
-MAX_KEPT_BYTES = 64_000
-"""Per form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +40,10 @@ class Origin:
 
 
 def open(account_id: int, browser: Browser, origin: Origin | None = None) -> str:
-    """Start a session and return the secret for its cookie; deletes sessions that are over.
+    """Start a session and return the secret for its cookie.
+
+    Deletes sessions that are over, and of this account those that were unused longest if there are
+    too many.
 
     ``origin``: None for a sign-in with a password.
     """
@@ -65,6 +64,7 @@ def open(account_id: int, browser: Browser, origin: Origin | None = None) -> str
         id_token=origin and origin.id_token,
     )
     save(session)
+    SESSIONS.drop_oldest(Session.account_id == account_id, by=Session.last_used_at)
     return secret
 
 
@@ -138,24 +138,16 @@ def is_use_worth_noting(last_used_at: datetime) -> bool:
 def keep_form(secret: str, fields: dict[str, list[str]]) -> int | None:
     """Store what was typed for the session with this secret; return the id for ``kept_form``.
 
-    None: it is larger than MAX_KEPT_BYTES. Of each session only the latest MAX_KEPT_FORMS stay, or
-    a reader who sends forms without end would fill the disk.
+    None: it is too large to keep.
     """
-    if len(json.dumps(fields)) > MAX_KEPT_BYTES:
+    if len(json.dumps(fields)) > KEPT_FORMS.bytes:
         return None
     session = db.session.scalars(
         sa.select(Session).where(Session.digest == secrets.digest(secret))
     ).one()
     kept = KeptForm(session_id=session.id, fields=fields)
     save(kept)
-    latest = (
-        sa.select(KeptForm.id)
-        .where(KeptForm.session_id == session.id)
-        .order_by(KeptForm.id.desc())
-        .limit(MAX_KEPT_FORMS)
-    )
-    older = KeptForm.session_id == session.id, KeptForm.id.not_in(latest)
-    db.session.execute(sa.delete(KeptForm).where(*older))
+    KEPT_FORMS.drop_oldest(KeptForm.session_id == session.id, by=KeptForm.id)
     return kept.id
 
 

@@ -5,6 +5,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.clock import utcnow
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
+from app.core.quotas import Quota
 
 
 class Secret:
@@ -73,3 +74,7 @@ class Token(Secret, Model):
         at_most("description", 255),
         NEVER_REUSE_IDS,
     )
+
+
+TOKENS = Quota(Token, "access tokens", "person or service account", rows=100, bytes=1_000)
+"""As many that were revoked stay beside them, so that a client learns why it is refused."""

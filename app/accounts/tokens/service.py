@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from app.accounts.tokens import secrets
-from app.accounts.tokens.models import Token
+from app.accounts.tokens.models import TOKENS, Token
 from app.accounts.tokens.secrets import TokenKind
 from app.core.actor import Actor
 from app.core.clock import in_text, utcnow
@@ -64,6 +64,9 @@ def keep(
 
     ``created_by_id``: if that is not the actor.
     """
+    own = Token.account_id == account_id
+    TOKENS.require_room(own, Token.revoked_at.is_(None), remedy="Revoke one first.")
+    TOKENS.drop_oldest(own, Token.revoked_at.is_not(None), by=Token.revoked_at)
     token = Token(
         account_id=account_id,
         created_by_id=created_by_id or actor.id,

@@ -4,6 +4,7 @@ from flask import Response
 
 from app.catalogue.constraints import schemas, service
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(
@@ -14,7 +15,7 @@ bp = ApiBlueprint(
 )
 
 
-@bp.post("/validate", needs=Access.SIGNED_IN, writes=False)
+@bp.post("/validate", needs=Access.SIGNED_IN, keeps=NOTHING, writes=False)
 @bp.arguments(
     schemas.Constraint,
     example={"contextName": "userId", "operator": "IN", "values": ["1042"]},

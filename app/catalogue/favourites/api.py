@@ -3,6 +3,7 @@ from flask import Response
 from app.catalogue.favourites import schemas, service
 from app.catalogue.favourites.service import FavouriteItem
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
@@ -27,7 +28,7 @@ def index() -> dict[str, list[FavouriteItem]]:
     return {"favorites": service.all_of(current_actor)}
 
 
-@bp.post(PROJECT, needs=Access.SIGNED_IN, refuses=(409,))
+@bp.post(PROJECT, needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(409,))
 @bp.response(200)
 def add_project(project_id: str) -> Response:
     """Make a project a favourite"""
@@ -43,7 +44,7 @@ def remove_project(project_id: str) -> Response:
     return no_body()
 
 
-@bp.post(FEATURE, needs=Access.SIGNED_IN, refuses=(409,))
+@bp.post(FEATURE, needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(409,))
 @bp.response(200)
 def add_feature(project_id: str, name: str) -> Response:
     """Make a feature a favourite"""

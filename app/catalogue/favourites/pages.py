@@ -3,6 +3,7 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.favourites import service
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.web.current import current_actor
 from app.web.forms import ButtonForm, flash_errors, submitted
 from app.web.redirects import form_address, redirect_to_path
@@ -17,13 +18,13 @@ def is_favourite(project_id: str, feature_id: int = 0) -> bool:
     return service.is_one(current_actor, project_id, feature_id)
 
 
-@bp.post("/favourite", needs=Access.SIGNED_IN)
+@bp.post("/favourite", needs=Access.SIGNED_IN, keeps=NOTHING)
 def mark_project(project_id: str) -> Response:
     """Make a project a favourite, or with ``remove`` no longer one, and return to the page."""
     return _mark(project_id)
 
 
-@bp.post("/features/<key:name>/favourite", needs=Access.SIGNED_IN)
+@bp.post("/features/<key:name>/favourite", needs=Access.SIGNED_IN, keeps=NOTHING)
 def mark_feature(project_id: str, name: str) -> Response:
     """Make a feature a favourite, or with ``remove`` no longer one, and return to the page."""
     return _mark(project_id, name)

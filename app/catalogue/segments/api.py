@@ -7,6 +7,7 @@ from app.catalogue.segments.models import Segment
 from app.catalogue.segments.queries import SegmentView, Use
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.web.current import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
@@ -35,7 +36,7 @@ def index(query: dict[str, Any]) -> Page[SegmentView]:
     return service.search(current_actor, **query)
 
 
-@bp.post("", needs=Access.SIGNED_IN, refuses=(403, 404))
+@bp.post("", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 404))
 @bp.arguments(schemas.NewSegment, example=NORDIC)
 @bp.response(201, schemas.SegmentRow, etag=True)
 def create(data: dict[str, Any]) -> tuple[SegmentView, dict[str, str]]:
@@ -48,7 +49,7 @@ def create(data: dict[str, Any]) -> tuple[SegmentView, dict[str, str]]:
     return service.view(segment), {"Location": url_for(".show", id=segment.id)}
 
 
-@bp.post("/validate", needs=Access.SIGNED_IN, writes=False, refuses=(409,))
+@bp.post("/validate", needs=Access.SIGNED_IN, keeps=NOTHING, writes=False, refuses=(409,))
 @bp.arguments(schemas.SegmentName, example={"name": "Nordic customers"})
 @bp.response(204)
 def validate(data: dict[str, Any]) -> Response:
@@ -64,7 +65,7 @@ def show(id: int) -> SegmentView:
     return service.view(service.get(current_actor, id))
 
 
-@bp.put("/<id:id>", needs=Access.SIGNED_IN, refuses=(403, 409, 412))
+@bp.put("/<id:id>", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 409, 412))
 @bp.arguments(schemas.SegmentChanges, example=NORDIC)
 @bp.response(204)
 def update(data: dict[str, Any], id: int) -> Response:

@@ -19,6 +19,7 @@ from app.catalogue.segments.forms import (
 )
 from app.catalogue.segments.models import Segment
 from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.web import exports, signing
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
@@ -57,7 +58,7 @@ def index() -> ResponseReturnValue:
     )
 
 
-@bp.form("/new-segment", needs=Access.SIGNED_IN)
+@bp.form("/new-segment", needs=Access.SIGNED_IN, keeps=NOTHING)
 def new() -> ResponseReturnValue:
     """Create a segment."""
     form = NewSegmentForm(_projects(Permission.UPDATE_PROJECT_SEGMENT), EMPTY)
@@ -76,7 +77,7 @@ def show(id: int) -> ResponseReturnValue:
     return _page(segment, _form(segment))
 
 
-@bp.post("/segments/<id:id>", needs=Access.SIGNED_IN)
+@bp.post("/segments/<id:id>", needs=Access.SIGNED_IN, keeps=NOTHING)
 def update(id: int) -> ResponseReturnValue:
     """Save, after a review if strategies use it and would reach other people."""
 
@@ -115,7 +116,7 @@ def change(
     return done or _page(service.get(current_actor, id), form)
 
 
-@bp.post("/segments/<id:id>/delete", needs=Access.SIGNED_IN)
+@bp.post("/segments/<id:id>/delete", needs=Access.SIGNED_IN, keeps=NOTHING)
 def remove(id: int) -> Response:
     """Delete a segment that nothing uses."""
     segment = service.get(current_actor, id, for_change=True)

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.clock import utcnow
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
+from app.core.quotas import Quota
 
 MAX_NAME = 255
 
@@ -143,3 +144,14 @@ class TokenUse(Model):
     last_seen_at: Mapped[datetime] = mapped_column(index=True)
 
     __table_args__ = ({"sqlite_with_rowid": False},)
+
+
+APPLICATIONS = Quota(Application, "applications", "server", rows=5_000, bytes=26_000)
+INSTANCES = Quota(Instance, "processes of applications", "server", rows=100_000, bytes=1_000)
+TOKEN_USES = Quota(TokenUse, "applications", "SDK token", rows=100, bytes=100)
+UNKNOWN_FEATURES = Quota(
+    UnknownFeature, "names of features that don’t exist", "server", rows=1_000, bytes=500
+)
+VARIANTS = Quota(
+    VariantUsage, "names of variants", "feature, environment and day", rows=100, bytes=200
+)

@@ -1,5 +1,6 @@
 """Storing what applications reported, and pruning it."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,6 +12,10 @@ from app.catalogue.environments.models import Environment
 from app.catalogue.features.models import Feature
 from app.catalogue.usage import tokens
 from app.catalogue.usage.models import (
+    APPLICATIONS,
+    INSTANCES,
+    UNKNOWN_FEATURES,
+    VARIANTS,
     Application,
     FeatureSeen,
     Instance,
@@ -23,12 +28,11 @@ from app.catalogue.usage.models import (
 from app.core.clock import utcnow
 from app.core.db import Model, db, insert_if_absent, upsert
 from app.core.lists import OnList
+from app.core.logs import LOGGER
 
 RETENTION = {Span.HOUR: timedelta(hours=48), Span.DAY: timedelta(days=90)}
 INSTANCES_KEPT = timedelta(days=7)
 UNKNOWN_KEPT = timedelta(days=7)
-MOST_UNKNOWN = 1_000
-"""Limit for names of features that don’t exist: an application could make up any number."""
 
 
 class Counted(NamedTuple):
@@ -92,6 +96,27 @@ _features = OnList(
 _ids_of_applications = OnList(
     lambda is_among: sa.select(Application.name, Application.id).where(is_among(Application.name))
 )
+_instances = OnList(
+    lambda is_among: sa.select(Instance.application_id, Instance.environment, Instance.id).where(
+        is_among(Instance.application_id)
+    )
+)
+_variants = OnList(
+    lambda is_among: (
+        sa.select(
+            VariantUsage.feature_id,
+            VariantUsage.environment,
+            VariantUsage.start,
+            VariantUsage.variant,
+        )
+        .where(
+            is_among(VariantUsage.feature_id),
+            VariantUsage.span == Span.DAY,
+            VariantUsage.start >= sa.bindparam("since"),
+        )
+        .distinct()
+    )
+)
 _set_strategies = (
     sa.update(Application)
     .where(Application.name == sa.bindparam("of_name"))
@@ -100,7 +125,7 @@ _set_strategies = (
 
 
 def write(report: Report) -> None:
-    """Store a report.
+    """Store a report, as far as there is room for new names: applications could make up any number.
 
     Rows are written in the order of their keys, so that several servers never deadlock.
     """
@@ -113,25 +138,15 @@ def write(report: Report) -> None:
         | {application for _, application in report.tokens}
         | report.strategies.keys()
     )
+    counts = {key: n for key, n in counts.items() if key.application in applications}
+    running = {key: seen for key, seen in running.items() if key.application in applications}
     ids = _readable(counts)
     _write_counts(counts, ids, applications)
     _write_variants(report.variants, ids, applications)
     _write_unknown(counts.keys() - ids.keys(), applications)
-    _write(
-        Instance,
-        (
-            {
-                "application_id": applications[key.application],
-                "environment": key.environment,
-                "id": key.instance,
-                "sdk": sdk,
-                "last_seen_at": at,
-            }
-            for key, (at, sdk) in running.items()
-        ),
-        latest=("last_seen_at", "sdk"),
-    )
-    _write(TokenUse, tokens.rows(report.tokens, applications), latest=("last_seen_at",))
+    _write_instances(running, applications)
+    uses = {key: at for key, at in report.tokens.items() if key[1] in applications}
+    _write(TokenUse, tokens.rows(uses, applications), latest=("last_seen_at",))
     for name, strategies in sorted(report.strategies.items()):
         given = {"of_name": name, "strategies": strategies}
         db.session.connection().execute(_set_strategies, given)
@@ -156,11 +171,14 @@ def prune() -> None:
 
 
 def _applications(names: Collection[str]) -> dict[str, int]:
-    """Ids of applications by name. Insert the ones that don't exist yet."""
+    """Ids of applications by name. Insert new ones, as far as there is room for them."""
     if not names:
         return {}
     known = dict(_ids_of_applications.rows(names))
     new = sorted(set(names) - known.keys())
+    if new and (room := APPLICATIONS.rows - APPLICATIONS.number()) < len(new):
+        LOGGER.warning("there are too many applications; %r and others are not stored", new[-1])
+        new = new[: max(room, 0)]
     if not new:
         return known
     rows = [{"name": name, "strategies": [], "created_at": utcnow()} for name in new]
@@ -216,14 +234,47 @@ def _write_counts(
     )
 
 
+def _write_instances(
+    running: Mapping[Running, tuple[datetime, str | None]], applications: Mapping[str, int]
+) -> None:
+    found = {
+        (applications[key.application], key.environment, key.instance): seen
+        for key, seen in running.items()
+    }
+    if found and (room := INSTANCES.rows - INSTANCES.number()) < len(found):
+        known = {tuple(row) for row in _instances.rows({id for id, *_ in found})}
+        kept = {*sorted(found.keys() - known)[: max(room, 0)], *known}
+        found = {key: seen for key, seen in found.items() if key in kept}
+    rows = (
+        {
+            "application_id": id,
+            "environment": environment,
+            "id": instance,
+            "sdk": sdk,
+            "last_seen_at": at,
+        }
+        for (id, environment, instance), (at, sdk) in found.items()
+    )
+    _write(Instance, rows, latest=("last_seen_at", "sdk"))
+
+
 def _write_variants(
     variants: Mapping[tuple[Counted, str], int],
     ids: Mapping[Counted, int],
     applications: Mapping[str, int],
 ) -> None:
+    counted = {place: times for place, times in variants.items() if place[0] in ids}
+    if not counted:
+        return
+    days = {key.hour.replace(hour=0) for key, _ in counted}
+    names: defaultdict[tuple[int, str, datetime], set[str]] = defaultdict(set)
+    for *place, name in _variants.rows({ids[key] for key, _ in counted}, since=min(days)):
+        names[tuple(place)].add(name)
     found: dict[tuple[Any, ...], int] = {}
-    for (key, variant), times in variants.items():
-        if key in ids:
+    for (key, variant), times in counted.items():
+        known = names[ids[key], key.environment, key.hour.replace(hour=0)]
+        if variant in known or len(known) < VARIANTS.rows:
+            known.add(variant)
             for place in _places(key, ids, applications):
                 found[*place, variant] = found.get((*place, variant), 0) + times
     rows = (_row(place, variant=place[-1], times=times) for place, times in found.items())
@@ -234,10 +285,10 @@ def _write_unknown(keys: Iterable[Counted], applications: Mapping[str, int]) -> 
     found = {(key.feature, key.environment, applications[key.application]) for key in keys}
     if not found:
         return
-    known = db.session.scalar(sa.select(sa.func.count()).select_from(UnknownFeature)) or 0
+    room = max(UNKNOWN_FEATURES.rows - UNKNOWN_FEATURES.number(), 0)
     rows = [
         {"name": name, "environment": environment, "application_id": id, "last_seen_at": utcnow()}
-        for name, environment, id in sorted(found)[: max(MOST_UNKNOWN - known, 0)]
+        for name, environment, id in sorted(found)[:room]
     ]
     _write(UnknownFeature, rows, latest=("last_seen_at",))
 

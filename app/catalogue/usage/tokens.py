@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from app.catalogue.sdk_tokens.models import SdkToken
-from app.catalogue.usage.models import Application, TokenUse
+from app.catalogue.usage.models import TOKEN_USES, Application, TokenUse
 from app.core.db import db
 from app.core.lists import OnList
 
 RETENTION = timedelta(days=7)
-MOST_APPLICATIONS = 100
-"""For each token: an application could make up any number of names for itself."""
 
 _uses = OnList(
     lambda is_among: (
@@ -36,7 +34,7 @@ def rows(
 ) -> Iterator[dict[str, Any]]:
     """Rows to upsert. ``uses``: by the id of a token and the name of an application.
 
-    Known applications of a token always count, new ones only up to MOST_APPLICATIONS.
+    Known applications of a token always count, new ones as far as there is room.
     """
     known: dict[int, set[int]] = {}
     for id, application_id in _uses.rows({id for id, _ in uses}) if uses else ():
@@ -47,7 +45,7 @@ def rows(
         if id not in known:
             continue  # a token that the restored database doesn't have
         of_token, application_id = known[id], applications[name]
-        if application_id in of_token or len(of_token) < MOST_APPLICATIONS:
+        if application_id in of_token or len(of_token) < TOKEN_USES.rows:
             of_token.add(application_id)
             seen = {"first_seen_at": at, "last_seen_at": at}
             yield {"token_id": id, "application_id": application_id, **seen}

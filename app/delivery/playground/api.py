@@ -4,6 +4,7 @@ from flask import Response, jsonify
 
 from app.core.errors import Invalid
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.delivery.playground import api_rows as rows
 from app.delivery.playground import schemas, service
 from app.delivery.playground.schemas import ALL
@@ -21,7 +22,7 @@ bp = ApiBlueprint(
 CONTEXT = {"userId": "311,1042", "properties": {"country": "NO"}}
 
 
-@bp.post("/advanced", needs=Access.SIGNED_IN, writes=False)
+@bp.post("/advanced", needs=Access.SIGNED_IN, keeps=NOTHING, writes=False)
 @bp.arguments(
     schemas.AdvancedQuestion,
     example={"environments": ["development"], "projects": ALL, "context": CONTEXT},
@@ -59,7 +60,7 @@ def ask_advanced(data: dict[str, Any]) -> Response:
     return jsonify(rows.result(given, asked_for, features))
 
 
-@bp.post("", needs=Access.SIGNED_IN, writes=False)
+@bp.post("", needs=Access.SIGNED_IN, keeps=NOTHING, writes=False)
 @bp.arguments(
     schemas.Question,
     example={

@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from app.catalogue.context import service as context
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.delivery.playground import api_rows, forms, schemas, words
 from app.delivery.playground.forms import PERSON, Sent
 from app.delivery.playground.matrix import ROWS, Column, Matrix, MatrixRow, Only, group_equal
@@ -29,7 +30,7 @@ def index() -> ResponseReturnValue:
     return _index(request.args)
 
 
-@bp.post("", needs=Access.SIGNED_IN, writes=False)
+@bp.post("", needs=Access.SIGNED_IN, keeps=NOTHING, writes=False)
 def index_without_address() -> ResponseReturnValue:
     """Show who gets what, for a context that is too long or too private for an address."""
     return _index(request.form)

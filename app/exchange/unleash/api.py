@@ -1,6 +1,7 @@
 from typing import Any
 
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.exchange.documents.plans import Wanted
 from app.exchange.unleash import features, formats, schemas, schemas_imports, service
 from app.exchange.unleash.features import Findings
@@ -23,7 +24,7 @@ EXAMPLE = {
 }
 
 
-@bp.post("/export", needs=Access.SIGNED_IN, refuses=(404,), writes=False)
+@bp.post("/export", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(404,), writes=False)
 @bp.arguments(schemas.ExportQuery, example={"environment": "production", "project": "default"})
 @bp.response(200, schemas.ExportDocument)
 def export(data: dict[str, Any]) -> Export | tuple[Export, dict[str, str]]:
@@ -41,7 +42,7 @@ def export(data: dict[str, Any]) -> Export | tuple[Export, dict[str, str]]:
     return found, {"Content-Disposition": f'attachment; filename="{name}"'}
 
 
-@bp.post("/validate", needs=Access.SIGNED_IN, refuses=(404, 409), writes=False)
+@bp.post("/validate", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(404, 409), writes=False)
 @bp.arguments(schemas.FeatureImport, example=EXAMPLE)
 @bp.response(200, schemas.ImportFindings)
 def validate(data: dict[str, Any]) -> Findings:
@@ -54,7 +55,7 @@ def validate(data: dict[str, Any]) -> Findings:
     return features.validate(current_actor, *place, wanted, notes)
 
 
-@bp.post("/import", needs=Access.SIGNED_IN, refuses=(403, 404, 409))
+@bp.post("/import", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 404, 409))
 @bp.arguments(schemas.FeatureImport, example=EXAMPLE)
 @bp.response(200, schemas.FeatureImportResult)
 def import_features(data: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@ from typing import Any
 from flask import Response
 
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.portal.display import schemas, service
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
@@ -35,7 +36,7 @@ def show(page: str) -> dict[str, Any]:
     return _row(page)
 
 
-@bp.put("/<key:page>", needs=Access.SIGNED_IN)
+@bp.put("/<key:page>", needs=Access.SIGNED_IN, keeps=NOTHING)
 @bp.arguments(schemas.HiddenParts, example={"hidden": ["owners", "members"]})
 @bp.response(200)
 def hide(data: dict[str, Any], page: str) -> Response:

@@ -2,6 +2,7 @@ from flask import flash, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.portal.display import schemas, service
 from app.portal.display.forms import DisplayForm
 from app.web.current import current_actor
@@ -23,7 +24,7 @@ def display_address(page: str) -> str:
     return url_for("display_pages.choose", page=page, back=request.full_path.rstrip("?"))
 
 
-@bp.form("/display/<key:page>", needs=Access.SIGNED_IN)
+@bp.form("/display/<key:page>", needs=Access.SIGNED_IN, keeps=NOTHING)
 def choose(page: str) -> ResponseReturnValue:
     """Choose which parts of a page are shown to the reader."""
     choice, back = schemas.choice(page), own_path(request.args.get("back"))

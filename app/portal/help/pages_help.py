@@ -24,6 +24,7 @@ from app.delivery.webhooks import outbox
 from app.portal.help import commands
 from app.portal.help.examples import EXAMPLES
 from app.portal.help.receivers import ENTRIES, RECEIVERS
+from app.web import rooms
 from app.web.browsers import identify_if_signed_in
 from app.web.current import current_settings
 from app.web.routes import PageBlueprint
@@ -94,7 +95,12 @@ def _operating() -> dict[str, Any]:
     settings = current_settings()
     texts = [(example.title, example.text(settings)) for example in EXAMPLES.values()]
     version = current_app.config["API_VERSION"]
-    return {"install": INSTALL, "examples": texts, "version": version}
+    return {
+        "install": INSTALL,
+        "examples": texts,
+        "version": version,
+        "quotas": rooms.quotas(),
+    }
 
 
 def _connect() -> dict[str, Any]:

@@ -3,6 +3,7 @@ from typing import Any
 from flask import Response
 
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.portal.notices import schemas, service
 from app.web.current import current_actor
 from app.web.listing import NewestQuery
@@ -30,7 +31,7 @@ def index(query: dict[str, Any]) -> dict[str, Any]:
     return {**found._asdict(), "unread": service.unread(current_actor)}
 
 
-@bp.put("/read", needs=Access.SIGNED_IN)
+@bp.put("/read", needs=Access.SIGNED_IN, keeps=NOTHING)
 @bp.arguments(schemas.ReadUpTo, example={"upTo": 1200})
 @bp.response(200)
 def mark_read(data: dict[str, Any]) -> Response:

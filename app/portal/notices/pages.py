@@ -4,6 +4,7 @@ from werkzeug.wrappers import Response
 from wtforms import StringField
 
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.portal.event_log.pages import rows_of
 from app.portal.notices import schemas, service
 from app.web.current import current_actor
@@ -36,7 +37,7 @@ def index() -> ResponseReturnValue:
     )
 
 
-@bp.post("/read", needs=Access.SIGNED_IN)
+@bp.post("/read", needs=Access.SIGNED_IN, keeps=NOTHING)
 def mark_read() -> Response:
     """Mark those as read that the reader has seen, and all before them."""
     form, back = ReadForm(), redirect_to(".index")

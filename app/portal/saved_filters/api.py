@@ -3,8 +3,9 @@ from typing import Any
 from flask import Response, url_for
 
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.portal.saved_filters import schemas, service
-from app.portal.saved_filters.models import SavedFilter
+from app.portal.saved_filters.models import SAVED_FILTERS, SavedFilter
 from app.web.current import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
@@ -24,7 +25,7 @@ def index() -> dict[str, list[SavedFilter]]:
     return {"filters": service.all_of(current_actor)}
 
 
-@bp.post("", needs=Access.SIGNED_IN, refuses=(409,))
+@bp.post("", needs=Access.SIGNED_IN, keeps=(SAVED_FILTERS,), refuses=(409,))
 @bp.arguments(
     schemas.NewSavedFilter,
     example={"name": "Stale ones of my team", "address": "/features?stale=true&tag=team:web"},
@@ -47,7 +48,7 @@ def show(id: int) -> SavedFilter:
     return service.get(current_actor, id, for_change=False)
 
 
-@bp.put("/<id:id>", needs=Access.SIGNED_IN, refuses=(409, 412))
+@bp.put("/<id:id>", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(409, 412))
 @bp.arguments(schemas.SavedFilterUpdate, example={"name": "Stale ones"})
 @bp.response(200)
 def rename(data: dict[str, Any], id: int) -> Response:

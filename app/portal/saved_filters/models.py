@@ -5,6 +5,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.clock import utcnow
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
+from app.core.quotas import Quota
 
 MAX_NAME = 60
 
@@ -39,3 +40,6 @@ class SavedFilter(Model):
     @property
     def short_address(self) -> str:
         return f"/saved-filters/{self.key}"
+
+
+SAVED_FILTERS = Quota(SavedFilter, "saved filters", "person", rows=100, bytes=2_500)

@@ -6,9 +6,10 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.portal.saved_filters import service
 from app.portal.saved_filters.forms import NameForm, NewSavedFilterForm
-from app.portal.saved_filters.models import SavedFilter
+from app.portal.saved_filters.models import SAVED_FILTERS, SavedFilter
 from app.portal.saved_filters.schemas_lists import filters_in, lists, title_of
 from app.web.current import current_actor
 from app.web.forms import ButtonForm, flash_errors, show_form, submit, submitted
@@ -46,7 +47,7 @@ def index() -> str:
     return render_template("portal/saved_filters/index.html", saved=saved)
 
 
-@bp.form("/new-saved-filter", needs=Access.SIGNED_IN)
+@bp.form("/new-saved-filter", needs=Access.SIGNED_IN, keeps=(SAVED_FILTERS,))
 def new() -> ResponseReturnValue:
     """Give the filters of a list a name."""
     form = NewSavedFilterForm()
@@ -67,7 +68,7 @@ def follow(key: str) -> Response:
     return redirect_to_path(service.address_of(key))
 
 
-@bp.form("/account/filters/<id:id>", needs=Access.SIGNED_IN)
+@bp.form("/account/filters/<id:id>", needs=Access.SIGNED_IN, keeps=NOTHING)
 def edit(id: int) -> ResponseReturnValue:
     """Rename saved filters."""
     saved = service.get(current_actor, id, for_change=request.method == "POST")
@@ -78,7 +79,7 @@ def edit(id: int) -> ResponseReturnValue:
     return show_form("portal/saved_filters/edit.html", form, saved=saved)
 
 
-@bp.post("/account/filters/<id:id>/delete", needs=Access.SIGNED_IN)
+@bp.post("/account/filters/<id:id>/delete", needs=Access.SIGNED_IN, keeps=NOTHING)
 def remove(id: int) -> Response:
     """Delete saved filters."""
     form, back, saved = ButtonForm(), redirect_to(".index"), service.get(current_actor, id)

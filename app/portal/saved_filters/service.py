@@ -6,11 +6,8 @@ import sqlalchemy as sa
 
 from app.core.actor import Actor
 from app.core.db import db, flush, locked, save
-from app.core.errors import Conflict, NameExists, NotFound
-from app.portal.saved_filters.models import SavedFilter
-
-MAX_SAVED = 100
-"""How many one person can have."""
+from app.core.errors import NameExists, NotFound
+from app.portal.saved_filters.models import SAVED_FILTERS, SavedFilter
 
 
 def all_of(actor: Actor, path: str | None = None) -> list[SavedFilter]:
@@ -47,12 +44,10 @@ def create(actor: Actor, *, name: str, path: str, query: str) -> SavedFilter:
 
     Raises:
         NameExists: if the actor has filters with this name for the list.
-        Conflict: if they have MAX_SAVED filters already.
+        Conflict: if they have too many already.
 
     """
-    own = sa.select(sa.func.count()).where(SavedFilter.account_id == actor.account_id)
-    if (db.session.scalar(own) or 0) >= MAX_SAVED:
-        raise Conflict(f"You have {MAX_SAVED} saved filters, which is the most. Delete one first.")
+    SAVED_FILTERS.require_room(SavedFilter.account_id == actor.account_id)
     saved = SavedFilter(
         account_id=actor.account_id,
         path=path,

@@ -8,6 +8,7 @@ from app.catalogue.strategies.queries import ProjectUse
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.releases.change_requests import (
     applying,
     configuration,
@@ -19,7 +20,7 @@ from app.releases.change_requests import (
 )
 from app.releases.change_requests.applying import ApplyPlan
 from app.releases.change_requests.editing import Proposal
-from app.releases.change_requests.models import CLOSED, State
+from app.releases.change_requests.models import CLOSED, OPEN_REQUESTS, STEPS, State
 from app.releases.change_requests.views import View
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
@@ -39,7 +40,7 @@ PLACE = f"{PROJECT}/environments/<key:environment>/change-requests"
 SWITCH_ON = {"feature": "checkout.base", "action": "updateEnabled", "payload": {"enabled": True}}
 
 
-@bp.post(PLACE, needs=Access.SIGNED_IN, refuses=(403, 404))
+@bp.post(PLACE, needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,), refuses=(403, 404))
 @bp.arguments(schemas.ProposedChanges, example=SWITCH_ON)
 @bp.response(200, schemas.ChangeRequestRow)
 def propose(data: dict[str, Any] | list[dict[str, Any]], project_id: str, environment: str) -> View:
@@ -168,7 +169,7 @@ def discard_draft(project_id: str, id: int) -> Response:
     return no_body()
 
 
-@bp.put(f"{ONE}/state", needs=Access.SIGNED_IN, refuses=(403, 409, 412))
+@bp.put(f"{ONE}/state", needs=Access.SIGNED_IN, keeps=(STEPS,), refuses=(403, 409, 412))
 @bp.arguments(schemas.NewState, example={"state": "In review"})
 @bp.response(200, schemas.ChangeRequestRow)
 def set_state(data: dict[str, Any], project_id: str, id: int) -> View:
@@ -185,7 +186,7 @@ def set_state(data: dict[str, Any], project_id: str, id: int) -> View:
     return service.get(current_actor, project_id, id)
 
 
-@bp.put(f"{ONE}/title", needs=Access.SIGNED_IN, refuses=(403, 409))
+@bp.put(f"{ONE}/title", needs=Access.SIGNED_IN, keeps=(STEPS,), refuses=(403, 409))
 @bp.arguments(schemas.NewTitle, example={"title": "Widen the checkout to Denmark"})
 @bp.response(200)
 def set_title(data: dict[str, Any], project_id: str, id: int) -> Response:
@@ -199,7 +200,7 @@ def set_title(data: dict[str, Any], project_id: str, id: int) -> Response:
     return no_body()
 
 
-@bp.put(f"{ONE}/approvers", needs=Access.SIGNED_IN, refuses=(403, 409))
+@bp.put(f"{ONE}/approvers", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 409))
 @bp.arguments(schemas.Reviewers, example={"reviewers": [2]})
 @bp.response(200)
 def set_reviewers(data: dict[str, Any], project_id: str, id: int) -> Response:
@@ -209,7 +210,7 @@ def set_reviewers(data: dict[str, Any], project_id: str, id: int) -> Response:
     return no_body()
 
 
-@bp.post(f"{ONE}/comments", needs=Access.SIGNED_IN, refuses=(404,))
+@bp.post(f"{ONE}/comments", needs=Access.SIGNED_IN, keeps=(STEPS,), refuses=(404,))
 @bp.arguments(schemas.NewComment, example={"text": "Support has the texts."})
 @bp.response(201, schemas.ChangeRequestRow)
 def comment(data: dict[str, Any], project_id: str, id: int) -> View:
@@ -219,7 +220,12 @@ def comment(data: dict[str, Any], project_id: str, id: int) -> View:
     return service.get(current_actor, project_id, id)
 
 
-@bp.put(f"{ONE}/changes/<id:change>", needs=Access.SIGNED_IN, refuses=(403, 409))
+@bp.put(
+    f"{ONE}/changes/<id:change>",
+    needs=Access.SIGNED_IN,
+    keeps=(OPEN_REQUESTS, STEPS),
+    refuses=(403, 409),
+)
 @bp.arguments(schemas.EditedChange, example=SWITCH_ON)
 @bp.response(200, schemas.ChangeRequestRow)
 def edit_change(data: dict[str, Any], project_id: str, id: int, change: int) -> View:
@@ -245,7 +251,7 @@ def discard_change(project_id: str, id: int, change: int) -> Response:
     return no_body()
 
 
-@bp.post(f"{ONE}/plan", needs=Access.SIGNED_IN, refuses=(403, 404))
+@bp.post(f"{ONE}/plan", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 404))
 @bp.response(200, schemas.PlanRow)
 def plan(project_id: str, id: int) -> ApplyPlan:
     """Plan applying a change request
@@ -256,7 +262,7 @@ def plan(project_id: str, id: int) -> ApplyPlan:
     return applying.plan(current_actor, request)
 
 
-@bp.post(f"{ONE}/reverse", needs=Access.SIGNED_IN, refuses=(403, 404))
+@bp.post(f"{ONE}/reverse", needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,), refuses=(403, 404))
 @bp.response(200, schemas.ChangeRequestRow)
 def reverse(project_id: str, id: int) -> View:
     """Propose the opposite of an applied change request

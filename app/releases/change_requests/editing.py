@@ -20,7 +20,9 @@ from app.core.words import counted, listed
 from app.releases.change_requests import outcomes, service, snapshots, steps
 from app.releases.change_requests.actions import PERMISSIONS, REPEATABLE, completed
 from app.releases.change_requests.models import (
+    CLOSED,
     MAX_CHANGES,
+    OPEN_REQUESTS,
     Action,
     Approval,
     Change,
@@ -31,6 +33,7 @@ from app.releases.change_requests.models import (
     Step,
     StepKind,
 )
+from app.releases.change_requests.queries import is_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,12 @@ def _draft(actor: Actor, project_id: str, environment: str) -> ChangeRequest | N
 
 
 def _begin(actor: Actor, project_id: str, environment: str) -> ChangeRequest:
+    OPEN_REQUESTS.require_room(
+        is_by(actor.id),
+        ChangeRequest.project_id == project_id,
+        ChangeRequest.state.not_in(CLOSED),
+        remedy="Cancel or discard some first.",
+    )
     request = ChangeRequest(
         project_id=project_id,
         environment=environment,

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from app.core.clock import utcnow
 from app.core.columns import enum_of
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
+from app.core.quotas import Quota
 
 MAX_CHANGES = 1_000
 """Per change request."""
@@ -237,3 +238,15 @@ class Step(Model):
     text: Mapped[str | None] = mapped_column(Text)
 
     __table_args__ = (NEVER_REUSE_IDS,)
+
+
+OPEN_REQUESTS = Quota(
+    ChangeRequest,
+    "drafts and open change requests",
+    "person in a project",
+    rows=100,
+    bytes=10_000_000,
+)
+"""``bytes``: of the changes, each with what it is about before and after."""
+STEPS = Quota(Step, "steps in its history", "change request", rows=1_000, bytes=10_000)
+"""What closes it is always possible."""

@@ -17,7 +17,7 @@ from app.catalogue.features import delivered
 from app.catalogue.features.delivered import Document
 from app.core.actor import Actor
 from app.core.db import db
-from app.core.errors import DomainError
+from app.core.errors import Conflict, DomainError
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
@@ -26,6 +26,7 @@ from app.core.permissions import Role
 from app.releases.change_requests import queries
 from app.releases.change_requests.actions import carry_out
 from app.releases.change_requests.models import (
+    OPEN_REQUESTS,
     Change,
     ChangeRequest,
     Outcome,
@@ -66,9 +67,18 @@ def try_out(actor: Actor, request: ChangeRequest) -> Trial:
 
 
 def store(request: ChangeRequest, trial: Trial, *, checked_to: int) -> None:
-    """Store a trial as what the request leads to, and what its reviewers will see."""
+    """Store a trial as what the request leads to, and what its reviewers will see.
+
+    Raises:
+        Conflict: when that is too large.
+
+    """
+    room = OPEN_REQUESTS.bytes
     for change, before, after in trial.changes:
         change.before, change.after = before, after
+        room -= sum(len(json.dumps(each)) for each in (change.payload, before, after))
+    if room < 0:
+        raise Conflict("This is too much for one change request. Propose it in several.")
     known = {row.feature: row for row in _rows(request)}
     for effect in trial.outcome:
         row = known.pop(effect.feature, None) or Outcome(feature=effect.feature)

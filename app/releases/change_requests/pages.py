@@ -12,7 +12,7 @@ from app.core.permissions import Access
 from app.releases.change_requests import allowed, decisions, pending, presenter, schemas, service
 from app.releases.change_requests.decisions import EditedSince
 from app.releases.change_requests.forms import DecisionForm
-from app.releases.change_requests.models import CLOSED, State
+from app.releases.change_requests.models import CLOSED, OPEN_REQUESTS, STEPS, State
 from app.releases.change_requests.views import View
 from app.releases.change_requests.words import contents, title
 from app.web.current import current_actor
@@ -72,7 +72,7 @@ def index(project_id: str) -> str:
     )
 
 
-@bp.form(f"{LIST}/<id:id>", needs=Access.SIGNED_IN)
+@bp.form(f"{LIST}/<id:id>", needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS, STEPS))
 def show(project_id: str, id: int) -> ResponseReturnValue:
     """Show a change request, and take what people decide about it."""
     view = service.get(current_actor, project_id, id)

@@ -14,7 +14,7 @@ from app.core.errors import ChangedSinceReview
 from app.core.permissions import Access, Permission
 from app.releases.change_requests import proposals
 from app.releases.change_requests.editing import Proposal
-from app.releases.change_requests.models import Action
+from app.releases.change_requests.models import OPEN_REQUESTS, Action
 from app.releases.change_requests.pages_proposing import propose, to_draft
 from app.web.current import current_actor
 from app.web.routes import PageBlueprint
@@ -39,7 +39,7 @@ def archive(project_id: str, environment: str) -> ResponseReturnValue:
     return confirm(project_id, save)
 
 
-@bp.post("/segments/<id:id>", needs=Access.SIGNED_IN)
+@bp.post("/segments/<id:id>", needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,))
 def change_segment(project_id: str, environment: str, id: int) -> ResponseReturnValue:
     """Propose to change a segment that strategies use here."""
 

@@ -6,7 +6,21 @@ from app.core.actor import Actor
 from app.core.db import save
 from app.core.events import service as events
 from app.core.events.event_types import EventType
-from app.releases.change_requests.models import ChangeRequest, Step, StepKind
+from app.releases.change_requests.models import STEPS, ChangeRequest, Step, StepKind
+
+REPEATED = frozenset(
+    {
+        StepKind.OPENED,
+        StepKind.EDITED,
+        StepKind.WITHDRAWN,
+        StepKind.APPROVED,
+        StepKind.APPROVAL_WITHDRAWN,
+        StepKind.COMMENTED,
+        StepKind.SCHEDULED,
+        StepKind.UNSCHEDULED,
+    }
+)
+"""Steps that people can take again and again."""
 
 
 def note(
@@ -19,6 +33,9 @@ def note(
     **data: Any,
 ) -> None:
     """Record a step in the history of the request and in the event log."""
+    if kind in REPEATED:
+        remedy = "Cancel it and propose it again."
+        STEPS.require_room(Step.request_id == request.id, remedy=remedy)
     save(
         Step(
             request_id=request.id,

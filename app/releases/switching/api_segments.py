@@ -4,6 +4,7 @@ from flask import Response
 
 from app.core.errors import Invalid
 from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.releases.switching import schemas, strategies
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
@@ -16,7 +17,7 @@ bp = ApiBlueprint(
 )
 
 
-@bp.post("/strategies", needs=Access.SIGNED_IN, refuses=(403, 404))
+@bp.post("/strategies", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 404))
 @bp.arguments(
     schemas.SegmentsOfStrategy,
     example={

@@ -10,6 +10,7 @@ from app.catalogue.projects import service as projects
 from app.catalogue.strategies import types, words
 from app.catalogue.strategies.models import Strategy
 from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.releases.switching import defaults, strategies
 from app.releases.switching import pages_editor as editor
 from app.releases.switching.forms import StrategyForm, display_values
@@ -115,7 +116,7 @@ def reset_default(project_id: str, environment: str) -> Response:
     return redirect_to("project_pages.settings", project_id=project_id)
 
 
-@bp.post("/strategy-sentence", needs=Access.SIGNED_IN, writes=False)
+@bp.post("/strategy-sentence", needs=Access.SIGNED_IN, keeps=NOTHING, writes=False)
 def say(project_id: str) -> ResponseReturnValue:
     """Render the sentence and the samples of the strategy in a form, for the page’s script."""
     project = projects.get(current_actor, project_id)

@@ -11,6 +11,7 @@ from app.core.clock import in_text, utcnow
 from app.core.db import db
 from app.core.errors import NotFound, Unavailable
 from app.core.permissions import Access
+from app.core.quotas import NOTHING
 from app.web.current import admit, current_key, current_settings
 from app.web.http import current_metrics
 from app.web.metrics import CONTENT_TYPE
@@ -75,7 +76,9 @@ def security_txt() -> Response:
     return Response(text, content_type="text/plain; charset=utf-8")
 
 
-@bp.post("/arrival", needs=Access.PUBLIC, refuses=(404,), writes=False, snapshot=False)
+@bp.post(
+    "/arrival", needs=Access.PUBLIC, keeps=NOTHING, refuses=(404,), writes=False, snapshot=False
+)
 @bp.response(200)
 def show_request() -> Response:
     """Show how a request arrives through a reverse proxy

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.portal.saved_filters.service import MAX_SAVED
+from app.portal.saved_filters.models import SAVED_FILTERS
 from tests.support.browser import Browser, text_of
 from tests.support.clients import error_of
 
@@ -68,7 +68,7 @@ def test_only_lists_of_this_server_with_filters_can_be_saved(viewer, subtests):
 
 @pytest.mark.slow
 def test_there_is_an_end_to_how_many(viewer):
-    for number in range(MAX_SAVED):
+    for number in range(SAVED_FILTERS.rows):
         save(viewer, f"n{number}")
     answer = viewer.post(FILTERS, {"name": "one more", "address": STALE})
     assert error_of(answer)[0] == 409
