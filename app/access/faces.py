@@ -16,6 +16,7 @@ from app.access.scim_tokens import pages as scim_token_pages
 from app.access.security_log import api as security_log_api
 from app.access.security_log import pages as security_log_pages
 from app.access.security_log import requests as security_log_requests
+from app.access.security_log.models import SECURITY_ENTRIES
 from app.access.service_accounts import api as service_accounts_api
 from app.access.service_accounts import pages as service_accounts_pages
 from app.access.sign_on import api as sign_on_api
@@ -33,6 +34,7 @@ from app.web.rooms import Choice, Reminder, Room
 _OWN = "My account"
 
 ROOM = Room(
+    keeps=(SECURITY_ENTRIES,),
     apis=(
         me_api.bp,
         service_accounts_api.bp,

@@ -53,6 +53,6 @@ class Quota:
 
 
 NOTHING: tuple[Quota, ...] = ()
-"""Of a route that keeps nothing more: it reads, changes, deletes or marks what is there, or asks for
-a permission itself.
+"""Of a route that keeps nothing more: it reads, changes, deletes or marks what is there, or asks
+for a permission itself.
 """

@@ -7,6 +7,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.access.security_log.models import SecurityEntry
 from app.accounts.sessions import service as sessions
 from app.accounts.sessions.models import SESSIONS, KeptForm, Session
 from app.accounts.tokens.models import TOKENS, Token
@@ -30,7 +31,7 @@ from tests.support.clients import error_of
 from tests.support.instances import reset_database, state_of
 from tests.support.writes import WRITES, filled
 
-LOG = {Event, EventHead}
+LOG = {Event, EventHead, SecurityEntry}
 MARKS = {Favourite, HiddenPart, NoticesRead}
 """A person has at most one for each thing that there is."""
 

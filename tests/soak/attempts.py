@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
 from http.client import HTTPConnection
 from typing import Self
 from urllib.parse import urlencode
@@ -52,7 +53,21 @@ class Attacker:
         answer = self._connection.getresponse()
         answer.read()
         self.seconds = time.perf_counter() - began
+        if answer.status == HTTPStatus.SEE_OTHER:
+            self._cookie = answer.headers["Set-Cookie"].partition(";")[0]
         return answer.status, answer.headers["Retry-After"]
+
+    def send(self, path: str, form: dict[str, str]) -> int:
+        """The status of a form that is sent with the session, and without a valid token."""
+        headers = {
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Cookie": self._cookie,
+            "Sec-Fetch-Site": "same-origin",
+        }
+        self._connection.request("POST", path, urlencode(form), headers)
+        answer = self._connection.getresponse()
+        answer.read()
+        return answer.status
 
 
 def person(server: Server, name: str, password: str, *, role: int = 3) -> int:

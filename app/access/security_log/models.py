@@ -7,6 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core.clock import utcnow
 from app.core.columns import enum_of
 from app.core.db import NEVER_REUSE_IDS, Model
+from app.core.quotas import Quota
 
 
 class SecurityKind(StrEnum):
@@ -49,3 +50,8 @@ class SecurityEntry(Model):
         Index(None, "at"),
         NEVER_REUSE_IDS,
     )
+
+
+SECURITY_ENTRIES = Quota(
+    SecurityEntry, "entries of the security log", "server", rows=100_000, bytes=1_000
+)

@@ -11,7 +11,7 @@ from typing import Any, Self, TypedDict, Unpack
 
 import sqlalchemy as sa
 
-from app.access.security_log.models import SecurityEntry, SecurityKind
+from app.access.security_log.models import SECURITY_ENTRIES, SecurityEntry, SecurityKind
 from app.accounts.models import Account
 from app.accounts.tokens.models import Token
 from app.core.actor import Actor
@@ -22,7 +22,6 @@ from app.core.networks import network_of
 MOST_A_MINUTE = 10
 """Rows of one kind, network and account. Further entries are counted in the last of them."""
 MINUTE = timedelta(minutes=1)
-MOST_ROWS = 100_000
 LONGEST_IP = 45
 LONGEST_DETAIL = 255
 
@@ -141,10 +140,10 @@ def stream(**filters: Unpack[SecurityFilters]) -> Iterator[SecurityEntry]:
 
 
 def prune(*, days: int) -> None:
-    """Delete entries older than this many days, and the oldest beyond MOST_ROWS."""
+    """Delete entries older than this many days, and the oldest beyond their quota."""
     newest = sa.select(sa.func.max(SecurityEntry.id)).scalar_subquery()
     is_old = SecurityEntry.at < utcnow() - timedelta(days=days)
-    is_due = sa.or_(is_old, SecurityEntry.id <= newest - MOST_ROWS)
+    is_due = sa.or_(is_old, SecurityEntry.id <= newest - SECURITY_ENTRIES.rows)
     with unit_of_work(writes=False):
         exist = db.session.scalar(sa.select(sa.exists().where(is_due)))
     if exist:  # so that most calls only read

@@ -1,6 +1,7 @@
 """The security log stays small, whatever strangers do, and slows no one down."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -77,7 +78,8 @@ def test_entries_are_deleted_after_the_days_of_the_setting(app, clock):
 
 
 def test_the_oldest_entries_beyond_the_limit_are_deleted(app, clock, monkeypatch):
-    monkeypatch.setattr(service, "MOST_ROWS", 3)
+    fewer = replace(service.SECURITY_ENTRIES, rows=3)
+    monkeypatch.setattr(service, "SECURITY_ENTRIES", fewer)
     for _ in range(5):
         record(app, UNKNOWN)
     with app.app_context():
