@@ -1,7 +1,7 @@
 """How much of something people and applications can make the server keep.
 
-A quota stands beside the model of what is kept. Routes that need no permission, and so can be
-called by anyone who is signed in or by everyone, say which quota holds for what they keep.
+A quota is next to the model of what is kept. Routes that need no permission, so that anyone can
+call them, say which quota holds for what they keep.
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,6 @@
 """Options of every JSON request: a reason, a dry run, a retry, an unchanged state."""
 
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -26,11 +27,14 @@ def check_content_type() -> None:
         raise UnsupportedContentType
 
 
-def is_dry_run() -> bool:
-    """Whether ``?dryRun=true`` is set: then the changes are rolled back before the response."""
+def is_dry_run(parameters: Collection[str] = ()) -> bool:
+    """Whether ``?dryRun=true`` is set: then the changes are rolled back before the response.
+
+    ``parameters``: others that the route takes.
+    """
     asked = request.args.to_dict()
     wanted = asked.pop("dryRun", "false")
-    problems = [(f"?{name}", "Unknown parameter.") for name in asked]
+    problems = [(f"?{name}", "Unknown parameter.") for name in asked if name not in parameters]
     if wanted not in {"true", "false"}:
         problems.append(("?dryRun", "Must be true or false."))
     if problems:

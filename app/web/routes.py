@@ -185,8 +185,18 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
         """
         # One instance for all requests: making one takes longer than loading a small body.
         made = schema() if isinstance(schema, type) else schema
-        decorator: Decorator = super().arguments(made, location=location, example=example)
-        return decorator
+        loading: Decorator = super().arguments(made, location=location, example=example)
+        if location != "query":
+            return loading
+
+        def decorate(view: View) -> View:
+            load = loading(view)
+            load.parameters = {  # type: ignore[attr-defined] # read below
+                field.data_key or name for name, field in made.fields.items()
+            }
+            return load
+
+        return decorate
 
     def response(
         self, status: int, schema: type[Schema] | Schema | None = None, *, etag: bool = False
@@ -249,11 +259,11 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
         requests.check_content_type()
         if request.method in SAFE_METHODS:
             return view()
-        is_dry_run = requests.is_dry_run()
+        handler = current_app.view_functions[request.endpoint or ""]
+        is_dry_run = requests.is_dry_run(getattr(handler, "parameters", ()))
         requests.take_reason()
         if not is_change:
             return view()
-        handler = current_app.view_functions[request.endpoint or ""]
         if not getattr(handler, "is_conditional", False):
             requests.refuse_if_match()
         first = requests.claim()

@@ -16,7 +16,7 @@ from app.exchange.documents.plans import Entry
 from app.releases.change_requests import editing, review, service
 from app.releases.change_requests import proposals as change_proposals
 from app.releases.change_requests.editing import Proposal
-from app.releases.change_requests.models import MAX_CHANGES, Action, State
+from app.releases.change_requests.models import MAX_CHANGES, Action
 
 TITLE = "Changes from a document"
 
@@ -45,10 +45,8 @@ def propose(actor: Actor, entries: Sequence[Entry]) -> list[int]:
 
 def _open(actor: Actor, place: tuple[str, str], proposals: Sequence[Proposal]) -> int:
     request = editing.propose(actor, *place, proposals)
-    if request.state is State.DRAFT:
-        title = request.title or TITLE
-        service.describe(actor, request, title=title, description=actor.cause)
-        review.send(actor, request)
+    service.describe(actor, request, title=TITLE, description=actor.cause)
+    review.send(actor, request)
     return request.id
 
 

@@ -41,18 +41,26 @@ SWITCH_ON = {"feature": "checkout.base", "action": "updateEnabled", "payload": {
 
 
 @bp.post(PLACE, needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,), refuses=(403, 404))
+@bp.arguments(schemas.ProposalQuery, location="query")
 @bp.arguments(schemas.ProposedChanges, example=SWITCH_ON)
 @bp.response(200, schemas.ChangeRequestRow)
-def propose(data: dict[str, Any] | list[dict[str, Any]], project_id: str, environment: str) -> View:
+def propose(
+    query: dict[str, Any],
+    data: dict[str, Any] | list[dict[str, Any]],
+    project_id: str,
+    environment: str,
+) -> View:
     """Propose changes
 
-    One, or an array of them. They are added to your draft for the environment. Needs the
+    One, or an array of them. They are added to one of your drafts for the environment. Needs the
     permission for each change as if it needed no approval.
     """
     several = data if isinstance(data, list) else [data]
     proposals = [Proposal(each.get("feature"), each["action"], each["payload"]) for each in several]
     try:
-        request = editing.propose(current_actor, project_id, environment, proposals)
+        request = editing.propose(
+            current_actor, project_id, environment, proposals, into=query.get("draft")
+        )
     except Invalid as error:
         if isinstance(data, list):
             raise
@@ -267,7 +275,7 @@ def plan(project_id: str, id: int) -> ApplyPlan:
 def reverse(project_id: str, id: int) -> View:
     """Propose the opposite of an applied change request
 
-    It is added to your draft for the environment.
+    It becomes a new draft for the environment.
     """
     applied = service.get(current_actor, project_id, id)
     draft = reversing.reverse(current_actor, applied.request)

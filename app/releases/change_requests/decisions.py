@@ -41,7 +41,7 @@ def decide(actor: Actor, project_id: str, id: int, to: str, values: Values) -> O
     if to == "reverse":
         applied = service.get(actor, project_id, id)
         draft = reversing.reverse(actor, applied.request)
-        return Outcome("Added to your draft. Send it for review when it’s complete.", draft.id)
+        return Outcome("This is a new draft. Send it for review when it’s complete.", draft.id)
     button = _read_change_button(to)
     if button is None and to not in _REQUEST_ACTIONS:
         raise Invalid("Choose what to do with this change request.")

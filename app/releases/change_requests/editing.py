@@ -22,6 +22,7 @@ from app.releases.change_requests.actions import PERMISSIONS, REPEATABLE, comple
 from app.releases.change_requests.models import (
     CLOSED,
     MAX_CHANGES,
+    NEW_DRAFT,
     OPEN_REQUESTS,
     Action,
     Approval,
@@ -46,13 +47,19 @@ class Proposal:
 
 
 def propose(
-    actor: Actor, project_id: str, environment: str, proposals: Sequence[Proposal]
+    actor: Actor,
+    project_id: str,
+    environment: str,
+    proposals: Sequence[Proposal],
+    *,
+    into: int | None = NEW_DRAFT,
 ) -> ChangeRequest:
-    """Add changes to the actor’s draft for this environment, or begin one.
+    """Add changes to a draft of the actor for this environment.
 
     A change replaces an earlier one with the same action and subject. All are tried out, so a
-    change that couldn’t be applied is refused now. All or none. What is done to the project takes a
-    draft of its own.
+    change that couldn’t be applied is refused now. All or none. ``into``: the id of the draft,
+    NEW_DRAFT, or None for the one that they began last, if there is any. What is done to the
+    project takes a draft of its own.
     """
     projects.require_for_content(actor, project_id)
     if not project_environment(project_id, environment).required_approvals:
@@ -68,7 +75,9 @@ def propose(
             "What is done to approvals or to the project takes a change request of its own. "
             "Propose one change at a time."
         )
-    request = None if is_on_project else _draft(actor, project_id, environment)
+    request = None
+    if into != NEW_DRAFT and not is_on_project:
+        request = _draft(actor, project_id, environment, into)
     if request is None:
         request = _begin(actor, project_id, environment)
     _add(actor, request, _changes(actor, project_id, proposals))
@@ -146,12 +155,21 @@ def _require_permission(actor: Actor, project_id: str, proposal: Proposal) -> No
     actor.require(*segments.permission(permission, segment.project_id))
 
 
-def _draft(actor: Actor, project_id: str, environment: str) -> ChangeRequest | None:
-    """The actor’s draft, locked, if they have one."""
+def _draft(actor: Actor, project_id: str, environment: str, id: int | None) -> ChangeRequest | None:
+    """The actor’s draft, locked. Without ``id``, the latest, or None."""
     # One at a time: another request of the actor that is under way may begin it.
     author = sa.select(Account.id).where(Account.id == actor.id)
     db.session.execute(locked(author, key_share=True))
-    return service.draft_of(actor, project_id, environment, for_change=True)
+    drafts = service.drafts_of(actor, project_id, environment, for_change=True)
+    if id is None:
+        return drafts[0] if drafts else None
+    for draft in drafts:
+        if draft.id == id:
+            return draft
+    raise Conflict(
+        f"You have no draft {id} to which changes in {environment} can be added. It may have been "
+        "sent for review. Choose another, or begin a new one."
+    )
 
 
 def _begin(actor: Actor, project_id: str, environment: str) -> ChangeRequest:

@@ -14,6 +14,8 @@ MAX_CHANGES = 1_000
 """Per change request."""
 MAX_TITLE = 255
 MAX_TEXT = 2_000
+NEW_DRAFT = 0
+"""Instead of the id of a draft: a new one."""
 
 
 class State(StrEnum):

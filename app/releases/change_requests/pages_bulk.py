@@ -43,7 +43,7 @@ SWITCH = Permission.UPDATE_FEATURE_ENVIRONMENT
 class TitleForm(SchemaForm):
     schema = schemas.NewTitle
 
-    title = StringField("Title of the change request")
+    title = StringField("Title of the change request", description="If it is a new one.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,14 @@ class Asked:
 def review(project_id: str) -> ResponseReturnValue:
     """Show what can be proposed."""
     asked = _asked(project_id)
-    return _page(project_id, asked, _form(project_id, asked))
+    return _page(project_id, asked, TitleForm(data={"title": _title(asked, asked.names)}))
 
 
 @bp.post("", needs=SWITCH)
 def add(project_id: str) -> ResponseReturnValue:
     """Add the changes to the reader’s draft, if they are still what was shown."""
     asked = _asked(project_id)
-    form = _form(project_id, asked)
+    form = TitleForm(data={"title": _title(asked, asked.names)})
     shown: ChangesByFeature = signing.read(
         "review", _subject(project_id), request.form.get("plan", "")
     )
@@ -107,7 +107,7 @@ def add(project_id: str) -> ResponseReturnValue:
             raise ChangedSinceReview
         switches = proposals.switching(asked.names, on=asked.on)
         draft = propose(project_id, asked.environment, switches)
-        title = form.values["title"]
+        title = draft.title or form.values["title"]
         service.describe(current_actor, draft, title=title, description=draft.description)
         return draft
 
@@ -126,13 +126,6 @@ def _asked(project_id: str) -> Asked:
     preview = switching.preview(current_actor, project_id, environment, names, on=on)
     found = proposed.switching(current_actor, project_id, environment, preview.ids.values(), on=on)
     return Asked(environment, on, preview, found, selection)
-
-
-def _form(project_id: str, asked: Asked) -> TitleForm:
-    """The form, with the title of the reader’s draft if it has one."""
-    draft = service.draft_of(current_actor, project_id, asked.environment)
-    title = draft.title if draft else None
-    return TitleForm(data={"title": title or _title(asked, asked.names)})
 
 
 def _page(

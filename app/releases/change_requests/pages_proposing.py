@@ -4,18 +4,20 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from flask import Flask, flash
+from flask import Flask, flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.catalogue.features.models import Feature
 from app.catalogue.features.pages_settings import change_parent
+from app.catalogue.projects import service as projects
+from app.core.db import unit_of_work
 from app.core.errors import Invalid
 from app.core.permissions import Permission
-from app.releases.change_requests import editing, proposals, proposed
+from app.releases.change_requests import editing, presenter, proposals, proposed, words
 from app.releases.change_requests.editing import Proposal
-from app.releases.change_requests.models import Action, ChangeRequest
-from app.releases.change_requests.proposed import PendingChanges
+from app.releases.change_requests.models import NEW_DRAFT, Action, ChangeRequest
+from app.releases.change_requests.proposed import DraftChoice, PendingChanges
 from app.releases.switching.pages_strategies import back
 from app.web.current import current_actor
 from app.web.forms import ReasonForm, flash_errors, submit
@@ -30,11 +32,13 @@ bp = PageBlueprint(
 
 ADDED = "Added to your draft. Send it for review when it’s complete."
 _place_in_request = re.compile(r"^/\d+/payload")
+_is_choice = re.compile(r"0|[1-9]\d{0,8}").fullmatch
 
 
 def init_app(app: Flask) -> None:
     """Let templates of other areas show the pending changes of a feature."""
     app.jinja_env.globals["changes_waiting"] = changes_waiting
+    app.register_error_handler(ChooseDraft, _ask)
 
 
 def changes_waiting(feature: Feature) -> dict[str, list[PendingChanges]]:
@@ -64,10 +68,39 @@ def choose_parent(project_id: str, name: str, environment: str) -> ResponseRetur
     return change_parent(project_id, name, save)
 
 
+class ChooseDraft(Exception):
+    """The reader has drafts for the environment, and the form doesn’t say where changes go."""
+
+    def __init__(self, environment: str, headline: str, choices: list[DraftChoice]) -> None:
+        super().__init__(environment)
+        self.environment, self.headline, self.choices = environment, headline, choices
+
+
+def _ask(question: ChooseDraft) -> str:
+    """The page that asks where changes go. It sends the same form again, with the answer."""
+    with unit_of_work(writes=False):
+        return render_template(
+            "releases/change_requests/choose.html",
+            question=question,
+            overview=projects.overview(current_actor, (request.view_args or {})["project_id"]),
+            carried=[item for item in request.form.items(multi=True) if item[0] != "csrf_token"],
+        )
+
+
 def propose(project_id: str, environment: str, changes: Sequence[Proposal]) -> ChangeRequest:
-    """Add changes to the reader’s draft. Errors have the paths of the form’s fields."""
+    """Add changes to the draft that the reader chooses. Errors have the paths of the form’s fields.
+
+    Raises:
+        ChooseDraft: when they have drafts and haven’t chosen yet.
+
+    """
+    into = request.form.get(f"into-{environment}", "")
+    if not _is_choice(into):
+        into = str(NEW_DRAFT)
+        if choices := _drafts(project_id, environment, changes):
+            raise ChooseDraft(environment, words.title(presenter.proposed(changes)), choices)
     try:
-        return editing.propose(current_actor, project_id, environment, changes)
+        return editing.propose(current_actor, project_id, environment, changes, into=int(into))
     except Invalid as error:
         raise Invalid.because(
             [
@@ -77,10 +110,18 @@ def propose(project_id: str, environment: str, changes: Sequence[Proposal]) -> C
         ) from None
 
 
-def to_draft(request: ChangeRequest) -> Response:
+def _drafts(project_id: str, environment: str, changes: Sequence[Proposal]) -> list[DraftChoice]:
+    """The reader’s drafts to which the changes can be added."""
+    if any(change.action.is_on_project for change in changes):
+        return []
+    names = {change.feature for change in changes if change.feature}
+    return proposed.drafts(current_actor, project_id, environment, names)
+
+
+def to_draft(draft: ChangeRequest) -> Response:
     """Redirect to the draft that something was added to."""
     flash(ADDED, "ok")
-    return redirect_to("change_request_pages.show", project_id=request.project_id, id=request.id)
+    return redirect_to("change_request_pages.show", project_id=draft.project_id, id=draft.id)
 
 
 def one(name: str, action: Action, payload: Any) -> list[Proposal]:
@@ -89,7 +130,7 @@ def one(name: str, action: Action, payload: Any) -> list[Proposal]:
 
 def _switch(project_id: str, name: str, environment: str, *, on: bool) -> Response:
     form, switch = ReasonForm(), proposals.switching([name], on=on)
-    request = submit(form, lambda: propose(project_id, environment, switch))
-    if request is None:
+    draft = submit(form, lambda: propose(project_id, environment, switch))
+    if draft is None:
         return flash_errors(form, back(project_id, name, environment))
-    return to_draft(request)
+    return to_draft(draft)

@@ -103,9 +103,9 @@ def _drafted(project_id: str) -> Drafted:
 
 
 def _version_of(actor: Actor, project_id: str, strategy: Strategy) -> Strategy | None:
-    """The strategy as the actor’s draft would change it; None if it doesn’t."""
-    draft = service.draft_of(actor, project_id, strategy.environment)
-    for change in reversed(draft.changes) if draft else ():
+    """The strategy as the actor’s latest draft about it would change it; None if none does."""
+    drafts = service.drafts_of(actor, project_id, strategy.environment)
+    for change in (change for draft in drafts for change in reversed(draft.changes)):
         if change.action is Action.UPDATE_STRATEGY and change.payload["id"] == strategy.id:
             known = summaries.segments_of([change])
             for snapshot in (change.after or {}).get("strategies", ()):

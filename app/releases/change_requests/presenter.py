@@ -1,6 +1,6 @@
 """A change request for its page: the diff of each change, and the history."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,6 +20,7 @@ from app.releases.change_requests.diff import (
     segments_in,
     sides,
 )
+from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import Change, Outcome, State, Step, StepKind
 from app.releases.change_requests.reversing import inverse
 from app.releases.change_requests.views import View
@@ -145,15 +146,18 @@ def undoing(view: View) -> list[str]:
     """Headlines of the changes that would reverse an applied request."""
     if view.state is not State.APPLIED:
         return []
+    return [words.headline(change) for change in proposed(inverse(view.request))]
+
+
+def proposed(proposals: Sequence[Proposal]) -> list[Change]:
+    """The changes of proposals, for their words only; never saved."""
     return [
-        words.headline(
-            Change(
-                action=each.action,
-                subject=each.feature or each.payload["name"],
-                payload=each.payload,
-            )
+        Change(
+            action=each.action,
+            subject=each.feature or each.payload.get("name", "a segment"),
+            payload=each.payload,
         )
-        for each in inverse(view.request)
+        for each in proposals
     ]
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.accounts.models import Account
 from app.core.actor import Actor
 from app.core.db import chunks, db
-from app.releases.change_requests import summaries
+from app.releases.change_requests import service, summaries, words
 from app.releases.change_requests.models import CLOSED, Action, Change, ChangeRequest, State
 from app.releases.change_requests.queries import APPROVALS, REQUIRED, is_seen_by
 
@@ -75,6 +75,34 @@ def of_feature(actor: Actor, feature_id: int) -> dict[str, list[PendingChanges]]
             )
         )
     return dict(found)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftChoice:
+    """A draft to which changes can be added. ``is_about``: whether it changes the same already."""
+
+    id: int
+    title: str
+    contents: str
+    created_at: datetime
+    is_about: bool
+
+
+def drafts(
+    actor: Actor, project_id: str, environment: str, features: Collection[str]
+) -> list[DraftChoice]:
+    """The actor’s drafts for an environment, those about the same features first."""
+    found = [
+        DraftChoice(
+            id=draft.id,
+            title=draft.title or words.title(draft.changes),
+            contents=words.contents(draft.changes),
+            created_at=draft.created_at,
+            is_about=any(change.subject in features for change in draft.changes),
+        )
+        for draft in service.drafts_of(actor, project_id, environment)
+    ]
+    return sorted(found, key=lambda draft: not draft.is_about)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ _STRATEGY_FIELDS = ("name", "title", "disabled", "parameters", "constraints", "s
 
 
 def reverse(actor: Actor, request: ChangeRequest) -> ChangeRequest:
-    """Add the inverse of an applied request to the actor’s draft. Return the draft.
+    """Propose the inverse of an applied request. Return the draft.
 
     Raises:
         Conflict: when it was not applied, or nothing of it can be undone this way.
@@ -41,8 +41,7 @@ def reverse(actor: Actor, request: ChangeRequest) -> ChangeRequest:
         )
     draft = editing.propose(actor, request.project_id, request.environment, proposals)
     draft.reverses_id = request.id
-    if draft.title is None:
-        draft.title = f"Reverse change request {request.id}"
+    draft.title = f"Reverse change request {request.id}"
     return draft
 
 

@@ -1,7 +1,8 @@
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate
+from marshmallow import EXCLUDE, ValidationError, fields, validate
 
 from app.catalogue.features.schemas import Parent
 from app.catalogue.projects.schemas import MAX_APPROVALS
@@ -9,7 +10,14 @@ from app.catalogue.segments.schemas import SegmentChanges
 from app.catalogue.strategies.schemas import NewStrategy, StrategyChanges, StrategyOrder
 from app.catalogue.strategies.schemas_variants import FeatureVariant, Variants
 from app.core.db import MAX_ID
-from app.releases.change_requests.models import MAX_CHANGES, MAX_TEXT, MAX_TITLE, Action, State
+from app.releases.change_requests.models import (
+    MAX_CHANGES,
+    MAX_TEXT,
+    MAX_TITLE,
+    NEW_DRAFT,
+    Action,
+    State,
+)
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import (
     Key,
@@ -121,6 +129,31 @@ class ProposedChanges(EditedChange):
         if kwargs["many"] and not 1 <= len(data) <= MAX_CHANGES:
             raise ValidationError(f"Send 1 to {MAX_CHANGES:,} changes.")
         return super().load(data, **kwargs)
+
+
+class _Draft(fields.String):
+    """“new”, which is NEW_DRAFT, or the number of a draft."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, *args, **kwargs)
+        if text == "new":
+            return NEW_DRAFT
+        if not re.fullmatch(r"[1-9]\d{0,8}", text):
+            raise ValidationError("Send the number of your draft, or “new”.")
+        return int(text)
+
+
+class ProposalQuery(Schema):
+    class Meta:
+        unknown = EXCLUDE  # dryRun, which any write takes
+
+    draft = _Draft(
+        metadata={
+            "description": "The number of your draft, or “new”. Default: the draft that you began "
+            "last, or a new one.",
+            "pattern": r"^(new|[1-9][0-9]{0,8})$",
+        }
+    )
 
 
 class NewState(Schema):

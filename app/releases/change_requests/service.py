@@ -34,15 +34,15 @@ LATELY = timedelta(days=30)
 """How long a project shows changes that were made without approval."""
 
 
-def draft_of(
+def drafts_of(
     actor: Actor, project_id: str, environment: str, *, for_change: bool = False
-) -> ChangeRequest | None:
-    """The draft that the actor began last for this environment; the command line has none.
+) -> list[ChangeRequest]:
+    """The actor’s drafts for this environment, the latest first; the command line has none.
 
     What is done to the project has a draft of its own, to which nothing is added.
     """
     if actor.id is None:
-        return None
+        return []
     query = (
         sa.select(ChangeRequest)
         .where(
@@ -55,12 +55,11 @@ def draft_of(
             ),
         )
         .order_by(ChangeRequest.id.desc())
-        .limit(1)
         .options(selectinload(ChangeRequest.changes))
     )
     if for_change:
         query = locked(query, of=ChangeRequest).execution_options(populate_existing=True)
-    return db.session.scalar(query)
+    return list(db.session.scalars(query))
 
 
 def search(actor: Actor, *, limit: int, offset: int, **filters: Unpack[Filters]) -> Page[View]:

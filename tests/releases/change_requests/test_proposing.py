@@ -16,6 +16,20 @@ def test_a_change_is_added_to_the_authors_draft_and_changes_nothing_yet(desk):
     assert not desk.feature("card")["enabled"]
 
 
+def test_changes_go_into_the_draft_that_the_author_names(desk):
+    first = desk.draft(switching("card", on=True))["id"]
+    second = desk.kim.ok("POST", f"{PLACE}?draft=new", switching("card", on=True))["id"]
+    assert second == first + 1
+    tips = switching("tips", on=True)
+    assert desk.kim.ok("POST", f"{PLACE}?draft={first}", tips)["id"] == first
+    assert desk.kim.ok("POST", PLACE, tips)["id"] == second
+    for number, by in ((first, desk.finn), (99, desk.kim)):
+        refused = by.post(f"{PLACE}?draft={number}", tips)
+        assert error_of(refused) == (409, "ConflictError")
+        assert f"You have no draft {number}" in refused.json["message"]
+    assert list(problems_of(desk.kim.post(f"{PLACE}?draft=mine", tips))) == ["?draft"]
+
+
 def test_each_author_has_a_draft_of_their_own_that_no_one_else_sees(desk):
     mine = desk.draft(switching("card", on=True))
     theirs = desk.draft(switching("card", on=True), by=desk.finn)

@@ -68,10 +68,11 @@ def test_what_is_in_the_draft_x_the_draft_keeps_its_title(kim, desk, five):
     desk.kim.put(f"{LIST}/{draft['id']}/title", {"title": "Open the shop"})
     review = choose(kim, five)
     assert review.has("card in your draft")
-    assert review.fields()["title"] == "Open the shop"
-    kim.submit(review, button="Propose 2 changes")
+    question = kim.submit(review, button="Propose 2 changes")
+    assert question.has(f"Your draft {draft['id']}: Open the shop")
+    kim.submit(question, {"into-production": str(draft["id"])}, button="Continue")
     [draft] = drafts(desk)
-    assert len(draft["features"]) == 3
+    assert (draft["title"], len(draft["features"])) == ("Open the shop", 3)
 
 
 def test_a_review_that_is_out_of_date_is_shown_again_and_proposes_nothing(kim, desk, five):
@@ -121,7 +122,7 @@ def copied(desk):
 
 def test_copying_into_a_guarded_environment_is_proposed(kim, desk, copied):
     page = kim.get(COPY)
-    assert page.has("Needs 2 approvals, so the copies are added to your draft change request.")
+    assert page.has("Needs 2 approvals, so the copies go into a draft change request.")
     done = kim.submit(page, {"targets": ["production"]}, button="Propose copying 2 strategies")
     assert kim.follow(done).messages == [ADDED]
     [draft] = drafts(desk)

@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.browser import Browser
 from tests.support.change_requests import LIST, rollout, switching
+from tests.support.change_requests import PLACE as PROPOSING
 from tests.support.statements import settled
 
 FEATURE = "/projects/pay/features/card"
@@ -131,7 +132,7 @@ def test_an_admin_still_switches_without_approval_with_a_reason(browser, desk):
 def test_a_new_strategy_of_what_is_on_is_proposed(kim, desk, strategy):
     page = kim.get(kim.get(FEATURE).links["Propose a strategy in production"])
     assert page.h1 == "Propose a strategy in production"
-    assert page.has("Changes here need 2 approvals, so this is added to your draft change request.")
+    assert page.has("Changes here need 2 approvals, so this goes into a draft change request.")
     assert not page.has("without approval…")
     done = kim.submit(page, {"rollout": "40"}, button="Add to change request")
     assert kim.follow(done).messages == [ADDED]
@@ -157,6 +158,40 @@ def test_a_form_that_was_opened_before_a_feature_was_switched_on_is_refused(kim,
     assert kim.get(FEATURE).messages == []
 
 
+def test_an_author_with_a_draft_chooses_where_a_change_goes(kim, desk):
+    first = desk.draft(switching("card", on=True))["id"]
+    desk.kim.put(f"{LIST}/{first}/title", {"title": "Open the shop"})
+    page = kim.get(FEATURE.replace("card", "tips"))
+    question = kim.submit(page, form="/production/propose/on")
+    assert question.h1 == "Where does this change go?"
+    assert question.has("Switch on tips in production")
+    assert question.has(f"Your draft {first}: Open the shop")
+    assert question.fields()["into-production"] == "0"
+    assert len(drafts(desk)) == 1
+    page = kim.follow(kim.submit(question, button="Continue"))
+    assert page.title.startswith(f"Change request {first + 1}")
+    assert len(drafts(desk)) == 2
+
+
+def test_a_draft_about_the_same_feature_is_suggested(kim, desk, strategy):
+    desk.draft(switching("tips", on=True))
+    added = {"feature": "card", "action": "addStrategy", "payload": rollout(20)}
+    about_card = desk.kim.ok("POST", f"{PROPOSING}?draft=new", added)["id"]
+    desk.kim.ok("POST", f"{PROPOSING}?draft=new", switching("tips", on=True))
+    page = kim.get(kim.get(FEATURE).links["Propose edit to strategy 1 in production"])
+    question = kim.submit(page, {"rollout": "30"}, button="Add to change request")
+    assert question.fields()["into-production"] == str(about_card)
+
+
+def test_a_draft_that_was_sent_since_is_not_added_to(kim, desk):
+    first = desk.draft(switching("card", on=True))["id"]
+    question = kim.submit(kim.get(FEATURE.replace("card", "tips")), form="/production/propose/on")
+    desk.to("In review", first)
+    page = kim.submit(question, {"into-production": str(first)}, button="Continue")
+    assert "You have no draft 1 to which changes" in " ".join(kim.follow(page).messages)
+    assert drafts(desk) == []
+
+
 def test_the_address_of_the_direct_editor_leads_to_proposing(kim, desk, strategy):
     page = kim.follow(kim.get(f"{PLACE}/strategies/new?type=userWithId"))
     assert page.h1 == "Propose a strategy in production"
@@ -174,7 +209,8 @@ def test_an_edit_is_proposed_and_the_editor_begins_with_it_the_next_time(kim, de
     page = kim.get(link)
     assert page.has("Your draft already changes this strategy.")
     assert page.fields()["rollout"] == "30"
-    kim.submit(page, {"title": "Third"}, button="Add to change request")
+    question = kim.submit(page, {"title": "Third"}, button="Add to change request")
+    kim.submit(question, button="Continue")
     [(_, _, payload)] = drafts(desk)
     assert (payload["parameters"]["rollout"], payload["title"]) == ("30", "Third")
     [now] = desk.feature()["strategies"]

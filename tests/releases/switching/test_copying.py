@@ -130,7 +130,7 @@ def test_copies_to_a_guarded_environment_need_an_admin_with_a_reason(browser, ad
     body = {"environments": environments, "changeRequestEnvironments": rules}
     admin.ok("PUT", "/projects/default/environments", body)
     page = browser.get(f"{PLACE}/development/copy")
-    assert page.has("Needs 2 approvals, so the copies are added to your draft")
+    assert page.has("Needs 2 approvals, so the copies go into a draft")
     sent, button = {"targets": ["staging", "production"]}, "Copy 1 strategy without approval"
     refused = browser.submit(page, sent, button=button)
     assert refused.status == 400
