@@ -105,6 +105,7 @@ def _preview_page(
     """``shown``: the facts of the page that was confirmed, after a refusal; else None."""
     selection, detach = _selection(project_id), request.args.getlist("detach")
     plan = service.preview(current_actor, project_id, selection.names, detach=detach)
+    guarded = guarded_in(project_id, plan)
     return show_review(
         "catalogue/archive/preview.html",
         form,
@@ -123,13 +124,14 @@ def _preview_page(
         changed_since=_changed_since(shown, plan),
         signed=signing.sign("review", _subject(project_id), plan.facts),
         api_body=archive_body(selection.names, detach),
-        guarded=_guarded(project_id, plan),
+        guarded=guarded,
+        at_once=plan.apart_from(*guarded.values()) if len(guarded) == 1 else [],
         here_again={"project_id": project_id, "selection": selection.id, "detach": detach or None},
         most=DISPLAY_LIMIT,
     )
 
 
-def _guarded(project_id: str, plan: ArchivePlan) -> dict[str, list[str]]:
+def guarded_in(project_id: str, plan: ArchivePlan) -> dict[str, list[str]]:
     """Features of the plan that are on, by environment that needs approvals."""
     names = {id: name for name, id in plan.ids.items()}
     on = strategies.guarded_where_on(project_id, names)

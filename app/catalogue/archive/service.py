@@ -64,6 +64,17 @@ class ArchivePlan:
         """The dependencies that are deleted because their child is archived."""
         return [edge for edge in self.dropped if edge.child in self.ids]
 
+    def apart_from(self, held: Collection[str]) -> list[str]:
+        """Archivable features that don’t have to wait until those ``held`` are archived."""
+        free = set(self.archivable) - set(held)
+        while parents := {
+            edge.parent
+            for edge in self.dropped
+            if edge.parent in free and edge.child not in free  # a child keeps its parent
+        }:
+            free -= parents
+        return sorted(free)
+
     def blocks(self, edge: Edge) -> bool:
         """Whether this dependency keeps its parent from being archived."""
         return edge.child in self.blocked.get(edge.parent, ())

@@ -2,16 +2,18 @@
 
 from typing import Any
 
+from flask import flash
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from app.catalogue.archive import service as archiving
-from app.catalogue.archive.pages import confirm
+from app.catalogue.archive.pages import confirm, guarded_in
 from app.catalogue.segments import pages as segment_pages
 from app.catalogue.segments.forms import SegmentForm
 from app.catalogue.segments.models import Segment
 from app.core.errors import ChangedSinceReview
 from app.core.permissions import Access, Permission
+from app.core.words import counted
 from app.releases.change_requests import proposals
 from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import OPEN_REQUESTS, Action
@@ -28,13 +30,21 @@ bp = PageBlueprint(
 
 @bp.post("/archive", needs=Permission.DELETE_FEATURE)
 def archive(project_id: str, environment: str) -> ResponseReturnValue:
-    """Propose to archive features that are on here, if the plan is still what was shown."""
+    """Archive the features that are not on here, and propose to archive the others.
+
+    If the plan is still what was shown.
+    """
 
     def save(names: list[str], detach: list[str], shown: dict[str, Any]) -> Response:
         plan = archiving.plan(current_actor, project_id, names, detach=detach)
         if plan.facts != shown:
             raise ChangedSinceReview
-        return to_draft(propose(project_id, environment, proposals.archiving(plan)))
+        on_here = guarded_in(project_id, plan).get(environment, [])
+        if now := plan.apart_from(on_here):
+            archiving.archive(current_actor, project_id, now)
+            flash(f"{counted(len(now), 'feature')} archived.", "ok")
+        changes = proposals.archiving(plan, but=now)
+        return to_draft(propose(project_id, environment, changes))
 
     return confirm(project_id, save)
 

@@ -1,6 +1,6 @@
 """Proposals for changes that pages and commands make directly where no approval is needed."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from app.catalogue.archive.service import ArchivePlan
@@ -25,10 +25,11 @@ def parent(name: str, parent: str | None) -> Proposal:
     return Proposal(name, Action.ADD_DEPENDENCY, {"feature": parent})
 
 
-def archiving(plan: ArchivePlan) -> list[Proposal]:
+def archiving(plan: ArchivePlan, *, but: Collection[str] = ()) -> list[Proposal]:
     """Archive features of the plan: dependencies are removed first, children before parents."""
     children = {edge.child for edge in plan.lost}
-    ordered = sorted(plan.archivable, key=lambda name: (name not in children, name))
+    names = set(plan.archivable).difference(but)
+    ordered = sorted(names, key=lambda name: (name not in children, name))
     return [
         *(
             Proposal(edge.child, Action.DELETE_DEPENDENCY, {"feature": edge.parent})

@@ -81,6 +81,25 @@ def test_archiving_what_is_on_is_proposed_with_children_first(kim, desk):
     assert desk.admin.ok("GET", f"{PROJECT}/features")["total"] == 0
 
 
+def test_what_needs_no_approval_is_archived_at_once_and_the_rest_is_proposed(kim, desk):
+    on(desk, ("card", "production"))
+    for name in ("free", "parent"):
+        desk.admin.ok("POST", f"{PROJECT}/features", {"name": name})
+    depend(desk, "card", "parent")
+    depend(desk, "free", "tips")
+    page = plan(kim, "card", "tips", "free", "parent")
+    assert page.has("Archived now: 2 Needs no approval.")
+    assert page.has("Proposed: 2")
+    button = "Archive 2 features and propose 2"
+    done = kim.follow(kim.submit(page, form=button, button=button))
+    assert done.messages == ["2 features archived.", ADDED]
+    assert changes(desk) == [("archiveFeature", "card"), ("archiveFeature", "parent")]
+    left = desk.admin.ok("GET", f"{PROJECT}/features")["features"]
+    assert [feature["name"] for feature in left] == ["card", "parent"]
+    apply(desk)
+    assert desk.admin.ok("GET", f"{PROJECT}/features")["total"] == 0
+
+
 def test_what_depends_on_an_archived_feature_stops_doing_so_in_the_same_request(kim, desk):
     on(desk, ("tips", "production"), ("card", "production"))
     depend(desk, "card", "tips")
@@ -97,7 +116,7 @@ def test_a_plan_that_changed_since_is_shown_again_and_proposes_nothing(kim, desk
     on(desk, ("card", "production"))
     page = plan(kim, "card", "tips")
     desk.admin.ok("POST", f"{PROJECT}/archive", {"features": ["tips"]})
-    again = kim.submit(page, form="Propose archiving 2 features")
+    again = kim.submit(page, form="Archive 1 feature and propose 1")
     assert again.status == 409
     assert changes(desk) == []
     kim.submit(again, form="Propose archiving 1 feature")
