@@ -35,4 +35,6 @@ def upgrade() -> None:
         batch.create_check_constraint(op.f(SUBJECT), "feature_id IS NULL OR segment_id IS NULL")
         batch.drop_constraint(op.f(ACTION), type_="check")
         batch.create_check_constraint(op.f(ACTION), f"action IN ({values})")
+    op.drop_index(op.f(f"ix_{CHANGES}_request_id"), CHANGES)
+    op.create_index(op.f(f"ix_{CHANGES}_request_id_subject"), CHANGES, ["request_id", "subject"])
     op.drop_index("uq_change_requests_draft", "change_requests")

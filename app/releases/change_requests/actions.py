@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4, uuid5
 
 from app.catalogue.approvals.guard import Place
 from app.catalogue.archive import service as archive
@@ -43,6 +43,8 @@ PERMISSIONS = {
 }
 """Permission to make the change directly. Proposing it needs that permission too."""
 
+_SWITCHES = UUID("6f6a3c4e-8a51-4d0f-9b0e-2f1d7c5f8e21")
+"""Namespace of the ids of strategies that features are given when a request switches them on."""
 REPEATABLE = {Action.ADD_STRATEGY}
 """Actions that can occur twice for a subject. Of others, a new change replaces the earlier one."""
 
@@ -52,24 +54,28 @@ def completed(action: Action, payload: Any) -> Any:
     return {"id": str(uuid4()), **payload} if action is Action.ADD_STRATEGY else payload
 
 
-def carry_out(
-    actor: Actor, place: Place, changes: Sequence[Change]
-) -> Iterator[tuple[Change, snapshots.SubjectSnapshot, snapshots.SubjectSnapshot]]:
-    """Make the changes in order. Yield each with the snapshots before and after it.
+def carry_out(actor: Actor, place: Place, changes: Sequence[Change]) -> None:
+    """Make the changes in order.
 
     Raises:
         DomainError: what the service of a change refuses, with the number of the change.
 
     """
+    for number, group in _groups(changes):
+        _carry_out(actor, place, number, group, is_one_of_many=len(changes) > 1)
+
+
+def trace(
+    actor: Actor, place: Place, changes: Sequence[Change]
+) -> Iterator[tuple[Change, snapshots.SubjectSnapshot, snapshots.SubjectSnapshot]]:
+    """Make the changes as ``carry_out`` does. Yield each with the snapshots before and after it."""
     before = snapshots.of_changes(*place, changes)
     made: dict[int, Change] = {}
     for number, group in _groups(changes):
         if not made.keys().isdisjoint(map(snapshots.key, group)):
             # A subject changes again, so its snapshot in between is needed.
             yield from _effects(place, before, made)
-        with _naming_change(number, group[0], is_one_of_many=len(changes) > 1):
-            _carry_out(actor, place, group)
-        db.session.flush()
+        _carry_out(actor, place, number, group, is_one_of_many=len(changes) > 1)
         made |= {snapshots.key(change): change for change in group}
     yield from _effects(place, before, made)
 
@@ -118,14 +124,31 @@ def _naming_change(number: int, change: Change, *, is_one_of_many: bool) -> Iter
         raise
 
 
-def _carry_out(actor: Actor, place: Place, group: list[Change]) -> None:
+def _carry_out(
+    actor: Actor, place: Place, number: int, group: list[Change], *, is_one_of_many: bool
+) -> None:
     change = group[0]
-    if change.action is Action.UPDATE_ENABLED:
-        names = [each.subject for each in group]
-        on = change.payload["enabled"]
-        switching.switch(actor, place.project, place.environment, names, on=on)
-    else:
-        _WAYS[change.action](actor, place, change)
+    with _naming_change(number, change, is_one_of_many=is_one_of_many):
+        if change.action is Action.UPDATE_ENABLED:
+            _switch(actor, place, group)
+        else:
+            _WAYS[change.action](actor, place, change)
+    db.session.flush()
+
+
+def _switch(actor: Actor, place: Place, changes: list[Change]) -> None:
+    """The ids of strategies that features are given follow from the changes.
+
+    So applying leads to the snapshots that were stored when the changes were tried out.
+    """
+    switching.switch(
+        actor,
+        place.project,
+        place.environment,
+        [change.subject for change in changes],
+        on=changes[0].payload["enabled"],
+        new_ids={change.subject: str(uuid5(_SWITCHES, str(change.id))) for change in changes},
+    )
 
 
 def _add_strategy(actor: Actor, place: Place, change: Change) -> None:

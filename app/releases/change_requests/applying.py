@@ -140,14 +140,12 @@ def _apply(actor: Actor, request: ChangeRequest) -> None:
     place = outcomes.place_of(request)
     since = len(events.recorded())
     # The approvals authorise the changes, so the applier needs no permission for each.
-    made = list(carry_out(acting.with_all_rights(), place, request.changes))
+    carry_out(acting.with_all_rights(), place, request.changes)
     if not guard.approve(place, outcomes.approved(request), since=since):
         raise Conflict(
             f"Change request {request.id} leads to something else than what was approved, since "
             "something that it touches has just changed. Nothing was applied. Try again."
         )
-    for change, before, after in made:
-        change.before, change.after = before, after
     review.close(request, State.APPLIED)
     request.batch_id, request.failure = acting.batch_id, None
     kind = EventType.CHANGE_REQUEST_APPLIED

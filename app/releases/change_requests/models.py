@@ -151,7 +151,7 @@ class Change(Model):
     __tablename__ = "change_request_changes"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    request_id: Mapped[int] = mapped_column(ForeignKey("change_requests.id"), index=True)
+    request_id: Mapped[int] = mapped_column(ForeignKey("change_requests.id"))
     action: Mapped[Action] = mapped_column(enum_of(Action))
     feature_id: Mapped[int | None] = mapped_column(ForeignKey("features.id"), index=True)
     subject: Mapped[str] = mapped_column(String(100))
@@ -164,6 +164,7 @@ class Change(Model):
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
     __table_args__ = (
+        Index(None, "request_id", "subject"),
         CheckConstraint("feature_id IS NULL OR segment_id IS NULL", name="one_subject"),
         at_most("subject", 100),
         NEVER_REUSE_IDS,

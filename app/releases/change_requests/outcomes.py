@@ -24,7 +24,7 @@ from app.core.events.models import Event
 from app.core.events.words import sentence
 from app.core.permissions import Role
 from app.releases.change_requests import queries
-from app.releases.change_requests.actions import carry_out
+from app.releases.change_requests.actions import trace
 from app.releases.change_requests.models import (
     OPEN_REQUESTS,
     Change,
@@ -60,9 +60,7 @@ def try_out(actor: Actor, request: ChangeRequest) -> Trial:
 
     """
     place = place_of(request)
-    changes, outcome = guard.trial(
-        actor, place, lambda: list(carry_out(actor, place, request.changes))
-    )
+    changes, outcome = guard.trial(actor, place, lambda: list(trace(actor, place, request.changes)))
     return Trial(changes, outcome)
 
 
@@ -102,7 +100,8 @@ def accept(request: ChangeRequest) -> None:
 
 def approved(request: ChangeRequest) -> dict[str, Document | None]:
     """What the request leads to, by feature."""
-    return {row.feature: row.after for row in _rows(request)}
+    query = sa.select(Outcome.feature, Outcome.after).where(Outcome.request_id == request.id)
+    return dict(db.session.execute(query).all())
 
 
 def refresh(request: ChangeRequest) -> bool:
@@ -178,16 +177,18 @@ def _last_event(request: ChangeRequest) -> Event | None:
 
 def is_about(event: type[Event]) -> tuple[sa.ColumnElement[bool], ...]:
     """Whether a change request may lead to something else since the event."""
-    changed = sa.select(Change.subject).where(Change.request_id == ChangeRequest.id)
-    led_to = sa.select(Outcome.feature).where(Outcome.request_id == ChangeRequest.id)
     return (
         event.id > ChangeRequest.checked_to,
         event.type.in_(TYPES),
         sa.or_(event.project.is_(None), event.project == ChangeRequest.project_id),
         sa.or_(
             event.feature_name.is_(None),
-            event.feature_name.in_(changed.correlate(ChangeRequest)),
-            event.feature_name.in_(led_to.correlate(ChangeRequest)),
+            sa.exists().where(
+                Change.request_id == ChangeRequest.id, Change.subject == event.feature_name
+            ),
+            sa.exists().where(
+                Outcome.request_id == ChangeRequest.id, Outcome.feature == event.feature_name
+            ),
         ),
     )
 

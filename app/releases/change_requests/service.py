@@ -124,7 +124,12 @@ def get_for_change(
 
     """
     projects.require_for_content(actor, project_id)
-    query = locked(_rows(actor, project_id, id), of=ChangeRequest)
+    # Decisions don’t look at the snapshots, which are most of its bytes.
+    without = sa.orm.defer(Change.before), sa.orm.defer(Change.after)
+    query = _rows(actor, project_id, id).options(
+        selectinload(ChangeRequest.changes).options(*without)
+    )
+    query = locked(query, of=ChangeRequest)
     # Read again, since it may have changed while this waited for the lock.
     request = db.session.scalar(query.execution_options(populate_existing=True))
     if request is None:

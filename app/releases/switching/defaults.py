@@ -33,13 +33,15 @@ def of(project: Project, environment: str) -> Strategy:
     return queries.default_in(project.id, environment) or everyone(project, environment)
 
 
-def copy(default: Strategy, feature: str, feature_id: int, place: int) -> Copy:
+def copy(
+    default: Strategy, feature: str, feature_id: int, place: int, id: str | None = None
+) -> Copy:
     """The default strategy as a feature's own; not stored."""
     parameters = default.parameters
     if "groupId" in types.TYPES.get(default.name, {}):
         # The feature is its own group unless the default names one.
         parameters = {"groupId": feature} | parameters
-    return Copy(default, str(uuid4()), feature_id, place, parameters)
+    return Copy(default, id or str(uuid4()), feature_id, place, parameters)
 
 
 def choose(actor: Actor, present: Strategy, **fields: Unpack[Fields]) -> Strategy:

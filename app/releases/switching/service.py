@@ -1,13 +1,14 @@
 """Switching features on and off in an environment: one or many, all or none."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from app.catalogue.features import queries as features
 from app.catalogue.features.changes import ChangesByFeature
 from app.catalogue.projects import service as projects
 from app.catalogue.strategies import queries, words
-from app.catalogue.strategies.models import Strategy
+from app.catalogue.strategies.models import Copy, Strategy
 from app.catalogue.strategies.service import project_environment
 from app.core.actor import Actor
 from app.core.errors import ChangedSinceReview, Conflict, NotFound
@@ -78,11 +79,13 @@ def switch(
     *,
     on: bool,
     shown: ChangesByFeature | None = None,
+    new_ids: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, list[str]]:
     """Switch features on or off. Return the id of the batch, and the names that changed.
 
     A feature without an active strategy gets the default one when it is switched on. ``shown``: the
-    facts of a preview. Exactly these changes are made, or none.
+    facts of a preview. Exactly these changes are made, or none. ``new_ids``: for these strategies,
+    by feature; others get any.
     """
     projects.require_for_content(actor, project_id)
     # Locked first, so that the preview is still true when it is carried out.
@@ -98,8 +101,15 @@ def switch(
     if not plan.changing:
         return batch_id, []
     if plan.default and plan.given_strategy:
-        given = {name: plan.ids[name] for name in plan.given_strategy}
-        _give_strategy(actor, project_id, plan.default, given, batch_id)
+        given = _copies(
+            plan.default, {name: plan.ids[name] for name in plan.given_strategy}, new_ids
+        )
+        queries.insert(list(given.values()))
+        added = (
+            EventPayload(project=project_id, feature_name=name, data=strategy.snapshot())
+            for name, strategy in given.items()
+        )
+        events.record_all(actor, EventType.FEATURE_STRATEGY_ADDED, added, batch_id=batch_id)
     queries.set_states(environment, plan.ids.values(), enabled=on)
     type = EventType.FEATURE_ENVIRONMENT_ENABLED if on else EventType.FEATURE_ENVIRONMENT_DISABLED
     payloads = [
@@ -128,18 +138,15 @@ def reversal(actor: Actor, project_id: str, batch_id: str) -> tuple[str, list[st
     raise NotFound("This project has no such change of features.")
 
 
-def _give_strategy(
-    actor: Actor, project_id: str, default: Strategy, ids: dict[str, int], batch_id: str
-) -> None:
-    """Append the default strategy to features. ``ids``: theirs by name.
+def _copies(
+    default: Strategy, ids: Mapping[str, int], new_ids: Mapping[str, str]
+) -> dict[str, Copy]:
+    """The default strategy for features, by name, after those that they have, which are paused.
 
-    All strategies that they already have there are paused.
+    ``ids``: of the features, by name.
     """
     paused = queries.numbers_in(default.environment, ids.values())
-    given = {name: defaults.copy(default, name, id, paused.get(id, 0)) for name, id in ids.items()}
-    queries.insert(list(given.values()))
-    payloads = [
-        EventPayload(project=project_id, feature_name=name, data=strategy.snapshot())
-        for name, strategy in given.items()
-    ]
-    events.record_all(actor, EventType.FEATURE_STRATEGY_ADDED, payloads, batch_id=batch_id)
+    return {
+        name: defaults.copy(default, name, id, paused.get(id, 0), new_ids.get(name))
+        for name, id in ids.items()
+    }

@@ -6,8 +6,8 @@ import pytest
 import time_machine
 
 from app.catalogue.usage import service as usage
+from app.catalogue.usage.models import TOKEN_USES
 from app.catalogue.usage.service import Report
-from app.catalogue.usage.tokens import MOST_APPLICATIONS
 from app.core.clock import utcnow
 from app.core.db import unit_of_work
 from tests.support.browser import Browser
@@ -85,10 +85,10 @@ def test_tokens_are_found_by_the_application_in_any_case(app, admin, new_sdk):
 
 def test_a_token_has_a_bounded_number_of_applications_and_keeps_those_it_knows(app, admin, sdk):
     now = utcnow()
-    names = [f"app-{number:03}" for number in range(MOST_APPLICATIONS + 10)]
+    names = [f"app-{number:03}" for number in range(TOKEN_USES.rows + 10)]
     write(app, {(1, name): now for name in names})
     known = applications(admin)["web 1"]
-    assert known == names[:MOST_APPLICATIONS]
+    assert known == names[: TOKEN_USES.rows]
     write(app, {(1, name): now + timedelta(days=6) for name in [known[0], names[-1]]})
     later = time_machine.travel(now + timedelta(days=8), tick=False)
     with later, app.app_context(), unit_of_work(writes=True):
