@@ -7,7 +7,7 @@ change requests. Prints the CPU seconds of both, and how many times as long the 
 import gc
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -62,7 +62,7 @@ def _apply(number: int) -> None:
     applying.apply(COMMAND_LINE, request)
 
 
-def _seconds(app: Flask, acts: list[Callable[[], object]]) -> float:
+def _seconds(app: Flask, acts: Sequence[Callable[[], object]]) -> float:
     gc.collect()
     began = time.process_time()
     for act in acts:

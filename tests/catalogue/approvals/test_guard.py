@@ -1,9 +1,12 @@
 """What applications get in a guarded environment stays the same, whatever is changed on the way."""
 
 import pytest
+from sqlalchemy import event
 
+from app.core.db import COMMITTED, db
 from tests.support.change_requests import PROJECT, delivery, new_desk, rollout
 from tests.support.clients import REASON, error_of
+from tests.support.statements import statements
 
 FEATURES = f"{PROJECT}/features"
 
@@ -91,3 +94,20 @@ def test_another_project_is_not_named_to_those_who_cannot_see_it(desk, people):
     assert "need approvals in other projects." in refused.json["message"]
     assert "pay" not in refused.text
     assert "card" not in refused.text
+
+
+def test_what_applications_do_not_notice_takes_no_further_statement(app, desk):
+    desk.admin.ok("POST", "/projects", {"id": "free", "name": "Free"})
+    desk.admin.ok("POST", "/projects/free/features", {"name": "other"})
+    features, run, elsewhere = {"free": "other", "pay": "card"}, {}, []
+    with app.app_context():
+        committed = db.engines[COMMITTED]
+    event.listen(committed, "before_cursor_execute", lambda *found: elsewhere.append(found[2]))
+    for turn in range(2):  # the first time, tokens note that they are used
+        for project, name in features.items():
+            tags = {"addedTags": [{"value": f"{project} {turn}"}], "removedTags": []}
+            with statements(app) as run[project]:
+                body = {"features": [name], "tags": tags}
+                desk.admin.ok("PUT", f"/projects/{project}/tags", body)
+    assert len(run["pay"]) == len(run["free"]) > 0
+    assert elsewhere == []

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from tests.support.clients import error_of, problems_of
+from tests.support.clients import REASON, error_of, problems_of
 from tests.support.imports import finish, settled
 from tests.support.unleash import EXPORT, TOKEN, sample
 
@@ -339,6 +339,22 @@ class TestItIsRefused:
         assert "not an export of Unleash" in answer.json["message"] or problems_of(answer)
 
 
+def test_what_would_bind_a_feature_that_is_on_to_a_revived_parent_is_refused(admin, read):
+    features = "/projects/default/features"
+    for name in ("base", "kid"):
+        admin.ok("POST", features, {"name": name})
+    admin.ok("POST", f"{features}/kid/dependencies", {"feature": "base"})
+    body = {"features": ["base"], "removeDependenciesOn": ["base"]}
+    admin.ok("POST", "/projects/default/archive", body)
+    admin.ok("POST", f"{features}/kid/environments/production/on")
+    config = "/projects/default/environments/production/change-requests/config"
+    admin.ok("PUT", config, {"changeRequestsEnabled": True, "requiredApprovals": 1})
+    found = read(content={"features": [{"name": "base", "project": "default"}]})
+    done = apply(admin, decide(admin, found, different="take"))
+    assert "This would change kid (dependencies)." in done["failure"]
+    assert admin.ok("GET", f"{features}/kid")["dependencies"] == []
+
+
 class TestUndoing:
     def test_is_refused_when_something_was_built_on_it(self, admin, old, read):
         found = apply(admin, read(url=old.url, token=TOKEN))
@@ -356,6 +372,25 @@ class TestUndoing:
         answer = admin.post(f"/imports/{found['id']}/undo")
         assert error_of(answer) == (409, "ConflictError")
         assert "feature base, on which kid depends" in answer.json["message"]
+
+    def test_of_what_is_on_where_that_needs_approvals_takes_a_reason(self, admin, read):
+        place = {"featureName": "base", "environment": "production"}
+        content = {
+            "features": [{"name": "base", "project": "default"}],
+            "featureStrategies": [{**place, "name": "default"}],
+            "featureEnvironments": [{**place, "name": "base", "enabled": True}],
+        }
+        found = apply(admin, read(content=content))
+        config = "/projects/default/environments/production/change-requests/config"
+        admin.ok("PUT", config, {"changeRequestsEnabled": True, "requiredApprovals": 1})
+        path = "/projects/default/features/base/environments/production"
+        assert admin.ok("GET", path)["enabled"]
+        refused = admin.post(f"/imports/{found['id']}/undo")
+        assert error_of(refused) == (403, "NoAccessError")
+        assert "This would change base (off)." in refused.json["message"]
+        assert admin.ok("GET", path)["enabled"]
+        undo = f"/imports/{found['id']}/undo"
+        assert admin.post(undo, headers=REASON).status_code == 200
 
     def test_is_refused_when_the_access_to_a_project_was_reviewed(self, admin, old, read):
         found = apply(admin, read(url=old.url, token=TOKEN))

@@ -11,9 +11,10 @@ from app.core import clock
 from app.core.clock import utcnow
 from app.core.db import db, unit_of_work
 from app.releases.change_requests import applying
-from app.releases.change_requests.models import Approval, ChangeRequest, Outcome
+from app.releases.change_requests.models import Action, Approval, ChangeRequest, Outcome
+from tests.support.approving import comparable, documents
 from tests.support.change_requests import LIST, PROJECT, delivery, rollout, switching
-from tests.support.clients import error_of
+from tests.support.clients import ApiClient, error_of
 
 FEATURES = f"{PROJECT}/features"
 RULE = {"contextName": "userId", "operator": "IN", "values": ["boss"]}
@@ -49,6 +50,65 @@ def kinds(request):
 
 def change_segment(desk, segment):
     assert desk.sofia.put(f"/segments/{segment}", {"constraints": EVERYONE}).status_code == 204
+
+
+ALONE = {Action.DELETE_SEGMENT, Action.UPDATE_APPROVALS, Action.ARCHIVE_PROJECT}
+"""Kinds of changes that applications don't notice: segments are deleted once nothing uses them."""
+
+
+def changes_of_each_kind(desk, segment):
+    path = "card/environments/production/strategies"
+    first, second = (
+        desk.directly(path, rollout(share, segments=[segment]))["id"] for share in (10, 20)
+    )
+    desk.directly("card/environments/production/on")
+    desk.kim.ok("POST", FEATURES, {"name": "parent"})
+    desk.kim.ok("POST", FEATURES, {"name": "child"})
+    desk.directly("child/dependencies", {"feature": "tips"})
+    desk.directly("child/environments/production/on")
+    order = [{"id": second, "sortOrder": 0}, {"id": first, "sortOrder": 1}]
+    return {
+        "updateEnabled": ("card", {"enabled": False}),
+        "addStrategy": ("card", rollout(30)),
+        "updateStrategy": ("card", {"id": first, "parameters": {"rollout": "40"}}),
+        "deleteStrategy": ("card", {"id": first}),
+        "reorderStrategy": ("card", order),
+        "patchVariant": ("card", {"variants": [{"name": "blue"}]}),
+        "archiveFeature": ("card", {}),
+        "addDependency": ("card", {"feature": "parent"}),
+        "deleteDependency": ("child", {}),
+        "updateSegment": (None, {"id": segment, "constraints": EVERYONE}),
+        "removeEnvironment": (None, {}),
+    }
+
+
+@pytest.fixture
+def read(app, desk):
+    """Reads what an application gets of the features that are on, as change requests have it."""
+    token = {"tokenName": "reader", "type": "client", "environment": "production"}
+    client = ApiClient(app, desk.admin.ok("POST", "/api-tokens", token)["secret"])
+    return lambda: documents(client)
+
+
+@pytest.mark.parametrize("action", [each for each in Action if each not in ALONE])
+def test_what_a_change_leads_to_is_what_applications_get_once_it_is_applied(
+    desk, read, segment, action
+):
+    feature, payload = changes_of_each_kind(desk, segment)[action]
+    before = read()
+    change = {"feature": feature, "action": action, "payload": payload}
+    number = desk.open(change, by=desk.sofia)
+    desk.to("Approved", number, by=desk.kim)
+    assert error_of(desk.ask("Applied", number, by=desk.sofia)) == (409, "ConflictError")
+    assert read() == before
+    desk.to("Approved", number, by=desk.finn)
+    desk.to("Applied", number, by=desk.sofia)
+    outcomes, after = desk.read(number)["outcomes"], read()
+    assert {outcome["feature"] for outcome in outcomes} == {
+        name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
+    }
+    for outcome in outcomes:
+        assert comparable(outcome["after"]) == after.get(outcome["feature"])
 
 
 # Ways in which something else changes what a request leads to. Each returns the request.
