@@ -151,12 +151,9 @@ class Channel(HTTPChannel):  # type: ignore[misc] # untyped
         if not self.total_outbufs_len:
             self._pace = None
             return False
-        began, had = self._pace or (now, self._sent)
-        if now - began <= STALL_SECONDS:
-            self._pace = began, had
-            return False
-        self._pace = now, self._sent
-        return self._sent - had < LEAST_BYTES
+        if self._pace is None or self._sent - self._pace[1] >= LEAST_BYTES:
+            self._pace = now, self._sent
+        return now - self._pace[0] > STALL_SECONDS
 
     def abort(self) -> None:
         """Close at once, and let the kernel drop what the client has not taken.

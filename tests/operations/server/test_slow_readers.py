@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +16,8 @@ from app.core.db import db, unit_of_work
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.factory import create_app
+from app.operations.server import connections
+from app.operations.server.connections import LEAST_BYTES, Channel
 from tests.support.machines import Machine
 from tests.support.servers import Server
 from tests.support.windows import Window, set_password, sign_in
@@ -100,3 +103,27 @@ def test_readers_that_take_hardly_anything_keep_no_one_waiting_and_are_cut_off(
         assert answered > THREADS
         assert [is_cut_off(reader) for reader in readers] == [True] * READERS
     assert server.end() == 0
+
+
+@pytest.fixture
+def channel(monkeypatch):
+    """A connection on which a response waits, and the clock that it looks at."""
+    made = Channel.__new__(Channel)
+    made.receiving_since, made._pace, made._sent = None, None, 0
+    made.total_outbufs_len = LEAST_BYTES * 10
+    clock = SimpleNamespace(monotonic=lambda: clock.now, now=0.0)
+    monkeypatch.setattr(connections, "time", clock)
+    return made, clock
+
+
+def test_a_reader_that_stops_is_cut_off_a_minute_after_it_last_took_its_share(channel):
+    made, clock = channel
+    assert not made.falls_behind()
+    clock.now = connections.STALL_SECONDS - 1
+    made._sent += LEAST_BYTES
+    assert not made.falls_behind()
+    made._sent += LEAST_BYTES - 1  # less than its share
+    clock.now += connections.STALL_SECONDS
+    assert not made.falls_behind()
+    clock.now += 0.1
+    assert made.falls_behind()
