@@ -1,5 +1,7 @@
 """Identities: which person at a provider or proxy can sign in to which account."""
 
+from datetime import datetime
+
 import sqlalchemy as sa
 
 from app.accounts.models import Account, Identity
@@ -60,10 +62,13 @@ def unlink(actor: Actor, account: Account, identity: Identity) -> None:
     db.session.delete(identity)
 
 
-def end_sessions(issuer: str, subject: str | None, provider_session: str | None) -> set[int]:
+def end_sessions(
+    issuer: str, subject: str | None, provider_session: str | None, *, begun_before: datetime
+) -> set[int]:
     """End the sessions that began with this person, or this session, at the provider.
 
-    If both are given, both must match. Returns the ids of the accounts whose sessions ended.
+    If both are given, both must match. ``begun_before``: later sessions stay. Returns the ids of
+    the accounts whose sessions ended.
     """
     query = sa.select(Identity.id).where(Identity.issuer == issuer)
     if subject is not None:
@@ -74,7 +79,9 @@ def end_sessions(issuer: str, subject: str | None, provider_session: str | None)
             Identity.id.in_(of_session.where(Session.provider_session == provider_session))
         )
     ids = list(db.session.scalars(query))
-    return sessions.close_of_identities(ids, provider_session=provider_session)
+    return sessions.close_of_identities(
+        ids, provider_session=provider_session, begun_before=begun_before
+    )
 
 
 def _snapshot(account: Account, identity: Identity) -> dict[str, object]:

@@ -52,7 +52,10 @@ def end_sessions() -> Response:
 
 def _end(token: LogoutToken) -> None:
     issuer = current_provider().issuer
-    for account_id in identities.end_sessions(issuer, token.subject, token.session):
+    ended = identities.end_sessions(
+        issuer, token.subject, token.session, begun_before=token.begun_before
+    )
+    for account_id in ended:
         account = accounts.get(account_id)
         security_log.record(
             LogEntry(

@@ -7,6 +7,7 @@ OpenID Connect Core 1.0, Discovery 1.0, RP-Initiated Logout 1.0, Back-Channel Lo
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote_plus, urlsplit
 
@@ -98,10 +99,14 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class LogoutToken:
-    """Which sessions the provider ends: all of ``subject``, or only ``session``."""
+    """Which sessions the provider ends: all of ``subject``, or only ``session``.
+
+    Only those that began before ``begun_before``: the same token ends no later one.
+    """
 
     subject: str | None
     session: str | None
+    begun_before: datetime
 
 
 class Provider:
@@ -188,7 +193,9 @@ class Provider:
         )
         if subject is None and session is None:
             raise AnswerRefused("The logout token names neither a person nor a session.")
-        return LogoutToken(subject, session)
+        return LogoutToken(
+            subject, session, datetime.fromtimestamp(claims["iat"] + SKEW_SECONDS, UTC)
+        )
 
     def sign_out_address(self, id_token: str, back: str) -> str | None:
         """Where a browser signs out of the provider too; None if it offers no such page."""

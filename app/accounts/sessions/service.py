@@ -86,14 +86,22 @@ def close(secret: str) -> None:
     db.session.execute(sa.delete(Session).where(Session.digest == secrets.digest(secret)))
 
 
-def close_of_identities(ids: Collection[int], *, provider_session: str | None = None) -> set[int]:
+def close_of_identities(
+    ids: Collection[int],
+    *,
+    provider_session: str | None = None,
+    begun_before: datetime | None = None,
+) -> set[int]:
     """End the sessions that began with these identities, or only with one session there.
 
-    Returns the ids of the accounts whose sessions ended.
+    ``begun_before``: only those that are older. Returns the ids of the accounts whose sessions
+    ended.
     """
     ended = sa.delete(Session).where(Session.identity_id.in_(ids))
     if provider_session is not None:
         ended = ended.where(Session.provider_session == provider_session)
+    if begun_before is not None:
+        ended = ended.where(Session.created_at < begun_before)
     return set(db.session.scalars(ended.returning(Session.account_id)))
 
 

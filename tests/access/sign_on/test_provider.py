@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.access.sign_on.provider import Provider
+from app.access.sign_on.provider import SKEW_SECONDS, Provider
 from app.accounts.sessions.models import Session
 from app.core.db import db, unit_of_work
 from tests.support.browser import Browser
@@ -401,6 +401,15 @@ def test_an_end_of_sessions_that_does_not_expire_is_refused(app, provider, visit
     assert me(visitor) == "kim"
     assert back_channel(app, logout_token(provider)) == 200
     assert me(visitor) == ""
+
+
+def test_an_end_of_sessions_that_is_sent_again_ends_no_later_session(app, provider, visitor):
+    change_settings(app, **ALL)
+    early = int(time.time()) - SKEW_SECONDS - 1
+    token = logout_token(provider, iat=early, exp=early + 3_000)
+    go_there(visitor, There(), "kim")
+    assert back_channel(app, token) == 200
+    assert me(visitor) == "kim"
 
 
 def test_a_forged_end_of_a_session_is_refused(app, provider, visitor, told):
