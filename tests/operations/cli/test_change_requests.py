@@ -1,6 +1,7 @@
 """Commands that propose where changes need approvals, and those for change requests."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -9,7 +10,15 @@ import pytest
 
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
-from tests.support.change_requests import LIST, PROJECT, Desk, new_desk, rollout, switching
+from tests.support.change_requests import (
+    LIST,
+    PROJECT,
+    Desk,
+    delivery,
+    new_desk,
+    rollout,
+    switching,
+)
 from tests.support.instances import open_instance
 from tests.support.machines import Machine
 from tests.support.people import People
@@ -169,3 +178,51 @@ def test_a_change_request_is_scheduled_and_cancelled(machine, desk):
     refused = machine.refused("change-request", "cancel", "pay", str(number))
     assert f"Change request {number} is closed: cancelled." in refused
     assert desk.admin.ok("GET", f"{PROJECT}/features/card")["environments"]
+
+
+COMMANDS = [
+    "feature off pay card --environment production",
+    "feature on pay tips card --environment production",
+    "feature archive pay card",
+    "feature archive pay tips --remove-dependencies-on tips",
+    "feature revive pay old",
+    "strategy add pay card --environment production --rollout 5",
+    "strategy update pay card {strategy} --environment production --rollout 5",
+    "strategy delete pay card {strategy} --environment production",
+    "default-strategy set pay --environment production --rollout 5",
+    "segment update Staff --constraint 'userId IN 2'",
+    "segment delete Staff",
+    "environment update production --deprecated",
+    "project update pay --name Other",
+    "project archive pay",
+    "apply --yes {file}",
+]
+
+
+def test_no_command_changes_alone_what_applications_get_or_ends_approvals(machine, desk, tmp_path):
+    """Card is on and in a segment, and depends on tips, which is off; old was its parent once."""
+    rule = {"contextName": "userId", "operator": "IN", "values": ["1"]}
+    segment = desk.admin.ok("POST", "/segments", {"name": "Staff", "constraints": [rule]})["id"]
+    desk.kim.ok("POST", f"{PROJECT}/features", {"name": "old"})
+    desk.kim.ok("POST", f"{PROJECT}/features/card/dependencies", {"feature": "old"})
+    gone = {"features": ["old"], "removeDependenciesOn": ["old"]}
+    desk.kim.ok("POST", f"{PROJECT}/archive", gone)
+    desk.kim.ok("POST", f"{PROJECT}/features/card/dependencies", {"feature": "tips"})
+    used = rollout(10, segments=[segment])
+    strategy = desk.directly("card/environments/production/strategies", used)["id"]
+    desk.directly("card/environments/production/on")
+    file = tmp_path / "wanted.yaml"
+    file.write_text(
+        "version: 1\nprojects:\n- id: pay\n  name: Pay\n  environments: [development, production]\n"
+        "features:\n- name: card\n  project: pay\n"
+    )
+    read = delivery(desk.admin)
+
+    def look() -> Any:
+        return read(), desk.admin.ok("GET", PROJECT)["changeRequestEnvironments"]
+
+    before = look()
+    for words in COMMANDS:
+        machine.run(*shlex.split(words.format(strategy=strategy, file=file)))
+        assert look() == before, words
+    assert desk.kim.ok("GET", LIST)["total"] > 5
