@@ -20,6 +20,7 @@ ACTIONS = (
     "archiveFeature",
     "addDependency",
     "deleteDependency",
+    "updateImpressionData",
     "updateSegment",
     "deleteSegment",
     "updateApprovals",

@@ -317,6 +317,7 @@ PAGES_NEED = {
     ("POST", PAGES + "/settings"): "UPDATE_PROJECT",
     ("POST", PAGES + "/settings/archive"): "DELETE_PROJECT",
     ("POST", PAGES + "/settings/propose"): "UPDATE_PROJECT",
+    ("POST", SWITCH + "/propose/settings"): "UPDATE_FEATURE",
     ("POST", PAGES + "/settings/propose/archive"): "DELETE_PROJECT",
     ("POST", PAGES + "/settings/revive"): "DELETE_PROJECT",
     ("GET", PAGES + "/members"): SESSION,

@@ -8,9 +8,11 @@ from werkzeug.wrappers import Response
 
 from app.catalogue.features import service
 from app.catalogue.features.forms import ENTERED, FeatureForm, ParentForm, parent_of
+from app.catalogue.features.models import Feature
 from app.catalogue.features.pages import SUGGESTIONS, about
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
+from app.catalogue.strategies.queries import ProjectUse
 from app.core.permissions import Access, Permission
 from app.web.conflicts import FieldConflict, StaleEdit, Values
 from app.web.current import current_actor
@@ -35,6 +37,22 @@ def settings(project_id: str, name: str) -> ResponseReturnValue:
 @bp.post("/settings", needs=Permission.UPDATE_FEATURE)
 def update(project_id: str, name: str) -> ResponseReturnValue:
     """Save, or if someone else changed the feature first, offer a choice for each field."""
+    return change_settings(project_id, name, save_settings)
+
+
+def save_settings(feature: Feature, values: Values) -> Response:
+    """Save what the valid form of the settings has. Return the redirect."""
+    changed = service.update(current_actor, feature, **values)
+    _flash_saved(feature.name, changed=changed)
+    return redirect_to(
+        "feature_settings_pages.settings", project_id=feature.project_id, name=feature.name
+    )
+
+
+def change_settings(
+    project_id: str, name: str, save: Callable[[Feature, Values], Response]
+) -> ResponseReturnValue:
+    """Handle the form of the settings. ``save`` gets its values, and returns the redirect."""
     view = service.get_for_change(current_actor, project_id, name)
     present = FeatureForm.inputs_of(view.feature)
     form = FeatureForm(data=present)
@@ -46,11 +64,8 @@ def update(project_id: str, name: str) -> ResponseReturnValue:
         return _settings_page(project_id, view, form, seen)
     if conflicts := edit.field_conflicts(seen, present, form.settings):
         return _conflict_page(project_id, view, form, conflicts)
-    changed = submit(form, lambda: service.update(current_actor, view.feature, **form.values))
-    if changed is None:
-        return _settings_page(project_id, view, form, seen)
-    _flash_saved(name, changed=changed)
-    return redirect_to(".settings", project_id=project_id, name=name)
+    done = submit(form, lambda: save(view.feature, form.values))
+    return done or _settings_page(project_id, view, form, seen)
 
 
 @bp.get("/tags", needs=Access.SIGNED_IN)
@@ -106,6 +121,7 @@ def _settings_page(
         form,
         seen=_settings_edit(view.feature.name).sign(seen or FeatureForm.inputs_of(view.feature)),
         step_words=ENTERED,
+        guarded=_guarded(view),
         **about(project_id, view),
     )
 
@@ -125,18 +141,22 @@ def _conflict_page(
     return page, 409
 
 
+def _guarded(view: FeatureView) -> list[ProjectUse]:
+    """Where a change of the whole feature needs approvals: where applications get it."""
+    on = [state.environment for state in view.environments if state.enabled]
+    return [use for use in on if use.required_approvals]
+
+
 def _tags_page(
     project_id: str, view: FeatureView, form: ParentForm, before: Values | None = None
 ) -> ResponseReturnValue:
     """``before``: the parent that this form was opened with, if someone changed it since."""
-    # Another parent changes what applications get where the feature is on.
-    on = [state.environment for state in view.environments if state.enabled]
     return _parent_edit(view.feature.name).show(
         "catalogue/features/tags.html",
         form,
         parent_of(view),
         before,
         parents=service.possible_parents(project_id, SUGGESTIONS),
-        guarded=[use for use in on if use.required_approvals],
+        guarded=_guarded(view),
         **about(project_id, view),
     )

@@ -35,6 +35,7 @@ PERMISSIONS = {
     Action.ARCHIVE_FEATURE: Permission.DELETE_FEATURE,
     Action.ADD_DEPENDENCY: Permission.UPDATE_FEATURE_DEPENDENCY,
     Action.DELETE_DEPENDENCY: Permission.UPDATE_FEATURE_DEPENDENCY,
+    Action.UPDATE_IMPRESSION_DATA: Permission.UPDATE_FEATURE,
     Action.UPDATE_SEGMENT: Permission.UPDATE_SEGMENT,
     Action.DELETE_SEGMENT: Permission.DELETE_SEGMENT,
     Action.UPDATE_APPROVALS: Permission.UPDATE_PROJECT,
@@ -194,6 +195,11 @@ def _delete_dependency(actor: Actor, place: Place, change: Change) -> None:
     features.remove_dependencies(actor, place.project, change.subject, parent)
 
 
+def _update_impression_data(actor: Actor, place: Place, change: Change) -> None:
+    feature = features.lock_for_change(actor, place.project, change.subject)
+    features.update(actor, feature, **change.payload)
+
+
 def _update_segment(actor: Actor, place: Place, change: Change) -> None:  # noqa: ARG001 - one signature
     fields = {name: value for name, value in change.payload.items() if name != "id"}
     segments.update(actor, _segment(actor, change), **fields)
@@ -231,6 +237,7 @@ _WAYS: dict[Action, Callable[[Actor, Place, Change], None]] = {
     Action.ARCHIVE_FEATURE: _archive,
     Action.ADD_DEPENDENCY: _add_dependency,
     Action.DELETE_DEPENDENCY: _delete_dependency,
+    Action.UPDATE_IMPRESSION_DATA: _update_impression_data,
     Action.UPDATE_SEGMENT: _update_segment,
     Action.DELETE_SEGMENT: _delete_segment,
     Action.UPDATE_APPROVALS: _update_approvals,

@@ -217,6 +217,15 @@ def _describe_parents(_: Change, before: Any, after: Any, __: Names) -> Sides:
     return _marked_sides(was, now, "Depends on no feature")
 
 
+def _describe_impressions(_: Change, before: Any, after: Any, __: Names) -> Sides:
+    return _marked_sides(_impressions(before), _impressions(after), "")
+
+
+def _impressions(snapshot: Any) -> Sentence:
+    with_or_without = "With" if snapshot["impressionData"] else "Without"
+    return [Phrase(with_or_without, "strong"), Phrase(" impression data")]
+
+
 def _describe_segments(_: Change, before: Any, after: Any, __: Names) -> Sides:
     return _marked_sides(_members(before), _members(after), "No constraints")
 
@@ -305,6 +314,7 @@ _DESCRIBERS: dict[Action, Callable[[Change, Any, Any, Names], Sides]] = {
     Action.ARCHIVE_FEATURE: _describe_states,
     Action.ADD_DEPENDENCY: _describe_parents,
     Action.DELETE_DEPENDENCY: _describe_parents,
+    Action.UPDATE_IMPRESSION_DATA: _describe_impressions,
     Action.UPDATE_SEGMENT: _describe_segments,
     Action.DELETE_SEGMENT: _describe_segments,
     Action.UPDATE_APPROVALS: _describe_project,

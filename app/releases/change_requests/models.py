@@ -43,6 +43,7 @@ class Action(StrEnum):
     ARCHIVE_FEATURE = "archiveFeature"
     ADD_DEPENDENCY = "addDependency"
     DELETE_DEPENDENCY = "deleteDependency"
+    UPDATE_IMPRESSION_DATA = "updateImpressionData"
     UPDATE_SEGMENT = "updateSegment"
     DELETE_SEGMENT = "deleteSegment"
     UPDATE_APPROVALS = "updateApprovals"

@@ -8,8 +8,8 @@ from flask import Flask, flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.features import pages_settings as settings_pages
 from app.catalogue.features.models import Feature
-from app.catalogue.features.pages_settings import change_parent
 from app.catalogue.projects import service as projects
 from app.core.db import unit_of_work
 from app.core.errors import Invalid
@@ -19,6 +19,7 @@ from app.releases.change_requests.editing import Proposal
 from app.releases.change_requests.models import NEW_DRAFT, Action, ChangeRequest
 from app.releases.change_requests.proposed import DraftChoice, PendingChanges
 from app.releases.switching.pages_strategies import back
+from app.web.conflicts import Values
 from app.web.current import current_actor
 from app.web.forms import ReasonForm, flash_errors, submit
 from app.web.redirects import redirect_to
@@ -65,7 +66,7 @@ def choose_parent(project_id: str, name: str, environment: str) -> ResponseRetur
     def save(parent: str | None) -> Response:
         return to_draft(propose(project_id, environment, [proposals.parent(name, parent)]))
 
-    return change_parent(project_id, name, save)
+    return settings_pages.change_parent(project_id, name, save)
 
 
 class ChooseDraft(Exception):
@@ -85,6 +86,23 @@ def _ask(question: ChooseDraft) -> str:
             overview=projects.overview(current_actor, (request.view_args or {})["project_id"]),
             carried=[item for item in request.form.items(multi=True) if item[0] != "csrf_token"],
         )
+
+
+@bp.post("/propose/settings", needs=Permission.UPDATE_FEATURE)
+def change_settings(project_id: str, name: str, environment: str) -> ResponseReturnValue:
+    """Save the settings of a feature that is on here, and propose what SDKs notice."""
+
+    def save(feature: Feature, values: Values) -> Response:
+        reported = values["impression_data"]
+        is_bypass = current_actor.is_admin and bool(current_actor.reason)
+        if is_bypass or reported is feature.impression_data:
+            return settings_pages.save_settings(feature, values)
+        rest = {key: value for key, value in values.items() if key != "impression_data"}
+        settings_pages.save_settings(feature, rest)
+        changes = proposals.impressions(name, reported=reported)
+        return to_draft(propose(project_id, environment, changes))
+
+    return settings_pages.change_settings(project_id, name, save)
 
 
 def propose(project_id: str, environment: str, changes: Sequence[Proposal]) -> ChangeRequest:

@@ -39,6 +39,11 @@ def archiving(plan: ArchivePlan, *, but: Collection[str] = ()) -> list[Proposal]
     ]
 
 
+def impressions(name: str, *, reported: bool) -> list[Proposal]:
+    """Let SDKs report impressions of a feature, or not."""
+    return [Proposal(name, Action.UPDATE_IMPRESSION_DATA, {"impression_data": reported})]
+
+
 def approvals(number: int | None) -> list[Proposal]:
     """Ask for this many approvals. None: stop using the environment."""
     if number is None:

@@ -83,6 +83,8 @@ def _inverse(change: Change, before: Any, after: Any) -> Iterator[Proposal]:
         yield Proposal(name, Action.PATCH_VARIANT, {"variants": before["variants"]})
     if before["parents"] != after["parents"]:
         yield _parents(name, before["parents"])
+    if (was := before.get("impressionData")) != after.get("impressionData"):
+        yield Proposal(name, Action.UPDATE_IMPRESSION_DATA, {"impression_data": was})
     if was_on and not is_on:
         yield switch
 

@@ -61,6 +61,10 @@ class _Parent(Schema):
     feature = Key(metadata={"description": "The parent. Without it, whichever there is."})
 
 
+class _ImpressionData(Schema):
+    impression_data = StrictBoolean(required=True)
+
+
 class _OneSegment(Schema):
     id = WholeNumber(low=1, high=MAX_ID, required=True)
 
@@ -83,6 +87,7 @@ PAYLOADS: dict[Action, Schema] = {
     Action.ARCHIVE_FEATURE: Schema(),
     Action.ADD_DEPENDENCY: Parent(),
     Action.DELETE_DEPENDENCY: _Parent(),
+    Action.UPDATE_IMPRESSION_DATA: _ImpressionData(),
     Action.UPDATE_SEGMENT: _SegmentUpdate(),
     Action.DELETE_SEGMENT: _OneSegment(),
     Action.UPDATE_APPROVALS: _Approvals(),
@@ -96,7 +101,7 @@ class _Payload(fields.Raw):
         description = (
             "What the action needs: enabled; the fields of a strategy, with its id unless it is "
             "new; an array of strategy ids with their sortOrder; variants; the parent as feature; "
-            "the fields of a segment with its id; or requiredApprovals."
+            "impressionData; the fields of a segment with its id; or requiredApprovals."
         )
         metadata = {"description": description, "oneOf": [{"type": "object"}, {"type": "array"}]}
         super().__init__(metadata=metadata, **kwargs)
@@ -245,6 +250,7 @@ def sent(payload: Any) -> Any:
     rules: Mapping[str, Any] = {
         "sort_order": "sortOrder",
         "required_approvals": "requiredApprovals",
+        "impression_data": "impressionData",
     }
     inner = {"replace_parameters"}  # of a form, which shows all parameters
     return {rules.get(name, name): value for name, value in payload.items() if name not in inner}

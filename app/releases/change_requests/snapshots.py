@@ -1,8 +1,9 @@
 """Snapshots of the subject of a change: a feature in one environment, a segment, or the project.
 
-A snapshot of a feature is ``{"enabled", "archived", "strategies", "variants", "parents"}``. That of
-a segment is the one in the event log. That of a project is ``{"archived", "used",
-"requiredApprovals"}``; the last two are about the environment. None: the subject doesn’t exist.
+A snapshot of a feature is ``{"enabled", "archived", "strategies", "variants", "parents",
+"impressionData"}``; older ones lack the last. That of a segment is the one in the event log. That
+of a project is ``{"archived", "used", "requiredApprovals"}``; the last two are about the
+environment. None: the subject doesn’t exist.
 """
 
 from collections.abc import Collection
@@ -30,14 +31,15 @@ def of_features(
         return {}
     parents = {edge.child_id: edge.rule() for edge in features.edges(ids) if edge.child_id in ids}
     states = strategies.states([(id, project_id) for id in ids])
-    archived = _archived(ids)
+    settings = _settings(ids)
     return {
         id: {
             "enabled": state.enabled,
-            "archived": id in archived,
+            "archived": settings[id].archived_at is not None,
             "strategies": [strategy.snapshot() for strategy in state.strategies],
             "variants": list(state.variants),
             "parents": [parents[id]] if id in parents else [],
+            "impressionData": settings[id].impression_data,
         }
         for id, places in states.items()
         for state in places
@@ -90,11 +92,11 @@ def key(change: Change) -> int:
     return change.feature_id or -(change.segment_id or PROJECT)
 
 
-def _archived(ids: Collection[int]) -> set[int]:
+def _settings(ids: Collection[int]) -> dict[int, Any]:
+    """When the features were archived, and whether SDKs report impressions."""
+    query = sa.select(Feature.id, Feature.archived_at, Feature.impression_data)
     return {
-        id
+        row.id: row
         for chunk in chunks(ids)
-        for id in db.session.scalars(
-            sa.select(Feature.id).where(Feature.id.in_(chunk), Feature.archived_at.is_not(None))
-        )
+        for row in db.session.execute(query.where(Feature.id.in_(chunk)))
     }

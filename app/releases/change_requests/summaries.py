@@ -52,6 +52,8 @@ def of_feature(changes: Sequence[Change], known: Mapping[int, Segment]) -> str:
     if before["parents"] != after["parents"]:
         parents = [parent["parent"] for parent in after["parents"]]
         parts.append(f"depends on {parents[0]}" if parents else "depends on no other feature")
+    if before.get("impressionData") != after.get("impressionData"):
+        parts.append(f"{'with' if after['impressionData'] else 'without'} impression data")
     return "; ".join(parts)
 
 

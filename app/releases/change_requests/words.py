@@ -76,6 +76,9 @@ _ACTS: dict[Action, Callable[[Change], str]] = {
     Action.ARCHIVE_FEATURE: _fixed("Archive"),
     Action.ADD_DEPENDENCY: _parent,
     Action.DELETE_DEPENDENCY: _fixed("Remove the dependency of"),
+    Action.UPDATE_IMPRESSION_DATA: lambda c: (
+        f"{'Report' if c.payload['impression_data'] else 'Stop'} impression data of"
+    ),
     Action.UPDATE_SEGMENT: _fixed("Edit segment"),
     Action.DELETE_SEGMENT: _fixed("Delete segment"),
     Action.UPDATE_APPROVALS: _approvals,

@@ -77,6 +77,7 @@ def changes_of_each_kind(desk, segment):
         "archiveFeature": ("card", {}),
         "addDependency": ("card", {"feature": "parent"}),
         "deleteDependency": ("child", {}),
+        "updateImpressionData": ("card", {"impressionData": True}),
         "updateSegment": (None, {"id": segment, "constraints": EVERYONE}),
         "removeEnvironment": (None, {}),
     }

@@ -236,3 +236,35 @@ def test_removing_a_guarded_environment_in_which_features_are_on_is_refused(desk
     assert answer.status_code == 403
     assert "need 2 approvals in production of project pay" in answer.json["message"]
     assert "This would change production (no longer used) and card (off)." in answer.json["message"]
+
+
+def test_impression_data_of_what_is_on_is_proposed_and_all_else_is_saved(kim, desk):
+    on(desk, ("card", "production"))
+    page = kim.get(f"{FEATURE}/settings")
+    assert page.has("SDKs notice impression data, so that goes into a draft change request.")
+    typed = {"description": "Pays", "impression_data": "y"}
+    done = kim.follow(kim.submit(page, typed, button="Save"))
+    assert done.messages == ["Feature card saved.", ADDED]
+    assert done.has("Report impression data of card")
+    found = desk.admin.ok("GET", f"{PROJECT}/features/card")
+    assert (found["description"], found["impressionData"]) == ("Pays", False)
+    apply(desk)
+    assert desk.admin.ok("GET", f"{PROJECT}/features/card")["impressionData"]
+    [applied] = desk.kim.ok("GET", f"{LIST}?state=Applied")["changeRequests"]
+    draft = desk.kim.ok("POST", f"{LIST}/{applied['id']}/reverse")
+    [change] = draft["features"][0]["changes"]
+    assert change["payload"] == {"impressionData": False}
+
+
+def test_settings_that_sdks_do_not_notice_need_no_approval_on_the_page(kim, desk):
+    on(desk, ("card", "production"))
+    page = kim.submit(kim.get(f"{FEATURE}/settings"), {"description": "Pays"}, button="Save")
+    assert kim.follow(page).messages == ["Feature card saved."]
+
+
+def test_an_admin_changes_impression_data_at_once_with_a_reason(browser, desk):
+    on(desk, ("card", "production"))
+    typed = {"impression_data": "y", "reason": "The shop is down"}
+    page = browser.submit(browser.get(f"{FEATURE}/settings"), typed, button="Save")
+    assert browser.follow(page).messages == ["Feature card saved."]
+    assert desk.admin.ok("GET", f"{PROJECT}/features/card")["impressionData"]
