@@ -190,8 +190,13 @@ def _without(held: Iterable[str], current: Values, wanted: Values) -> Values:
 
 
 def lowered(project: Project, form: ProjectForm) -> dict[str, int | None]:
-    """What the valid form asks for that needs approvals: see ``service.lowered``."""
-    return service.lowered(form_data(project), form.settings)
+    """What the valid form asks for that needs approvals: see ``service.lowered``.
+
+    Without environments that the project doesn’t use: what is about them can’t be proposed.
+    """
+    used = {*project.environments, *form.settings["environments"]}
+    found = service.lowered(form_data(project), form.settings)
+    return {name: number for name, number in found.items() if name in used}
 
 
 def _review(project: Project, form: ProjectForm, losses: list[str]) -> str | None:

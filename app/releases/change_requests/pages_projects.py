@@ -28,10 +28,7 @@ def settings(project_id: str) -> ResponseReturnValue:
     """Save the settings of a project, and propose those that need approvals."""
 
     def save(project: Project, form: ProjectForm) -> Response:
-        usable = {*project.environments, *form.settings["environments"]}
-        lowered = project_pages.lowered(project, form)
-        # What the project doesn’t use can’t be proposed. The guard says what to do.
-        held = {name: number for name, number in lowered.items() if name in usable}
+        held = project_pages.lowered(project, form)
         page = project_pages.save(project, form, held)
         drafts = [
             propose(project_id, name, proposals.approvals(number)) for name, number in held.items()

@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 
 from tests.support.browser import Browser, Page, text_of
-from tests.support.clients import ApiClient
+from tests.support.clients import REASON, ApiClient
 from tests.support.people import People
 
 LAST_OWNER = "Project shop needs at least one Owner. Make someone else an Owner first."
@@ -291,6 +291,17 @@ def test_an_owner_who_takes_a_guarded_environment_out_gets_a_request(owner, admi
     ]
     assert page.has("Stop using this environment in shop")
     assert settings(admin)["environments"] == ["development", "production"]
+
+
+def test_approvals_where_the_project_is_not_used_are_lowered_once_it_is_used_again(owner, admin):
+    rules = [{"name": "production", "requiredApprovals": 1}]
+    body = {"environments": ["development"], "changeRequestEnvironments": rules}
+    admin.ok("PUT", "/projects/shop/environments", body, headers=REASON)
+    typed = {"needs-approvals-production": None}
+    page = owner.submit(owner.get("/projects/shop/settings"), typed)
+    refused = owner.submit(page, button="Save Web shop")
+    assert "Add the environment first" in refused.errors[0]
+    assert settings(admin)["changeRequestEnvironments"] == rules
 
 
 def test_who_asks_for_more_approvals_than_people_can_give_reads_that_first(browser, admin, shop):
