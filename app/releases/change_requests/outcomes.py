@@ -189,6 +189,8 @@ def is_about(event: type[Event]) -> tuple[sa.ColumnElement[bool], ...]:
             sa.exists().where(
                 Outcome.request_id == ChangeRequest.id, Outcome.feature == event.feature_name
             ),
+            # What is done to a segment or to the project may reach any feature.
+            sa.exists().where(Change.request_id == ChangeRequest.id, Change.feature_id.is_(None)),
         ),
     )
 

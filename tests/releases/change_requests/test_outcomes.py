@@ -369,3 +369,26 @@ def test_approvals_of_before_the_upgrade_have_to_be_given_again(app, desk, check
     for person in (desk.finn, desk.sofia):
         desk.to("Approved", number, by=person)
     desk.to("Applied", number)
+
+
+@pytest.mark.parametrize("action", ["updateSegment", "removeEnvironment"])
+def test_what_reaches_another_feature_since_is_noticed_and_approved_again(
+    desk, check, segment, action
+):
+    used = rollout(10, segments=[segment])
+    desk.directly("card/environments/production/strategies", used)
+    desk.directly("card/environments/production/on")
+    payload = {"id": segment, "constraints": EVERYONE} if action == "updateSegment" else {}
+    number = desk.open({"feature": None, "action": action, "payload": payload}, by=desk.sofia)
+    for person in (desk.kim, desk.finn):
+        desk.to("Approved", number, by=person)
+    check()
+    desk.directly("tips/environments/production/strategies", used)
+    desk.directly("tips/environments/production/on")
+    assert check() == 1
+    found = desk.read(number)
+    assert found["isOutdated"]
+    assert [outcome["feature"] for outcome in found["outcomes"]] == ["card", "tips"]
+    for person in (desk.kim, desk.finn):
+        desk.to("Approved", number, by=person)
+    desk.to("Applied", number, by=desk.sofia)
