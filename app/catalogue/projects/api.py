@@ -70,7 +70,8 @@ def update(data: dict[str, Any], project_id: str) -> Response:
 def archive(project_id: str) -> Response:
     """Archive a project
 
-    Refused while it has active features. Its id stays taken. You can revive it.
+    Refused while it has active features. Its id stays taken. You can revive it. Where the project
+    needs approvals, this takes a change request.
     """
     project = service.get_for_change(current_actor, project_id)
     check_if_match(schemas.ProjectDetail, project)
@@ -92,7 +93,8 @@ def revive(project_id: str) -> Response:
 def set_environments(data: dict[str, Any], project_id: str) -> Response:
     """Replace the environments of a project, and how many approvals their changes need
 
-    Approvals stay as they are if changeRequestEnvironments is left out.
+    Approvals stay as they are if changeRequestEnvironments is left out. To lower them, or to leave
+    out an environment that needs approvals, takes a change request.
     """
     project = service.get_for_change(current_actor, project_id)
     check_if_match(schemas.ProjectDetail, project)

@@ -135,7 +135,8 @@ def show_config(project_id: str) -> list[ProjectUse]:
 def set_config(data: dict[str, Any], project_id: str, environment: str) -> Response:
     """Set how many approvals an environment needs
 
-    It holds for change requests that are open, too.
+    It holds for change requests that are open, too. To ask for fewer needs as many approvals as
+    changes there need now: propose it with the action updateApprovals.
     """
     configuration.set_required(
         current_actor,
