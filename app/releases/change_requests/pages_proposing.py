@@ -113,12 +113,11 @@ def propose(project_id: str, environment: str, changes: Sequence[Proposal]) -> C
 
     """
     into = request.form.get(f"into-{environment}", "")
+    choices = [] if _is_choice(into) else _drafts(project_id, environment, changes)
     if not _is_choice(into):
-        into = str(NEW_DRAFT)
-        if choices := _drafts(project_id, environment, changes):
-            raise ChooseDraft(environment, words.title(presenter.proposed(changes)), choices)
+        into = str(choices[0].id if choices and choices[0].is_about else NEW_DRAFT)
     try:
-        return editing.propose(current_actor, project_id, environment, changes, into=int(into))
+        draft = editing.propose(current_actor, project_id, environment, changes, into=int(into))
     except Invalid as error:
         raise Invalid.because(
             [
@@ -126,6 +125,9 @@ def propose(project_id: str, environment: str, changes: Sequence[Proposal]) -> C
                 for detail in error.details or []
             ]
         ) from None
+    if choices:  # only now, so that what can’t be proposed is refused without a question
+        raise ChooseDraft(environment, words.title(presenter.proposed(changes)), choices)
+    return draft
 
 
 def _drafts(project_id: str, environment: str, changes: Sequence[Proposal]) -> list[DraftChoice]:

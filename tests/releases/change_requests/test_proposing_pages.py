@@ -169,8 +169,19 @@ def test_an_author_with_a_draft_chooses_where_a_change_goes(kim, desk):
     assert question.fields()["into-production"] == "0"
     assert len(drafts(desk)) == 1
     page = kim.follow(kim.submit(question, button="Continue"))
-    assert page.title.startswith(f"Change request {first + 1}")
+    assert page.has("Switch on tips")
+    assert not page.has("Open the shop")
     assert len(drafts(desk)) == 2
+
+
+def test_what_cant_be_proposed_is_refused_without_a_question(kim, desk):
+    desk.draft(switching("tips", on=True))
+    desk.directly("card/environments/production/on")
+    page = kim.get(f"{FEATURE}/tags")
+    button = "Add to change request"
+    refused = kim.submit(page, {"parent": "nope"}, form=button, button=button)
+    assert refused.status == 400
+    assert "nope" in refused.errors[0]
 
 
 def test_a_draft_about_the_same_feature_is_suggested(kim, desk, strategy):
