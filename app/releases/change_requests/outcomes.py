@@ -190,7 +190,7 @@ def is_about(event: type[Event]) -> tuple[sa.ColumnElement[bool], ...]:
                 Outcome.request_id == ChangeRequest.id, Outcome.feature == event.feature_name
             ),
             # What is done to a segment or to the project may reach any feature.
-            sa.exists().where(Change.request_id == ChangeRequest.id, Change.feature_id.is_(None)),
+            ChangeRequest.id.in_(sa.select(Change.request_id).where(Change.feature_id.is_(None))),
         ),
     )
 
