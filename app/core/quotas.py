@@ -33,7 +33,7 @@ class Quota:
             Conflict: with ``remedy``, if there are ``rows`` already.
 
         """
-        if self.number(*of) >= self.rows:
+        if not self.room(*of):
             allowed = f"A {self.holder} can have at most {self.rows:,} {self.things}."
             raise Conflict(f"{allowed} {remedy}".strip())
 
@@ -45,6 +45,10 @@ class Quota:
         newest = sa.select(*key).where(*of).order_by(by.desc(), *key).limit(self.rows)
         oldest = sa.delete(self.model).where(*of, sa.tuple_(*key).not_in(newest))
         db.session.execute(oldest, execution_options={"synchronize_session": False})
+
+    def room(self, *of: sa.ColumnElement[bool]) -> int:
+        """How many more there can be."""
+        return max(self.rows - self.number(*of), 0)
 
     def number(self, *of: sa.ColumnElement[bool]) -> int:
         """How many rows there are."""

@@ -167,14 +167,11 @@ def save(project: Project, form: ProjectForm, held: Mapping[str, int | None]) ->
         for name, number in settings["approvals"].items()
     ]
     changed = service.update(current_actor, project, **fields)
-    changed = (
-        service.set_environments(
-            current_actor,
-            project,
-            environments=settings["environments"],
-            change_request_environments=rules,
-        )
-        or changed
+    changed |= service.set_environments(
+        current_actor,
+        project,
+        environments=settings["environments"],
+        change_request_environments=rules,
     )
     if changed or not held:
         words = f"Project {form.values['name']} saved." if changed else "Nothing changed."
@@ -274,8 +271,9 @@ def _losses(project: Project, wanted: Values) -> Iterator[str]:
             f"{counted(reach.cannot_see, 'account')} will no longer see the project. "
             f"{reach.see} will: its members and all Admins."
         )
-    needed = form_data(project)["approvals"]
-    for name, now in service.lowered(form_data(project), wanted).items():
+    current = form_data(project)
+    needed = current["approvals"]
+    for name, now in service.lowered(current, wanted).items():
         if now is None:
             yield f"The project will no longer use {name}: applications get “off” there."
         elif now == 0:
@@ -283,9 +281,10 @@ def _losses(project: Project, wanted: Values) -> Iterator[str]:
         else:
             need = f"{counted(now, 'approval')} instead of {needed[name]}"
             yield f"Changes in {name} will need {need}."
-    people = service.approvers(project).number
-    for name, number in wanted["approvals"].items():
-        if number > needed.get(name, 0) and number >= people:
+    raised = {name: n for name, n in wanted["approvals"].items() if n > needed.get(name, 0)}
+    people = service.approvers(project).number if raised else 0
+    for name, number in raised.items():
+        if number >= people:
             yield (
                 f"Changes in {name} will need {counted(number, 'approval')}, and "
                 f"{counted(people, 'person', 'people')} can approve. No one approves their own, so "

@@ -176,9 +176,9 @@ def _applications(names: Collection[str]) -> dict[str, int]:
         return {}
     known = dict(_ids_of_applications.rows(names))
     new = sorted(set(names) - known.keys())
-    if new and (room := APPLICATIONS.rows - APPLICATIONS.number()) < len(new):
+    if new and (room := APPLICATIONS.room()) < len(new):
         LOGGER.warning("there are too many applications; %r and others are not stored", new[-1])
-        new = new[: max(room, 0)]
+        new = new[:room]
     if not new:
         return known
     rows = [{"name": name, "strategies": [], "created_at": utcnow()} for name in new]
@@ -241,9 +241,9 @@ def _write_instances(
         (applications[key.application], key.environment, key.instance): seen
         for key, seen in running.items()
     }
-    if found and (room := INSTANCES.rows - INSTANCES.number()) < len(found):
+    if found and (room := INSTANCES.room()) < len(found):
         known = {tuple(row) for row in _instances.rows({id for id, *_ in found})}
-        kept = {*sorted(found.keys() - known)[: max(room, 0)], *known}
+        kept = {*sorted(found.keys() - known)[:room], *known}
         found = {key: seen for key, seen in found.items() if key in kept}
     rows = (
         {
@@ -285,10 +285,9 @@ def _write_unknown(keys: Iterable[Counted], applications: Mapping[str, int]) -> 
     found = {(key.feature, key.environment, applications[key.application]) for key in keys}
     if not found:
         return
-    room = max(UNKNOWN_FEATURES.rows - UNKNOWN_FEATURES.number(), 0)
     rows = [
         {"name": name, "environment": environment, "application_id": id, "last_seen_at": utcnow()}
-        for name, environment, id in sorted(found)[:room]
+        for name, environment, id in sorted(found)[: UNKNOWN_FEATURES.room()]
     ]
     _write(UnknownFeature, rows, latest=("last_seen_at",))
 
