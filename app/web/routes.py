@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypedDict, Unpack
 
 import flask_smorest
 from flask import (
@@ -31,6 +31,13 @@ from app.web.openapi import document
 from app.web.schemas import Schema
 
 Decorator = Callable[[View], View]
+
+
+class Declared(TypedDict, total=False):
+    """What a route that is sent something can say of itself; see ``Routes``."""
+
+    keeps: tuple[Quota, ...]
+    refuses: tuple[int, ...]
 
 
 class Routes:
@@ -97,37 +104,20 @@ class Routes:
             rule, needs=needs, writes=False, snapshot=snapshot, refuses=refuses, methods=["GET"]
         )
 
-    def form(self, rule: str, *, needs: Need, keeps: tuple[Quota, ...] | None = None) -> Decorator:
+    def form(self, rule: str, *, needs: Need, **declared: Unpack[Declared]) -> Decorator:
         """A page that shows a form, and accepts it."""
-        return self.route(rule, needs=needs, writes=True, keeps=keeps, methods=["GET", "POST"])
+        return self.route(rule, needs=needs, writes=True, methods=["GET", "POST"], **declared)
 
     def post(
-        self,
-        rule: str,
-        *,
-        needs: Need,
-        keeps: tuple[Quota, ...] | None = None,
-        refuses: tuple[int, ...] = (),
-        writes: bool = True,
+        self, rule: str, *, needs: Need, writes: bool = True, **declared: Unpack[Declared]
     ) -> Decorator:
-        return self.route(
-            rule, needs=needs, writes=writes, keeps=keeps, refuses=refuses, methods=["POST"]
-        )
+        return self.route(rule, needs=needs, writes=writes, methods=["POST"], **declared)
 
-    def put(
-        self,
-        rule: str,
-        *,
-        needs: Need,
-        keeps: tuple[Quota, ...] | None = None,
-        refuses: tuple[int, ...] = (),
-    ) -> Decorator:
-        return self.route(
-            rule, needs=needs, writes=True, keeps=keeps, refuses=refuses, methods=["PUT"]
-        )
+    def put(self, rule: str, *, needs: Need, **declared: Unpack[Declared]) -> Decorator:
+        return self.route(rule, needs=needs, writes=True, methods=["PUT"], **declared)
 
-    def patch(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
-        return self.route(rule, needs=needs, writes=True, refuses=refuses, methods=["PATCH"])
+    def patch(self, rule: str, *, needs: Need, **declared: Unpack[Declared]) -> Decorator:
+        return self.route(rule, needs=needs, writes=True, methods=["PATCH"], **declared)
 
     def delete(self, rule: str, *, needs: Need, refuses: tuple[int, ...] = ()) -> Decorator:
         return self.route(
@@ -228,24 +218,19 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
         rule: str,
         *,
         needs: Need,
-        keeps: tuple[Quota, ...] | None = None,
-        refuses: tuple[int, ...] = (),
         writes: bool = True,
         snapshot: bool = True,
         answers_with_secret: bool = False,
+        **declared: Unpack[Declared],
     ) -> Decorator:
         """``answers_with_secret``: don't store the response for retries of the request.
 
         ``writes``: False for a query that is too long for an address.
         """
+        if writes:
+            declared["refuses"] = (409, *declared.get("refuses", ()))
         register = self.route(
-            rule,
-            needs=needs,
-            writes=writes,
-            keeps=keeps,
-            snapshot=snapshot,
-            refuses=(409, *refuses) if writes else refuses,
-            methods=["POST"],
+            rule, needs=needs, writes=writes, snapshot=snapshot, methods=["POST"], **declared
         )
 
         def declare(view: View) -> View:
