@@ -145,10 +145,15 @@ def note_failed_write(engine: sa.Engine) -> None:
     _failed_at[engine] = time.monotonic()
 
 
+def note_error(error: BaseException | None, engine: sa.Engine) -> None:
+    """Note when the database can't be written to, from an error that it answered with."""
+    if isinstance(error, sa.exc.DBAPIError) and faults.is_unwritable(error):
+        note_failed_write(engine)
+
+
 def _on_error(context: sa.engine.ExceptionContext) -> None:
-    error = context.sqlalchemy_exception
-    if isinstance(error, sa.exc.DBAPIError) and faults.is_unwritable(error) and context.engine:
-        note_failed_write(context.engine)
+    if context.engine:
+        note_error(context.sqlalchemy_exception, context.engine)
 
 
 def _identity(path: str) -> Identity | None:

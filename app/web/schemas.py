@@ -69,6 +69,12 @@ class Schema(marshmallow.Schema):
         if field_obj.data_key is None:
             field_obj.data_key = camel_case(field_name)
 
+    def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
+        """Read an attribute of an object at once. Marshmallow tries ``obj[attr]`` before."""
+        if "." in attr or isinstance(obj, Mapping):
+            return super().get_attribute(obj, attr, default)
+        return getattr(obj, attr, default)
+
     @marshmallow.post_load
     def _forget_ignored(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
         return {

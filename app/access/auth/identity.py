@@ -24,11 +24,12 @@ from app.catalogue.projects.models import Member, Project, ProjectMode
 from app.core.actor import Actor, Proof
 from app.core.clock import utcnow
 from app.core.commits import CommitCache
-from app.core.db import must_wait_to_write, rows, unit_of_work
+from app.core.db import must_wait_to_write, unit_of_work
 from app.core.errors import DomainError, NotAuthenticated, TooManyRequests, WrongPassword
 from app.core.logs import LOGGER, reason
 from app.core.permissions import DEFAULT_PROJECT
 from app.core.secrets import digest
+from app.core.statements import Prepared
 from app.web import browsers
 from app.web.browsers import Browsers, SignInRequired
 from app.web.current import current_settings
@@ -46,7 +47,7 @@ _account = (
     .scalar_subquery()
     .label("default_mode"),
 )
-_by_token = (
+_by_token = Prepared(
     sa.select(*_account, Token.id.label("token_id"), Token.last_seen_at, Token.expires_at)
     .join(Token, Token.account_id == Account.id)
     .outerjoin(Member, Member.account_id == Account.id)
@@ -58,7 +59,7 @@ _by_token = (
         Account.deactivated_at.is_(None),
     )
 )
-_by_session = (
+_by_session = Prepared(
     sa.select(
         *_account,
         Session.id.label("session_id"),
@@ -144,7 +145,7 @@ def by_token() -> Actor:
     if not secrets.may_be_one(secret):
         raise NotAuthenticated
     hashed = digest(secret)
-    found = _callers.get(hashed, lambda: rows(_by_token, digest=hashed))
+    found = _callers.get(hashed, lambda: _by_token.run(digest=hashed))
     if not found:
         note_refused_token(secret)
         raise NotAuthenticated
@@ -186,7 +187,7 @@ def end() -> None:
 
 def _load(secret: str) -> SignedIn | None:
     hashed = digest(secret)
-    found = _callers.get(hashed, lambda: rows(_by_session, digest=hashed))
+    found = _callers.get(hashed, lambda: _by_session.run(digest=hashed))
     if not found:
         return None
     row = found[0]

@@ -11,9 +11,10 @@ from app.access.my_account.models import FEEDBACK, SPLASHES, Feedback, Splash
 from app.accounts import passwords
 from app.accounts.models import Account
 from app.core.actor import Actor
-from app.core.db import RetryTransaction, can_write, db, rows, save
+from app.core.db import RetryTransaction, can_write, db, save
 from app.core.errors import Conflict, NotFound
 from app.core.permissions import Permission
+from app.core.statements import Prepared
 
 
 class FeedbackAnswer(TypedDict, total=False):
@@ -45,7 +46,7 @@ _hints = sa.union_all(
         Splash.user_id == sa.bindparam("id")
     ),
 ).subquery()
-_account_with_hints = (
+_account_with_hints = Prepared(
     sa.select(
         Account.id,
         Account.kind,
@@ -67,7 +68,7 @@ _account_with_hints = (
 
 def overview(actor: Actor) -> AccountOverview:
     """The account with its permissions and hints, in one statement: this is called often."""
-    found = rows(_account_with_hints, id=actor.id)
+    found = _account_with_hints.run(id=actor.id)
     return AccountOverview(
         user=found[0],
         permissions=actor.permissions(),

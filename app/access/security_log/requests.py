@@ -12,16 +12,17 @@ from app.accounts.models import Account
 from app.accounts.tokens.models import Token
 from app.accounts.tokens.secrets import PREFIX
 from app.core.actor import Actor
-from app.core.db import must_wait_to_write, rows
+from app.core.db import must_wait_to_write
 from app.core.errors import DomainError
 from app.core.logs import LOGGER, reason
 from app.core.secrets import digest
+from app.core.statements import Prepared
 from app.core.words import counted
 from app.web.current import current_actor
 from app.web.exports import Export
 from app.web.http import current_metrics, loggable_path
 
-_known_token = (
+_known_token = Prepared(
     sa.select(
         Token.id,
         Token.account_id,
@@ -58,7 +59,7 @@ def note(entry: LogEntry) -> None:
 def note_refused_token(secret: str) -> None:
     """Queue an entry about an invalid token and its owner. Text that is no token leaves none."""
     kind, ip = SecurityKind.TOKEN_REFUSED, request.remote_addr
-    found = rows(_known_token, digest=digest(secret))
+    found = _known_token.run(digest=digest(secret))
     if not found:
         if secret.startswith(PREFIX):
             note(LogEntry(kind, ip, detail="unknown"))

@@ -184,7 +184,7 @@ def _projects(recorded: Sequence[Recorded]) -> set[str]:
         project for each in recorded for load in each.payloads if (project := load.get("project"))
     }
     if segments := _segments(recorded):
-        found |= {project for _, project in queries.USERS.rows(segments)}
+        found |= {project for _, project in queries.USERS.run(segments)}
     return found
 
 
@@ -192,7 +192,7 @@ def _rules(connection: sa.Connection, projects: Collection[str]) -> Rules:
     """How many approvals each place of these projects needs, where it needs any."""
     if not projects:
         return {}
-    rows = connection.execute(*queries.REQUIRED.given(projects)).all()
+    rows = queries.REQUIRED.run(projects, connection=connection)
     return {Place(project, environment): Rule(*rule) for project, environment, *rule in rows}
 
 
@@ -267,7 +267,7 @@ def _touched(connection: sa.Connection, recorded: Sequence[Recorded]) -> dict[st
         (queries.INSIDE, {load.get("project") for load in _payloads(recorded, OF_PROJECTS)}),
     ):
         if values:
-            found |= dict(connection.execute(*statement.given(values)).all())
+            found |= dict(statement.run(values, connection=connection))
     return found
 
 

@@ -6,7 +6,7 @@ from app.catalogue.features.models import Dependency, Feature
 from app.catalogue.projects.models import Approval, Project, ProjectEnvironment
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy, StrategySegment
-from app.core.lists import OnList
+from app.core.statements import OnList
 
 _features = sa.select(Feature.name, Feature.project_id)
 _parent = sa.orm.aliased(Feature)

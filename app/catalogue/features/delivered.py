@@ -12,7 +12,7 @@ from app.catalogue.features.queries import rule_for_sdks
 from app.catalogue.projects.models import Project, ProjectEnvironment
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
-from app.core.lists import Condition, OnList
+from app.core.statements import Condition, OnList, Prepared
 
 Document = dict[str, Any]
 """What applications get of a feature that is on: ``{"strategies", "variants", "impressionData",
@@ -46,8 +46,7 @@ class DeliveredRows:
 
 def read(connection: sa.Connection, environment: str) -> DeliveredRows:
     """All features of an environment, on or off, in five statements."""
-    given = {"in_environment": environment}
-    return _rows(*(connection.execute(each, given).all() for each in _ALL))
+    return _rows(*(each.run(connection=connection, in_environment=environment) for each in _ALL))
 
 
 def documents(
@@ -57,16 +56,16 @@ def documents(
 
     Types, descriptions and tags of features are not in it: they don't decide who gets a feature.
     """
-    found = connection.execute(*_features_on.given(names, in_environment=environment)).all()
+    found = _features_on.run(names, connection=connection, in_environment=environment)
     ids = [feature.id for feature in found]
     if not ids:
         return {}
     strategies, used, parents = (
-        connection.execute(*each.given(ids, in_environment=environment)).all()
+        each.run(ids, connection=connection, in_environment=environment)
         for each in (_strategies_of, _segments_used_by, _dependencies_of)
     )
     segments = {row.segment_id for row in used}
-    known = connection.execute(*_segments_with.given(segments)).all() if segments else ()
+    known = _segments_with.run(segments, connection=connection) if segments else ()
     delivered = _rows(found, strategies, used, known, parents)
     return {
         feature.name: _document(feature, delivered)
@@ -191,7 +190,7 @@ def _dependencies(condition: Condition) -> sa.Select[*tuple[Any, ...]]:
 
 
 _ALL = tuple(
-    build(lambda _: sa.true())
+    Prepared(build(lambda *_: sa.true()))
     for build in (_features, _strategies, _segments_used, _segments, _dependencies)
 )
 _features_on = OnList(lambda condition: _features(condition).where(FeatureState.enabled))

@@ -19,8 +19,8 @@ from app.core.clock import utcnow
 from app.core.columns import UtcDateTime
 from app.core.events import service as events
 from app.core.events.event_types import EventType
-from app.core.lists import OnList
 from app.core.paging import Page, page_of
+from app.core.statements import OnList
 
 _own = FeatureSeen.feature_id == Feature.id
 _first_seen = (
@@ -95,7 +95,7 @@ def with_life(views: Sequence[FeatureView], *, stale_after: timedelta) -> list[F
 
 def lives(features: Sequence[Feature], *, stale_after: timedelta) -> dict[int, Life]:
     """The lives of features by their ids, in one statement for any number."""
-    rows = _columns.rows([feature.id for feature in features], before=stale.before(stale_after))
+    rows = _columns.run([feature.id for feature in features], before=stale.before(stale_after))
     values = {id: rest for id, *rest in rows}
     return {feature.id: _life(feature, *values[feature.id]) for feature in features}
 

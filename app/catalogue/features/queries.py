@@ -21,8 +21,8 @@ from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags.models import FeatureTag, Tag, TagName
 from app.catalogue.usage.models import FeatureSeen
 from app.core.db import can_write, chunks, contains, db, has_one_writer
-from app.core.lists import OnList
 from app.core.paging import sorted_by
+from app.core.statements import OnList
 
 Parent = aliased(Feature, name="parent")
 Child = aliased(Feature, name="child")
@@ -39,7 +39,7 @@ class FeatureView:
     """A feature with its tags, parent, children and states. Names are sorted."""
 
     feature: Feature
-    tags: list[Tag]
+    tags: list[TagName]
     dependencies: list["ParentLink"]
     children: list[str]
     environments: list[EnvironmentState]
@@ -122,6 +122,22 @@ _tags = OnList(
         sa.select(FeatureTag.feature_id, Tag.type, Tag.value)
         .join(Tag, Tag.id == FeatureTag.tag_id)
         .where(is_among(FeatureTag.feature_id))
+        .order_by(Tag.type, Tag.value)
+    )
+)
+_parents = OnList(
+    lambda is_among: (
+        sa.select(Dependency.child_id, Parent.name, Dependency.enabled, Dependency.variants)
+        .join(Parent, Parent.id == Dependency.parent_id)
+        .where(is_among(Dependency.child_id))
+    )
+)
+_children = OnList(
+    lambda is_among: (
+        sa.select(Dependency.parent_id, Child.name)
+        .join(Child, Child.id == Dependency.child_id)
+        .where(is_among(Dependency.parent_id))
+        .order_by(Child.name)
     )
 )
 _edges = OnList(
@@ -178,31 +194,17 @@ def rows(
 def views(features: list[Feature]) -> list[FeatureView]:
     """Views of the features, in a few statements regardless of their number."""
     ids = [feature.id for feature in features]
-    tags = _grouped(
-        sa.select(FeatureTag.feature_id, Tag)
-        .join(Tag)
-        .where(FeatureTag.feature_id.in_(ids))
-        .order_by(Tag.type, Tag.value)
-    )
+    tags = tags_of(ids)
     parents = {
-        child_id: [ParentLink(name, enabled, variants or [])]
-        for child_id, name, enabled, variants in db.session.execute(
-            sa.select(Dependency.child_id, Parent.name, Dependency.enabled, Dependency.variants)
-            .join(Parent, Parent.id == Dependency.parent_id)
-            .where(Dependency.child_id.in_(ids))
-        )
+        row.child_id: [ParentLink(row.name, row.enabled, row.variants or [])]
+        for row in _parents.run(ids)
     }
-    children = _grouped(
-        sa.select(Dependency.parent_id, Child.name)
-        .join(Child, Child.id == Dependency.child_id)
-        .where(Dependency.parent_id.in_(ids))
-        .order_by(Child.name)
-    )
+    children: dict[int, list[str]] = {id: [] for id in ids}
+    for parent_id, name in _children.run(ids):
+        children[parent_id].append(name)
     states = strategies.states([(feature.id, feature.project_id) for feature in features])
     return [
-        FeatureView(
-            f, tags.get(f.id, []), parents.get(f.id, []), children.get(f.id, []), states[f.id]
-        )
+        FeatureView(f, tags[f.id], parents.get(f.id, []), children[f.id], states[f.id])
         for f in features
     ]
 
@@ -211,7 +213,7 @@ def find(project_id: str, names: Collection[str]) -> dict[str, Found]:
     """The names that are features of this project, archived or not."""
     return {
         name: Found(id, archived_at is not None)
-        for name, id, archived_at in _by_name.rows(names, project_id=project_id)
+        for name, id, archived_at in _by_name.run(names, project_id=project_id)
     }
 
 
@@ -242,11 +244,11 @@ def tags_in(project_id: str, limit: int) -> list[TagName]:
     return [TagName(*row) for row in db.session.execute(query)]
 
 
-def tags_of(ids: Collection[int]) -> dict[int, set[TagName]]:
-    """The tags of each of the features, by its id."""
-    found: dict[int, set[TagName]] = {id: set() for id in ids}
-    for feature_id, type, value in _tags.rows(ids):
-        found[feature_id].add(TagName(type, value))
+def tags_of(ids: Collection[int]) -> dict[int, list[TagName]]:
+    """The tags of each of the features, by its id, sorted."""
+    found: dict[int, list[TagName]] = {id: [] for id in ids}
+    for feature_id, *tag in _tags.run(ids):
+        found[feature_id].append(TagName(*tag))
     return found
 
 
@@ -267,12 +269,12 @@ def lock(ids: Collection[int]) -> None:
     All callers lock in the same order, or two of them could deadlock.
     """
     if can_write() and not has_one_writer():
-        _for_change.rows(ids)
+        _for_change.run(ids)
 
 
 def edges(ids: Collection[int]) -> set[Edge]:
     """The dependencies with at least one end among the features."""
-    return {Edge._make((*row[:-1], tuple(row.variants or ()))) for row in _edges.rows(ids)}
+    return {Edge._make((*row[:-1], tuple(row.variants or ()))) for row in _edges.run(ids)}
 
 
 def _active_names(project_id: str) -> sa.Select[str]:
@@ -291,10 +293,3 @@ def _of_project(project_id: str | sa.Select[str]) -> sa.ColumnElement[bool]:
     if isinstance(project_id, str):
         return Feature.project_id == project_id
     return Feature.project_id.in_(project_id)
-
-
-def _grouped(query: sa.Select[*tuple[Any, ...]]) -> dict[int, list[Any]]:
-    groups: dict[int, list[Any]] = {}
-    for id, value in db.session.execute(query):
-        groups.setdefault(id, []).append(value)
-    return groups

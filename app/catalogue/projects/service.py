@@ -19,13 +19,14 @@ from app.catalogue.projects.models import (
 from app.catalogue.strategies.models import FeatureState
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import can_write, db, flush, locked, rows, save
+from app.core.db import can_write, db, flush, locked, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.paging import Page, page_of
 from app.core.permissions import DEFAULT_PROJECT, Permission, Role
+from app.core.statements import Prepared
 
 
 class ApprovalRule(TypedDict):
@@ -44,12 +45,13 @@ class Changes(TypedDict, total=False):
 
 # The database filters out a project that the actor can't see. Reading it first would take
 # measurably longer than finding nothing, and so reveal that it exists.
-_archived_at = sa.select(Project.archived_at).where(
+_select_archived_at = sa.select(Project.archived_at).where(
     Project.id == sa.bindparam("id"),
     sa.or_(Project.mode != ProjectMode.PRIVATE, sa.bindparam("is_insider", type_=sa.Boolean)),
 )
+_archived_at = Prepared(_select_archived_at)
 # FOR KEY SHARE: blocks ``get_for_change``, but not others who change features of the project
-_archived_at_locked = _archived_at.with_for_update(read=True, key_share=True)
+_archived_at_locked = Prepared(_select_archived_at.with_for_update(read=True, key_share=True))
 
 
 class Filters(TypedDict, total=False):
@@ -321,9 +323,9 @@ def _found(query: sa.Select[Project], project_id: str) -> Project:
     return project
 
 
-def _require(actor: Actor, project_id: str, statement: sa.Executable) -> Any:
+def _require(actor: Actor, project_id: str, statement: Prepared) -> Any:
     """Time at which the project was archived; None if it is active."""
-    found = rows(statement, id=project_id, is_insider=queries.is_insider(actor, project_id))
+    found = statement.run(id=project_id, is_insider=queries.is_insider(actor, project_id))
     if not found:
         raise _not_found(project_id)
     return found[0].archived_at

@@ -21,7 +21,7 @@ from app.catalogue.usage.queries import NEVER, PlaceUse
 from app.core.clock import utcnow
 from app.core.columns import UtcDateTime
 from app.core.db import any_of, chunks, db, insert_all
-from app.core.lists import OnList
+from app.core.statements import OnList
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,27 @@ class EnvironmentState:
         return self.environment.name
 
 
+_environments = OnList(
+    lambda is_among: (
+        sa.select(
+            ProjectEnvironment.project_id,
+            Environment.name,
+            Environment.type,
+            Environment.sort_order,
+            sa.func.coalesce(Approval.required_approvals, 0),
+        )
+        .join(Environment, Environment.name == ProjectEnvironment.environment)
+        .outerjoin(
+            Approval,
+            sa.and_(
+                Approval.project_id == ProjectEnvironment.project_id,
+                Approval.environment == ProjectEnvironment.environment,
+            ),
+        )
+        .where(is_among(ProjectEnvironment.project_id))
+        .order_by(Environment.sort_order, Environment.name)
+    )
+)
 _on = OnList(
     lambda is_among: sa.select(FeatureState.feature_id, FeatureState.environment).where(
         FeatureState.enabled, is_among(FeatureState.feature_id)
@@ -125,28 +146,8 @@ _note_change = (
 def environments_of(project_ids: Collection[str]) -> dict[str, list[ProjectUse]]:
     """The environments of each project, in their order."""
     found: defaultdict[str, list[ProjectUse]] = defaultdict(list)
-    for chunk in chunks(project_ids):
-        query = (
-            sa.select(
-                ProjectEnvironment.project_id,
-                Environment.name,
-                Environment.type,
-                Environment.sort_order,
-                sa.func.coalesce(Approval.required_approvals, 0),
-            )
-            .join(Environment, Environment.name == ProjectEnvironment.environment)
-            .outerjoin(
-                Approval,
-                sa.and_(
-                    Approval.project_id == ProjectEnvironment.project_id,
-                    Approval.environment == ProjectEnvironment.environment,
-                ),
-            )
-            .where(ProjectEnvironment.project_id.in_(chunk))
-            .order_by(Environment.sort_order, Environment.name)
-        )
-        for project_id, name, type, sort_order, approvals in db.session.execute(query):
-            found[project_id].append(ProjectUse(name, type, sort_order, approvals))
+    for project_id, *use in _environments.run(project_ids):
+        found[project_id].append(ProjectUse(*use))
     return found
 
 
@@ -154,7 +155,7 @@ def states(features: Collection[tuple[int, str]]) -> dict[int, list[EnvironmentS
     """States in all environments by feature id. ``features``: pairs of (id, project id)."""
     ids = [id for id, _ in features]
     environments = environments_of({project_id for _, project_id in features})
-    stored = {(id, name): (enabled, variants) for id, name, enabled, variants in _states.rows(ids)}
+    stored = {(id, name): (enabled, variants) for id, name, enabled, variants in _states.run(ids)}
     by_place: defaultdict[tuple[int | None, str], list[Strategy]] = defaultdict(list)
     for chunk in chunks(ids):
         query = sa.select(Strategy).where(Strategy.feature_id.in_(chunk))
@@ -179,13 +180,13 @@ def states(features: Collection[tuple[int, str]]) -> dict[int, list[EnvironmentS
 
 def on_in(environment: str, ids: Collection[int]) -> set[int]:
     """Ids among these of features that are on in the environment."""
-    return {id for id, name in _on.rows(ids) if name == environment}
+    return {id for id, name in _on.run(ids) if name == environment}
 
 
 def guarded_where_on(project_id: str, ids: Collection[int]) -> dict[str, set[int]]:
     """Ids among these of features that are on, by environment that needs approvals."""
     on: defaultdict[str, set[int]] = defaultdict(set)
-    for id, name in _on.rows(ids):
+    for id, name in _on.run(ids):
         on[name].add(id)
     uses = environments_of([project_id]).get(project_id, [])
     return {use.name: on[use.name] for use in uses if use.required_approvals and use.name in on}
@@ -193,12 +194,12 @@ def guarded_where_on(project_id: str, ids: Collection[int]) -> dict[str, set[int
 
 def with_strategy(environment: str, ids: Collection[int]) -> set[int]:
     """Ids among these of features with an active strategy in the environment."""
-    return {id for (id,) in _with_strategy.rows(ids, in_environment=environment)}
+    return {id for (id,) in _with_strategy.run(ids, in_environment=environment)}
 
 
 def numbers_in(environment: str, ids: Collection[int]) -> dict[int, int]:
     """Number of strategies by feature id, disabled ones included; no zeros."""
-    return dict(_numbers.rows(ids, in_environment=environment))
+    return dict(_numbers.run(ids, in_environment=environment))
 
 
 def strategies_in(environment: str, ids: Collection[int]) -> dict[int | None, list[Strategy]]:
@@ -247,7 +248,7 @@ def set_states(environment: str, ids: Collection[int], *, enabled: bool) -> None
     if not ids:
         return
     _ensure_states(environment, ids, enabled=enabled)
-    _set.execute(ids, in_environment=environment, is_enabled=enabled, at=utcnow())
+    _set.run(ids, in_environment=environment, is_enabled=enabled, at=utcnow())
 
 
 def set_variants(environment: str, id: int, variants: list[FeatureVariant]) -> None:
@@ -273,4 +274,4 @@ def switch_off_everywhere(ids: Collection[int]) -> None:
 
 def _ensure_states(environment: str, ids: Collection[int], *, enabled: bool) -> None:
     """Insert a state without variants for each feature that has none in the environment."""
-    _add.execute(ids, in_environment=environment, is_enabled=enabled, at=utcnow())
+    _add.run(ids, in_environment=environment, is_enabled=enabled, at=utcnow())

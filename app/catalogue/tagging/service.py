@@ -15,12 +15,12 @@ from app.catalogue.projects import service as projects
 from app.catalogue.tags import service as tags
 from app.catalogue.tags.models import FeatureTag, Tag, TagName
 from app.core.actor import Actor
-from app.core.db import any_of, db, insert_if_absent
+from app.core.db import insert_if_absent
 from app.core.errors import ChangedSinceReview, Detail, Invalid, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.lists import Condition, OnList
+from app.core.statements import Condition, OnList
 from app.core.words import listed
 
 
@@ -190,40 +190,36 @@ def _add(features: Collection[int], new: Collection[int]) -> list[tuple[int, int
     """Add every tag to every feature. Return the (feature id, tag id) pairs that are new."""
     if not new:
         return []
-    return [*_insert_pairs(db.engine.dialect.name).rows(features, tags=list(new))]
+    return [*_insert_pairs.run(features, tags=new)]
 
 
 def _remove(features: Collection[int], old: Collection[int]) -> list[tuple[int, int]]:
     """Remove every tag from every feature. Return the (feature id, tag id) pairs that existed."""
-    return [*_delete_pairs.rows(features, tags=list(old))] if old else []
+    return [*_delete_pairs.run(features, tags=old)] if old else []
 
 
-@cache
-def _insert_pairs(_dialect: str) -> OnList:
-    """Build the statement once for each database, whose ``insert_if_absent`` differ."""
-
-    def build(is_among: Condition) -> sa.Executable:
-        wanted = (
-            sa.select(Feature.id, Tag.id)
-            .join(Tag, sa.true())  # a cross join: every feature with every tag
-            .where(is_among(Feature.id), Tag.id.in_(any_of("tags")))
-            .order_by(Feature.id, Tag.id)
-        )
-        return (
-            insert_if_absent(FeatureTag)
-            .from_select(["feature_id", "tag_id"], wanted)
-            .returning(FeatureTag.feature_id, FeatureTag.tag_id)
-        )
-
-    return OnList(build)
+def _insert_into_pairs(is_among: Condition) -> sa.Executable:
+    wanted = (
+        sa.select(Feature.id, Tag.id)
+        .join(Tag, sa.true())  # a cross join: every feature with every tag
+        .where(is_among(Feature.id), is_among(Tag.id, "tags"))
+        .order_by(Feature.id, Tag.id)
+    )
+    return (
+        insert_if_absent(FeatureTag)
+        .from_select(["feature_id", "tag_id"], wanted)
+        .returning(FeatureTag.feature_id, FeatureTag.tag_id)
+    )
 
 
+_insert_pairs = OnList(_insert_into_pairs, "tags")
 _delete_pairs = OnList(
     lambda is_among: (
         sa.delete(FeatureTag)
-        .where(is_among(FeatureTag.feature_id), FeatureTag.tag_id.in_(any_of("tags")))
+        .where(is_among(FeatureTag.feature_id), is_among(FeatureTag.tag_id, "tags"))
         .returning(FeatureTag.feature_id, FeatureTag.tag_id)
-    )
+    ),
+    "tags",
 )
 
 

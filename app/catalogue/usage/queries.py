@@ -10,7 +10,7 @@ from app.catalogue.environments.models import Environment
 from app.catalogue.usage.models import Application, FeatureSeen, Instance, Span, Usage, VariantUsage
 from app.core.clock import utcnow
 from app.core.db import db
-from app.core.lists import OnList
+from app.core.statements import OnList
 
 RECENT = timedelta(hours=24)
 """Instances seen within this time count as running."""
@@ -97,9 +97,9 @@ def last_hour() -> datetime:
 def by_place(ids: Collection[int]) -> dict[tuple[int, str], PlaceUse]:
     """The use of features by their ids and environments, in at most two statements."""
     since = last_hour()
-    seen = {(id, environment): at for id, environment, at in _seen.rows(ids)}
+    seen = {(id, environment): at for id, environment, at in _seen.run(ids)}
     recent = {id for (id, _), at in seen.items() if at >= since}
-    found = _sums.rows(recent, since=since) if recent else ()
+    found = _sums.run(recent, since=since) if recent else ()
     sums = {(id, environment): (int(yes), int(no)) for id, environment, yes, no in found}
     return {place: PlaceUse(at, *sums.get(place, (0, 0))) for place, at in seen.items()}
 
@@ -107,12 +107,12 @@ def by_place(ids: Collection[int]) -> dict[tuple[int, str], PlaceUse]:
 def demand(ids: Collection[int]) -> dict[int, Demand]:
     """Demand by feature id, if ever asked for, in at most two statements."""
     latest: dict[int, datetime] = {}
-    for id, _, at in _seen.rows(ids):
+    for id, _, at in _seen.run(ids):
         latest[id] = max(at, latest.get(id, at))
     since = utcnow() - ASKED_FOR
     recent = [id for id, at in latest.items() if at >= since]
     midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)  # where its row begins
-    counts = dict(_applications.rows(recent, since=midnight) if recent else ())
+    counts = dict(_applications.run(recent, since=midnight) if recent else ())
     return {id: Demand(at, counts.get(id, 0)) for id, at in latest.items()}
 
 
@@ -156,7 +156,7 @@ def variants(feature_id: int, span: Span, since: datetime) -> list[VariantCount]
 
 def last_seen(feature_id: int) -> dict[str, datetime]:
     """When a feature was last asked for, by environment."""
-    return {environment: at for _, environment, at in _seen.rows([feature_id])}
+    return {environment: at for _, environment, at in _seen.run([feature_id])}
 
 
 def instances(

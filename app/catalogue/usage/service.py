@@ -27,8 +27,8 @@ from app.catalogue.usage.models import (
 )
 from app.core.clock import utcnow
 from app.core.db import Model, db, insert_if_absent, upsert
-from app.core.lists import OnList
 from app.core.logs import LOGGER
+from app.core.statements import OnList
 
 RETENTION = {Span.HOUR: timedelta(hours=48), Span.DAY: timedelta(days=90)}
 INSTANCES_KEPT = timedelta(days=7)
@@ -174,7 +174,7 @@ def _applications(names: Collection[str]) -> dict[str, int]:
     """Ids of applications by name. Insert new ones, as far as there is room for them."""
     if not names:
         return {}
-    known = dict(_ids_of_applications.rows(names))
+    known = dict(_ids_of_applications.run(names))
     new = sorted(set(names) - known.keys())
     if new and (room := APPLICATIONS.room()) < len(new):
         LOGGER.warning("there are too many applications; %r and others are not stored", new[-1])
@@ -183,12 +183,12 @@ def _applications(names: Collection[str]) -> dict[str, int]:
         return known
     rows = [{"name": name, "strategies": [], "created_at": utcnow()} for name in new]
     db.session.connection().execute(insert_if_absent(Application), rows)
-    return known | dict(_ids_of_applications.rows(new))
+    return known | dict(_ids_of_applications.run(new))
 
 
 def _readable(keys: Collection[Counted]) -> dict[Counted, int]:
     """Ids of features that exist and that the tokens read, by counter."""
-    found = _features.rows({key.feature for key in keys}) if keys else ()
+    found = _features.run({key.feature for key in keys}) if keys else ()
     known = {name: (id, project_id) for name, id, project_id in found}
     ids = {}
     for key in keys:
@@ -242,7 +242,7 @@ def _write_instances(
         for key, seen in running.items()
     }
     if found and (room := INSTANCES.room()) < len(found):
-        known = {tuple(row) for row in _instances.rows({id for id, *_ in found})}
+        known = {tuple(row) for row in _instances.run({id for id, *_ in found})}
         kept = {*sorted(found.keys() - known)[:room], *known}
         found = {key: seen for key, seen in found.items() if key in kept}
     rows = (
@@ -268,7 +268,7 @@ def _write_variants(
         return
     days = {key.hour.replace(hour=0) for key, _ in counted}
     names: defaultdict[tuple[int, str, datetime], set[str]] = defaultdict(set)
-    for *place, name in _variants.rows({ids[key] for key, _ in counted}, since=min(days)):
+    for *place, name in _variants.run({ids[key] for key, _ in counted}, since=min(days)):
         names[tuple(place)].add(name)
     found: dict[tuple[Any, ...], int] = {}
     for (key, variant), times in counted.items():

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.catalogue.sdk_tokens.models import SdkToken
 from app.catalogue.usage.models import TOKEN_USES, Application, TokenUse
 from app.core.db import db
-from app.core.lists import OnList
+from app.core.statements import OnList
 
 RETENTION = timedelta(days=7)
 
@@ -37,7 +37,7 @@ def rows(
     Known applications of a token always count, new ones as far as there is room.
     """
     known: dict[int, set[int]] = {}
-    for id, application_id in _uses.rows({id for id, _ in uses}) if uses else ():
+    for id, application_id in _uses.run({id for id, _ in uses}) if uses else ():
         of_token = known.setdefault(id, set())
         if application_id is not None:
             of_token.add(application_id)

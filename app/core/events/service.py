@@ -17,9 +17,12 @@ from app.core.events import writing
 from app.core.events.chain import START
 from app.core.events.event_types import EventType
 from app.core.events.models import Event, EventHead
+from app.core.statements import Prepared
 
-_head_for_change = sa.select(EventHead.last_id, EventHead.digest).with_for_update()
-_set_end = sa.update(EventHead).values(last_id=sa.bindparam("last"), digest=sa.bindparam("end"))
+_head_for_change = Prepared(sa.select(EventHead.last_id, EventHead.digest).with_for_update())
+_set_end = Prepared(
+    sa.update(EventHead).values(last_id=sa.bindparam("last"), digest=sa.bindparam("end"))
+)
 
 
 class EventPayload(TypedDict, total=False):
@@ -102,9 +105,9 @@ def record_all(
     }
     own = connection is None
     connection = connection or db.session.connection()
-    [head] = connection.execute(_head_for_change).all()
+    [head] = _head_for_change.run(connection=connection)
     end = writing.insert(connection, shared, payloads, first=head.last_id + 1, before=head.digest)
-    connection.execute(_set_end, {"last": head.last_id + len(payloads), "end": end})
+    _set_end.run(connection=connection, last=head.last_id + len(payloads), end=end)
     if own:
         recorded().append(Recorded(actor, type, payloads, first=head.last_id + 1))
 

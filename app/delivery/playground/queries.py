@@ -14,10 +14,11 @@ from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
 from app.core.actor import Actor
 from app.core.db import rows
+from app.core.statements import Prepared
 from app.evaluation.facts import FeatureFacts, SegmentFacts
 
 _parent = sa.orm.aliased(Feature)
-_segments = sa.select(Segment.id, Segment.name, Segment.constraints)
+_segments = Prepared(sa.select(Segment.id, Segment.name, Segment.constraints))
 
 
 class Place(NamedTuple):
@@ -62,7 +63,7 @@ def read(
             )
             for row in found
         },
-        {row.id: SegmentFacts(*row) for row in rows(_segments)},
+        {row.id: SegmentFacts(*row) for row in _segments.run()},
     )
 
 

@@ -17,10 +17,11 @@ from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject, SdkTokenT
 from app.catalogue.tags.models import FeatureTag, Tag
 from app.core.clock import utcnow
 from app.core.commits import DataVersion, Version
-from app.core.db import Begin, beginning, db, rows, transact
+from app.core.db import Begin, beginning, db, transact
 from app.core.errors import DomainError, Unavailable
 from app.core.events.models import Event, EventHead
 from app.core.logs import LOGGER
+from app.core.statements import Prepared
 from app.delivery.origins import service as cors
 from app.delivery.sdk import state
 from app.delivery.sdk.engines import Engines
@@ -37,14 +38,14 @@ WARN_SECONDS = 60.0
 MOST_EVENTS = 200
 """If there are this many new events, reload everything without looking at their types."""
 
-_head = sa.select(EventHead.last_id, EventHead.digest)
-_since = (
+_head = Prepared(sa.select(EventHead.last_id, EventHead.digest))
+_since = Prepared(
     sa.select(Event.id, Event.digest, Event.type)
     .where(Event.id >= sa.bindparam("last"))
     .order_by(Event.id)
     .limit(MOST_EVENTS)
 )
-_tokens = (
+_tokens = Prepared(
     sa.select(
         SdkToken.id,
         SdkToken.digest,
@@ -251,7 +252,7 @@ class Source:
         return is_certain or time.monotonic() < self._checked_at + POLL_SECONDS
 
     def _reload(self) -> None:
-        head = _Head(*self._ask(lambda: rows(_head))[0])
+        head = _Head(*self._ask(_head.run)[0])
         if self._readers is not None and head == self._head:
             return
         if self._head is None or self._has_changed_since(self._head):
@@ -260,14 +261,14 @@ class Source:
         self._head = head
 
     def _has_changed_since(self, head: _Head) -> bool:
-        since = self._ask(lambda: rows(_since, last=head.id))
+        since = self._ask(lambda: _since.run(last=head.id))
         if not since or (since[0].id, since[0].digest) != head or len(since) == MOST_EVENTS:
             return True  # a restored database, or too many events to look at
         return any(event.type.declared.touches_sdks for event in since[1:])
 
     def _read_readers(self) -> dict[bytes, Reader]:
         readers: dict[bytes, Reader] = {}
-        for row in self._ask(lambda: rows(_tokens)):
+        for row in self._ask(_tokens.run):
             known = readers.get(row.digest)
             projects = None if row.all_projects else (row.project_id,)
             if known is not None and known.projects is not None:

@@ -13,7 +13,7 @@ from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
 from app.catalogue.tags.models import FeatureTag, Tag
 from app.core.db import chunks, db
-from app.core.lists import OnList
+from app.core.statements import OnList
 from app.core.words import camel_case
 from app.exchange.documents.documents import Item
 
@@ -87,13 +87,13 @@ def features(
     """(name, item) of these features, or of those of the project, or of all; in chunks."""
     if names is not None:
         for chunk in chunks(names, CHUNK):
-            yield from _features(_by_name.rows(chunk))
+            yield from _features(_by_name.run(chunk))
         return
     ids = sa.select(Feature.id).order_by(Feature.name)
     if project_id is not None:
         ids = ids.where(Feature.project_id == project_id)
     for some in chunks(db.session.scalars(ids).all(), CHUNK):
-        yield from _features(_by_id.rows(some))
+        yield from _features(_by_id.run(some))
 
 
 def names() -> set[str]:
@@ -104,7 +104,7 @@ def names() -> set[str]:
 def strategy_ids(ids: Collection[int]) -> dict[tuple[int, str], list[str]]:
     """The ids of the strategies of features, by feature and environment, in their order."""
     found: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
-    for row in _strategies.rows(ids):
+    for row in _strategies.run(ids):
         found[row.feature_id, row.environment].append(row.id)
     return found
 
@@ -113,11 +113,11 @@ def _features(rows: Collection[Any]) -> Iterator[tuple[str, Item]]:
     ids = [row.id for row in rows]
     environments = _environments(ids)
     tags: defaultdict[int, list[str]] = defaultdict(list)
-    for id, type, value in _tags.rows(ids):
+    for id, type, value in _tags.run(ids):
         tags[id].append(f"{type}:{value}")
     parents = {
         id: {"feature": name, "enabled": enabled, "variants": list(variants or ())}
-        for id, name, enabled, variants in _parents.rows(ids)
+        for id, name, enabled, variants in _parents.run(ids)
     }
     for row in rows:
         completed = row.completed_status and {
@@ -143,12 +143,12 @@ def _features(rows: Collection[Any]) -> Iterator[tuple[str, Item]]:
 def _environments(ids: Collection[int]) -> dict[int, dict[str, Item]]:
     """States of features other than the initial one, by feature and environment."""
     found: defaultdict[int, dict[str, Item]] = defaultdict(dict)
-    for id, environment, enabled, variants in _states.rows(ids):
+    for id, environment, enabled, variants in _states.run(ids):
         if enabled or variants:
             found[id][environment] = {"enabled": enabled, "strategies": [], "variants": variants}
-    strategies = _strategies.rows(ids)
+    strategies = _strategies.run(ids)
     segments: defaultdict[str, list[str]] = defaultdict(list)
-    for strategy_id, name in _segments.rows([row.id for row in strategies]):
+    for strategy_id, name in _segments.run([row.id for row in strategies]):
         segments[strategy_id].append(name)
     for row in strategies:
         state = found[row.feature_id].setdefault(

@@ -22,7 +22,7 @@ from app.core.db import Model, chunks, db, insert_all, insert_if_absent
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
-from app.core.lists import OnList
+from app.core.statements import OnList
 from app.core.words import camel_case
 from app.exchange.documents import reading_features
 from app.exchange.documents.documents import STATE, Item
@@ -146,7 +146,7 @@ class _Chunk:
         ]
         connection.execute(_set_feature, rows)
         self._change_states()
-        _drop_tags.execute([*self.ids.values()])
+        _drop_tags.run([*self.ids.values()])
         self._insert_tags()
         payloads = [
             EventPayload(
@@ -161,7 +161,7 @@ class _Chunk:
         events.record_all(actor, EventType.FEATURE_UPDATED, payloads)
 
     def _find_ids(self) -> None:
-        self.ids = dict(_ids.rows([*self.items]))
+        self.ids = dict(_ids.run([*self.items]))
 
     def _new(self, item: Item) -> dict[str, Any]:
         return {
@@ -300,8 +300,8 @@ class _StateChanges:
             ]
             connection.execute(insert_if_absent(FeatureState), absent)
             connection.execute(_set_state, self.states)
-        _drop_links.execute([*self.gone, *(row["of_id"] for row in self.strategies)])
-        _drop_strategies.execute(self.gone)
+        _drop_links.run([*self.gone, *(row["of_id"] for row in self.strategies)])
+        _drop_strategies.run(self.gone)
         if self.strategies:
             connection.execute(_set_strategy, self.strategies)
 
@@ -309,9 +309,9 @@ class _StateChanges:
 def _write_parents(items: Collection[Item]) -> None:
     """Replace the dependencies of features by those in their items."""
     names = {item["name"] for item in items}
-    ids = dict(_ids.rows([*names, *(i["parent"]["feature"] for i in items if i["parent"])]))
+    ids = dict(_ids.run([*names, *(i["parent"]["feature"] for i in items if i["parent"])]))
     if names:
-        _drop_parents.execute([ids[name] for name in names])
+        _drop_parents.run([ids[name] for name in names])
     rows = [
         {
             "child_id": ids[item["name"]],

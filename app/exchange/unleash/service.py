@@ -48,7 +48,7 @@ class FeatureEnvironment(NamedTuple):
 
 class Tagged(NamedTuple):
     feature: str
-    tag: Tag
+    tag: TagName
 
 
 class Dependent(NamedTuple):

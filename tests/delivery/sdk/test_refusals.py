@@ -109,13 +109,13 @@ def away(app, monkeypatch):
         with app.app_context():
             engine = db.engine
         if is_away:
-            sa.event.listen(engine, "do_execute", _fail)
+            sa.event.listen(engine, "before_cursor_execute", _fail)
         else:
-            sa.event.remove(engine, "do_execute", _fail)
+            sa.event.remove(engine, "before_cursor_execute", _fail)
 
     yield switch
     with app.app_context():
-        if sa.event.contains(db.engine, "do_execute", _fail):
+        if sa.event.contains(db.engine, "before_cursor_execute", _fail):
             switch(is_away=False)
     assert Sdk(app, "*:production.nope").get().status_code == 401  # it is noticed to be back
 
