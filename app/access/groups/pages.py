@@ -98,7 +98,6 @@ def _edit(group: Group) -> EditPage[GroupForm]:
     id, data = group.id, form_data(group)
 
     def context() -> dict[str, Any]:
-        group = service.get(id)
         return {
             "group": group,
             "members": service.members(group, limit=MEMBERS_SHOWN, offset=0),

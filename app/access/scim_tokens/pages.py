@@ -20,10 +20,11 @@ SCIM = "/scim/v2"
 @bp.get("", needs=Permission.ADMIN)
 def index() -> ResponseReturnValue:
     """List the tokens of directories, and where these send their requests."""
+    present = tokens.list_all()
     return render_template(
         "access/scim_tokens/index.html",
-        tokens=tokens.list_all(),
-        managed=disconnecting.managed(),
+        tokens=present,
+        managed=disconnecting.managed(present),
         address=current_settings().address(SCIM),
     )
 
@@ -55,7 +56,7 @@ def revoke(token_id: int) -> ResponseReturnValue:
 @bp.form("/disconnect", needs=Permission.ADMIN)
 def disconnect() -> ResponseReturnValue:
     """Disconnect all directories, after a page that says what then changes."""
-    form, managed = ReasonForm(), disconnecting.managed()
+    form, managed = ReasonForm(), disconnecting.managed(tokens.list_all())
     if submitted(form, lambda: disconnecting.disconnect(current_actor)):
         flash("Directory disconnected. Users and groups are managed by hand now.", "ok")
         return redirect_to(".index")

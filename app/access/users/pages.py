@@ -202,14 +202,14 @@ def _edit(account: Account) -> EditPage[UserForm]:
     id, data = account.id, form_data(account)
 
     def context() -> dict[str, Any]:
-        account = accounts.get(id)
+        holdings = service.holdings([id])[id]
         return {
             "account": account,
-            "holdings": service.holdings([id])[id],
+            "holdings": holdings,
             "roles": ROOT_ROLES,
             "has_second_step": second_factor.is_on(id),
             "activity": service.recent(id),
-            "tokens": tokens.of_accounts([id])[id],
+            "tokens": holdings.tokens,
             "origins": {
                 place: sources.describe(found) for place, found in sources.of_account(id).items()
             },

@@ -14,6 +14,7 @@ from app.accounts import directory
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
 from app.accounts.tokens import service as tokens
+from app.accounts.tokens.models import Token
 from app.catalogue.projects.models import Member, Project
 from app.core.activity import Activity, days, draw
 from app.core.actor import Actor
@@ -47,9 +48,9 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """The number of a person's tokens, and their roles in projects, by project name."""
+    """A person's tokens, oldest first, and their roles in projects, by project name."""
 
-    tokens: int
+    tokens: list[Token]
     roles: list[Membership]
 
     @property
@@ -62,7 +63,8 @@ class Holdings:
         shown = [f"{each.role.title} of {each.project}" for each in self.roles[:ROLES_SHOWN]]
         if len(self.roles) > ROLES_SHOWN:
             shown.append(counted(len(self.roles) - ROLES_SHOWN, "more project"))
-        return spoken([counted(self.tokens, "token")] * bool(self.tokens) + shown, ROLES_SHOWN + 1)
+        held = [counted(len(self.tokens), "token")] if self.tokens else []
+        return spoken(held + shown, ROLES_SHOWN + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +103,9 @@ def counts(*, inactivity: timedelta) -> Counts:
 def holdings(account_ids: Collection[int]) -> dict[int, Holdings]:
     """The access of each account, by id."""
     rows: list[Any] = []
-    live: dict[int, int] = {}
+    live: dict[int, list[Token]] = {}
     for chunk in chunks(account_ids):
-        live |= {id: len(found) for id, found in tokens.of_accounts(chunk).items()}
+        live |= tokens.of_accounts(chunk)
         query = (
             sa.select(Member.account_id, Project.id, Project.name, Member.role)
             .join(Project, Project.id == Member.project_id)
@@ -160,7 +162,7 @@ def without_owner_after(selected: Collection[Candidate]) -> list[str]:
 def effects(selected: Collection[Candidate]) -> list[str]:
     """What deleting these people changes, in sentences."""
     sentences = []
-    if number := sum(candidate.holdings.tokens for candidate in selected):
+    if number := sum(len(candidate.holdings.tokens) for candidate in selected):
         stop = "stops" if number == 1 else "stop"
         sentences.append(f"{counted(number, 'token')} {stop} working immediately.")
     if number := len({r.project_id for c in selected for r in c.holdings.roles}):

@@ -46,6 +46,13 @@ class FeatureView:
     life: "Life | None" = None
     """Set only where it is shown; see ``lifecycle.with_life``."""
 
+    def state(self, environment: str) -> EnvironmentState:
+        """Its state in this environment. NotFound: its project doesn't use it."""
+        for each in self.environments:
+            if each.name == environment:
+                return each
+        raise strategies.not_used(self.feature.project_id, environment)
+
 
 class LifecycleStep(NamedTuple):
     """A stage that a feature entered. ``status``, ``value``: how it was completed."""

@@ -33,6 +33,7 @@ class _ProjectForm(SchemaForm):
     """Approvals have two inputs per environment: a switch, and a number that counts if it is on.
 
     ``approvals``: the text of each number. ``guarded``: the environments with the switch on.
+    ``known``: all environments.
     """
 
     name = StringField("Name", description="Shown in lists and messages.")
@@ -48,6 +49,7 @@ class _ProjectForm(SchemaForm):
 
     def __init__(self, known: list[Environment], data: dict[str, Any]) -> None:
         super().__init__(data=data)
+        self.known = known
         names = [environment.name for environment in known]
         self.environments.choices = names
         self.approval_errors: dict[str, str] = {}

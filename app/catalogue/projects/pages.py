@@ -15,7 +15,7 @@ from app.catalogue.projects.forms import (
     form_data,
 )
 from app.catalogue.projects.models import Membership, Project, ProjectMode
-from app.catalogue.projects.service import ApprovalRule
+from app.catalogue.projects.service import ApprovalRule, Overview
 from app.core.permissions import Access, Permission
 from app.core.words import counted
 from app.web import exports, signing
@@ -84,7 +84,7 @@ def new() -> ResponseReturnValue:
         words = f"Project {project.name} created. You are its Owner."
         flash(" ".join([words, *form.clamped]), "ok")
         return redirect_to("feature_pages.index", project_id=project.id)
-    return show_form("catalogue/projects/new.html", form, **_choices())
+    return show_form("catalogue/projects/new.html", form, **_choices(form))
 
 
 @bp.get("/projects/<key:project_id>/settings", needs=Access.SIGNED_IN)
@@ -97,7 +97,7 @@ def settings(project_id: str) -> ResponseReturnValue:
             overview=overview,
             approvers=service.approvers(overview.project),
         )
-    return _settings_page(ProjectForm(known_environments.list_all(), overview.project), project_id)
+    return _settings_page(ProjectForm(known_environments.list_all(), overview.project), overview)
 
 
 @bp.post("/projects/<key:project_id>/settings", needs=Permission.UPDATE_PROJECT)
@@ -120,14 +120,14 @@ def change_settings(
     for part in stale_edit.taken_from_them():
         form.reset(part, current)
     if "back" in request.form or not form.validate_on_submit():
-        return _settings_page(form, project_id, seen)
+        return _settings_page(form, service.overview(current_actor, project_id), seen)
     if conflicts := stale_edit.field_conflicts(seen, current, form.settings):
         return _conflict_page(form, project_id, current, conflicts)
     losses = list(_losses(project, form.settings))
     if losses and (page := _review(project, form, losses)):
         return page
     done = submit(form, lambda: save(project, form))
-    return done or _settings_page(form, project_id, seen)
+    return done or _settings_page(form, service.overview(current_actor, project_id), seen)
 
 
 @bp.post("/projects/<key:project_id>/settings/archive", needs=Permission.DELETE_PROJECT)
@@ -224,16 +224,16 @@ def _review(project: Project, form: ProjectForm, losses: list[str]) -> str | Non
 
 
 def _settings_page(
-    form: ProjectForm, project_id: str, seen: Values | None = None
+    form: ProjectForm, overview: Overview, seen: Values | None = None
 ) -> ResponseReturnValue:
-    overview = service.overview(current_actor, project_id)
+    project = overview.project
     return show_form(
         "catalogue/projects/edit.html",
         form,
         overview=overview,
-        approvers=service.approvers(overview.project),
-        seen=_stale_settings(project_id).sign(seen or form_data(overview.project)),
-        **_choices(project_id),
+        approvers=service.approvers(project),
+        seen=_stale_settings(project.id).sign(seen or form_data(project)),
+        **_choices(form, project.id),
     )
 
 
@@ -252,10 +252,10 @@ def _conflict_page(
     return page, HTTPStatus.CONFLICT
 
 
-def _choices(project_id: str | None = None) -> dict[str, Any]:
+def _choices(form: NewProjectForm | ProjectForm, project_id: str | None = None) -> dict[str, Any]:
     """Template values for the form: environments, and how many accounts each mode would reach."""
     return {
-        "environments": known_environments.list_all(),
+        "environments": form.known,
         "use": known_environments.project_counts(current_actor),
         "reach": service.reach_by_mode(current_actor, project_id),
         "mode_words": MODE_WORDS,

@@ -1,6 +1,7 @@
 """The scope of a page of SDK tokens: all of them or one project's, with its addresses."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 from flask import url_for
@@ -43,7 +44,7 @@ class Scope:
         all_projects = url_for("project_pages.index")
         return [("Projects", all_projects), (self.project.name, settings)]
 
-    @property
+    @cached_property
     def environments(self) -> list[str]:
         """Environments that a new token can be for."""
         found = environments.all_names(with_deprecated=False)

@@ -189,7 +189,7 @@ def _page(segment: Segment, form: SegmentForm, before: Values | None = None) -> 
         uses=found[:USES_SHOWN],
         more=len(found) - USES_SHOWN,
         describe_all=describe_all,
-        obstacle=service.obstacle_to_removal(current_actor, segment),
+        obstacle=service.obstacle_to_removal(segment, found),
         can_change=_may(Permission.UPDATE_SEGMENT, segment),
         can_delete=_may(Permission.DELETE_SEGMENT, segment),
         **_choices(),

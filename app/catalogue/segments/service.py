@@ -161,7 +161,7 @@ def remove(actor: Actor, segment: Segment) -> None:
     """Delete a segment that ``get`` locked."""
     if segment.project_id is not None:
         projects.require_for_content(actor, segment.project_id)
-    if obstacle := obstacle_to_removal(actor, segment):
+    if obstacle := obstacle_to_removal(segment, uses(actor, segment)):
         raise Conflict(f"Segment {segment.name} cannot be deleted. {obstacle}")
     before = segment.snapshot()
     db.session.delete(segment)
@@ -174,12 +174,15 @@ def check_name(name: str) -> None:
         raise _taken(name)
 
 
-def obstacle_to_removal(actor: Actor, segment: Segment) -> str:
-    """Why a segment cannot be deleted, and what to do about it; empty if it can."""
+def obstacle_to_removal(segment: Segment, visible: Sequence[Use]) -> str:
+    """Why a segment cannot be deleted, and what to do about it; empty if it can.
+
+    ``visible``: the uses that the reader can see.
+    """
     found = queries.uses(segment.id)
     if not found:
         return ""
-    seen = spoken(dict.fromkeys(use.feature or use.project_id for use in uses(actor, segment)))
+    seen = spoken(dict.fromkeys(use.feature or use.project_id for use in visible))
     places = f": {seen}" if seen else ""
     return f"{_used_by(found)} it{places}. Stop using it first."
 

@@ -21,6 +21,7 @@ from app.catalogue.usage.queries import NEVER, PlaceUse
 from app.core.clock import utcnow
 from app.core.columns import UtcDateTime
 from app.core.db import any_of, chunks, db, insert_all
+from app.core.errors import NotFound
 from app.core.statements import OnList
 
 
@@ -141,6 +142,10 @@ _note_change = (
     )
     .values(changed_at=sa.bindparam("at"))
 )
+
+
+def not_used(project_id: str, environment: str) -> NotFound:
+    return NotFound(f"Project {project_id} does not use an environment named {environment}.")
 
 
 def environments_of(project_ids: Collection[str]) -> dict[str, list[ProjectUse]]:

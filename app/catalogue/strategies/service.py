@@ -12,7 +12,7 @@ from app.catalogue.strategies.models import AS_STRATEGY, Strategy, StrategyType,
 from app.catalogue.strategies.queries import ProjectUse
 from app.catalogue.strategies.types import Parameter
 from app.core.db import can_write, db
-from app.core.errors import Detail, Invalid, NotFound
+from app.core.errors import Detail, Invalid
 
 
 class Fields(TypedDict, total=False):
@@ -71,7 +71,7 @@ def project_environment(project_id: str, environment: str) -> ProjectUse:
     for use in uses:
         if use.name == environment:
             return use
-    raise NotFound(f"Project {project_id} does not use an environment named {environment}.")
+    raise queries.not_used(project_id, environment)
 
 
 def refuse_unknown_stickiness(asked: Mapping[str, str]) -> None:

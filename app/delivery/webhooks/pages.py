@@ -154,13 +154,13 @@ def _projects() -> list[tuple[str, str]]:
 
 
 def _edit(webhook: Webhook) -> EditPage[WebhookForm]:
-    id, data = webhook.id, form_data(webhook)
+    data = form_data(webhook)
     return EditPage(
-        f"webhook {id}",
+        f"webhook {webhook.id}",
         "delivery/webhooks/edit.html",
         WebhookForm(_projects(), data),
         data,
-        lambda: {"webhook": service.get(id)},
+        lambda: {"webhook": webhook},
         describe=display_values,
     )
 

@@ -17,6 +17,7 @@ from app.releases.change_requests.models import Action
 from app.releases.change_requests.pages_proposing import one, propose, to_draft
 from app.releases.switching import copying
 from app.releases.switching import pages_editor as editor
+from app.releases.switching import strategies as switching
 from app.releases.switching.forms import StrategyForm
 from app.releases.switching.pages_copying import copy_page, flash_copied
 from app.releases.switching.pages_editor import Drafted, StrategyPlace
@@ -64,13 +65,16 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
         added = one(name, Action.ADD_STRATEGY, form.values)
         return to_draft(propose(project_id, environment, added))
 
-    return editor.add(StrategyPlace(project_id, name, environment), save)
+    place = StrategyPlace(project_id, name, environment)
+    return editor.add(place, switching.state(current_actor, *place), save)
 
 
 @bp.get("/strategies/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
 def show(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
     """Show a strategy as a form, as the reader’s draft has it."""
-    return editor.show(StrategyPlace(project_id, name, environment), strategy, _drafted(project_id))
+    place = StrategyPlace(project_id, name, environment)
+    state = switching.state(current_actor, *place)
+    return editor.show(place, state, strategy, _drafted(project_id))
 
 
 @bp.post("/strategies/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)

@@ -193,7 +193,8 @@ def sort_strategies(
 @bp.response(200, StrategyRow, etag=True)
 def show_strategy(project_id: str, name: str, environment: str, strategy: UUID) -> Strategy:
     """Read a strategy"""
-    return strategies.get(current_actor, project_id, name, environment, str(strategy))
+    found = strategies.state(current_actor, project_id, name, environment)
+    return strategies.with_id(found.strategies, str(strategy))
 
 
 @bp.put(

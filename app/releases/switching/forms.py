@@ -77,10 +77,11 @@ class StrategyForm(PartsForm):
     reason = ReasonField()
 
     def __init__(
-        self, fields: Iterable[ContextField], segments: Sequence[Segment], data: Values
+        self, fields: Sequence[ContextField], segments: Sequence[Segment], data: Values
     ) -> None:
         super().__init__(data)
         self.type: str = data["type"]
+        self.known_fields = fields
         self.known_segments = segments
         names = [*types.ALWAYS_STICKY, *(field.name for field in fields if field.stickiness)]
         self.stickiness.choices = [

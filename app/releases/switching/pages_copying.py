@@ -9,7 +9,6 @@ from werkzeug.wrappers import Response
 from app.catalogue.features import service as features
 from app.catalogue.projects import service as projects
 from app.catalogue.strategies import words
-from app.catalogue.strategies.service import project_environment
 from app.core.permissions import Permission
 from app.core.words import counted, spoken
 from app.releases.switching import copying
@@ -43,8 +42,7 @@ def copy_page(place: StrategyPlace, save: Callable[[list[str]], Response]) -> Re
     """Show or submit the form. ``save``: copies to the chosen environments, and redirects."""
     project_id, name, environment = place
     view = features.get(current_actor, project_id, name)
-    project_environment(project_id, environment)
-    [there] = [state for state in view.environments if state.name == environment]
+    there = view.state(environment)
     others = [state for state in view.environments if state.name != environment]
     form = CopyForm([state.name for state in others], request.args.getlist("to"))
     if done := submit(form, lambda: save(form.values["targets"])):

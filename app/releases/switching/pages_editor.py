@@ -53,11 +53,11 @@ LABELS = {
 }
 
 
-def add(place: StrategyPlace, save: Add) -> ResponseReturnValue:
-    """Show or submit the form of a new strategy."""
-    strategies.state(current_actor, *place)
+def add(place: StrategyPlace, state: EnvironmentState, save: Add) -> ResponseReturnValue:
+    """Show or submit the form of a new strategy. ``state``: of the feature in this place."""
+    offered = _types()
     type = request.args.get("type", types.ROLLOUT)
-    if type != types.ROLLOUT and type not in dict(_types()):
+    if type != types.ROLLOUT and type not in dict(offered):
         raise NotFound(f"There is no strategy type named {type!r} to choose.")
     empty = empty_strategy(place.project_id, place.environment, type)
     form = form_of(place.project_id, empty)
@@ -67,21 +67,25 @@ def add(place: StrategyPlace, save: Add) -> ResponseReturnValue:
     return show_form(
         "releases/switching/strategy_new.html",
         form,
-        types=_types(),
+        types=offered,
         draft=draft,
         group=place.name,
-        samples=samples_of(draft, place.name),
-        **about(*place),
+        samples=samples_of(draft, place.name, form),
+        **about(place.project_id, form, place.environment, state),
+        name=place.name,
     )
 
 
 def show(
-    place: StrategyPlace, strategy: UUID, drafted: Drafted = lambda _: None
+    place: StrategyPlace,
+    state: EnvironmentState,
+    strategy: UUID,
+    drafted: Drafted = lambda _: None,
 ) -> ResponseReturnValue:
     """Show the form of a strategy, with the changes of the reader’s draft."""
-    found = strategies.get(current_actor, *place, str(strategy))
+    found = strategies.with_id(state.strategies, str(strategy))
     draft = drafted(found)
-    return _edit_page(place, form_of(place.project_id, draft or found), found, draft)
+    return _edit_page(place, state, form_of(place.project_id, draft or found), found, draft)
 
 
 def update(
@@ -89,14 +93,15 @@ def update(
 ) -> ResponseReturnValue:
     """Save, unless someone else changed the strategy first: then show what they changed."""
     features.lock_for_change(current_actor, place.project_id, place.name)
-    found = strategies.get(current_actor, *place, str(strategy))
+    state = strategies.state(current_actor, *place)
+    found = strategies.with_id(state.strategies, str(strategy))
     draft, before = drafted(found), None
     form = form_of(place.project_id, draft or found)
     if not form.take_step():
         before = _stale_edit(found).stale(settings(found))
         if not before and (done := submit(form, lambda: save(form, found))):
             return done
-    return _edit_page(place, form, found, draft, before)
+    return _edit_page(place, state, form, found, draft, before=before)
 
 
 def form_of(project_id: str, strategy: Strategy) -> StrategyForm:
@@ -119,9 +124,10 @@ def empty_strategy(project_id: str, environment: str, type: str) -> Strategy:
     )
 
 
-def samples_of(draft: Strategy | None, group: str) -> list[Sample] | None:
+def samples_of(draft: Strategy | None, group: str, form: StrategyForm) -> list[Sample] | None:
     """People who would get it or wouldn’t; None if the form has errors."""
-    return None if draft is None else samples(draft, group, context.by_name())
+    fields = {field.name: field for field in form.known_fields}
+    return None if draft is None else samples(draft, group, fields)
 
 
 def approvals(state: EnvironmentState) -> int:
@@ -129,13 +135,13 @@ def approvals(state: EnvironmentState) -> int:
     return state.environment.required_approvals if state.enabled else 0
 
 
-def about(project_id: str, name: str | None, environment: str) -> dict[str, Any]:
-    """Template variables for what is around the form. ``name``: of the feature, if it has one."""
-    fields = context.list_all()
-    state = strategies.state(current_actor, project_id, name, environment) if name else None
+def about(
+    project_id: str, form: StrategyForm, environment: str, state: EnvironmentState | None = None
+) -> dict[str, Any]:
+    """Template variables for what is around the form. ``state``: of the feature, if it has one."""
+    fields = form.known_fields
     return {
         "overview": projects.overview(current_actor, project_id),
-        "name": name,
         "environment": environment,
         "approvals": approvals(state) if state else 0,
         "fields": [field.name for field in fields],
@@ -163,9 +169,11 @@ def _stale_edit(strategy: Strategy) -> StaleEdit:
 
 def _edit_page(
     place: StrategyPlace,
+    state: EnvironmentState,
     form: StrategyForm,
     strategy: Strategy,
     drafted: Strategy | None,
+    *,
     before: Values | None = None,
 ) -> ResponseReturnValue:
     """``before``: the settings this form was opened with, if someone changed them since."""
@@ -180,6 +188,7 @@ def _edit_page(
         draft=draft,
         is_drafted=drafted is not None,
         group=group,
-        samples=samples_of(draft, group),
-        **about(*place),
+        samples=samples_of(draft, group, form),
+        **about(place.project_id, form, place.environment, state),
+        name=place.name,
     )

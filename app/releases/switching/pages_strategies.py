@@ -31,7 +31,8 @@ bp = PageBlueprint("strategy_pages", __name__, url_prefix="/projects/<key:projec
 def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     """Add a strategy to a feature. Redirect to proposing it where that needs approvals."""
     place = StrategyPlace(project_id, name, environment)
-    if request.method == "GET" and _needs_approval(place):
+    state = strategies.state(current_actor, *place)
+    if request.method == "GET" and editor.approvals(state):
         return _propose_instead("proposal_strategy_pages.new", place)
 
     def save(form: StrategyForm) -> Response:
@@ -39,16 +40,17 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
         flash(f"Strategy added in {environment}.", "ok")
         return back(*place)
 
-    return editor.add(place, save)
+    return editor.add(place, state, save)
 
 
 @bp.get(f"{PLACE}/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
 def show(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
     """Show a strategy as a form. Redirect to proposing where changes need approvals."""
     place = StrategyPlace(project_id, name, environment)
-    if _needs_approval(place):
+    state = strategies.state(current_actor, *place)
+    if editor.approvals(state):
         return _propose_instead("proposal_strategy_pages.show", place, strategy)
-    return editor.show(place, strategy)
+    return editor.show(place, state, strategy)
 
 
 @bp.post(f"{PLACE}/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
@@ -132,13 +134,9 @@ def say(project_id: str) -> ResponseReturnValue:
         shares=words.shares,
     )
     people = render_template(
-        "releases/switching/_samples.html", samples=editor.samples_of(draft, group)
+        "releases/switching/_samples.html", samples=editor.samples_of(draft, group, form)
     )
     return jsonify(html=part, samples=people)
-
-
-def _needs_approval(place: StrategyPlace) -> bool:
-    return editor.approvals(strategies.state(current_actor, *place)) > 0
 
 
 def _propose_instead(endpoint: str, place: StrategyPlace, strategy: UUID | None = None) -> Response:
@@ -174,5 +172,6 @@ def _default_page(
         before,
         strategy=strategy,
         draft=form.draft() if form.sent else strategy,
-        **editor.about(project_id, None, strategy.environment),
+        **editor.about(project_id, form, strategy.environment),
+        name=None,
     )

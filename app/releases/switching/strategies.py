@@ -22,14 +22,7 @@ from app.core.events.event_types import EventType
 
 def state(actor: Actor, project_id: str, feature: str, environment: str) -> EnvironmentState:
     """The feature in this environment, with its strategies."""
-    view = features.get(actor, project_id, feature)
-    project_environment(project_id, environment)
-    return next(each for each in view.environments if each.name == environment)
-
-
-def get(actor: Actor, project_id: str, feature: str, environment: str, id: str) -> Strategy:
-    found = state(actor, project_id, feature, environment)
-    return _with_id(found.strategies, id)
+    return features.get(actor, project_id, feature).state(environment)
 
 
 def add(
@@ -153,7 +146,7 @@ def get_for_change(
 ) -> Strategy:
     """The strategy, with its feature locked for this transaction."""
     _, present = _for_change(actor, project_id, feature, environment)
-    return _with_id(present, id)
+    return with_id(present, id)
 
 
 def find_for_change(actor: Actor, project_id: str, environment: str, id: str) -> Strategy:
@@ -173,7 +166,7 @@ def _for_change(
     return found, queries.strategies_in(environment, [found.id]).get(found.id, [])
 
 
-def _with_id(strategies: Sequence[Strategy], id: str) -> Strategy:
+def with_id(strategies: Sequence[Strategy], id: str) -> Strategy:
     for strategy in strategies:
         if strategy.id == id:
             return strategy

@@ -6,7 +6,7 @@ from app.catalogue.features.models import Feature
 from app.catalogue.strategies import queries
 from app.catalogue.strategies.models import FeatureVariant
 from app.catalogue.strategies.queries import EnvironmentState
-from app.catalogue.strategies.service import project_environment, refuse_unknown_stickiness
+from app.catalogue.strategies.service import refuse_unknown_stickiness
 from app.core.actor import Actor
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -17,9 +17,7 @@ def lock(
 ) -> tuple[Feature, EnvironmentState]:
     """The feature and its state in the environment, locked for this transaction."""
     view = features.get_for_change(actor, project_id, feature)
-    project_environment(project_id, environment)
-    state = next(state for state in view.environments if state.name == environment)
-    return view.feature, state
+    return view.feature, view.state(environment)
 
 
 def replace(
