@@ -12,7 +12,18 @@ from app.accounts.sessions import service as sessions
 from app.accounts.tokens import service as tokens
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import CHUNK, MAX_ID, can_write, chunks, contains, db, flush, locked, save
+from app.core.db import (
+    CHUNK,
+    MAX_ID,
+    can_write,
+    chunks,
+    contains,
+    db,
+    flush,
+    has_one_writer,
+    locked,
+    save,
+)
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -148,9 +159,10 @@ def restorable(account_ids: Collection[int]) -> set[int]:
 def get_for_change(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
     """The account, locked for a change."""
     account = get(account_id, kind=kind)
-    db.session.refresh(account, with_for_update=can_write())
-    if account.deleted_at is not None:  # while this waited for the lock
-        raise NotFound(f"There is no account with the id {account_id}.")
+    if can_write() and not has_one_writer():
+        db.session.refresh(account, with_for_update=True)
+        if account.deleted_at is not None:  # while this waited for the lock
+            raise NotFound(f"There is no account with the id {account_id}.")
     return account
 
 

@@ -1,7 +1,7 @@
 """The database handle, the model base, and the one place that commits."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
@@ -261,6 +261,19 @@ def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
             raise
     if refusal is not None:
         raise refusal
+
+
+def once(key: Hashable, read: Callable[[], T]) -> T:
+    """Result of ``read``, which a transaction that only reads asks for once.
+
+    For what several services need to know, each of which asks by itself.
+    """
+    if can_write():
+        return read()
+    known: dict[Hashable, T] = db.session.info.setdefault("once", {})
+    if key not in known:
+        known[key] = read()
+    return known[key]
 
 
 @contextmanager

@@ -65,9 +65,16 @@ def page_of(query: sa.Select[*tuple[Any, ...]], *, limit: int, offset: int) -> P
 
     ``query`` must have a total order (no ties), or pages would overlap.
     """
-    total = db.session.scalar(
-        sa.select(sa.func.count()).select_from(query.order_by(None).subquery())
-    )
-    rows = db.session.execute(query.limit(limit).offset(offset))
-    single = len(query.column_descriptions) == 1
-    return Page(list(rows.scalars() if single else rows), total or 0, limit, offset)
+    rows: list[Any] = []
+    if limit:
+        found = db.session.execute(query.limit(limit).offset(offset))
+        rows = list(found.scalars() if len(query.column_descriptions) == 1 else found)
+    is_last = len(rows) < limit and (rows or not offset)
+    total = offset + len(rows) if is_last else count(query)
+    return Page(rows, total, limit, offset)
+
+
+def count(query: sa.Select[*tuple[Any, ...]]) -> int:
+    """How many rows the query has."""
+    inner = query.order_by(None).subquery()
+    return db.session.scalar(sa.select(sa.func.count()).select_from(inner)) or 0

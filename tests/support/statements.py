@@ -1,5 +1,6 @@
 """Counting the SQL that something takes."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -44,3 +45,23 @@ def settled(app: Flask, fetch: Callable[[], object]) -> list[str]:
     with statements(app) as run:
         fetch()
     return run
+
+
+@contextmanager
+def reads(app: Flask) -> Iterator[Counter[tuple[str, str]]]:
+    """How often each SELECT is run in the block, by its text and its values."""
+    counts: Counter[tuple[str, str]] = Counter()
+
+    def note(
+        _connection: object, _cursor: object, statement: str, values: object, *_: object
+    ) -> None:
+        if statement.startswith("SELECT") and "alembic_version" not in statement:
+            counts[statement, repr(values)] += 1
+
+    with app.app_context():
+        engine = db.engine
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield counts
+    finally:
+        event.remove(engine, "before_cursor_execute", note)

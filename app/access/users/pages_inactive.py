@@ -56,10 +56,17 @@ def index() -> ResponseReturnValue:
     page = inactive.search(limit=PAGE, offset=offset, **_filters(away))
     everyone = inactive.search(after=after, limit=SUMMARIZED, offset=0)
     few = everyone.items if everyone.total <= SUMMARIZED else []
-    summarized = service.candidates(current_actor, few)
-    candidates = service.candidates(current_actor, page.items)
-    totals = {
-        choice: inactive.search(limit=0, offset=0, **_filters(choice)).total for choice in AWAY
+    summarized = {each.account.id: each for each in service.candidates(current_actor, few)}
+    candidates = (
+        [summarized[account.id] for account, _ in page.items]
+        if summarized
+        else service.candidates(current_actor, page.items)
+    )
+    counts = service.counts(inactivity=after)
+    totals = {"": counts.inactive} | {
+        choice: inactive.search(limit=0, offset=0, **_filters(choice)).total
+        for choice in AWAY
+        if choice
     }
     return render_template(
         "access/users/inactive.html",
@@ -68,12 +75,12 @@ def index() -> ResponseReturnValue:
         since=utcnow() - after,
         days=after.days,
         total=everyone.total,
-        verdict=service.verdict(summarized, total=everyone.total, people=accounts.count_people()),
+        verdict=service.verdict(summarized.values(), total=everyone.total, people=counts.all),
         candidates=candidates,
         deletable=[each.account.id for each in candidates if each.obstacle is None],
         choices=[(choice, name, totals[choice]) for choice, (name, _) in AWAY.items()],
         next_one=inactive.next_one(after=after),
-        counts=service.counts(inactivity=after),
+        counts=counts,
     )
 
 

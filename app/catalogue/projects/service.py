@@ -19,7 +19,7 @@ from app.catalogue.projects.models import (
 from app.catalogue.strategies.models import FeatureState
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import can_write, db, flush, locked, save
+from app.core.db import can_write, db, flush, locked, once, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -324,8 +324,15 @@ def _found(query: sa.Select[Project], project_id: str) -> Project:
 
 
 def _require(actor: Actor, project_id: str, statement: Prepared) -> Any:
-    """Time at which the project was archived; None if it is active."""
-    found = statement.run(id=project_id, is_insider=queries.is_insider(actor, project_id))
+    """Time at which the project was archived; None if it is active.
+
+    Each service asks, so that it is safe by itself.
+    """
+    is_insider = queries.is_insider(actor, project_id)
+    found = once(
+        ("project", project_id, is_insider),
+        lambda: statement.run(id=project_id, is_insider=is_insider),
+    )
     if not found:
         raise _not_found(project_id)
     return found[0].archived_at

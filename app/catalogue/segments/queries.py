@@ -12,7 +12,7 @@ from app.catalogue.projects.models import Project
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
 from app.core.actor import Actor
-from app.core.db import chunks, contains, db, locked
+from app.core.db import chunks, contains, db, locked, once
 from app.core.paging import sorted_by
 
 # A default strategy belongs to a project and to no feature.
@@ -120,9 +120,12 @@ def uses(id: int, *, visible_to: Actor | None = None) -> list[Use]:
         .where(StrategySegment.segment_id == id)
         .order_by(_project_id, Feature.name, Strategy.environment, Strategy.id)
     )
-    if visible_to is not None:
-        query = query.where(Project.visible_to(visible_to))
-    return [Use(*row) for row in db.session.execute(query)]
+    reader = None if visible_to is None or visible_to.is_admin else visible_to
+    if reader is not None:
+        query = query.where(Project.visible_to(reader))
+    return once(
+        ("uses", id, reader and reader.id), lambda: [Use(*row) for row in db.session.execute(query)]
+    )
 
 
 def with_ids(ids: Collection[int]) -> dict[int, Segment]:

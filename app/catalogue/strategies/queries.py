@@ -20,7 +20,7 @@ from app.catalogue.usage import queries as usage
 from app.catalogue.usage.queries import NEVER, PlaceUse
 from app.core.clock import utcnow
 from app.core.columns import UtcDateTime
-from app.core.db import any_of, chunks, db, insert_all
+from app.core.db import any_of, chunks, db, insert_all, once
 from app.core.errors import NotFound
 from app.core.statements import OnList
 
@@ -151,7 +151,8 @@ def not_used(project_id: str, environment: str) -> NotFound:
 def environments_of(project_ids: Collection[str]) -> dict[str, list[ProjectUse]]:
     """The environments of each project, in their order."""
     found: defaultdict[str, list[ProjectUse]] = defaultdict(list)
-    for project_id, *use in _environments.run(project_ids):
+    rows = once(("environments", frozenset(project_ids)), lambda: _environments.run([*project_ids]))
+    for project_id, *use in rows:
         found[project_id].append(ProjectUse(*use))
     return found
 

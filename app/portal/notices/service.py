@@ -17,7 +17,7 @@ from app.catalogue.favourites.models import Favourite
 from app.catalogue.features.models import Feature
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import db, upsert
+from app.core.db import db, once, upsert
 from app.core.events.models import Event
 from app.core.events.words import types_that_name
 from app.core.permissions import Role
@@ -97,7 +97,9 @@ def _followed(actor: Actor) -> Followed:
     read = sa.select(sa.null(), sa.null(), NoticesRead.event_id).where(
         NoticesRead.account_id == actor.id
     )
-    rows: Sequence[Any] = db.session.execute(sa.union_all(favourites, read)).all()
+    rows: Sequence[Any] = once(
+        ("followed", actor.id), lambda: db.session.execute(sa.union_all(favourites, read)).all()
+    )
     owned = {id for id, role in actor.project_roles.items() if role is Role.OWNER}
     projects = owned | {id for id, feature, _ in rows if id and not feature}
     features = {feature for id, feature, _ in rows if feature and id not in projects}
