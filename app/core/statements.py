@@ -62,7 +62,7 @@ class OnList:
     ``build``: gets the conditions of its lists. ``others``: names of further parameters that are
     lists.
 
-    SQLite gets a list as one parameter. PostgreSQL plans such a statement anew each time, so there
+    SQLite gets a list as one parameter. PostgreSQL plans such a statement each time, so there
     each value of a short list is a parameter. Their number is a power of two, for which the first
     value is repeated: so five statements serve all short lists.
     """

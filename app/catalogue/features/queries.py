@@ -116,6 +116,14 @@ _by_name = OnList(
         Feature.project_id == sa.bindparam("project_id"), is_among(Feature.name)
     )
 )
+_by_name_for_change = OnList(
+    lambda is_among: (
+        sa.select(Feature.name, Feature.id, Feature.archived_at)
+        .where(Feature.project_id == sa.bindparam("project_id"), is_among(Feature.name))
+        .order_by(Feature.id)
+        .with_for_update(key_share=True)
+    )
+)
 _for_change = OnList(
     lambda is_among: (
         sa.select(Feature.id)
@@ -216,11 +224,15 @@ def views(features: list[Feature]) -> list[FeatureView]:
     ]
 
 
-def find(project_id: str, names: Collection[str]) -> dict[str, Found]:
-    """The names that are features of this project, archived or not."""
+def find(project_id: str, names: Collection[str], *, for_change: bool = False) -> dict[str, Found]:
+    """The names that are features of this project, archived or not.
+
+    ``for_change``: lock them as ``lock`` does.
+    """
+    statement = _by_name_for_change if for_change and can_write() else _by_name
     return {
         name: Found(id, archived_at is not None)
-        for name, id, archived_at in _by_name.run(names, project_id=project_id)
+        for name, id, archived_at in statement.run(names, project_id=project_id)
     }
 
 

@@ -18,19 +18,23 @@ from app.catalogue.projects.models import (
     ProjectMode,
 )
 from app.core.actor import Actor
-from app.core.db import MAX_ID, chunks, contains, db
+from app.core.db import MAX_ID, chunks, contains, db, once
 from app.core.events.models import Event
 from app.core.paging import sorted_by
 from app.core.permissions import Role
 
 
 class HeadCount(NamedTuple):
-    """Numbers of accounts. Insiders are the members of a project, and all Admins."""
+    """Numbers of accounts. Insiders are the members of a project, and all Admins.
+
+    ``approvers``: insiders who can approve; see ``can_approve``.
+    """
 
     people: int
     service_accounts: int
     insiders: int
     insiders_and_editors: int
+    approvers: int
 
     @property
     def everyone(self) -> int:
@@ -53,12 +57,6 @@ def can_approve(
         account.deactivated_at.is_(None),
         sa.or_(account.role == Role.ADMIN, is_member),
     )
-
-
-def approver_count(project_id: str) -> int:
-    """How many people can approve changes in the project."""
-    query = sa.select(sa.func.count()).select_from(Account)
-    return db.session.scalar(query.where(can_approve(sa.literal(project_id)))) or 0
 
 
 def visible_projects(actor: Actor, project_id: str | None = None) -> sa.Select[str]:
@@ -163,11 +161,19 @@ def head_count(project_id: str | None, creator: int | None = None) -> HeadCount:
         sa.func.count(),
         sa.func.count().filter(sa.or_(inside, Account.role == Role.ADMIN)),
         sa.func.count().filter(sa.or_(inside, Account.role.in_([Role.ADMIN, Role.EDITOR]))),
+        sa.func.count().filter(
+            sa.or_(inside, Account.role == Role.ADMIN), Account.deactivated_at.is_(None)
+        ),
     ).where(Account.deleted_at.is_(None))
-    found = {kind: counts for kind, *counts in db.session.execute(query.group_by(Account.kind))}
-    people = found.get(AccountKind.PERSON, [0, 0, 0])
-    service = found.get(AccountKind.SERVICE, [0, 0, 0])
-    return HeadCount(people[0], service[0], people[1] + service[1], people[2] + service[2])
+    rows = once(
+        ("heads", project_id), lambda: db.session.execute(query.group_by(Account.kind)).all()
+    )
+    found = {kind: counts for kind, *counts in rows}
+    people = found.get(AccountKind.PERSON, [0, 0, 0, 0])
+    service = found.get(AccountKind.SERVICE, [0, 0, 0, 0])
+    return HeadCount(
+        people[0], service[0], people[1] + service[1], people[2] + service[2], people[3]
+    )
 
 
 def has_active_features(project_id: str) -> bool:

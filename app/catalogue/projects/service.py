@@ -147,7 +147,7 @@ class Approvers:
 
 def approvers(project: Project) -> Approvers:
     """Count approvers. No one approves their own change, so it takes one more than approvals."""
-    number = queries.approver_count(project.id)
+    number = queries.head_count(project.id).approvers
     rules = project.change_request_environments
     return Approvers(number, [rule for rule in rules if rule.required_approvals >= number])
 

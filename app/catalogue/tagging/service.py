@@ -153,12 +153,10 @@ def _lock(actor: Actor, project_id: str, edits: Collection[Edit]) -> dict[int, s
     """Lock all features of the edits for this transaction. Return their names by id."""
     projects.require_for_content(actor, project_id)
     wanted = {name for edit in edits for name in edit.features}
-    found = queries.find(project_id, wanted)
+    found = queries.find(project_id, wanted, for_change=True)
     if missing := wanted - set(found):
         raise NotFound(f"These features are not in project {project_id}: {listed(missing)}.")
-    names = {feature.id: name for name, feature in found.items()}
-    queries.lock(names)
-    return names
+    return {feature.id: name for name, feature in found.items()}
 
 
 def _known_tags(edits: Collection[Edit]) -> dict[TagName, int]:

@@ -20,9 +20,6 @@ from app.core.events.models import Event, EventHead
 from app.core.statements import Prepared
 
 _head_for_change = Prepared(sa.select(EventHead.last_id, EventHead.digest).with_for_update())
-_set_end = Prepared(
-    sa.update(EventHead).values(last_id=sa.bindparam("last"), digest=sa.bindparam("end"))
-)
 
 
 class EventPayload(TypedDict, total=False):
@@ -106,8 +103,7 @@ def record_all(
     own = connection is None
     connection = connection or db.session.connection()
     [head] = _head_for_change.run(connection=connection)
-    end = writing.insert(connection, shared, payloads, first=head.last_id + 1, before=head.digest)
-    _set_end.run(connection=connection, last=head.last_id + len(payloads), end=end)
+    writing.insert(connection, shared, payloads, first=head.last_id + 1, before=head.digest)
     if own:
         recorded().append(Recorded(actor, type, payloads, first=head.last_id + 1))
 

@@ -25,8 +25,8 @@ def insert(
     *,
     first: int,
     before: bytes,
-) -> bytes:
-    """Insert an event per payload, numbered from ``first``. Return the last one's digest.
+) -> None:
+    """Insert an event per payload, numbered from ``first``, and move the end of the log to them.
 
     ``before``: the digest of the event before the first. The digests equal those of
     ``chain.link``, which encodes one event at a time.
@@ -44,7 +44,6 @@ def insert(
         stored = (None if value is None else stored_text(value) for value in (data, pre_data))
         rows.append((id, project, feature, *stored, digest))
     _send(connection, rows, [shared[name] for name in SHARED])
-    return digest
 
 
 def _shared_facts(shared: Mapping[str, Any]) -> tuple[str, str]:
@@ -74,7 +73,7 @@ def _once(encode: Callable[[Any], str]) -> Callable[[Any], str]:
 
 
 def _send(connection: sa.Connection, rows: list[tuple[Any, ...]], shared: list[Any]) -> None:
-    dialect = connection.dialect
+    dialect, end = connection.dialect, (rows[-1][0], rows[-1][-1])  # id and digest
     processors = _processors(dialect)
     values = tuple(
         process(value) if process else value
@@ -82,9 +81,10 @@ def _send(connection: sa.Connection, rows: list[tuple[Any, ...]], shared: list[A
     )
     if dialect.name == "postgresql":
         columns = tuple(list(column) for column in zip(*rows, strict=True))
-        connection.exec_driver_sql(_INSERT_ARRAYS, (*values, *columns))
+        connection.exec_driver_sql(_APPEND, (*values, *columns, *end))
     else:
         connection.exec_driver_sql(_INSERT_ROWS, [row + values for row in rows])
+        connection.exec_driver_sql(_SET_END, end)
 
 
 @cache
@@ -110,3 +110,6 @@ _INSERT_ARRAYS = _insert(
     f"SELECT {', '.join(map(_cast, SHARED))}, own.* "  # noqa: S608 - as above
     f"FROM unnest({', '.join(_cast(name, many=True) for name in OWN)}) AS own",
 )
+_SET_END = "UPDATE event_heads SET last_id = ?, digest = ?"
+# In one round trip, since all others who record anything wait for it.
+_APPEND = f"WITH recorded AS ({_INSERT_ARRAYS}) UPDATE event_heads SET last_id = %s, digest = %b"  # noqa: S608 - as above
