@@ -1,5 +1,5 @@
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wtforms import (
@@ -33,7 +33,7 @@ class _ProjectForm(SchemaForm):
     """Approvals have two inputs per environment: a switch, and a number that counts if it is on.
 
     ``approvals``: the text of each number. ``guarded``: the environments with the switch on.
-    ``known``: all environments.
+    ``known``: all environments, with the number of projects that use each.
     """
 
     name = StringField("Name", description="Shown in lists and messages.")
@@ -47,7 +47,7 @@ class _ProjectForm(SchemaForm):
     )
     environments = SelectMultipleField("Environments and approvals")
 
-    def __init__(self, known: list[Environment], data: dict[str, Any]) -> None:
+    def __init__(self, known: Mapping[Environment, int], data: dict[str, Any]) -> None:
         super().__init__(data=data)
         self.known = known
         names = [environment.name for environment in known]
@@ -149,7 +149,7 @@ class NewProjectForm(_ProjectForm):
         "Leave empty to create it from the name.",
     )
 
-    def __init__(self, known: list[Environment]) -> None:
+    def __init__(self, known: Mapping[Environment, int]) -> None:
         usual = [environment.name for environment in known if not environment.deprecated]
         data = {"mode": "open", "default_stickiness": "default", "environments": usual}
         super().__init__(known, data)
@@ -167,7 +167,7 @@ class ProjectForm(_ProjectForm):
 
     reason = ReasonField()
 
-    def __init__(self, known: list[Environment], project: Project) -> None:
+    def __init__(self, known: Mapping[Environment, int], project: Project) -> None:
         super().__init__(known, form_data(project))
 
     @property

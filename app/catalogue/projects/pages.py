@@ -79,7 +79,7 @@ def index() -> ResponseReturnValue:
 @bp.form("/new-project", needs=Permission.CREATE_PROJECT)
 def new() -> ResponseReturnValue:
     """Create a project."""
-    form = NewProjectForm(known_environments.list_all())
+    form = NewProjectForm(known_environments.with_project_counts(current_actor))
     if project := submit(form, lambda: service.create(current_actor, **form.values)):
         words = f"Project {project.name} created. You are its Owner."
         flash(" ".join([words, *form.clamped]), "ok")
@@ -97,7 +97,10 @@ def settings(project_id: str) -> ResponseReturnValue:
             overview=overview,
             approvers=service.approvers(overview.project),
         )
-    return _settings_page(ProjectForm(known_environments.list_all(), overview.project), overview)
+    return _settings_page(
+        ProjectForm(known_environments.with_project_counts(current_actor), overview.project),
+        overview,
+    )
 
 
 @bp.post("/projects/<key:project_id>/settings", needs=Permission.UPDATE_PROJECT)
@@ -114,7 +117,7 @@ def change_settings(
     If someone else changed the settings first, show both versions to choose from.
     """
     project = service.get_for_change(current_actor, project_id)
-    form = ProjectForm(known_environments.list_all(), project)
+    form = ProjectForm(known_environments.with_project_counts(current_actor), project)
     stale_edit, current = _stale_settings(project_id), form_data(project)
     seen = stale_edit.seen()
     for part in stale_edit.taken_from_them():
@@ -255,8 +258,8 @@ def _conflict_page(
 def _choices(form: NewProjectForm | ProjectForm, project_id: str | None = None) -> dict[str, Any]:
     """Template values for the form: environments, and how many accounts each mode would reach."""
     return {
-        "environments": form.known,
-        "use": known_environments.project_counts(current_actor),
+        "environments": list(form.known),
+        "use": {environment.name: number for environment, number in form.known.items()},
         "reach": service.reach_by_mode(current_actor, project_id),
         "mode_words": MODE_WORDS,
     }
