@@ -1,0 +1,65 @@
+"""Statements that are compiled once say what SQLAlchemy would say, whatever they are given."""
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from app.catalogue.features.models import Feature, FeatureType
+from app.catalogue.projects.models import Project
+from app.core.clock import utcnow
+from app.core.db import db, has_one_writer, insert_all, unit_of_work
+from app.core.statements import OnList, Prepared
+from tests.support.statements import reads
+
+BY_NAME = OnList(
+    lambda is_among: (
+        sa.select(Feature.name, Feature.type, Feature.created_at, Feature.stale)
+        .where(is_among(Feature.name), is_among(Feature.type, "types"))
+        .order_by(Feature.name)
+    ),
+    "types",
+)
+ADD = Prepared(sa.insert(Project.__table__).values(id=sa.bindparam("new"), name="New"))
+STRANGE = ['a"b', "a\\b", "{a,b}", "a'b", "a,b", "ü"]
+
+
+@pytest.fixture
+def names(app):
+    """Names of 300 features. Some of them are possible in the database only."""
+    found = sorted([*STRANGE, *(f"f{number}" for number in range(294))])
+    common = {"project_id": "default", "type": FeatureType.RELEASE, "created_at": utcnow()}
+    rest = {"stale": False, "impression_data": False}
+    with app.app_context(), unit_of_work(writes=True):
+        insert_all([{"name": name} | common | rest for name in found], Feature)
+    return found
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 16, 17, 300])
+def test_a_list_of_any_length_finds_all_of_it_and_nothing_else(app, names, number):
+    wanted = names[:number]
+    with app.app_context(), unit_of_work(writes=False):
+        found = BY_NAME.run([*wanted, "unknown"], types=[FeatureType.RELEASE.value])
+        assert not BY_NAME.run(wanted, types=[FeatureType.EXPERIMENT.value])
+        query = sa.select(Feature.name, Feature.type, Feature.created_at, Feature.stale)
+        same = db.session.execute(query.where(Feature.name.in_(wanted)).order_by(Feature.name))
+        assert [tuple(row) for row in found] == [tuple(row) for row in same]
+    assert [row.name for row in found] == sorted(wanted)
+
+
+def test_a_long_list_is_looked_up_by_the_index(app, names):
+    with app.app_context():
+        if not has_one_writer():
+            return  # PostgreSQL chooses by its statistics
+        with reads(app) as counts, unit_of_work(writes=False):
+            BY_NAME.run(names, types=[FeatureType.RELEASE.value])
+        [(text, _)] = counts
+        with unit_of_work(writes=False):
+            connection = db.session.connection()
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", ("[]", "[]")).all()
+        assert not [step for *_, step in plan if step.startswith("SCAN features")]
+
+
+def test_a_refused_change_is_the_error_that_sqlalchemy_raises(app):
+    with app.app_context(), pytest.raises(IntegrityError) as raised, unit_of_work(writes=True):
+        ADD.run(new="default")
+    assert not raised.value.connection_invalidated
