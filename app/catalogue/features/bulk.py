@@ -72,7 +72,7 @@ def apply(
 
     """
     projects.require_for_content(actor, project_id)
-    queries.lock([feature.id for feature in _features(project_id, edits)])
+    queries.find(project_id, {name for name, _ in _by_name(edits)}, for_change=True)
     if shown is not None and shown != preview(actor, project_id, edits).facts:
         raise ChangedSinceReview
     found = {feature.name: feature for feature in _features(project_id, edits)}

@@ -14,7 +14,7 @@ from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags.models import TagName
 from app.core.actor import Actor
-from app.core.db import db, save
+from app.core.db import db, locked, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -171,9 +171,7 @@ def get_for_change(actor: Actor, project_id: str, name: str) -> FeatureView:
 def lock_for_change(actor: Actor, project_id: str, name: str) -> Feature:
     """The feature, locked for this transaction; refused if it is archived."""
     projects.require_for_content(actor, project_id)
-    feature = _find(project_id, name)
-    queries.lock({feature.id})
-    db.session.refresh(feature)  # current, now that it is locked
+    feature = _find(project_id, name, for_change=True)
     if feature.archived_at is not None:
         raise Conflict(f"{name} is archived. Revive it before you change it.")
     return feature
@@ -256,8 +254,13 @@ def remove_dependencies(
     return known is not None
 
 
-def _find(project_id: str, name: str, *, field: str | None = None) -> Feature:
+def _find(
+    project_id: str, name: str, *, field: str | None = None, for_change: bool = False
+) -> Feature:
+    """``for_change``: current, and locked as ``queries.lock`` does."""
     query = sa.select(Feature).where(Feature.project_id == project_id, Feature.name == name)
+    if for_change:
+        query = locked(query, key_share=True).execution_options(populate_existing=True)
     feature = db.session.scalar(query)
     if feature is None:
         message = f"There is no feature named {name} in project {project_id}."

@@ -6,7 +6,9 @@ from types import MappingProxyType
 
 from app.catalogue.features import queries as features
 from app.catalogue.features.changes import ChangesByFeature
+from app.catalogue.features.queries import Found
 from app.catalogue.projects import service as projects
+from app.catalogue.projects.models import Project
 from app.catalogue.strategies import queries, words
 from app.catalogue.strategies.models import Copy, Strategy
 from app.catalogue.strategies.service import project_environment
@@ -50,7 +52,18 @@ def preview(
     """Dry run of ``switch``: changes nothing."""
     project = projects.get(actor, project_id)
     project_environment(project_id, environment)
-    found = features.find(project_id, names)
+    return _plan(project, environment, names, features.find(project_id, names), on=on)
+
+
+def _plan(
+    project: Project,
+    environment: str,
+    names: Collection[str],
+    found: Mapping[str, Found],
+    *,
+    on: bool,
+) -> Preview:
+    """``found``: those of the names that are features of the project."""
     active = {name: feature.id for name, feature in found.items() if not feature.is_archived}
     on_now = queries.on_in(environment, active.values())
     changing = {name: id for name, id in sorted(active.items()) if (id in on_now) is not on}
@@ -88,9 +101,11 @@ def switch(
     by feature; others get any.
     """
     projects.require_for_content(actor, project_id)
-    # Locked first, so that the preview is still true when it is carried out.
-    features.lock([found.id for found in features.find(project_id, names).values()])
-    plan = preview(actor, project_id, environment, names, on=on)
+    project = projects.get(actor, project_id)
+    project_environment(project_id, environment)
+    # Locked first, so that the plan is still true when it is carried out.
+    found = features.find(project_id, names, for_change=True)
+    plan = _plan(project, environment, names, found, on=on)
     if plan.unknown:
         raise NotFound(f"These features are not in project {project_id}: {listed(plan.unknown)}.")
     if plan.archived:
