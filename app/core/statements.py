@@ -7,6 +7,7 @@ takes longer than a short query does.
 import json
 from collections import namedtuple
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
 from typing import Any, Protocol
 
 import sqlalchemy as sa
@@ -150,16 +151,14 @@ class _Compiled:
         values: Any = self._constants | self._converted(parameters)
         if self._order is not None:
             values = tuple([values[name] for name in self._order])
-        cursor = connection.connection.cursor()
         try:
-            if listeners := connection.dispatch.before_cursor_execute:
-                listeners(connection, cursor, self._text, values, None, False)  # noqa: FBT003 - as SQLAlchemy does
-            cursor.execute(self._text, values)
-            found = cursor.fetchall() if self._has_rows else []
+            with closing(connection.connection.cursor()) as cursor:
+                if listeners := connection.dispatch.before_cursor_execute:
+                    listeners(connection, cursor, self._text, values, None, False)  # noqa: FBT003 - as SQLAlchemy does
+                cursor.execute(self._text, values)
+                found = cursor.fetchall() if self._has_rows else []
         except connection.dialect.loaded_dbapi.Error as error:
             raise _translated(connection, error, self._text) from error
-        finally:
-            cursor.close()
         return [*map(self._row, map(self._processed, found) if self._read else found)]
 
     def _converted(self, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from app.catalogue.features.models import Feature, FeatureType
 from app.catalogue.projects.models import Project
@@ -63,3 +63,16 @@ def test_a_refused_change_is_the_error_that_sqlalchemy_raises(app):
     with app.app_context(), pytest.raises(IntegrityError) as raised, unit_of_work(writes=True):
         ADD.run(new="default")
     assert not raised.value.connection_invalidated
+
+
+def test_a_connection_that_was_closed_is_reported_as_lost_and_replaced(app):
+    def ask(*, closed):
+        with app.app_context(), unit_of_work(writes=False):
+            if closed:
+                db.session.connection().connection.dbapi_connection.close()
+            return BY_NAME.run(["cart"], types=[FeatureType.RELEASE.value])
+
+    with pytest.raises(DBAPIError) as raised:
+        ask(closed=True)
+    assert raised.value.connection_invalidated
+    assert not ask(closed=False)
