@@ -169,6 +169,7 @@ def prepare_engine(engine: sa.Engine) -> None:
         event.listen(engine, "begin", _on_sqlite_begin)
     else:
         event.listen(engine, "engine_connect", _on_connection)
+        event.listen(engine, "checkin", _on_checkin)
 
 
 def lift_time_limits(connection: sa.Connection) -> None:
@@ -207,6 +208,15 @@ def _on_connection(connection: sa.Connection) -> None:
         connection.execution_options(isolation_level="AUTOCOMMIT")
     elif _begin.get() is Begin.AS_READER:
         connection.execution_options(postgresql_readonly=True)
+
+
+def _on_checkin(connection: Any, _record: ConnectionPoolEntry) -> None:
+    """Leave it to the database whether the next transaction can write: it may allow only reading.
+
+    After a transaction that only read, SQLAlchemy begins the others with READ WRITE.
+    """
+    if connection is not None and not connection.closed and connection.read_only is False:
+        connection.read_only = None
 
 
 def _on_sqlite_begin(connection: sa.Connection) -> None:

@@ -7,7 +7,7 @@ from sqlalchemy.exc import DBAPIError
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.models import Project
 from app.core.actor import COMMAND_LINE
-from app.core.db import db, unit_of_work
+from app.core.db import db, has_one_writer, unit_of_work
 
 RENAME = sa.update(Project).values(name="Other")
 
@@ -26,3 +26,18 @@ def test_the_next_transaction_of_the_same_connection_can_write(app):
             assert project.name == ("Written" if writes else project.name)
     with app.app_context(), unit_of_work(writes=False):
         assert projects.get(COMMAND_LINE, "default").name == "Written"
+
+
+def test_a_database_that_allows_only_reading_is_not_written_to_after_a_read(app):
+    with app.app_context():
+        if has_one_writer():
+            return  # SQLite has no such setting
+        try:
+            with unit_of_work(writes=True):
+                db.session.execute(sa.text("SET default_transaction_read_only = on"))
+            with unit_of_work(writes=False):
+                projects.get(COMMAND_LINE, "default")
+            with pytest.raises(DBAPIError), unit_of_work(writes=True):
+                db.session.execute(RENAME)
+        finally:
+            db.engine.dispose()  # the setting ends with the connection
