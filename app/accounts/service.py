@@ -15,12 +15,10 @@ from app.core.clock import utcnow
 from app.core.db import (
     CHUNK,
     MAX_ID,
-    can_write,
     chunks,
     contains,
     db,
     flush,
-    has_one_writer,
     locked,
     save,
 )
@@ -157,17 +155,18 @@ def restorable(account_ids: Collection[int]) -> set[int]:
 
 
 def get_for_change(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
-    """The account, locked for a change."""
-    account = get(account_id, kind=kind)
-    if can_write() and not has_one_writer():
-        db.session.refresh(account, with_for_update=True)
-        if account.deleted_at is not None:  # while this waited for the lock
-            raise NotFound(f"There is no account with the id {account_id}.")
-    return account
+    """The account as it is now, locked for a change."""
+    query = locked(sa.select(Account).where(Account.id == account_id))
+    return _found(
+        db.session.scalar(query.execution_options(populate_existing=True)), account_id, kind
+    )
 
 
 def get(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
-    account = db.session.get(Account, account_id)
+    return _found(db.session.get(Account, account_id), account_id, kind)
+
+
+def _found(account: Account | None, account_id: int, kind: AccountKind) -> Account:
     if account is None or account.kind is not kind or account.deleted_at is not None:
         what = "user" if kind is AccountKind.PERSON else "service account"
         raise NotFound(f"There is no {what} with the id {account_id}.")

@@ -4,6 +4,7 @@ from itertools import count
 
 import pytest
 
+from app.accounts import service as accounts
 from app.catalogue.tags.models import TagType
 from app.core.commits import CommitCache
 from app.core.db import db, unit_of_work
@@ -67,3 +68,15 @@ def test_nothing_is_remembered_beyond_the_connections(app, reads):
     with app.app_context():
         db.engine.dispose()
     assert reads() == before + 1
+
+
+def test_an_account_to_change_is_as_it_is_now_even_if_it_was_read_before(app, people):
+    id = people.person("grace")
+    with app.app_context():
+        with unit_of_work(writes=False):
+            before = accounts.get(id)
+        with app.app_context(), unit_of_work(writes=True):
+            accounts.get_for_change(id).name = "Grace H."
+        with unit_of_work(writes=True):
+            assert accounts.get_for_change(id).name == "Grace H."
+        assert before.name == "Grace H."
