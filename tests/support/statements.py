@@ -18,18 +18,21 @@ def statements(app: Flask) -> Iterator[list[str]]:
     Without those that begin a transaction, and the look at the schema that one does each second.
     """
     run: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if not statement.startswith("BEGIN") and "alembic_version" not in statement:
-            run.append(statement)
-
-    with app.app_context():
-        engine = db.engine
-    event.listen(engine, "before_cursor_execute", note)
-    try:
+    with _listening(app, lambda statement, _: run.append(statement)):
         yield run
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
+
+
+@contextmanager
+def reads(app: Flask) -> Iterator[Counter[tuple[str, str]]]:
+    """How often each SELECT is run in the block, by its text and its values."""
+    counts: Counter[tuple[str, str]] = Counter()
+
+    def note(statement: str, values: object) -> None:
+        if statement.startswith("SELECT"):
+            counts[statement, repr(values)] += 1
+
+    with _listening(app, note):
+        yield counts
 
 
 def settled(app: Flask, fetch: Callable[[], object]) -> list[str]:
@@ -48,20 +51,15 @@ def settled(app: Flask, fetch: Callable[[], object]) -> list[str]:
 
 
 @contextmanager
-def reads(app: Flask) -> Iterator[Counter[tuple[str, str]]]:
-    """How often each SELECT is run in the block, by its text and its values."""
-    counts: Counter[tuple[str, str]] = Counter()
-
-    def note(
-        _connection: object, _cursor: object, statement: str, values: object, *_: object
-    ) -> None:
-        if statement.startswith("SELECT") and "alembic_version" not in statement:
-            counts[statement, repr(values)] += 1
+def _listening(app: Flask, note: Callable[[str, object], object]) -> Iterator[None]:
+    def heard(_connection: object, _cursor: object, text: str, values: object, *_: object) -> None:
+        if not text.startswith("BEGIN") and "alembic_version" not in text:
+            note(text, values)
 
     with app.app_context():
         engine = db.engine
-    event.listen(engine, "before_cursor_execute", note)
+    event.listen(engine, "before_cursor_execute", heard)
     try:
-        yield counts
+        yield
     finally:
-        event.remove(engine, "before_cursor_execute", note)
+        event.remove(engine, "before_cursor_execute", heard)
