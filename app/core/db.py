@@ -276,7 +276,7 @@ def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
 def once(key: Hashable, read: Callable[[], T]) -> T:
     """Result of ``read``, which a transaction that only reads asks for once.
 
-    For what several services need to know, each of which asks by itself.
+    Use it where several services ask the same, each of them by itself.
     """
     if can_write():
         return read()

@@ -22,7 +22,7 @@ from app.catalogue.tags.models import FeatureTag, Tag, TagName
 from app.catalogue.usage.models import FeatureSeen
 from app.core.db import can_write, chunks, contains, db, has_one_writer
 from app.core.paging import sorted_by
-from app.core.statements import OnList
+from app.core.statements import Condition, OnList
 
 Parent = aliased(Feature, name="parent")
 Child = aliased(Feature, name="child")
@@ -111,18 +111,15 @@ class Edge(NamedTuple):
         return {"parent": self.parent, "enabled": self.enabled, "variants": [*self.variants]}
 
 
-_by_name = OnList(
-    lambda is_among: sa.select(Feature.name, Feature.id, Feature.archived_at).where(
+def _named(is_among: Condition) -> sa.Select[*tuple[Any, ...]]:
+    return sa.select(Feature.name, Feature.id, Feature.archived_at).where(
         Feature.project_id == sa.bindparam("project_id"), is_among(Feature.name)
     )
-)
+
+
+_by_name = OnList(_named)
 _by_name_for_change = OnList(
-    lambda is_among: (
-        sa.select(Feature.name, Feature.id, Feature.archived_at)
-        .where(Feature.project_id == sa.bindparam("project_id"), is_among(Feature.name))
-        .order_by(Feature.id)
-        .with_for_update(key_share=True)
-    )
+    lambda is_among: _named(is_among).order_by(Feature.id).with_for_update(key_share=True)
 )
 _for_change = OnList(
     lambda is_among: (
@@ -210,10 +207,7 @@ def views(features: list[Feature]) -> list[FeatureView]:
     """Views of the features, in a few statements regardless of their number."""
     ids = [feature.id for feature in features]
     tags = tags_of(ids)
-    parents = {
-        row.child_id: [ParentLink(row.name, row.enabled, row.variants or [])]
-        for row in _parents.run(ids)
-    }
+    parents = {id: [parent] for id, parent in parents_of(ids).items()}
     children: dict[int, list[str]] = {id: [] for id in ids}
     for parent_id, name in _children.run(ids):
         children[parent_id].append(name)
@@ -269,6 +263,14 @@ def tags_of(ids: Collection[int]) -> dict[int, list[TagName]]:
     for feature_id, *tag in _tags.run(ids):
         found[feature_id].append(TagName(*tag))
     return found
+
+
+def parents_of(ids: Collection[int]) -> dict[int, ParentLink]:
+    """The parent of each of the features that depend on one, by the id of the child."""
+    return {
+        row.child_id: ParentLink(row.name, row.enabled, row.variants or [])
+        for row in _parents.run(ids)
+    }
 
 
 def exist_elsewhere(project_ids: sa.Select[str], names: Iterable[str]) -> set[str]:

@@ -95,7 +95,7 @@ def _is_everywhere(before: Moment) -> Condition:
         ~_strategy(~_is_empty(Strategy.variants)),
     )
     return sa.and_(
-        sa.or_(*(Feature.type == type for type in TEMPORARY)),
+        sa.or_(*(Feature.type == type for type in TEMPORARY)),  # prepared statements have no in_
         ~_exists(Dependency, Dependency.child_id == Feature.id),
         _exists(ProjectEnvironment, uses),
         ~_exists(ProjectEnvironment, uses, ~settled),

@@ -156,14 +156,13 @@ def head_count(project_id: str | None, creator: int | None = None) -> HeadCount:
     if project_id is not None:
         members = sa.select(Member.account_id).where(Member.project_id == project_id)
         inside = Account.id.in_(members)
+    is_insider = sa.or_(inside, Account.role == Role.ADMIN)
     query = sa.select(
         Account.kind,
         sa.func.count(),
-        sa.func.count().filter(sa.or_(inside, Account.role == Role.ADMIN)),
+        sa.func.count().filter(is_insider),
         sa.func.count().filter(sa.or_(inside, Account.role.in_([Role.ADMIN, Role.EDITOR]))),
-        sa.func.count().filter(
-            sa.or_(inside, Account.role == Role.ADMIN), Account.deactivated_at.is_(None)
-        ),
+        sa.func.count().filter(is_insider, Account.deactivated_at.is_(None)),
     ).where(Account.deleted_at.is_(None))
     rows = once(
         ("heads", project_id), lambda: db.session.execute(query.group_by(Account.kind)).all()

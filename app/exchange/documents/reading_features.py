@@ -5,13 +5,12 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import aliased
 
 from app.catalogue.constraints.models import Constraint
-from app.catalogue.features.models import Dependency, Feature
+from app.catalogue.features import queries
+from app.catalogue.features.models import Feature
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
-from app.catalogue.tags.models import FeatureTag, Tag
 from app.core.db import chunks, db
 from app.core.statements import OnList
 from app.core.words import camel_case
@@ -29,7 +28,6 @@ _COLUMNS = (
     Strategy.constraints,
     Strategy.variants,
 )
-_parent = aliased(Feature, name="parent")
 _columns = sa.select(
     Feature.id,
     Feature.name,
@@ -62,21 +60,6 @@ _segments = OnList(
         .join(Segment, Segment.id == StrategySegment.segment_id)
         .where(is_among(StrategySegment.strategy_id))
         .order_by(Segment.name)
-    )
-)
-_tags = OnList(
-    lambda is_among: (
-        sa.select(FeatureTag.feature_id, Tag.type, Tag.value)
-        .join(Tag, Tag.id == FeatureTag.tag_id)
-        .where(is_among(FeatureTag.feature_id))
-        .order_by(Tag.type, Tag.value)
-    )
-)
-_parents = OnList(
-    lambda is_among: (
-        sa.select(Dependency.child_id, _parent.name, Dependency.enabled, Dependency.variants)
-        .join(_parent, _parent.id == Dependency.parent_id)
-        .where(is_among(Dependency.child_id))
     )
 )
 
@@ -112,13 +95,7 @@ def strategy_ids(ids: Collection[int]) -> dict[tuple[int, str], list[str]]:
 def _features(rows: Collection[Any]) -> Iterator[tuple[str, Item]]:
     ids = [row.id for row in rows]
     environments = _environments(ids)
-    tags: defaultdict[int, list[str]] = defaultdict(list)
-    for id, type, value in _tags.run(ids):
-        tags[id].append(f"{type}:{value}")
-    parents = {
-        id: {"feature": name, "enabled": enabled, "variants": list(variants or ())}
-        for id, name, enabled, variants in _parents.run(ids)
-    }
+    tags, parents = queries.tags_of(ids), queries.parents_of(ids)
     for row in rows:
         completed = row.completed_status and {
             "status": row.completed_status.value,
@@ -133,8 +110,8 @@ def _features(rows: Collection[Any]) -> Iterator[tuple[str, Item]]:
                 "type": row.type.value,
                 "archived": row.archived_at is not None,
                 "completed": completed,
-                "tags": sorted(tags[row.id]),
-                "parent": parents.get(row.id),
+                "tags": sorted(map(str, tags[row.id])),
+                "parent": parent._asdict() if (parent := parents.get(row.id)) else None,
                 "environments": environments.get(row.id, {}),
             },
         )
