@@ -8,21 +8,27 @@ import json
 from collections import namedtuple
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
-from typing import Any, Protocol
+from threading import Lock
+from typing import Any, Protocol, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import aliased
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from app.core import storage
 from app.core.db import db
 
+M = TypeVar("M")
+
 FEW = 16
 """More values than that are one parameter on PostgreSQL too."""
 VALUES = "values_of_list"
 """Name of the parameter. No statement uses it for anything else."""
+_first_use = Lock()
+"""Two threads would otherwise compile the same statement."""
 
 
 class Condition(Protocol):
@@ -30,6 +36,18 @@ class Condition(Protocol):
 
     def __call__(self, column: Any, name: str = VALUES) -> sa.ColumnElement[bool]:
         """``name``: of the list, if the statement has several."""
+
+
+def shared_alias(model: type[M], name: str) -> type[M]:
+    """An alias for statements of several threads.
+
+    SQLAlchemy makes the columns of an alias when they're first asked for. If two threads ask, it
+    makes two sets, and statements mix them until the process ends. So they are made here.
+    """
+    alias = aliased(model, name=name)
+    for attribute in sa.inspect(model).column_attrs:
+        getattr(alias, attribute.key).expression  # noqa: B018 - a property that remembers
+    return alias
 
 
 class Prepared:
@@ -50,11 +68,14 @@ class Prepared:
 
         """
         connection = connection or db.session.connection()
-        compiled = self._compiled.get(connection.dialect.name)
-        if compiled is None:
-            compiled = _Compiled(self._statement, connection.dialect)
-            self._compiled[connection.dialect.name] = compiled
+        compiled = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
         return compiled.run(connection, parameters)
+
+    def _compile(self, dialect: sa.Dialect) -> "_Compiled":
+        with _first_use:
+            if dialect.name not in self._compiled:
+                self._compiled[dialect.name] = _Compiled(self._statement, dialect)
+            return self._compiled[dialect.name]
 
 
 class OnList:

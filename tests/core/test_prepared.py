@@ -1,5 +1,9 @@
 """Statements that are compiled once say what SQLAlchemy would say, whatever they are given."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -8,7 +12,7 @@ from app.catalogue.features.models import Feature, FeatureType
 from app.catalogue.projects.models import Project
 from app.core.clock import utcnow
 from app.core.db import db, has_one_writer, insert_all, unit_of_work
-from app.core.statements import OnList, Prepared
+from app.core.statements import OnList, Prepared, shared_alias
 from tests.support.statements import reads
 
 BY_NAME = OnList(
@@ -76,3 +80,26 @@ def test_a_connection_that_was_closed_is_reported_as_lost_and_replaced(app):
         ask(closed=True)
     assert raised.value.connection_invalidated
     assert not ask(closed=False)
+
+
+@pytest.fixture
+def hasty_threads():
+    """Threads that take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hasty_threads")
+def test_threads_can_use_an_alias_for_the_first_time_together():
+    for _ in range(20):
+        other, all_there = shared_alias(Feature, "other"), Barrier(4)
+
+        def text(_number, other=other, all_there=all_there):
+            all_there.wait()
+            query = sa.select(Feature.name, other.name, Project.name)
+            return str(query.join(other, other.id == Feature.id).join(Project))
+
+        with ThreadPoolExecutor(4) as threads:
+            assert len(set(threads.map(text, range(4)))) == 1

@@ -3,13 +3,13 @@
 import sqlalchemy as sa
 
 from app.catalogue.features.models import Dependency, Feature
+from app.catalogue.features.queries import Parent
 from app.catalogue.projects.models import Approval, Project, ProjectEnvironment
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy, StrategySegment
 from app.core.statements import OnList
 
 _features = sa.select(Feature.name, Feature.project_id)
-_parent = sa.orm.aliased(Feature)
 
 _is_used = sa.exists().where(
     ProjectEnvironment.project_id == Approval.project_id,
@@ -29,8 +29,8 @@ NAMED = OnList(lambda condition: _features.where(condition(Feature.name)))
 CHILDREN = OnList(
     lambda condition: (
         _features.join(Dependency, Dependency.child_id == Feature.id)
-        .join(_parent, _parent.id == Dependency.parent_id)
-        .where(condition(_parent.name))
+        .join(Parent, Parent.id == Dependency.parent_id)
+        .where(condition(Parent.name))
     )
 )
 """By the names of their parents."""

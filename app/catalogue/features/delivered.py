@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.catalogue.features.models import Dependency, Feature
-from app.catalogue.features.queries import rule_for_sdks
+from app.catalogue.features.queries import Parent, rule_for_sdks
 from app.catalogue.projects.models import Project, ProjectEnvironment
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
@@ -20,7 +20,6 @@ Document = dict[str, Any]
 """
 
 _in: sa.BindParameter[str] = sa.bindparam("in_environment")
-_parent = sa.orm.aliased(Feature)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +182,8 @@ def _segments(condition: Condition) -> sa.Select[*tuple[Any, ...]]:
 
 def _dependencies(condition: Condition) -> sa.Select[*tuple[Any, ...]]:
     return (
-        sa.select(Dependency.child_id, _parent.name, Dependency.enabled, Dependency.variants)
-        .join(_parent, _parent.id == Dependency.parent_id)
+        sa.select(Dependency.child_id, Parent.name, Dependency.enabled, Dependency.variants)
+        .join(Parent, Parent.id == Dependency.parent_id)
         .where(condition(Dependency.child_id))
     )
 

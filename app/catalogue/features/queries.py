@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import aliased
 
 from app.catalogue.features.models import (
     CompletedStatus,
@@ -22,10 +21,10 @@ from app.catalogue.tags.models import FeatureTag, Tag, TagName
 from app.catalogue.usage.models import FeatureSeen
 from app.core.db import can_write, chunks, contains, db, has_one_writer
 from app.core.paging import sorted_by
-from app.core.statements import Condition, OnList
+from app.core.statements import Condition, OnList, shared_alias
 
-Parent = aliased(Feature, name="parent")
-Child = aliased(Feature, name="child")
+Parent = shared_alias(Feature, "parent")
+Child = shared_alias(Feature, "child")
 LAST_SEEN = (
     sa.select(sa.func.max(FeatureSeen.last_seen_at))
     .where(FeatureSeen.feature_id == Feature.id)

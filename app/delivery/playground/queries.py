@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from app.catalogue.features.models import Dependency, Feature
-from app.catalogue.features.queries import rule_for_sdks
+from app.catalogue.features.queries import Parent, rule_for_sdks
 from app.catalogue.projects.models import Project, ProjectEnvironment
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
@@ -17,7 +17,6 @@ from app.core.db import rows
 from app.core.statements import Prepared
 from app.evaluation.facts import FeatureFacts, SegmentFacts
 
-_parent = sa.orm.aliased(Feature)
 _segments = Prepared(sa.select(Segment.id, Segment.name, Segment.constraints))
 
 
@@ -144,8 +143,8 @@ def _used(environments: Collection[str]) -> sa.Select[*tuple[Any, ...]]:
 
 def _dependencies() -> sa.Select[*tuple[Any, ...]]:
     return (
-        sa.select(Dependency.child_id, _parent.name, Dependency.enabled, Dependency.variants)
-        .join(_parent, _parent.id == Dependency.parent_id)
+        sa.select(Dependency.child_id, Parent.name, Dependency.enabled, Dependency.variants)
+        .join(Parent, Parent.id == Dependency.parent_id)
         .join(Feature, Feature.id == Dependency.child_id)
         .join(Project, Project.id == Feature.project_id)
     )

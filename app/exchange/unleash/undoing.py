@@ -16,6 +16,7 @@ from app.catalogue.context import service as context
 from app.catalogue.environments.models import Environment
 from app.catalogue.favourites.models import Favourite
 from app.catalogue.features.models import ArchivedDependency, Dependency, Feature, Selection
+from app.catalogue.features.queries import Child
 from app.catalogue.projects.models import Approval, Member, Project, ProjectEnvironment
 from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject
 from app.catalogue.segments import service as segments
@@ -45,7 +46,6 @@ from app.releases.switching import defaults
 
 NAMED = 5
 
-_child = sa.orm.aliased(Feature)
 _strategy_ids = sa.select(Strategy.id)
 
 
@@ -108,8 +108,8 @@ def _refuse_if_built_on(things: Things, present: Document) -> None:
         proposed = sa.select(Feature.name).join(Change).where(Feature.id.in_(ids)).distinct()
         changed += [f"feature {name}, in a change request" for name in db.session.scalars(proposed)]
         made_since = (
-            sa.select(_child.name, Feature.name)
-            .join(Dependency, Dependency.child_id == _child.id)
+            sa.select(Child.name, Feature.name)
+            .join(Dependency, Dependency.child_id == Child.id)
             .join(Feature, Feature.id == Dependency.parent_id)
             .where(Feature.id.in_(ids))
         )

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypedDict, Unpack
 
 import sqlalchemy as sa
-from sqlalchemy.orm import aliased, selectinload
+from sqlalchemy.orm import selectinload
 
 from app.accounts.models import Account
 from app.accounts.tokens.models import Token
@@ -18,6 +18,7 @@ from app.core.db import chunks, contains, db
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.paging import sorted_by
+from app.core.statements import shared_alias
 from app.releases.change_requests.models import (
     CLOSED,
     Approval,
@@ -49,7 +50,7 @@ class Filters(TypedDict, total=False):
     sort: str
 
 
-_giver = aliased(Account)
+_giver = shared_alias(Account, "giver")
 
 
 def _proposed(
