@@ -43,6 +43,7 @@ class Loop:
         self._checked_at = 0.0
         self._dispatcher = server.task_dispatcher
         self._is_ending = False
+        self._deadline: float | None = None
         self._each_pass = each_pass
         self._most_spooled = most_spooled
 
@@ -50,23 +51,27 @@ class Loop:
         self._is_ending = True
 
     def run(self) -> None:
-        while not self._is_ending:
-            self._pass()
-        self._stop_listening()
-        deadline = time.monotonic() + DRAIN_SECONDS
-        while self._close_idle() and time.monotonic() < deadline:
-            self._pass()
-        self._dispatcher.shutdown()
+        self._dispatcher.run(self._pass)
         self._each_pass()
         wasyncore.close_all(self._sockets, ignore_all=True)
 
-    def _pass(self) -> None:
-        self._waiting.once(PASS_SECONDS)
+    def _pass(self, waits: bool) -> None:  # noqa: FBT001 - its caller only passes it on
+        if self._is_ending and self._has_ended():
+            self._dispatcher.shutdown()
+            return
+        self._waiting.once(PASS_SECONDS if waits else 0)
         now = time.monotonic()
         if now >= self._checked_at + PASS_SECONDS:
             self._checked_at = now
             self._check_slow_clients()
         self._each_pass()
+
+    def _has_ended(self) -> bool:
+        """Whether all requests are answered, or have had the time that they get at the end."""
+        if self._deadline is None:
+            self._stop_listening()
+            self._deadline = time.monotonic() + DRAIN_SECONDS
+        return not self._close_idle() or time.monotonic() >= self._deadline
 
     def _check_slow_clients(self) -> None:
         behind: list[Channel] = []

@@ -1,4 +1,4 @@
-"""Answer a repeated request on a connection with the last response, without a thread.
+"""Answer a repeated request on a connection with the last response.
 
 Applications that poll send identical requests every few seconds, and nearly always nothing has
 changed. The SDK API says with each answer how to check that. If the response still holds, the

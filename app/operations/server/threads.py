@@ -1,14 +1,16 @@
-"""The threads of one process: one is busy, the others are spares for slow requests.
+"""The threads of one process: one leads, the others follow and step in when it is slow.
 
-Threads that compete for the GIL spend most of their time handing it over. So a second thread takes
-a request only when the first has been at one for longer than ``SLOW``: it waits for the database,
-hashes a password, or writes a large export.
+The leader waits for the sockets and answers the requests that come, so a quick request is never
+handed from thread to thread, and threads don't compete for the GIL. When it has been at one for
+longer than ``SLOW``, because it waits for the database, hashes a password or writes a large export,
+a follower becomes the leader (the pattern is called leader/followers).
 """
 
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from itertools import count
 
 from waitress.channel import HTTPChannel
@@ -16,9 +18,11 @@ from waitress.channel import HTTPChannel
 from app.core.logs import LOGGER
 
 SLOW = 0.005
-"""Seconds after which a spare may take the next request."""
+"""Seconds after which another thread becomes the leader."""
 
 IsChange = Callable[[HTTPChannel], bool]
+HandleEvents = Callable[[bool], None]
+"""Handles the events of the sockets; waits for one if its argument is true."""
 
 
 class Queue:
@@ -60,80 +64,100 @@ class Queue:
 class Dispatcher:
     """Gives requests to threads. Replaces waitress's dispatcher, with the methods it calls.
 
-    ``at_once``: how many requests run at a time, as long as none of them is slow.
+    ``threads``: how many requests run at a time at most. There is one more thread, so that one is
+    left for the sockets.
     """
 
-    def __init__(self, threads: int, at_once: int, is_change: IsChange) -> None:
+    def __init__(self, threads: int, is_change: IsChange) -> None:
         self.queue = Queue(threads, is_change)
-        self._at_once = at_once
+        self.active_count = 0
+        """How many threads work on a request."""
+        self._threads = threads
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
-        self._since: dict[int, float] = {}
-        """When each busy thread took its request, by the thread's number."""
+        self._leader: int | None = None
+        """The thread that waits for the sockets, or did until it took a request."""
+        self._is_answering = True
+        """Whether the leader is at a request. At first, as if it had been for long."""
+        self._started = -SLOW
+        """When the leader took its last request."""
         self._is_watched = False
-        """Whether a spare is waiting for the time when it may take the next request."""
-        self._is_stopping = False
-        self._threads = [
-            threading.Thread(target=self._work, args=(number,), daemon=True)
-            for number in range(threads)
-        ]
-        for thread in self._threads:
-            thread.start()
+        """Whether a follower waits for the time when the leader is slow."""
+        self._looked = 0.0
+        """When the leader last looked at the sockets."""
+        self._end: Future[None] = Future()
 
-    @property
-    def active_count(self) -> int:
-        """How many threads work on a request."""
-        return len(self._since)
+    def run(self, handle_events: HandleEvents) -> None:
+        """Work until ``shutdown``. Raises what ``handle_events`` raises."""
+        for _ in range(self._threads + 1):
+            threading.Thread(target=self._work, args=[handle_events], daemon=True).start()
+        self._end.result()
 
     def add_task(self, channel: HTTPChannel) -> None:
         with self._lock:
             self.queue.append(channel)
-            if not self._is_watched or self._seconds_until_free() <= 0:
-                self._wake.notify()
+
+    def wake(self, pull_trigger: Callable[[], None]) -> None:
+        """Let the leader look at its sockets again, which it does by itself after its requests."""
+        if self._leader != threading.get_ident():
+            pull_trigger()
 
     def shutdown(self) -> None:
         """Let each thread end after its request; queued requests are dropped."""
         with self._lock:
-            self._is_stopping = True
+            self._end.set_result(None)
             self._wake.notify_all()
 
-    def _work(self, number: int) -> None:
-        while True:
-            with self._lock:
-                self._since.pop(number, None)
-                if not self._wait():
-                    return
-                channel, is_change = self.queue.take()
-                self._since[number] = time.monotonic()
-                if self.queue and not self._is_watched:
-                    self._wake.notify()  # a spare, to take the next one if this is slow
+    def _work(self, handle_events: HandleEvents) -> None:
+        with self._lock:
+            while not self._end.done():
+                left = self._started + SLOW - time.monotonic()
+                if self._is_answering and left <= 0:
+                    self._lead(handle_events)
+                elif not self._is_answering and self._may_answer():
+                    self._answer()
+                elif left > 0 and not self._is_watched:
+                    self._is_watched = True
+                    self._wake.wait(left)
+                    self._is_watched = False
+                else:
+                    self._wake.wait()
+
+    def _lead(self, handle_events: HandleEvents) -> None:
+        """Wait for the sockets and answer, until a follower is the leader."""
+        self._leader = threading.get_ident()
+        while self._leader == threading.get_ident() and not self._end.done():
+            has_work = self._may_answer()
+            if has_work and time.monotonic() < self._looked + SLOW:
+                self._answer()
+                continue
+            self._is_answering = False
+            self._lock.release()
             try:
-                channel.service()
-            except Exception:  # noqa: BLE001 - the thread continues with the next request
-                LOGGER.exception("a request failed below the application")
-            if is_change:
-                with self._lock:
-                    self.queue.end_change()
+                handle_events(not has_work)
+            except BaseException as error:  # noqa: BLE001 - ``run`` raises it
+                self._end.set_exception(error)
+            finally:
+                self._lock.acquire()
+            self._looked = time.monotonic()
 
-    def _wait(self) -> bool:
-        """Wait until there is a request to take; False when the threads are to end."""
-        while not self._is_stopping:
-            if not self.queue:
-                self._wake.wait()
-                continue
-            seconds = self._seconds_until_free()
-            if seconds <= 0:
-                return True
-            if self._is_watched:
-                self._wake.wait()
-                continue
-            self._is_watched = True
-            self._wake.wait(seconds)
-            self._is_watched = False
-        return False
+    def _may_answer(self) -> bool:
+        return bool(self.queue) and self.active_count < self._threads
 
-    def _seconds_until_free(self) -> float:
-        """Until a thread may take a request: 0, or until one of the busy threads is slow."""
-        now = time.monotonic()
-        ends = sorted(since + SLOW - now for since in self._since.values() if since + SLOW > now)
-        return ends[-self._at_once] if len(ends) >= self._at_once else 0.0
+    def _answer(self) -> None:
+        channel, is_change = self.queue.take()
+        self.active_count += 1
+        if self._leader == threading.get_ident():
+            self._is_answering, self._started = True, time.monotonic()
+            if not self._is_watched:
+                self._wake.notify()
+        self._lock.release()
+        try:
+            channel.service()
+        except Exception:  # noqa: BLE001 - the thread continues with the next request
+            LOGGER.exception("a request failed below the application")
+        finally:
+            self._lock.acquire()
+        self.active_count -= 1
+        if is_change:
+            self.queue.end_change()

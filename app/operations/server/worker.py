@@ -24,7 +24,7 @@ from waitress.task import ErrorTask
 
 from app.core import logs
 from app.core.config import Settings
-from app.core.db import db, has_one_writer
+from app.core.db import db
 from app.core.logs import ACCESS
 from app.delivery.sdk.api import is_for_sdks
 from app.operations.server.background import background
@@ -67,9 +67,7 @@ class Worker:
         Channel.error_task_class = _ServerRefusal
         BaseWSGIServer.channel_class = Channel
         tempfile.tempdir = str(settings.home)  # not /tmp, which may be in memory
-        with app.app_context():
-            at_once = 1 if has_one_writer() else 2  # one can wait for PostgreSQL without the GIL
-        self._dispatcher = Dispatcher(settings.threads, at_once, _changes(app, settings))
+        self._dispatcher = Dispatcher(settings.threads, _changes(app, settings))
         open_sockets = Sockets()
         server = waitress.create_server(
             app,
@@ -78,6 +76,9 @@ class Worker:
             sockets=sockets,
             **_options(app, settings),
         )
+        for listener in open_sockets.values():
+            if isinstance(listener, BaseWSGIServer):
+                listener.pull_trigger = partial(self._dispatcher.wake, listener.pull_trigger)
         most = partial(_most_spooled, settings)
         self._loop = Loop(server, open_sockets, self._each_pass, most)
         self._heart, self._next_beat = heart, 0.0
