@@ -8,6 +8,7 @@ from app.catalogue.approvals import guard
 from app.catalogue.faces import ROOM as CATALOGUE
 from app.core import config, db, files
 from app.core.config import Settings
+from app.core.events import service as events
 from app.delivery.faces import ROOM as DELIVERY
 from app.exchange.faces import ROOM as EXCHANGE
 from app.portal.faces import ROOM as PORTAL
@@ -24,7 +25,7 @@ def create_app(settings: Settings) -> Flask:
     app = Flask("app", template_folder=str(files.TEMPLATES), static_folder=str(files.STATIC))
     app.config.from_mapping(config.for_flask(settings))
     db.init_app(app, guard.check)
-    for part in (templating, http, refusals, assets, exports):
+    for part in (events, templating, http, refusals, assets, exports):
         part.init_app(app)
     rooms.init_app(app, ROOMS)
     if app.debug:

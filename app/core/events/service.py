@@ -8,6 +8,9 @@ from typing import Any, NamedTuple, TypedDict
 from uuid import uuid4
 
 import sqlalchemy as sa
+from flask import Flask, has_app_context
+from sqlalchemy import event
+from sqlalchemy.orm import Session
 
 from app.core.actor import Actor
 from app.core.clock import utcnow
@@ -17,9 +20,9 @@ from app.core.events import writing
 from app.core.events.chain import START
 from app.core.events.event_types import EventType
 from app.core.events.models import Event, EventHead
-from app.core.statements import Prepared
+from app.core.events.writing import Act
 
-_head_for_change = Prepared(sa.select(EventHead.last_id, EventHead.digest).with_for_update())
+_UNWRITTEN = "flagstaff.unwritten"
 
 
 class EventPayload(TypedDict, total=False):
@@ -42,12 +45,11 @@ class End:
 
 
 class Recorded(NamedTuple):
-    """Events that this transaction has recorded. ``first``: the id of the first of them."""
+    """Events that this transaction has recorded."""
 
     actor: Actor
     type: EventType
     payloads: list[EventPayload]
-    first: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +84,10 @@ def record_all(
     batch_id: str | None = None,
     connection: sa.Connection | None = None,
 ) -> None:
-    """Record changes of many objects in one statement. ``batch_id``: of all these events.
+    """Record changes of many objects. ``batch_id``: of all these events.
 
-    The log is one chain, so no other transaction can record anything until this one ends.
-    ``connection``: to write to another database than the session's.
+    They are written when the transaction ends; see ``write``. ``connection``: to write to another
+    database than the session's, at once.
     """
     payloads = list(payloads)
     if not payloads:
@@ -100,12 +102,39 @@ def record_all(
         "reason": actor.reason or actor.cause,
         "batch_id": actor.batch_id or batch_id,
     }
-    own = connection is None
-    connection = connection or db.session.connection()
-    [head] = _head_for_change.run(connection=connection)
-    writing.insert(connection, shared, payloads, first=head.last_id + 1, before=head.digest)
-    if own:
-        recorded().append(Recorded(actor, type, payloads, first=head.last_id + 1))
+    act = writing.encode(shared, payloads)
+    if connection is not None:
+        writing.append(connection, [act])
+        return
+    recorded().append(Recorded(actor, type, payloads))
+    db.session.info.setdefault(_UNWRITTEN, []).append(act)
+
+
+def write() -> None:
+    """Append what this transaction has recorded to the log.
+
+    The log is one chain, so no other transaction can do that until this one ends. So it is done
+    late: before the commit, or before somebody reads the log.
+    """
+    acts: list[Act] = db.session.info.pop(_UNWRITTEN, [])
+    if acts:
+        writing.append(db.session.connection(), acts)
+
+
+def init_app(app: Flask) -> None:
+    """Write what a transaction has recorded before it reads the log."""
+
+    def before(_connection: sa.Connection, _cursor: object, text: str, *_: object) -> None:
+        if "event" in text and has_app_context():
+            write()
+
+    with app.app_context():
+        event.listen(db.engine, "before_cursor_execute", before)
+
+
+@event.listens_for(db.session, "before_commit")
+def _before_commit(_session: Session) -> None:
+    write()
 
 
 def recorded() -> list[Recorded]:
@@ -117,6 +146,7 @@ def recorded() -> list[Recorded]:
 @contextmanager
 def savepoint(*, keeps: bool) -> Iterator[None]:
     """Undo the block's changes and its events if it fails, or unless it ``keeps`` them."""
+    write()  # or undoing would undo that
     before = len(recorded())
     try:
         with db.session.begin_nested() as attempt:
@@ -124,10 +154,16 @@ def savepoint(*, keeps: bool) -> Iterator[None]:
             if not keeps:
                 attempt.rollback()
     except BaseException:
-        del recorded()[before:]
+        _forget(before)
         raise
     if not keeps:
-        del recorded()[before:]
+        _forget(before)
+
+
+def _forget(number: int) -> None:
+    """Forget what was recorded after so many records, in a savepoint that was undone."""
+    del recorded()[number:]
+    db.session.info.pop(_UNWRITTEN, None)
 
 
 def record_together(actor: Actor, type: EventType, payloads: Collection[EventPayload]) -> None:

@@ -1,49 +1,67 @@
 """Write many events of one act: shared values are encoded and sent once."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
 from app.core.events.chain import FACTS, as_text
-from app.core.events.models import Event
+from app.core.events.models import Event, EventHead
+from app.core.statements import Prepared
 
-OWN = ("id", "project", "feature_name", "data", "pre_data", "digest")
-SHARED = tuple(name for name in Event.__table__.columns.keys() if name not in OWN)  # noqa: SIM118 - columns are no dict
+OWN = ("project", "feature_name", "data", "pre_data")
+NUMBERED = ("id", "digest")
+SHARED = tuple(name for name in Event.__table__.columns.keys() if name not in OWN + NUMBERED)  # noqa: SIM118 - columns are no dict
 
 _quoted = json.encoder.encode_basestring_ascii
 
 
-def insert(
-    connection: sa.Connection,
-    shared: Mapping[str, Any],
-    payloads: Sequence[Mapping[str, Any]],
-    *,
-    first: int,
-    before: bytes,
-) -> None:
-    """Insert an event per payload, numbered from ``first``, and move the end of the log to them.
+class Act(NamedTuple):
+    """Events of one act, encoded. ``shared``: the values of SHARED, as they are.
 
-    ``before``: the digest of the event before the first. The digests equal those of
-    ``chain.link``, which encodes one event at a time.
+    ``rows``: for each event the values of OWN, and the text that is digested after "[" and its id.
     """
+
+    shared: Mapping[str, Any]
+    rows: list[tuple[str | None, ...]]
+
+
+def encode(shared: Mapping[str, Any], payloads: Iterable[Mapping[str, Any]]) -> Act:
+    """An event per payload. The digests equal those of ``chain.link``, which encodes one."""
     digest_text, stored_text = _once(as_text), _once(json.dumps)
     between, after = _shared_facts(shared)
-    digest = before
     rows = []
-    for id, payload in enumerate(payloads, first):
+    for payload in payloads:
         project, feature = payload.get("project"), payload.get("feature_name")
         data, pre_data = payload.get("data"), payload.get("pre_data")
-        facts = f"[{id},{between},{_text(project)},{_text(feature)},{after}]"
+        facts = f",{between},{_text(project)},{_text(feature)},{after}]"
         text = f"{facts}\n{digest_text(data)}\n{digest_text(pre_data)}"
-        digest = sha256(digest + text.encode()).digest()
         stored = (None if value is None else stored_text(value) for value in (data, pre_data))
-        rows.append((id, project, feature, *stored, digest))
-    _send(connection, rows, [shared[name] for name in SHARED])
+        rows.append((project, feature, *stored, text))
+    return Act(shared, rows)
+
+
+def append(connection: sa.Connection, acts: Iterable[Act]) -> None:
+    """Number the events, chain them, and append them to the log."""
+    [(last_id, digest)] = _end_for_change.run(connection=connection)
+    for act in acts:
+        rows = []
+        for *own, text in act.rows:
+            last_id += 1
+            digest = sha256(digest + f"[{last_id}{text}".encode()).digest()
+            rows.append((*own, last_id, digest))
+        shared = _converted(act.shared, connection.dialect)
+        if connection.dialect.name == "postgresql":
+            columns = map(list, zip(*rows, strict=True))
+            connection.exec_driver_sql(_APPEND, (*shared, *columns, last_id, digest))
+        else:
+            connection.exec_driver_sql(_INSERT_ROWS, [(*row, *shared) for row in rows])
+    if connection.dialect.name != "postgresql":
+        connection.exec_driver_sql(_SET_END, (last_id, digest))
 
 
 def _shared_facts(shared: Mapping[str, Any]) -> tuple[str, str]:
@@ -72,19 +90,12 @@ def _once(encode: Callable[[Any], str]) -> Callable[[Any], str]:
     return text_of
 
 
-def _send(connection: sa.Connection, rows: list[tuple[Any, ...]], shared: list[Any]) -> None:
-    dialect, end = connection.dialect, (rows[-1][0], rows[-1][-1])  # id and digest
-    processors = _processors(dialect)
-    values = tuple(
-        process(value) if process else value
-        for process, value in zip(processors, shared, strict=True)
-    )
-    if dialect.name == "postgresql":
-        columns = tuple(list(column) for column in zip(*rows, strict=True))
-        connection.exec_driver_sql(_APPEND, (*values, *columns, *end))
-    else:
-        connection.exec_driver_sql(_INSERT_ROWS, [row + values for row in rows])
-        connection.exec_driver_sql(_SET_END, end)
+def _converted(shared: Mapping[str, Any], dialect: sa.Dialect) -> list[Any]:
+    """The shared values as the driver takes them."""
+    return [
+        process(shared[name]) if process else shared[name]
+        for name, process in zip(SHARED, _processors(dialect), strict=True)
+    ]
 
 
 @cache
@@ -100,16 +111,19 @@ def _cast(name: str, *, many: bool = False) -> str:
     return f"%b::{type}[]" if many else f"%s::{type}"
 
 
-def _insert(columns: Sequence[str], source: str) -> str:
-    return f"INSERT INTO events ({', '.join(columns)}) {source}"
+def _insert(source: str) -> str:
+    return f"INSERT INTO events ({', '.join((*OWN, *NUMBERED, *SHARED))}) {source}"
 
 
-_INSERT_ROWS = _insert((*OWN, *SHARED), f"VALUES ({', '.join('?' * len(OWN + SHARED))})")
-_INSERT_ARRAYS = _insert(
-    (*SHARED, *OWN),
-    f"SELECT {', '.join(map(_cast, SHARED))}, own.* "  # noqa: S608 - as above
-    f"FROM unnest({', '.join(_cast(name, many=True) for name in OWN)}) AS own",
-)
+_end_for_change = Prepared(sa.select(EventHead.last_id, EventHead.digest).with_for_update())
+_INSERT_ROWS = _insert(f"VALUES ({', '.join('?' * len((*OWN, *NUMBERED, *SHARED)))})")
 _SET_END = "UPDATE event_heads SET last_id = ?, digest = ?"
+
+_ARRAYS = ", ".join(_cast(name, many=True) for name in (*OWN, *NUMBERED))
 # In one round trip, since all others who record anything wait for it.
-_APPEND = f"WITH recorded AS ({_INSERT_ARRAYS}) UPDATE event_heads SET last_id = %s, digest = %b"  # noqa: S608 - as above
+_APPEND = f"""
+WITH recorded AS (
+    {_insert(f"SELECT own.*, {', '.join(map(_cast, SHARED))} FROM unnest({_ARRAYS}) AS own")}
+)
+UPDATE event_heads SET last_id = %s, digest = %b
+"""  # noqa: S608 - of names of columns
