@@ -9,20 +9,30 @@ import sqlalchemy as sa
 from app.catalogue.tags import queries
 from app.catalogue.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
 from app.core.actor import Actor
-from app.core.db import CHUNK, any_of, can_write, chunks, contains, db, insert_if_absent, rows, save
+from app.core.db import can_write, contains, db, insert_if_absent, save
 from app.core.errors import Conflict, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of, sorted_by
+from app.core.statements import Condition, OnList
 from app.core.words import counted
 
-_by_name = sa.select(Tag.id, Tag.type, Tag.value).where(
-    sa.tuple_(Tag.type, Tag.value).in_(any_of("tags"))
-)
 
-_by_name_kept = _by_name.with_for_update(read=True, key_share=True)
+def _named(is_among: Condition) -> sa.Select[*tuple[Any, ...]]:
+    """Tags with one of the types and one of the values, so also some that nobody named."""
+    return sa.select(Tag.id, Tag.type, Tag.value).where(
+        is_among(Tag.type, "types"), is_among(Tag.value)
+    )
+
+
+_by_name = OnList(_named, "types")
+_by_name_kept = OnList(
+    lambda is_among: _named(is_among).with_for_update(read=True, key_share=True), "types"
+)
 # In the same order for every transaction, or two of them could deadlock.
-_by_name_locked = _by_name.order_by(Tag.id).with_for_update()
+_by_name_locked = OnList(
+    lambda is_among: _named(is_among).order_by(Tag.id).with_for_update(), "types"
+)
 
 
 class TypeChanges(TypedDict, total=False):
@@ -192,10 +202,10 @@ def ids_of(
     statement = _by_name
     if (lock or keep) and can_write():
         statement = _by_name_locked if lock else _by_name_kept
-    found: dict[TagName, int] = {}
-    for chunk in chunks(tags, CHUNK // 2):  # each tag takes two parameters
-        found |= {TagName(type, value): id for id, type, value in rows(statement, tags=chunk)}
-    return found
+    wanted = {*tags}
+    types, values = {tag.type for tag in wanted}, {tag.value for tag in wanted}
+    found = statement.run(values, types=types) if wanted else ()
+    return {name: row.id for row in found if (name := TagName(row.type, row.value)) in wanted}
 
 
 def make(tags: Collection[TagName]) -> dict[TagName, int]:

@@ -394,7 +394,9 @@ def _engine_options(settings: Settings) -> dict[str, Any]:
             "application_name": "flagstaff",
             "options": (
                 "-c statement_timeout=10s -c lock_timeout=5s "
-                "-c idle_in_transaction_session_timeout=30s -c timezone=UTC"
+                "-c idle_in_transaction_session_timeout=30s -c timezone=UTC "
+                # Compiling a statement takes longer than any of ours does.
+                "-c jit=off"
             ),
         }
     return options
