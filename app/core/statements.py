@@ -6,7 +6,7 @@ takes longer than a short query does.
 
 import json
 from collections import namedtuple
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from threading import Lock
 from typing import Any, Protocol, TypeVar
@@ -22,6 +22,7 @@ from app.core import storage
 from app.core.db import db
 
 M = TypeVar("M")
+Row = tuple[Any, ...]
 
 FEW = 16
 """More values than that are one parameter on PostgreSQL too."""
@@ -56,8 +57,10 @@ class Prepared:
     Its parameters have names: ``sa.bindparam("id")``. ``in_`` isn't possible: see ``OnList``.
     """
 
-    def __init__(self, statement: sa.Executable) -> None:
+    def __init__(self, statement: sa.Executable, row: type[Row] | None = None) -> None:
+        """``row``: the named tuple for its rows, with a field for each column."""
         self._statement = statement
+        self._row = row
         self._compiled: dict[str, _Compiled] = {}
 
     def run(self, *, connection: sa.Connection | None = None, **parameters: Any) -> Sequence[Any]:
@@ -74,7 +77,7 @@ class Prepared:
     def _compile(self, dialect: sa.Dialect) -> "_Compiled":
         with _first_use:
             if dialect.name not in self._compiled:
-                self._compiled[dialect.name] = _Compiled(self._statement, dialect)
+                self._compiled[dialect.name] = _Compiled(self._statement, dialect, self._row)
             return self._compiled[dialect.name]
 
 
@@ -89,8 +92,14 @@ class OnList:
     value is repeated: so five statements serve all short lists.
     """
 
-    def __init__(self, build: Callable[[Condition], sa.Executable], *others: str) -> None:
+    def __init__(
+        self,
+        build: Callable[[Condition], sa.Executable],
+        *others: str,
+        row: type[Row] | None = None,
+    ) -> None:
         self._build = build
+        self._row = row
         self._lists = (VALUES, *others)
         self._prepared: dict[tuple[Any, ...], Prepared] = {}
 
@@ -115,7 +124,7 @@ class OnList:
         key = (connection.dialect.name, *numbers.values())
         prepared = self._prepared.get(key)
         if prepared is None:
-            prepared = self._prepared[key] = Prepared(self._build(_condition(numbers)))
+            prepared = self._prepared[key] = Prepared(self._build(_condition(numbers)), self._row)
         return prepared.run(connection=connection, **parameters)
 
 
@@ -146,7 +155,9 @@ def _condition(numbers: Mapping[str, int]) -> Condition:
 class _Compiled:
     """A statement for one database: its text, the order of its values, all conversions."""
 
-    def __init__(self, statement: sa.Executable, dialect: sa.Dialect) -> None:
+    def __init__(
+        self, statement: sa.Executable, dialect: sa.Dialect, row: type[Row] | None
+    ) -> None:
         compiled: Any = statement.compile(dialect=dialect)  # type: ignore[attr-defined] # it is a ClauseElement
         self._text = compiled.string
         self._order = compiled.positiontup
@@ -159,8 +170,8 @@ class _Compiled:
         self._constants = self._converted(constants)
         columns = getattr(statement, "exported_columns", ())
         names = [column.key for column in columns]
-        row: Any = namedtuple("Row", names, rename=True)  # type: ignore[misc] # noqa: PYI024 - names of any statement
-        self._row = row._make
+        made: Any = row or namedtuple("Row", names, rename=True)  # noqa: PYI024 - names of any statement
+        self._row = made._make
         self._has_rows = bool(columns)
         self._read = [
             (index, read)
@@ -180,7 +191,7 @@ class _Compiled:
                 found = cursor.fetchall() if self._has_rows else []
         except connection.dialect.loaded_dbapi.Error as error:
             raise _translated(connection, error, self._text) from error
-        return [*map(self._row, map(self._processed, found) if self._read else found)]
+        return [*map(self._row, self._processed(found) if self._read else found)]
 
     def _converted(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The values as the driver takes them."""
@@ -190,12 +201,13 @@ class _Compiled:
             for name, value in values.items()
         }
 
-    def _processed(self, row: Sequence[Any]) -> list[Any]:
-        """The values of a row as SQLAlchemy's types give them."""
-        values = [*row]
-        for index, read in self._read:
-            values[index] = read(values[index])
-        return values
+    def _processed(self, rows: Iterable[Sequence[Any]]) -> Iterable[Sequence[Any]]:
+        """Rows with their values as SQLAlchemy's types give them."""
+        columns: list[Iterable[Any]] = [*zip(*rows, strict=True)]
+        if columns:  # no rows have none
+            for index, read in self._read:
+                columns[index] = map(read, columns[index])
+        return zip(*columns, strict=True)
 
 
 def _translated(connection: sa.Connection, error: Exception, text: str) -> BaseException:
@@ -227,8 +239,10 @@ class _Values(sa.TypeDecorator[Collection[Any]]):
         values = list(value or ())
         if dialect.name == "postgresql":
             return "{" + ",".join(map(_quoted, values)) + "}"
-        # SQLite ends a text at NUL, so such a value would match another one.
-        return json.dumps([value for value in values if "\0" not in str(value)])
+        text = json.dumps(values)
+        if "\\u0000" in text:  # SQLite ends a text at NUL, so such a value would match another one
+            text = json.dumps([value for value in values if "\0" not in str(value)])
+        return text
 
 
 class _IsAmong(FunctionElement[bool]):

@@ -54,9 +54,20 @@ LONGEST_SPELLING = 4
 SHORT = 100
 """Characters up to which quadratic time doesn't matter."""
 
-is_key = re.compile(rf"(?!\.\.?\Z){KEY_PATTERN[1:-2]}{{1,{MAX_KEY}}}\Z").match
+_KEY = rf"{KEY_PATTERN[1:-2]}{{1,{MAX_KEY}}}"
+is_key = re.compile(rf"(?!\.\.?\Z){_KEY}\Z").match
+_lines_of_keys = re.compile(rf"(?:(?!\.\.?$){_KEY}(?:\n|\Z))+", re.MULTILINE).fullmatch
 
 has_visible = re.compile(rf"[^\s{INVISIBLE}\U000e0000-\U000e0fff]").search
+
+
+def are_keys(values: Sequence[object]) -> bool:
+    """Whether there are values and ``is_key`` is true of each, at a tenth of the time."""
+    try:
+        text = "\n".join(values)  # type: ignore[arg-type] # the exception tells
+    except TypeError:
+        return False
+    return text.count("\n") == len(values) - 1 and _lines_of_keys(text) is not None
 
 
 def camel_case(name: str) -> str:

@@ -19,6 +19,7 @@ from app.core.words import (
     INVISIBLE,
     LONGEST_SPELLING,
     MAX_KEY,
+    are_keys,
     camel_case,
     has_visible,
     is_key,
@@ -295,7 +296,7 @@ class KeySet(StrictList):
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> list[str | None]:
         # Thousands at once are usual. The field object, which is slow, only has to find faults.
         is_fine = isinstance(value, list) and len(value) <= MAX_ITEMS
-        if not (is_fine and all(isinstance(v, str) and is_key(v) for v in value)):
+        if not (is_fine and are_keys(value)):
             value = super()._deserialize(value, attr, data, **kwargs)
         return list(dict.fromkeys(value))
 

@@ -22,6 +22,7 @@ RATIOS = {
         "tags 3,000 x 5, add": 6.0,
         "tags 3,000 x 5, add again": 15.0,
         "tags 3,000 x 5, remove": 5.0,
+        "validate 3,000": 2.0,
     },
     "postgresql": {
         "GET user": 2.5,
@@ -34,6 +35,7 @@ RATIOS = {
         "tags 3,000 x 5, add": 3.0,
         "tags 3,000 x 5, add again": 3.0,
         "tags 3,000 x 5, remove": 3.0,
+        "validate 3,000": 1.5,
     },
 }
 """How many times as fast as another server each is meant to be, by database."""

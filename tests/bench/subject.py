@@ -54,7 +54,7 @@ class Subject:
         }
 
     def bulk(self) -> dict[str, Job]:
-        """Single requests that tag many features; the order matters."""
+        """Single requests about many features; the order matters."""
         jobs = {}
         for features, tags in BULK:
             named = [self.feature(number) for number in range(features)]
@@ -64,6 +64,9 @@ class Subject:
                 jobs[f"tags {features:,} x {tags}, {kind}"] = _once(
                     self._of_project("PUT", "/tags", body)
                 )
+            jobs[f"validate {features:,}"] = _once(
+                self._of_project("POST", "/archive/validate", json.dumps({"features": named}))
+            )
         return jobs
 
     def lists(self) -> dict[str, Job]:

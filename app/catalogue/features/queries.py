@@ -91,6 +91,7 @@ def rule_for_sdks(parent: Any) -> dict[str, Any]:
 class Found(NamedTuple):
     """A feature that was looked up by its name."""
 
+    name: str
     id: int
     is_archived: bool
 
@@ -111,14 +112,15 @@ class Edge(NamedTuple):
 
 
 def _named(is_among: Condition) -> sa.Select[*tuple[Any, ...]]:
-    return sa.select(Feature.name, Feature.id, Feature.archived_at).where(
+    return sa.select(Feature.name, Feature.id, Feature.archived_at.is_not(None)).where(
         Feature.project_id == sa.bindparam("project_id"), is_among(Feature.name)
     )
 
 
-_by_name = OnList(_named)
+_by_name = OnList(_named, row=Found)
 _by_name_for_change = OnList(
-    lambda is_among: _named(is_among).order_by(Feature.id).with_for_update(key_share=True)
+    lambda is_among: _named(is_among).order_by(Feature.id).with_for_update(key_share=True),
+    row=Found,
 )
 _for_change = OnList(
     lambda is_among: (
@@ -164,7 +166,8 @@ _edges = OnList(
         .join(Child, Child.id == Dependency.child_id)
         .join(Parent, Parent.id == Dependency.parent_id)
         .where(sa.or_(is_among(Dependency.child_id), is_among(Dependency.parent_id)))
-    )
+    ),
+    row=Edge,
 )
 
 
@@ -223,10 +226,7 @@ def find(project_id: str, names: Collection[str], *, for_change: bool = False) -
     ``for_change``: lock them as ``lock`` does.
     """
     statement = _by_name_for_change if for_change and can_write() else _by_name
-    return {
-        name: Found(id, archived_at is not None)
-        for name, id, archived_at in statement.run(names, project_id=project_id)
-    }
+    return {found.name: found for found in statement.run(names, project_id=project_id)}
 
 
 def active_names(project_id: str, limit: int) -> list[str]:
@@ -294,7 +294,7 @@ def lock(ids: Collection[int]) -> None:
 
 def edges(ids: Collection[int]) -> set[Edge]:
     """The dependencies with at least one end among the features."""
-    return {Edge._make((*row[:-1], tuple(row.variants or ()))) for row in _edges.run(ids)}
+    return {edge._replace(variants=tuple(edge.variants or ())) for edge in _edges.run(ids)}
 
 
 def _active_names(project_id: str) -> sa.Select[str]:

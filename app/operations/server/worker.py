@@ -40,6 +40,8 @@ from app.web.routes import reading_posts
 MAX_CONNECTIONS = 12_000
 OTHER_FILES = 128
 """File descriptors besides connections: the database, the log, large uploads and responses."""
+RECEIVED_AT_ONCE = 65_536
+"""Bytes of a request that one look at its socket takes at most."""
 MAX_HEADER_BYTES = 16_384
 NO_WATERMARK = sys.maxsize
 """A thread never waits for a client to take a response, which waits in a file."""
@@ -197,6 +199,7 @@ def _options(app: Flask, settings: Settings) -> dict[str, object]:
         "url_prefix": settings.url_prefix,
         "ident": None,
         "asyncore_use_poll": True,  # select() ends at 1,024 file descriptors
+        "recv_bytes": RECEIVED_AT_ONCE,
         "connection_limit": _most_connections(),
         "channel_timeout": IDLE_SECONDS,
         "cleanup_interval": IDLE_SECONDS // 4,
