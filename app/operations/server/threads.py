@@ -17,7 +17,7 @@ from waitress.channel import HTTPChannel
 
 from app.core.logs import LOGGER
 
-SLOW = 0.005
+SLOW = 0.01
 """Seconds after which another thread becomes the leader."""
 
 IsChange = Callable[[HTTPChannel], bool]
