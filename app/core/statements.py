@@ -183,14 +183,7 @@ class _Compiled:
         values: Any = self._constants | self._converted(parameters)
         if self._order is not None:
             values = tuple([values[name] for name in self._order])
-        try:
-            with closing(connection.connection.cursor()) as cursor:
-                if listeners := connection.dispatch.before_cursor_execute:
-                    listeners(connection, cursor, self._text, values, None, False)  # noqa: FBT003 - as SQLAlchemy does
-                cursor.execute(self._text, values)
-                found = cursor.fetchall() if self._has_rows else []
-        except connection.dialect.loaded_dbapi.Error as error:
-            raise _translated(connection, error, self._text) from error
+        found = send(connection, self._text, values, returns=self._has_rows)
         return [*map(self._row, self._processed(found) if self._read else found)]
 
     def _converted(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,6 +201,23 @@ class _Compiled:
             for index, read in self._read:
                 columns[index] = map(read, columns[index])
         return zip(*columns, strict=True)
+
+
+def send(
+    connection: sa.Connection, text: str, values: Any, *, returns: bool = False, many: bool = False
+) -> Sequence[Any]:
+    """Send a text by the driver's own cursor, and return its rows if it ``returns`` any.
+
+    ``many``: ``values`` are those of several executions. Errors as ``Prepared.run``.
+    """
+    try:
+        with closing(connection.connection.cursor()) as cursor:
+            if listeners := connection.dispatch.before_cursor_execute:
+                listeners(connection, cursor, text, values, None, many)
+            (cursor.executemany if many else cursor.execute)(text, values)
+            return cursor.fetchall() if returns else []
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _translated(connection, error, text) from error
 
 
 def _translated(connection: sa.Connection, error: Exception, text: str) -> BaseException:

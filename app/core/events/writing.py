@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql
 
 from app.core.events.chain import FACTS, as_text
 from app.core.events.models import Event, EventHead
-from app.core.statements import Prepared
+from app.core.statements import Prepared, send
 
 OWN = ("project", "feature_name", "data", "pre_data")
 NUMBERED = ("id", "digest")
@@ -57,11 +57,11 @@ def append(connection: sa.Connection, acts: Iterable[Act]) -> None:
         shared = _converted(act.shared, connection.dialect)
         if connection.dialect.name == "postgresql":
             columns = map(list, zip(*rows, strict=True))
-            connection.exec_driver_sql(_APPEND, (*shared, *columns, last_id, digest))
+            send(connection, _APPEND, (*shared, *columns, last_id, digest))
         else:
-            connection.exec_driver_sql(_INSERT_ROWS, [(*row, *shared) for row in rows])
+            send(connection, _INSERT_ROWS, [(*row, *shared) for row in rows], many=True)
     if connection.dialect.name != "postgresql":
-        connection.exec_driver_sql(_SET_END, (last_id, digest))
+        send(connection, _SET_END, (last_id, digest))
 
 
 def _shared_facts(shared: Mapping[str, Any]) -> tuple[str, str]:
