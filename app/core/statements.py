@@ -58,7 +58,7 @@ class Prepared:
     """
 
     def __init__(self, statement: sa.Executable, row: type[Row] | None = None) -> None:
-        """``row``: the named tuple for its rows, with a field for each column."""
+        """``row``: a named tuple with a field for each column, or ``tuple`` for plain ones."""
         self._statement = statement
         self._row = row
         self._compiled: dict[str, _Compiled] = {}
@@ -171,7 +171,7 @@ class _Compiled:
         columns = getattr(statement, "exported_columns", ())
         names = [column.key for column in columns]
         made: Any = row or namedtuple("Row", names, rename=True)  # noqa: PYI024 - names of any statement
-        self._row = made._make
+        self._row = None if row is tuple else made._make
         self._has_rows = bool(columns)
         self._read = [
             (index, read)
@@ -184,7 +184,8 @@ class _Compiled:
         if self._order is not None:
             values = tuple([values[name] for name in self._order])
         found = send(connection, self._text, values, returns=self._has_rows)
-        return [*map(self._row, self._processed(found) if self._read else found)]
+        read = self._processed(found) if self._read else found
+        return [*(map(self._row, read) if self._row else read)]
 
     def _converted(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The values as the driver takes them."""

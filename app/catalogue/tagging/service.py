@@ -210,7 +210,7 @@ def _insert_into_pairs(is_among: Condition) -> sa.Executable:
     )
 
 
-_insert_pairs = OnList(_insert_into_pairs, "tags")
+_insert_pairs = OnList(_insert_into_pairs, "tags", row=tuple)
 _delete_pairs = OnList(
     lambda is_among: (
         sa.delete(FeatureTag)
@@ -218,6 +218,7 @@ _delete_pairs = OnList(
         .returning(FeatureTag.feature_id, FeatureTag.tag_id)
     ),
     "tags",
+    row=tuple,
 )
 
 

@@ -27,21 +27,20 @@ class Act(NamedTuple):
     """
 
     shared: Mapping[str, Any]
-    rows: list[tuple[str | None, ...]]
+    rows: list[tuple[Any, ...]]
 
 
 def encode(shared: Mapping[str, Any], payloads: Iterable[Mapping[str, Any]]) -> Act:
     """An event per payload. The digests equal those of ``chain.link``, which encodes one."""
-    digest_text, stored_text = _once(as_text), _once(json.dumps)
+    texts_of = _texts()
     between, after = _shared_facts(shared)
     rows = []
     for payload in payloads:
         project, feature = payload.get("project"), payload.get("feature_name")
-        data, pre_data = payload.get("data"), payload.get("pre_data")
+        data, data_text = texts_of(payload.get("data"))
+        pre_data, pre_data_text = texts_of(payload.get("pre_data"))
         facts = f",{between},{_text(project)},{_text(feature)},{after}]"
-        text = f"{facts}\n{digest_text(data)}\n{digest_text(pre_data)}"
-        stored = (None if value is None else stored_text(value) for value in (data, pre_data))
-        rows.append((project, feature, *stored, text))
+        rows.append((project, feature, data, pre_data, f"{facts}\n{data_text}\n{pre_data_text}"))
     return Act(shared, rows)
 
 
@@ -49,17 +48,19 @@ def append(connection: sa.Connection, acts: Iterable[Act]) -> None:
     """Number the events, chain them, and append them to the log."""
     [(last_id, digest)] = _end_for_change.run(connection=connection)
     for act in acts:
-        rows = []
-        for *own, text in act.rows:
+        numbers = []
+        for *_, text in act.rows:
             last_id += 1
             digest = sha256(digest + f"[{last_id}{text}".encode()).digest()
-            rows.append((*own, last_id, digest))
+            numbers.append((last_id, digest))
         shared = _converted(act.shared, connection.dialect)
+        rows = zip(act.rows, numbers, strict=True)
         if connection.dialect.name == "postgresql":
-            columns = map(list, zip(*rows, strict=True))
-            send(connection, _APPEND, (*shared, *columns, last_id, digest))
+            columns = zip(*(own[:-1] + number for own, number in rows), strict=True)
+            send(connection, _APPEND, (*shared, *map(list, columns), last_id, digest))
         else:
-            send(connection, _INSERT_ROWS, [(*row, *shared) for row in rows], many=True)
+            values = [own[:-1] + number + shared for own, number in rows]
+            send(connection, _INSERT_ROWS, values, many=True)
     if connection.dialect.name != "postgresql":
         send(connection, _SET_END, (last_id, digest))
 
@@ -77,25 +78,25 @@ def _text(value: str | None) -> str:
     return "null" if value is None else _quoted(value)
 
 
-def _once(encode: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Cache an encoder by the identity of the value: events of one act often share their data."""
-    texts: dict[int, str] = {}
+def _texts() -> Callable[[Any], tuple[str | None, str]]:
+    """For storing and for the digest; once, as events of one act often share their data."""
+    known: dict[int, tuple[str | None, str]] = {id(None): (None, as_text(None))}
 
-    def text_of(value: Any) -> str:
-        text = texts.get(id(value))
-        if text is None:
-            text = texts[id(value)] = encode(value)
-        return text
+    def texts_of(value: Any) -> tuple[str | None, str]:
+        texts = known.get(id(value))
+        if texts is None:
+            texts = known[id(value)] = json.dumps(value), as_text(value)
+        return texts
 
-    return text_of
+    return texts_of
 
 
-def _converted(shared: Mapping[str, Any], dialect: sa.Dialect) -> list[Any]:
+def _converted(shared: Mapping[str, Any], dialect: sa.Dialect) -> tuple[Any, ...]:
     """The shared values as the driver takes them."""
-    return [
+    return tuple(
         process(shared[name]) if process else shared[name]
         for name, process in zip(SHARED, _processors(dialect), strict=True)
-    ]
+    )
 
 
 @cache
