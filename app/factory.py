@@ -24,8 +24,8 @@ def create_app(settings: Settings) -> Flask:
     """The application, ready to serve. Its database must be migrated."""
     app = Flask("app", template_folder=str(files.TEMPLATES), static_folder=str(files.STATIC))
     app.config.from_mapping(config.for_flask(settings))
-    db.init_app(app, guard.check)
-    for part in (events, templating, http, refusals, assets, exports):
+    db.init_app(app, check=guard.check, write_log=events.write)
+    for part in (templating, http, refusals, assets, exports):
         part.init_app(app)
     rooms.init_app(app, ROOMS)
     if app.debug:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import sqlalchemy as sa
-from flask import Flask, current_app
+from flask import Flask, current_app, has_app_context
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
@@ -38,6 +38,7 @@ MAX_ID = 2**31 - 1
 """Largest id in a column. PostgreSQL fails even when it compares an id with a larger number."""
 
 _CHECK = "flagstaff.check"
+_WRITE_LOG = "flagstaff.write_log"
 _ONLY_READS = "flagstaff.only_reads"
 
 TRIES = 3
@@ -106,16 +107,23 @@ _queues: dict[str, WriterQueue] = {}
 """By database file: applications in one process that share a database share its queue."""
 
 
-def init_app(app: Flask, check: Callable[[], None]) -> None:
+def init_app(app: Flask, *, check: Callable[[], None], write_log: Callable[[], None]) -> None:
     """Bind the handle to the application and configure its connections.
 
-    ``check``: called before each commit; refuses it with a ``DomainError``.
+    ``check``: called before each commit; refuses it with a ``DomainError``. ``write_log``: writes
+    the events of the transaction; called before each commit and each statement about events.
     """
+
+    def on_statement(_connection: sa.Connection, _cursor: object, text: str, *_: object) -> None:
+        if "event" in text and has_app_context():
+            write_log()
+
     db.init_app(app)
-    app.extensions[_CHECK] = check
+    app.extensions[_CHECK], app.extensions[_WRITE_LOG] = check, write_log
     with app.app_context():
         for engine in db.engines.values():
             prepare_engine(engine)
+        event.listen(db.engine, "before_cursor_execute", on_statement)
 
 
 def check_changes() -> None:
@@ -264,6 +272,7 @@ def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
                 refusal = error
             if writes:
                 check_changes()
+                current_app.extensions[_WRITE_LOG]()
             db.session.commit()
             _Written.times += writes
         except BaseException:

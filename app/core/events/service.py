@@ -8,9 +8,6 @@ from typing import Any, NamedTuple, TypedDict
 from uuid import uuid4
 
 import sqlalchemy as sa
-from flask import Flask, has_app_context
-from sqlalchemy import event
-from sqlalchemy.orm import Session
 
 from app.core.actor import Actor
 from app.core.clock import utcnow
@@ -114,27 +111,11 @@ def write() -> None:
     """Append what this transaction has recorded to the log.
 
     The log is one chain, so no other transaction can do that until this one ends. So it is done
-    late: before the commit, or before somebody reads the log.
+    late: before the commit, or before the transaction reads the log.
     """
     acts: list[Act] = db.session.info.pop(_UNWRITTEN, [])
     if acts:
         writing.append(db.session.connection(), acts)
-
-
-def init_app(app: Flask) -> None:
-    """Write what a transaction has recorded before it reads the log."""
-
-    def before(_connection: sa.Connection, _cursor: object, text: str, *_: object) -> None:
-        if "event" in text and has_app_context():
-            write()
-
-    with app.app_context():
-        event.listen(db.engine, "before_cursor_execute", before)
-
-
-@event.listens_for(db.session, "before_commit")
-def _before_commit(_session: Session) -> None:
-    write()
 
 
 def recorded() -> list[Recorded]:

@@ -12,6 +12,7 @@ from app.core import db as database
 from app.core.config import Settings, from_environment
 from app.core.config.setting import WrongSetting
 from app.core.db import check_changes, db, unit_of_work
+from app.core.events import service as events
 from app.operations.upkeep.checkpoints import HEADS, has_served
 
 
@@ -45,7 +46,7 @@ def open_instance(settings: Settings | None = None) -> Iterator[Settings]:
     settings = settings or set_up_home()
     app = Flask("app")
     app.config.from_mapping(config.for_flask(settings))
-    database.init_app(app, guard.check)
+    database.init_app(app, check=guard.check, write_log=events.write)
     with app.app_context():
         try:
             yield settings
