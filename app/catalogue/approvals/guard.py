@@ -92,7 +92,7 @@ def check() -> None:
     """
     recorded = _delivered(events.recorded())
     if recorded:
-        events.write()  # from here on nobody else can change what applications get
+        events.write()  # from here on no one else can change what applications get
     found, rules = _effects(recorded) if recorded else ([], {})
     if found:
         if not all(each.actor.is_admin and each.actor.reason for each in recorded):
@@ -132,7 +132,7 @@ def approve(place: Place, approved: Mapping[str, Document | None], *, since: int
     applications get exactly that now; if not, nothing is permitted.
     """
     db.session.flush()
-    events.write()  # from here on nobody else can change what applications get
+    events.write()  # from here on no one else can change what applications get
     own, recorded = db.session.connection(), _delivered(events.recorded()[since:])
     touched = _touched(own, recorded)
     inside = {name for name, project in touched.items() if project == place.project}

@@ -19,7 +19,7 @@ from app.core.words import counted
 
 
 def _named(is_among: Condition) -> sa.Select[*tuple[Any, ...]]:
-    """Tags with one of the types and one of the values, so also some that nobody named."""
+    """Tags with one of the types and one of the values, so also some that were not named."""
     return sa.select(Tag.id, Tag.type, Tag.value).where(
         is_among(Tag.type, "types"), is_among(Tag.value)
     )

@@ -395,7 +395,7 @@ def _engine_options(settings: Settings) -> dict[str, Any]:
             "options": (
                 "-c statement_timeout=10s -c lock_timeout=5s "
                 "-c idle_in_transaction_session_timeout=30s -c timezone=UTC "
-                # Compiling a statement takes longer than any of ours does.
+                # Compiling a statement takes longer than running it does.
                 "-c jit=off"
             ),
         }
