@@ -4,7 +4,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
-from flask import Blueprint, Flask, Response, g, json, request
+from flask import Response, request
 from pydantic import ValidationError
 from scim2_models import (
     Context,
@@ -15,27 +15,15 @@ from scim2_models import (
     SearchRequest,
 )
 
-from app.access.auth import identity
 from app.access.scim import queries, schemas
+from app.access.scim.api_answers import ScimRefused, respond
 from app.access.scim.schemas import SERVICE, Group, User
-from app.access.scim_tokens import service as tokens
 from app.access.scim_tokens.pages import SCIM
-from app.accounts.tokens.secrets import sent_in
-from app.core.actor import Actor
-from app.core.errors import (
-    DomainError,
-    Invalid,
-    NameExists,
-    PreconditionFailed,
-    UnsupportedContentType,
-)
-from app.web import refusals, strict_json
+from app.core.errors import PreconditionFailed
+from app.web import strict_json
 from app.web.current import current_settings
 from app.web.http import SAFE_METHODS
-from app.web.routes import Routes
 
-TYPE = "application/scim+json"
-TYPES = (TYPE, "application/json")
 MOST_OPERATIONS = 1_000
 """In one PATCH. Members of a group are many values of one operation."""
 PARAMETERS = {
@@ -47,49 +35,15 @@ PARAMETERS = {
 PARTS: dict[type[Any], Any] = {User: ResponseParameters[User], Group: ResponseParameters[Group]}
 
 
-class ScimRefused(DomainError):
-    """A request that SCIM does not allow. ``scim_type``: the reason, by its name in RFC 7644."""
-
-    name = "ScimError"
-    when = "A directory sends what SCIM does not allow."
-    remedy = "The message says what is wrong. RFC 7644 explains the word in scimType."
-
-    def __init__(self, message: str, *, status: int, scim_type: str | None) -> None:
-        super().__init__(message)
-        self.status, self.scim_type = status, scim_type
-
-
-class _Scim(Routes, Blueprint):  # type: ignore[misc] # route() asks for more
-    """Routes of SCIM, for callers with a SCIM token."""
-
-    answers_json = True
-
-    def identify(self) -> Actor:
-        secret = sent_in(request.headers.get("Authorization", ""))
-        actor, used = tokens.actor_of(secret, request.remote_addr)
-        if used is not None:
-            g.used_scim_token = used
-        return actor
-
-    def answer(self, view: Callable[[], Any], *, is_change: bool) -> Any:  # noqa: ARG002 - SCIM goes by the method
-        has_body = request.method in {"POST", "PUT", "PATCH"}
-        if has_body and request.mimetype not in TYPES:
-            raise UnsupportedContentType
-        try:
-            with SERVICE:
-                return view()
-        except SCIMException as error:
-            raise _refusal(error.to_error()) from None
-        except ValidationError as error:
-            raise _refusal(Error.from_validation_errors(error)[0]) from None
-
-
-bp = _Scim("scim", __name__, url_prefix=SCIM)
-
-
-def init_app(app: Flask) -> None:
-    refusals.render(app, SCIM + "/", _render)
-    identity.store_after("used_scim_token", tokens.note_use)
+def answer(view: Callable[[], Any]) -> Any:
+    """What the view answers, or the refusal of what is not as SCIM wants it."""
+    try:
+        with SERVICE:
+            return view()
+    except SCIMException as error:
+        raise _refusal(error.to_error()) from None
+    except ValidationError as error:
+        raise _refusal(Error.from_validation_errors(error)[0]) from None
 
 
 def list_response(
@@ -190,10 +144,6 @@ def root() -> str:
     return current_settings().address(SCIM)
 
 
-def respond(content: dict[str, Any], status: int = HTTPStatus.OK) -> Response:
-    return Response(json.dumps(content), int(status), content_type=TYPE)
-
-
 def nothing() -> Response:
     answer = Response(status=HTTPStatus.NO_CONTENT)
     del answer.headers["Content-Type"]
@@ -206,15 +156,3 @@ def _refusal(error: Error) -> ScimRefused:
         status=error.status or 400,
         scim_type=error.scim_type,
     )
-
-
-def _render(error: DomainError) -> Response:
-    """A refusal as an error response of RFC 7644."""
-    kinds = {NameExists: "uniqueness", Invalid: "invalidValue"}
-    by_kind = next((word for kind, word in kinds.items() if isinstance(error, kind)), None)
-    body = Error(
-        status=error.status,
-        scim_type=getattr(error, "scim_type", by_kind),
-        detail=error.message,
-    )
-    return respond(body.model_dump(), error.status)

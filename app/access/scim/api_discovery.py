@@ -7,37 +7,31 @@ from flask import Response, request
 from scim2_models import Context, ListResponse, ResourceType, Schema
 
 from app.access.scim import schemas
-from app.access.scim.api_base import ScimRefused, bp, respond
+from app.access.scim.api_answers import ScimRefused, respond
 from app.access.scim.schemas import SERVICE
 from app.core.errors import NotFound
-from app.core.permissions import Permission
 
 
-@bp.get("/ServiceProviderConfig", needs=Permission.ADMIN)
 def show_config() -> Response:
     """What this server can do."""
     config = schemas.CONFIG.model_copy()
     return respond(config.model_dump(scim_ctx=Context.RESOURCE_QUERY_RESPONSE))
 
 
-@bp.get("/ResourceTypes", needs=Permission.ADMIN)
 def index_resource_types() -> Response:
     """Users and groups."""
     return _whole_list(list(SERVICE.resource_types), ListResponse[ResourceType])
 
 
-@bp.get("/ResourceTypes/<name>", needs=Permission.ADMIN)
 def show_resource_type(name: str) -> Response:
     return _one_of(SERVICE.resource_types, name)
 
 
-@bp.get("/Schemas", needs=Permission.ADMIN)
 def index_schemas() -> Response:
     """What users and groups consist of."""
     return _whole_list(list(SERVICE.schemas), ListResponse[Schema])
 
 
-@bp.get("/Schemas/<name>", needs=Permission.ADMIN)
 def show_schema(name: str) -> Response:
     return _one_of(SERVICE.schemas, name)
 

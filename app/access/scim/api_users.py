@@ -6,7 +6,6 @@ from scim2_models import Context, ListResponse, PatchOp, SearchRequest
 from app.access.scim import queries, schemas, service
 from app.access.scim.api_base import (
     body,
-    bp,
     check_version,
     list_response,
     nothing,
@@ -17,29 +16,23 @@ from app.access.scim.api_base import (
 )
 from app.access.scim.schemas import User
 from app.accounts.models import Account, key_of
-from app.core.permissions import Permission
 from app.web.current import current_actor
-
-USER = "/Users/<id>"
 
 # Made once: making such a class takes longer than reading a request with it.
 UserPatch, UserSearch, UserList = PatchOp[User], SearchRequest[User], ListResponse[User]
 
 
-@bp.get("/Users", needs=Permission.ADMIN)
 def index_users() -> Response:
     """Find users."""
     return found_users(UserSearch.model_validate(query()))
 
 
-@bp.route("/Users/.search", methods=["POST"], needs=Permission.ADMIN, writes=False)
 def search_users() -> Response:
     """Find users, by a request that is too long for an address."""
     asked = UserSearch.model_validate(body(), scim_ctx=Context.SEARCH_REQUEST)
     return found_users(asked)
 
 
-@bp.post("/Users", needs=Permission.ADMIN)
 def create_user() -> Response:
     """Create a user."""
     sent = User.model_validate(body(), scim_ctx=Context.RESOURCE_CREATION_REQUEST)
@@ -47,13 +40,11 @@ def create_user() -> Response:
     return respond_with(shown_user(account), Context.RESOURCE_CREATION_RESPONSE, HTTPStatus.CREATED)
 
 
-@bp.get(USER, needs=Permission.ADMIN)
 def show_user(id: str) -> Response:
     """Read a user."""
     return respond_with(shown_user(service.user(id)), Context.RESOURCE_QUERY_RESPONSE)
 
 
-@bp.put(USER, needs=Permission.ADMIN)
 def replace_user(id: str) -> Response:
     """Replace what the directory says about a user."""
     account = service.user(id, for_change=True)
@@ -66,7 +57,6 @@ def replace_user(id: str) -> Response:
     return respond_with(shown_user(account), Context.RESOURCE_REPLACEMENT_RESPONSE)
 
 
-@bp.patch(USER, needs=Permission.ADMIN)
 def patch_user(id: str) -> Response:
     """Change some of what the directory says about a user."""
     account = service.user(id, for_change=True)
@@ -77,7 +67,6 @@ def patch_user(id: str) -> Response:
     return respond_with(shown_user(account), Context.RESOURCE_PATCH_RESPONSE)
 
 
-@bp.delete(USER, needs=Permission.ADMIN)
 def remove_user(id: str) -> Response:
     """Delete a user. Their sessions and tokens end at once."""
     account = service.user(id, for_change=True)

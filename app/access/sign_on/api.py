@@ -5,8 +5,8 @@ from flask import Blueprint, Response, request
 from app.access.security_log import service as security_log
 from app.access.security_log.models import SecurityKind
 from app.access.security_log.service import LogEntry
+from app.access.sign_on.answers import LogoutToken, ProviderAway, ProviderError
 from app.access.sign_on.pages import current_provider
-from app.access.sign_on.provider import LogoutToken, ProviderAway, ProviderError
 from app.accounts import identities
 from app.accounts import service as accounts
 from app.core.db import transact

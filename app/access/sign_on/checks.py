@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from app.access.auth.service import may_use_password
-from app.access.sign_on.provider import ALGORITHMS, Provider, ProviderError
+from app.access.sign_on.answers import ALGORITHMS, ProviderError
 from app.accounts import admins
 from app.accounts import service as accounts
 from app.core.config import Settings
 from app.core.words import counted
+
+if TYPE_CHECKING:
+    from app.access.sign_on.provider import Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,7 @@ class Check:
         return not self.remedy
 
 
-def of_provider(provider: Provider) -> Iterator[Check]:
+def of_provider(provider: "Provider") -> Iterator[Check]:
     """Check the provider's metadata, keys and sign-in address. No one is signed in."""
     try:
         metadata = provider.metadata(renew=True)

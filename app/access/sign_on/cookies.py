@@ -10,8 +10,8 @@ from enum import StrEnum
 
 from flask import session
 
+from app.access.sign_on.answers import AnswerRefused, Request
 from app.access.sign_on.people import Person
-from app.access.sign_on.provider import AnswerRefused, Request
 
 SECONDS = 600.0
 MAX_FLOWS = 3

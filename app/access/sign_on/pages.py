@@ -1,7 +1,7 @@
 """Signing in with the organisation’s provider or behind its proxy, and signing out."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flask import Flask, current_app, flash, make_response, render_template, request
 from flask.typing import ResponseReturnValue
@@ -16,9 +16,9 @@ from app.access.security_log.models import SecurityKind
 from app.access.security_log.requests import note, record
 from app.access.security_log.service import LogEntry
 from app.access.sign_on import cookies, people, persons
+from app.access.sign_on.answers import SKEW_SECONDS, Claims, ProviderAway, ProviderError
 from app.access.sign_on.cookies import Flow, Purpose
 from app.access.sign_on.people import Person, SignOnRefused
-from app.access.sign_on.provider import SKEW_SECONDS, Claims, Provider, ProviderAway, ProviderError
 from app.accounts import identities
 from app.accounts.sessions import service as sessions
 from app.accounts.sessions.service import Origin
@@ -32,6 +32,9 @@ from app.web.current import admit, current_actor, current_settings
 from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path
 from app.web.remote_user import remote_user
 from app.web.routes import PageBlueprint
+
+if TYPE_CHECKING:
+    from app.access.sign_on.provider import Provider
 
 T = TypeVar("T")
 
@@ -55,11 +58,14 @@ class SignOnFailed(DomainError):
 
 
 def init_app(app: Flask) -> None:
-    app.extensions["flagstaff.provider"] = Provider(app.config["SETTINGS"])
+    if (settings := app.config["SETTINGS"]).has_provider:
+        from app.access.sign_on.provider import Provider  # noqa: PLC0415 - see answers.py
+
+        app.extensions["flagstaff.provider"] = Provider(settings)
     app.register_error_handler(SignInRequired, _meet)
 
 
-def current_provider() -> Provider:
+def current_provider() -> "Provider":
     """The provider that the settings name.
 
     Raises:

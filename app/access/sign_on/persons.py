@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from app.access.sign_on.answers import Claims
 from app.access.sign_on.people import Person
-from app.access.sign_on.provider import Claims
 from app.accounts.models import PROXY
 from app.core.config import Settings
 from app.core.logs import LOGGER

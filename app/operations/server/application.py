@@ -12,6 +12,7 @@ from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.access.auth import first_admin
+from app.access.scim import api as scim
 from app.access.service_accounts import service as service_accounts
 from app.core.config import Settings
 from app.core.db import db, refresh_statistics, unit_of_work
@@ -67,6 +68,7 @@ def prepare(app: Flask) -> list[str]:
         _bootstrap(settings)
         with unit_of_work(writes=True):
             path = first_admin.make_link()
+            scim.load_if_used()
         lines = [f"The data is in {_database()}"]
     write_down_end(app)
     _measure(app, settings)

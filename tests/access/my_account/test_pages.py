@@ -1,7 +1,5 @@
 """My account, in a browser without JavaScript."""
 
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -233,16 +231,6 @@ def test_a_session_says_in_words_which_browser_it_is(app, ada, user_agent, words
     page = browser.get("/account/sessions")
     assert page.has(f"This browser {words} 127.0.0.1")
     assert user_agents(page) == [user_agent]
-
-
-@pytest.mark.slow
-def test_the_rules_that_tell_browsers_apart_are_loaded_when_they_are_needed():
-    code = (
-        "import sys, app.operations.cli, app.operations.server.worker\n"
-        "print('ua_parser' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
 
 
 def test_a_long_user_agent_is_cut_off(app, ada):

@@ -14,7 +14,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.access.sign_on.provider import SKEW_SECONDS, Provider
+from app.access.sign_on.answers import SKEW_SECONDS
+from app.access.sign_on.provider import Provider
 from app.accounts.sessions.models import Session
 from app.core.db import db, unit_of_work
 from tests.support.browser import Browser
