@@ -134,6 +134,12 @@ def check_changes() -> None:
     current_app.extensions[_CHECK]()
 
 
+def _complete() -> None:
+    """Do what belongs before the commit. A second time it finds nothing to do."""
+    check_changes()
+    current_app.extensions[_WRITE_LOG]()
+
+
 @contextmanager
 def committed() -> Iterator[sa.Connection]:
     """A second connection, which reads the state before this transaction's changes."""
@@ -271,8 +277,7 @@ def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
                     raise
                 refusal = error
             if writes:
-                check_changes()
-                current_app.extensions[_WRITE_LOG]()
+                _complete()
             db.session.commit()
             _Written.times += writes
         except BaseException:
@@ -344,10 +349,17 @@ def _writer_queue() -> WriterQueue:
 
 def transact(work: Callable[[], T], *, writes: bool, snapshot: bool = True) -> T:
     """Run ``work`` as one unit of work; retry if another transaction interfered."""
+
+    def whole() -> T:
+        result = work()
+        if writes:
+            _complete()
+        return result
+
     for attempt in range(1, TRIES + 1):
         try:
             with unit_of_work(writes=writes, snapshot=snapshot):
-                return _retry_if_disconnected(work)
+                return _retry_if_disconnected(whole)
         except RetryTransaction as error:
             if attempt == TRIES:
                 raise (error.__cause__ or error) from None
