@@ -56,7 +56,7 @@ SHORT = 100
 
 _KEY = rf"{KEY_PATTERN[1:-2]}{{1,{MAX_KEY}}}"
 is_key = re.compile(rf"(?!\.\.?\Z){_KEY}\Z").match
-_lines_of_keys = re.compile(rf"(?:(?!\.\.?$){_KEY}(?:\n|\Z))+", re.MULTILINE).fullmatch
+_lines_of_keys = re.compile(rf"(?:(?!\.\.?\n){_KEY}\n)+").fullmatch
 
 has_visible = re.compile(rf"[^\s{INVISIBLE}\U000e0000-\U000e0fff]").search
 
@@ -64,10 +64,10 @@ has_visible = re.compile(rf"[^\s{INVISIBLE}\U000e0000-\U000e0fff]").search
 def are_keys(values: Sequence[object]) -> bool:
     """Whether there are values and ``is_key`` is true of each, at a tenth of the time."""
     try:
-        text = "\n".join(values)  # type: ignore[arg-type] # the exception tells
+        text = "\n".join(values) + "\n"  # type: ignore[arg-type] # the exception tells
     except TypeError:
         return False
-    return text.count("\n") == len(values) - 1 and _lines_of_keys(text) is not None
+    return text.count("\n") == len(values) and _lines_of_keys(text) is not None
 
 
 def camel_case(name: str) -> str:

@@ -1,4 +1,4 @@
-"""How long a list in a request can be."""
+"""Lists in requests: how long they can be, and that each item is checked."""
 
 import pytest
 
@@ -37,6 +37,15 @@ def test_a_list_with_more_than_50_000_items_is_refused_at_its_path(
 def test_a_list_of_50_000_items_is_read(admin: ApiClient):
     body = {"features": items("features", MOST)}
     assert admin.request("POST", f"{PROJECT}/archive/validate", json=body).status_code == 200
+
+
+@pytest.mark.parametrize("wrong", ["", ".", "..", "a b", "a\nb", "a\n", "é", "x" * 101, 7, None])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_one_item_that_is_no_name_is_found_wherever_it_is(admin: ApiClient, wrong, place):
+    names = ["a", "b"]
+    names.insert(place, wrong)
+    answer = admin.request("POST", f"{PROJECT}/archive/validate", json={"features": names})
+    assert list(problems_of(answer)) == [f"/features/{place}"]
 
 
 def test_the_limit_is_documented(admin: ApiClient):
