@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from itertools import count
 
 from waitress.channel import HTTPChannel
@@ -19,6 +19,8 @@ from app.core.logs import LOGGER
 
 SLOW = 0.01
 """Seconds after which another thread becomes the leader."""
+SIGNAL_SECONDS = 1.0
+"""Windows handles signals only between two waits of the main thread."""
 
 IsChange = Callable[[HTTPChannel], bool]
 HandleEvents = Callable[[bool], None]
@@ -91,6 +93,8 @@ class Dispatcher:
         """Work until ``shutdown``. Raises what ``handle_events`` raises."""
         for _ in range(self._threads + 1):
             threading.Thread(target=self._work, args=[handle_events], daemon=True).start()
+        while not wait([self._end], SIGNAL_SECONDS).done:
+            pass
         self._end.result()
 
     def add_task(self, channel: HTTPChannel) -> None:
