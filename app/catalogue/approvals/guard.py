@@ -91,8 +91,6 @@ def check() -> None:
 
     """
     recorded = _delivered(events.recorded())
-    if recorded:
-        events.write()  # from here on no one else can change what applications get
     found, rules = _effects(recorded) if recorded else ([], {})
     if found:
         if not all(each.actor.is_admin and each.actor.reason for each in recorded):
@@ -164,6 +162,7 @@ def _effects(recorded: Sequence[Recorded]) -> tuple[list[Effect | Lowering], Rul
     The rules of before the transaction count: one that sets approvals isn’t held up by them, and
     one that lowers them can’t change anything else with that.
     """
+    events.write()  # from here on no one else can change what applications get
     projects, own = _projects(recorded), db.session.connection()
     is_about_rules = any(each.type in OF_PROJECTS for each in recorded)
     if not is_about_rules and not _rules(own, projects):
