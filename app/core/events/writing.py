@@ -23,11 +23,11 @@ _quoted = json.encoder.encode_basestring_ascii
 class Act(NamedTuple):
     """Events of one act, encoded. ``shared``: the values of SHARED, as they are.
 
-    ``rows``: for each event the values of OWN, and the text that is digested after "[" and its id.
+    ``rows``: for each event the values of OWN; and the text that is digested after "[" and its id.
     """
 
     shared: Mapping[str, Any]
-    rows: list[tuple[Any, ...]]
+    rows: list[tuple[tuple[Any, ...], str]]
 
 
 def encode(shared: Mapping[str, Any], payloads: Iterable[Mapping[str, Any]]) -> Act:
@@ -40,7 +40,8 @@ def encode(shared: Mapping[str, Any], payloads: Iterable[Mapping[str, Any]]) -> 
         data, data_text = texts_of(payload.get("data"))
         pre_data, pre_data_text = texts_of(payload.get("pre_data"))
         facts = f",{between},{_text(project)},{_text(feature)},{after}]"
-        rows.append((project, feature, data, pre_data, f"{facts}\n{data_text}\n{pre_data_text}"))
+        text = f"{facts}\n{data_text}\n{pre_data_text}"
+        rows.append(((project, feature, data, pre_data), text))
     return Act(shared, rows)
 
 
@@ -48,19 +49,17 @@ def append(connection: sa.Connection, acts: Iterable[Act]) -> None:
     """Number the events, chain them, and append them to the log."""
     [(last_id, digest)] = _end_for_change.run(connection=connection)
     for act in acts:
-        numbers = []
-        for *_, text in act.rows:
+        rows = []
+        for own, text in act.rows:
             last_id += 1
             digest = sha256(digest + f"[{last_id}{text}".encode()).digest()
-            numbers.append((last_id, digest))
+            rows.append((*own, last_id, digest))
         shared = _converted(act.shared, connection.dialect)
-        rows = zip(act.rows, numbers, strict=True)
         if connection.dialect.name == "postgresql":
-            columns = zip(*(own[:-1] + number for own, number in rows), strict=True)
-            send(connection, _APPEND, (*shared, *map(list, columns), last_id, digest))
+            columns = map(list, zip(*rows, strict=True))
+            send(connection, _APPEND, (*shared, *columns, last_id, digest))
         else:
-            values = [own[:-1] + number + shared for own, number in rows]
-            send(connection, _INSERT_ROWS, values, many=True)
+            send(connection, _INSERT_ROWS, [row + shared for row in rows], many=True)
     if connection.dialect.name != "postgresql":
         send(connection, _SET_END, (last_id, digest))
 
