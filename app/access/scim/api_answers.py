@@ -1,4 +1,4 @@
-"""Answers and refusals of SCIM."""
+"""Answers and refusals of SCIM, for which nothing has to be loaded."""
 
 from typing import Any
 

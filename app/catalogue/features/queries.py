@@ -113,7 +113,7 @@ class Edge(NamedTuple):
 
 
 def _named(is_among: Condition) -> sa.Select[*tuple[Any, ...]]:
-    """Features of any project: PostgreSQL could read the whole of one, instead of a few names."""
+    # Of any project: without statistics, PostgreSQL would read the whole of one for a few names.
     columns = Feature.name, Feature.id, Feature.archived_at.is_not(None), Feature.project_id
     return sa.select(*columns).where(is_among(Feature.name))
 

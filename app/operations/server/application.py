@@ -68,6 +68,7 @@ def prepare(app: Flask) -> list[str]:
         _bootstrap(settings)
         with unit_of_work(writes=True):
             path = first_admin.make_link()
+        with unit_of_work(writes=False):
             scim.load_if_used()
         lines = [f"The data is in {_database()}"]
     write_down_end(app)
