@@ -8,7 +8,6 @@ import json
 from collections import namedtuple
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
-from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 import sqlalchemy as sa
@@ -28,8 +27,6 @@ FEW = 16
 """More values than that are one parameter on PostgreSQL too."""
 VALUES = "values_of_list"
 """Name of the parameter. No statement uses it for anything else."""
-_first_use = Lock()
-"""Two threads would otherwise compile the same statement."""
 
 
 class Condition(Protocol):
@@ -71,14 +68,11 @@ class Prepared:
 
         """
         connection = connection or db.session.connection()
-        compiled = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
+        compiled = self._compiled.get(connection.dialect.name)
+        if compiled is None:
+            compiled = _Compiled(self._statement, connection.dialect, self._row)
+            self._compiled[connection.dialect.name] = compiled
         return compiled.run(connection, parameters)
-
-    def _compile(self, dialect: sa.Dialect) -> "_Compiled":
-        with _first_use:
-            if dialect.name not in self._compiled:
-                self._compiled[dialect.name] = _Compiled(self._statement, dialect, self._row)
-            return self._compiled[dialect.name]
 
 
 class OnList:
