@@ -14,7 +14,7 @@ from app.catalogue.sdk_tokens import service as sdk_tokens
 from app.catalogue.sdk_tokens.models import SdkTokenState
 from app.catalogue.tags import duplicates
 from app.core.actor import Actor
-from app.core.db import db
+from app.core.paging import page_of
 from app.core.permissions import Permission
 from app.core.reminders import NAMED, HomeContext, Item, Tone, days, some
 from app.core.words import counted
@@ -98,7 +98,5 @@ def _proposed(actor: Actor, context: HomeContext, reason: StaleFilter) -> tuple[
     own = sa.select(Project.id).where(Project.id.in_(able), Project.archived_at.is_(None))
     query = lifecycle.matching(own, stale_after=context.stale_after, stale_proposal=reason)
     names = query.with_only_columns(Feature.name)
-    count = db.session.scalar(
-        sa.select(sa.func.count()).select_from(names.order_by(None).subquery())
-    )
-    return count or 0, list(db.session.scalars(names.limit(NAMED))) if count else []
+    page = page_of(names, limit=NAMED, offset=0)
+    return page.total, page.items

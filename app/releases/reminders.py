@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db
+from app.core.paging import page_of
 from app.core.reminders import NAMED, HomeContext, Item, Tone
 from app.core.words import counted
 from app.releases.change_requests import queries as change_requests
@@ -82,10 +83,8 @@ def rejected(actor: Actor, _: HomeContext) -> Iterator[Item]:
 
 def _waiting(actor: Actor, what: str) -> tuple[int, ChangeRequest | None]:
     """Number of change requests that wait for the actor, and the oldest of them."""
-    query = change_requests.rows(actor, waits_for=what, sort="id")
-    number = sa.select(sa.func.count()).select_from(query.order_by(None).subquery())
-    count = db.session.scalar(number) or 0
-    return count, db.session.scalar(query.limit(1)) if count else None
+    page = page_of(change_requests.rows(actor, waits_for=what, sort="id"), limit=1, offset=0)
+    return page.total, next(iter(page.items), None)
 
 
 def _title(request: ChangeRequest) -> str:

@@ -245,13 +245,17 @@ def neighbours(project_id: str, name: str, limit: int) -> list[str]:
 
 def tags_in(project_id: str, limit: int) -> list[TagName]:
     """Tags on features of the project, most used first."""
-    query = (
-        sa.select(Tag.type, Tag.value)
-        .join(FeatureTag, FeatureTag.tag_id == Tag.id)
+    uses = (
+        sa.select(FeatureTag.tag_id, sa.func.count().label("number"))
         .join(Feature, Feature.id == FeatureTag.feature_id)
         .where(Feature.project_id == project_id)
-        .group_by(Tag.type, Tag.value)
-        .order_by(sa.func.count().desc(), Tag.type, Tag.value)
+        .group_by(FeatureTag.tag_id)
+        .subquery()
+    )
+    query = (
+        sa.select(Tag.type, Tag.value)
+        .join(uses, uses.c.tag_id == Tag.id)
+        .order_by(uses.c.number.desc(), Tag.type, Tag.value)
         .limit(limit)
     )
     return [TagName(*row) for row in db.session.execute(query)]

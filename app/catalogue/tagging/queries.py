@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.catalogue.tags.models import FeatureTag, Tag, TagName
-from app.catalogue.tags.queries import visible_uses
+from app.catalogue.tags.queries import use_count
 from app.core.actor import Actor
 from app.core.db import chunks, contains, db
 from app.core.paging import page_of
@@ -65,13 +65,7 @@ def _values(type: str) -> sa.Select[str]:
 
 
 def _matching(actor: Actor, text: str | None, type: str | None) -> sa.Select[*tuple[Any, ...]]:
-    uses = visible_uses(actor)
-    query = (
-        sa.select(Tag.id, Tag.type, Tag.value, sa.func.count(uses.c.feature_id).label("used"))
-        .outerjoin(uses, uses.c.tag_id == Tag.id)
-        .group_by(Tag.id, Tag.type, Tag.value)
-        .order_by(Tag.type, Tag.value)
-    )
+    query = sa.select(Tag.id, Tag.type, Tag.value, use_count(actor)).order_by(Tag.type, Tag.value)
     if text is not None:
         query = query.where(contains(text, Tag.value, Tag.type + ":" + Tag.value))
     if type is not None:

@@ -63,19 +63,20 @@ def likely() -> list[Pair]:
     query = sa.select(Tag.id, Tag.type, Tag.value).order_by(Tag.id).limit(COMPARED)
     found = db.session.execute(query)
     tags = (Used(id, TagName(type, value), 0) for id, type, value in found)
-    return [pair for pair in pairs_in(tags) if pair.difference is not NameDifference.LETTER]
+    return pairs_in(tags, guesses=False)
 
 
-def pairs_in(tags: Iterable[Used]) -> list[Pair]:
-    """The pairs among these tags."""
+def pairs_in(tags: Iterable[Used], *, guesses: bool = True) -> list[Pair]:
+    """The pairs among these tags. ``guesses``: also those that differ in a letter."""
     words: defaultdict[tuple[str, str], list[Used]] = defaultdict(list)
     for each in tags:
         words[each.tag.type, _word(each.tag.value)].append(each)
     found = [pair for spellings in words.values() for pair in _with_main(spellings)]
-    mains = {key: max(spellings, key=_weight) for key, spellings in words.items()}
-    found += [
-        _pair(mains[one], mains[other], NameDifference.LETTER) for one, other in _typos(mains)
-    ]
+    if guesses:
+        mains = {key: max(spellings, key=_weight) for key, spellings in words.items()}
+        found += [
+            _pair(mains[one], mains[other], NameDifference.LETTER) for one, other in _typos(mains)
+        ]
     order = list(NameDifference)
     return sorted(
         found, key=lambda pair: (order.index(pair.difference), -pair.more.used, pair.less.tag)

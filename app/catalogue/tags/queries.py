@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from app.catalogue.features.models import Feature
 from app.catalogue.projects.models import Project
-from app.catalogue.tags.models import FeatureTag
+from app.catalogue.tags.models import FeatureTag, Tag
 from app.core.actor import Actor
 
 
@@ -19,3 +19,13 @@ def visible_uses(actor: Actor) -> sa.FromClause:
         .where(Project.visible_to(actor))
         .subquery("uses")
     )
+
+
+def use_count(actor: Actor) -> sa.ColumnElement[int]:
+    """How many features that the actor can see have the tag, active or archived: a column ``used``.
+
+    Counted by tag, so a page of tags costs what its own tags cost.
+    """
+    uses = visible_uses(actor)
+    count = sa.select(sa.func.count()).where(uses.c.tag_id == Tag.id)
+    return count.scalar_subquery().label("used")

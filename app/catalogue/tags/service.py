@@ -56,13 +56,10 @@ def search(actor: Actor, *, limit: int, offset: int, **filters: Unpack[Filters])
 
     ``used``: how many features have the tag, active or archived, if the actor can see them.
     """
-    uses = queries.visible_uses(actor)
-    used = sa.func.count(uses.c.feature_id)
+    used = queries.use_count(actor)
     columns = {"type": Tag.type, "value": sa.func.lower(Tag.value), "used": used}
     query = (
-        sa.select(Tag.id, Tag.type, Tag.value, used.label("used"))
-        .outerjoin(uses, uses.c.tag_id == Tag.id)
-        .group_by(Tag.id, Tag.type, Tag.value)
+        sa.select(Tag.id, Tag.type, Tag.value, used)
         .order_by(*sorted_by(filters.get("sort"), columns), Tag.type, Tag.value)
     )
     if "text" in filters:
@@ -70,7 +67,7 @@ def search(actor: Actor, *, limit: int, offset: int, **filters: Unpack[Filters])
     if "type" in filters:
         query = query.where(Tag.type == filters["type"])
     if "unused" in filters:
-        query = query.having(used == 0 if filters["unused"] else used > 0)
+        query = query.where(used == 0 if filters["unused"] else used > 0)
     return page_of(query, limit=limit, offset=offset)
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from flask import json, render_template, url_for
 from flask.typing import ResponseReturnValue
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from app.accounts.models import Account
 from app.catalogue.projects import service as projects
@@ -122,7 +122,7 @@ def _origin(event: Event) -> str:
 
 def _linked(part: Part, page_of: Callable[[Mention], str | None]) -> Markup:
     if not isinstance(part, Mention):
-        return Markup("{}").format(part)
+        return escape(part)
     page = page_of(part)
     text = breakable(part.text)
     return text if page is None else Markup('<a href="{}">{}</a>').format(page, text)
