@@ -157,9 +157,7 @@ def restorable(account_ids: Collection[int]) -> set[int]:
 def get_for_change(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
     """The account as it is now, locked for a change."""
     query = locked(sa.select(Account).where(Account.id == account_id))
-    return _found(
-        db.session.scalar(query.execution_options(populate_existing=True)), account_id, kind
-    )
+    return _found(db.session.scalar(query), account_id, kind)
 
 
 def get(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:

@@ -40,6 +40,7 @@ MAX_ID = 2**31 - 1
 _CHECK = "flagstaff.check"
 _WRITE_LOG = "flagstaff.write_log"
 _ONLY_READS = "flagstaff.only_reads"
+_ONCE = "once"
 
 TRIES = 3
 LOCK_SECONDS = 5.0
@@ -115,8 +116,12 @@ def init_app(app: Flask, *, check: Callable[[], None], write_log: Callable[[], N
     """
 
     def on_statement(_connection: sa.Connection, _cursor: object, text: str, *_: object) -> None:
-        if "event" in text and has_app_context():
+        if not has_app_context():
+            return
+        if "event" in text:
             write_log()
+        if not text.startswith("SELECT") or " FOR " in text:
+            db.session.info.pop(_ONCE, None)
 
     db.init_app(app)
     app.extensions[_CHECK], app.extensions[_WRITE_LOG] = check, write_log
@@ -252,9 +257,12 @@ def can_write() -> bool:
 def locked(query: Q, **how: Any) -> Q:
     """The query with FOR UPDATE, unless the transaction only reads: then it can't lock rows.
 
-    ``how``: arguments of ``with_for_update``.
+    Objects that the session knows already get their present values. ``how``: arguments of
+    ``with_for_update``.
     """
-    return query.with_for_update(**how) if can_write() else query
+    if not can_write():
+        return query
+    return query.with_for_update(**how).execution_options(populate_existing=True)
 
 
 @contextmanager
@@ -287,17 +295,21 @@ def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
         raise refusal
 
 
-def once(key: Hashable, read: Callable[[], T]) -> T:
-    """Result of ``read``, which a transaction that only reads asks for once.
+def once(key: Hashable, read: Callable[[], T], *, locks: bool = False) -> T:
+    """Result of ``read``, asked for once until this transaction writes or locks rows.
 
-    Use it where several services ask the same, each of them by itself.
+    Use it where several services ask the same, each of them by itself. ``locks``: ``read`` locks
+    rows, so it is left out only where rows need no lock.
     """
-    if can_write():
-        return read()
-    known: dict[Hashable, T] = db.session.info.setdefault("once", {})
-    if key not in known:
-        known[key] = read()
-    return known[key]
+    session = db.session
+    if can_write() and (session.new or session.dirty or session.deleted):
+        return read()  # which writes what is pending first
+    known: dict[Hashable, T] = session.info.get(_ONCE, {})
+    if key in known and not (locks and can_write() and not has_one_writer()):
+        return known[key]
+    found = read()
+    session.info.setdefault(_ONCE, {})[key] = found
+    return found
 
 
 @contextmanager

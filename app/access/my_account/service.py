@@ -11,7 +11,7 @@ from app.access.my_account.models import FEEDBACK, SPLASHES, Feedback, Splash
 from app.accounts import passwords
 from app.accounts.models import Account
 from app.core.actor import Actor
-from app.core.db import RetryTransaction, can_write, db, save
+from app.core.db import RetryTransaction, db, locked, once, save
 from app.core.errors import Conflict, NotFound
 from app.core.permissions import Permission
 from app.core.statements import Prepared
@@ -113,14 +113,19 @@ def feedback(actor: Actor, feedback_id: str) -> Feedback:
 
 
 def find_feedback(actor: Actor, feedback_id: str, *, for_change: bool = False) -> Feedback | None:
-    return db.session.get(
-        Feedback, (actor.id, feedback_id), with_for_update=for_change and can_write()
+    query = sa.select(Feedback).where(
+        Feedback.user_id == actor.id, Feedback.feedback_id == feedback_id
+    )
+    return once(
+        ("feedback", actor.id, feedback_id),
+        lambda: db.session.scalar(locked(query) if for_change else query),
+        locks=for_change,
     )
 
 
 def give_feedback(actor: Actor, feedback_id: str, **answer: Unpack[FeedbackAnswer]) -> Feedback:
     """Store an answer to a survey."""
-    feedback = db.session.get(Feedback, (actor.id, feedback_id))
+    feedback = find_feedback(actor, feedback_id, for_change=True)
     if feedback is None:
         FEEDBACK.require_room(Feedback.user_id == actor.id, remedy="")
         feedback = Feedback(user_id=actor.id, feedback_id=feedback_id)

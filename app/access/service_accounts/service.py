@@ -73,8 +73,7 @@ def create(
 
 
 def get(account_id: int) -> ServiceAccount:
-    account = accounts.get(account_id, kind=AccountKind.SERVICE)
-    return ServiceAccount(account, tokens.of_accounts([account_id])[account_id])
+    return _with_tokens(accounts.get(account_id, kind=AccountKind.SERVICE))
 
 
 def search(
@@ -87,8 +86,11 @@ def search(
 
 def get_for_change(account_id: int) -> ServiceAccount:
     """The account, locked for a change."""
-    accounts.get_for_change(account_id, kind=AccountKind.SERVICE)
-    return get(account_id)
+    return _with_tokens(accounts.get_for_change(account_id, kind=AccountKind.SERVICE))
+
+
+def _with_tokens(account: Account) -> ServiceAccount:
+    return ServiceAccount(account, tokens.of_accounts([account.id])[account.id])
 
 
 def issue_token(

@@ -41,7 +41,7 @@ def issue(
     expires_at: datetime | None = None,
 ) -> IssuedToken:
     """Create a token for an existing account. It never outlives the token of the request."""
-    expires_at = _within_limit(actor, expires_at)
+    expires_at = _within(_limit(actor), expires_at)
     return keep(
         actor,
         account_id,
@@ -132,7 +132,8 @@ def rotate(
     """
     old, now = get(account_id, token_id, for_change=True), utcnow()
     description = old.description
-    asked, limit = _within_limit(actor, expires_at), _limit(actor)
+    limit = _limit(actor)
+    asked = _within(limit, expires_at)
     if expires_at is None and old.expires_at is not None:
         lifetime = old.expires_at - old.created_at
         asked = min(now + lifetime, limit or now + lifetime)
@@ -220,14 +221,13 @@ def is_use_worth_noting(last_seen_at: datetime | None) -> bool:
     return last_seen_at is None or last_seen_at < utcnow() - SEEN_PRECISION
 
 
-def _within_limit(actor: Actor, expires_at: datetime | None) -> datetime | None:
-    """``expires_at``, or the expiry of the request's own token if that is None.
+def _within(limit: datetime | None, expires_at: datetime | None) -> datetime | None:
+    """``expires_at``, or the expiry of the request's own token, ``limit``, if that is None.
 
     Raises:
-        Invalid: if it is in the past, or later than the expiry of the request's token.
+        Invalid: if it is in the past, or later than ``limit``.
 
     """
-    limit = _limit(actor)
     if expires_at is None:
         return limit
     if expires_at <= utcnow():

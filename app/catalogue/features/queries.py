@@ -19,7 +19,7 @@ from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags.models import FeatureTag, Tag, TagName
 from app.catalogue.usage.models import FeatureSeen
-from app.core.db import can_write, chunks, contains, db, has_one_writer
+from app.core.db import can_write, chunks, contains, db, has_one_writer, once
 from app.core.paging import sorted_by
 from app.core.statements import Condition, OnList, shared_alias
 
@@ -226,8 +226,10 @@ def find(project_id: str, names: Collection[str], *, for_change: bool = False) -
 
     ``for_change``: lock them as ``lock`` does.
     """
-    statement = _by_name_for_change if for_change and can_write() else _by_name
-    return {found.name: found for found in statement.run(names) if found.project_id == project_id}
+    for_change = for_change and can_write()
+    statement = _by_name_for_change if for_change else _by_name
+    found = once(("names", *names), lambda: statement.run(names), locks=for_change)
+    return {one.name: one for one in found if one.project_id == project_id}
 
 
 def active_names(project_id: str, limit: int) -> list[str]:

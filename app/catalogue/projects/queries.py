@@ -187,7 +187,10 @@ def members(project_id: str) -> list[tuple[Account, Member]]:
         .where(Member.project_id == project_id, Account.deleted_at.is_(None))
         .order_by(Member.role, Account.id)
     )
-    return [(account, member) for account, member in db.session.execute(query)]
+    return once(
+        ("members", project_id),
+        lambda: [(account, member) for account, member in db.session.execute(query)],
+    )
 
 
 def not_deleted(account_ids: Collection[int]) -> set[int]:

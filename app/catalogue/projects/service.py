@@ -105,7 +105,7 @@ def overview(actor: Actor, project_id: str) -> Overview:
     query = queries.counted(actor).where(Project.id == project_id)
     # Counts are only filled in when a project is loaded, and this one may be loaded already.
     query = query.execution_options(populate_existing=True)
-    project = _found(query, project_id)
+    project = _found(db.session.scalar(query), project_id)
     return Overview(
         project,
         project.feature_count,
@@ -154,12 +154,12 @@ def approvers(project: Project) -> Approvers:
 
 def get(actor: Actor, project_id: str) -> Project:
     """The project, active or archived, if the actor can see it."""
-    return _found(_select(actor, project_id), project_id)
+    return _find(actor, project_id)
 
 
 def get_for_change(actor: Actor, project_id: str) -> Project:
     """The project, locked until the transaction ends. Refuses an archived one."""
-    project = _found(locked(_select(actor, project_id)), project_id)
+    project = _find(actor, project_id, for_change=True)
     if project.archived_at is not None:
         raise _archived(project_id)
     return project
@@ -167,13 +167,12 @@ def get_for_change(actor: Actor, project_id: str) -> Project:
 
 def require(actor: Actor, project_id: str) -> None:
     """Refuse unless the project exists, active or archived, and the actor can see it."""
-    _require(actor, project_id, _archived_at)
+    _require(actor, project_id)
 
 
 def require_for_content(actor: Actor, project_id: str) -> None:
     """Refuse like ``require``, or if it is archived. Lock it against archiving."""
-    statement = _archived_at_locked if can_write() else _archived_at
-    if _require(actor, project_id, statement) is not None:
+    if _require(actor, project_id, for_change=can_write()) is not None:
         raise _archived(project_id)
 
 
@@ -243,7 +242,9 @@ def set_environments(
 
     ``project``: from ``get_for_change``. Return whether anything changed.
     """
+    names = [rule["name"] for rule in change_request_environments or ()]
     _refuse_unknown(environments, "/environments/{}")
+    _refuse_unknown(names, "/changeRequestEnvironments/{}/name")
     before = project.snapshot()
     if removed := set(project.environments).difference(environments):
         _switch_off(project, removed)
@@ -253,8 +254,6 @@ def set_environments(
         for name in dict.fromkeys(environments)
     ]
     if change_request_environments is not None:
-        names = [rule["name"] for rule in change_request_environments]
-        _refuse_unknown(names, "/changeRequestEnvironments/{}/name")
         rules = {row.environment: row for row in project.approvals}
         project.approvals = [
             rules.get(rule["name"]) or Approval(environment=rule["name"])
@@ -294,7 +293,7 @@ def archive(actor: Actor, project: Project) -> None:
 
 
 def revive(actor: Actor, project_id: str) -> Project:
-    project = _found(locked(_select(actor, project_id)), project_id)
+    project = _find(actor, project_id, for_change=True)
     if project.archived_at is None:
         raise Conflict(f"Project {project_id} is not archived.")
     project.archived_at = None
@@ -312,26 +311,33 @@ def _switch_off(project: Project, environments: Collection[str]) -> None:
     db.session.execute(off.values(enabled=False, changed_at=utcnow()))
 
 
-def _select(actor: Actor, project_id: str) -> sa.Select[Project]:
-    return sa.select(Project).where(Project.id == project_id, Project.visible_to(actor))
+def _find(actor: Actor, project_id: str, *, for_change: bool = False) -> Project:
+    query = sa.select(Project).where(Project.id == project_id, Project.visible_to(actor))
+    project = once(
+        ("whole project", project_id, queries.is_insider(actor, project_id)),
+        lambda: db.session.scalar(locked(query) if for_change else query),
+        locks=for_change,
+    )
+    return _found(project, project_id)
 
 
-def _found(query: sa.Select[Project], project_id: str) -> Project:
-    project = db.session.scalar(query)
+def _found(project: Project | None, project_id: str) -> Project:
     if project is None:
         raise _not_found(project_id)
     return project
 
 
-def _require(actor: Actor, project_id: str, statement: Prepared) -> Any:
+def _require(actor: Actor, project_id: str, *, for_change: bool = False) -> Any:
     """Time at which the project was archived; None if it is active.
 
     Each service asks, so that it is safe by itself.
     """
     is_insider = queries.is_insider(actor, project_id)
+    statement = _archived_at_locked if for_change else _archived_at
     found = once(
         ("project", project_id, is_insider),
         lambda: statement.run(id=project_id, is_insider=is_insider),
+        locks=for_change,
     )
     if not found:
         raise _not_found(project_id)

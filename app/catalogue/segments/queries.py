@@ -131,5 +131,4 @@ def uses(id: int, *, visible_to: Actor | None = None) -> list[Use]:
 def with_ids(ids: Collection[int]) -> dict[int, Segment]:
     """Segments by id, locked against changes until the transaction ends."""
     query = sa.select(Segment).where(Segment.id.in_(ids)).order_by(Segment.id)
-    query = locked(query, read=True).execution_options(populate_existing=True)
-    return {segment.id: segment for segment in db.session.scalars(query)}
+    return {segment.id: segment for segment in db.session.scalars(locked(query, read=True))}

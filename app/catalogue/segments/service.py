@@ -58,7 +58,7 @@ def get(actor: Actor, id: int, *, for_change: bool = False) -> Segment:
     """The segment, with ``for_change`` locked until the transaction ends."""
     query = queries.rows(actor).where(Segment.id == id)
     if for_change:
-        query = locked(query).execution_options(populate_existing=True)
+        query = locked(query)
     found = db.session.scalar(query)
     if found is None:
         raise NotFound(f"There is no segment with the id {id}.")

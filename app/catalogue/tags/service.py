@@ -58,9 +58,8 @@ def search(actor: Actor, *, limit: int, offset: int, **filters: Unpack[Filters])
     """
     used = queries.use_count(actor)
     columns = {"type": Tag.type, "value": sa.func.lower(Tag.value), "used": used}
-    query = (
-        sa.select(Tag.id, Tag.type, Tag.value, used)
-        .order_by(*sorted_by(filters.get("sort"), columns), Tag.type, Tag.value)
+    query = sa.select(Tag.id, Tag.type, Tag.value, used).order_by(
+        *sorted_by(filters.get("sort"), columns), Tag.type, Tag.value
     )
     if "text" in filters:
         query = query.where(contains(filters["text"], Tag.value))

@@ -150,8 +150,7 @@ def number_waiting() -> int:
 
 def _locked(webhook_id: int) -> Webhook | None:
     query = locked(sa.select(Webhook).where(Webhook.id == webhook_id))
-    # The session may still have values from before the lock.
-    return db.session.scalar(query, execution_options={"populate_existing": True})
+    return db.session.scalar(query)
 
 
 def _next_task(webhook: Webhook, lease: str) -> Task | None:

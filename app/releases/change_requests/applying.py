@@ -229,8 +229,7 @@ def _locked(id: int) -> ChangeRequest | None:
 
 def _lock(query: sa.Select[ChangeRequest]) -> ChangeRequest | None:
     query = query.options(selectinload(ChangeRequest.changes))
-    query = locked(query, of=ChangeRequest, skip_locked=True)
-    return db.session.scalar(query.execution_options(populate_existing=True))
+    return db.session.scalar(locked(query, of=ChangeRequest, skip_locked=True))
 
 
 def _scheduler(request: ChangeRequest) -> Actor:

@@ -58,7 +58,7 @@ def drafts_of(
         .options(selectinload(ChangeRequest.changes))
     )
     if for_change:
-        query = locked(query, of=ChangeRequest).execution_options(populate_existing=True)
+        query = locked(query, of=ChangeRequest)
     return list(db.session.scalars(query))
 
 
@@ -129,9 +129,7 @@ def get_for_change(
     query = _rows(actor, project_id, id).options(
         selectinload(ChangeRequest.changes).options(*without)
     )
-    query = locked(query, of=ChangeRequest)
-    # Read again, since it may have changed while this waited for the lock.
-    request = db.session.scalar(query.execution_options(populate_existing=True))
+    request = db.session.scalar(locked(query, of=ChangeRequest))
     if request is None:
         raise _not_found(project_id, id)
     if not request.is_open:
