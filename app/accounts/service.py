@@ -15,11 +15,13 @@ from app.core.clock import utcnow
 from app.core.db import (
     CHUNK,
     MAX_ID,
+    can_write,
     chunks,
     contains,
     db,
     flush,
     locked,
+    once,
     save,
 )
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
@@ -156,12 +158,22 @@ def restorable(account_ids: Collection[int]) -> set[int]:
 
 def get_for_change(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
     """The account as it is now, locked for a change."""
-    query = locked(sa.select(Account).where(Account.id == account_id))
-    return _found(db.session.scalar(query), account_id, kind)
+    return _found(_read(account_id, for_change=True), account_id, kind)
 
 
 def get(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
-    return _found(db.session.get(Account, account_id), account_id, kind)
+    return _found(_read(account_id), account_id, kind)
+
+
+def _read(account_id: int, *, for_change: bool = False) -> Account | None:
+    locks = for_change and can_write()
+    return once(
+        ("account", account_id),
+        lambda: db.session.get(
+            Account, account_id, populate_existing=for_change, with_for_update=locks
+        ),
+        locks=locks,
+    )
 
 
 def _found(account: Account | None, account_id: int, kind: AccountKind) -> Account:
@@ -246,7 +258,7 @@ def candidates(besides: Collection[int]) -> list[Account]:
 
 def find(account_id: int) -> Account | None:
     """The account of either kind, deleted or not."""
-    return db.session.get(Account, account_id)
+    return _read(account_id)
 
 
 def names(ids: Collection[int]) -> dict[int, str]:

@@ -56,7 +56,7 @@ def test_a_long_list_is_looked_up_by_the_index(app, names):
             return  # PostgreSQL chooses by its statistics
         with reads(app) as counts, unit_of_work(writes=False):
             BY_NAME.run(names, types=[FeatureType.RELEASE.value])
-        [(text, _)] = counts
+        [(_, text, _)] = counts
         with unit_of_work(writes=False):
             connection = db.session.connection()
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", ("[]", "[]")).all()

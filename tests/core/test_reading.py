@@ -1,4 +1,6 @@
-"""A transaction that was opened for reading can't write, whatever a view forgets."""
+"""What transactions read, and that one that was opened for reading can't write."""
+
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
@@ -7,7 +9,8 @@ from sqlalchemy.exc import DBAPIError
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.models import Project
 from app.core.actor import COMMAND_LINE
-from app.core.db import db, has_one_writer, unit_of_work
+from app.core.db import db, has_one_writer, once, unit_of_work
+from app.core.events import service as events
 
 RENAME = sa.update(Project).values(name="Other")
 
@@ -42,3 +45,30 @@ def test_a_database_that_allows_only_reading_is_not_written_to_after_a_read(app)
                 db.session.execute(RENAME)
         finally:
             db.engine.dispose()  # the setting ends with the connection
+
+
+def test_what_a_transaction_has_read_is_read_again_after_it_writes(app):
+    ask = partial(once, "names", lambda: db.session.scalars(sa.select(Project.name)).all())
+    with app.app_context(), unit_of_work(writes=True):
+        before = ask()
+        assert ask() is before
+        with events.savepoint(keeps=False):
+            db.session.execute(RENAME)
+            assert ask() == ["Other"]
+        assert ask() == before  # the savepoint is undone
+        db.session.scalars(sa.select(Project)).one().name = "Changed, but not sent"
+        assert ask() == ["Changed, but not sent"]
+
+
+def test_what_is_read_to_be_changed_is_as_it_is_now(app):
+    """Another connection changes it after the transaction has read it first."""
+    with app.app_context(), unit_of_work(writes=True):
+        if has_one_writer():
+            return  # SQLite lets no one else write meanwhile
+        read = projects.get(COMMAND_LINE, "default")
+        with db.engine.connect() as other:
+            other.execute(RENAME)
+            other.commit()
+        locked = projects.get_for_change(COMMAND_LINE, "default")
+        assert (read.name, locked.name) == ("Other", "Other")
+        assert projects.get(COMMAND_LINE, "default") is locked

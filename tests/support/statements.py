@@ -1,14 +1,17 @@
 """Counting the SQL that something takes."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import get_ident
 
 from flask import Flask
 from sqlalchemy import event
 
 from app.catalogue.visits import requests as visits
 from app.core.db import db
+
+BEGIN = "BEGIN"
 
 
 @contextmanager
@@ -18,18 +21,31 @@ def statements(app: Flask) -> Iterator[list[str]]:
     Without those that begin a transaction, and the look at the schema that one does each second.
     """
     run: list[str] = []
-    with _listening(app, lambda statement, _: run.append(statement)):
+
+    def note(statement: str, _: object) -> None:
+        if statement != BEGIN:
+            run.append(statement)
+
+    with _listening(app, note):
         yield run
 
 
 @contextmanager
-def reads(app: Flask) -> Iterator[Counter[tuple[str, str]]]:
-    """How often each SELECT is run in the block, by its text and its values."""
-    counts: Counter[tuple[str, str]] = Counter()
+def reads(app: Flask) -> Iterator[Counter[tuple[int, str, str]]]:
+    """How often each SELECT is run in the block, by its place, its text and its values.
+
+    Place: the number of statements before it that began a transaction, wrote or locked something.
+    What is read before them can be different after them.
+    """
+    counts: Counter[tuple[int, str, str]] = Counter()
+    place = 0
 
     def note(statement: str, values: object) -> None:
-        if statement.startswith("SELECT"):
-            counts[statement, repr(values)] += 1
+        nonlocal place
+        if statement.startswith("SELECT") and " FOR " not in statement:
+            counts[place, statement, repr(values)] += 1
+        else:
+            place += 1
 
     with _listening(app, note):
         yield counts
@@ -50,16 +66,32 @@ def settled(app: Flask, fetch: Callable[[], object]) -> list[str]:
     return run
 
 
-@contextmanager
-def _listening(app: Flask, note: Callable[[str, object], object]) -> Iterator[None]:
-    def heard(_connection: object, _cursor: object, text: str, values: object, *_: object) -> None:
-        if not text.startswith("BEGIN") and "alembic_version" not in text:
-            note(text, values)
+Note = Callable[[str, object], object]
 
+_notes: dict[int, list[Note]] = defaultdict(list)
+"""What is told of the statements of a thread, by its id."""
+
+
+@contextmanager
+def _listening(app: Flask, note: Note) -> Iterator[None]:
     with app.app_context():
-        engine = db.engine
-    event.listen(engine, "before_cursor_execute", heard)
+        if not event.contains(db.engine, "begin", _began):
+            event.listen(db.engine, "begin", _began)
+            event.listen(db.engine, "before_cursor_execute", _heard)
+    notes = _notes[get_ident()]
+    notes.append(note)
     try:
         yield
     finally:
-        event.remove(engine, "before_cursor_execute", heard)
+        notes.remove(note)
+
+
+def _began(_connection: object) -> None:
+    for note in _notes[get_ident()]:
+        note(BEGIN, ())
+
+
+def _heard(_connection: object, _cursor: object, text: str, values: object, *_: object) -> None:
+    if not text.startswith(BEGIN) and "alembic_version" not in text:
+        for note in _notes[get_ident()]:
+            note(text, values)

@@ -1,11 +1,13 @@
 """Every kind of write, and a world in which each changes something."""
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
+from flask import Flask, url_for
+from werkzeug.datastructures import MultiDict
 
 from app.accounts.models import Account
 from app.accounts.tokens.models import Token
@@ -15,7 +17,7 @@ from app.core.clock import utcnow
 from app.core.db import Model, db, unit_of_work
 from app.delivery.webhooks.models import Delivery, DeliveryStatus
 from tests.support import imports
-from tests.support.browser import Browser
+from tests.support.browser import Browser, Page, attribute, sent_by, text_of
 from tests.support.clients import ApiClient
 from tests.support.instances import State, reset_database, state_of
 from tests.support.people import People
@@ -334,6 +336,39 @@ def filled(body: Any, world: World) -> Any:
         return {key: filled(value, world) for key, value in body.items()}
     is_name = isinstance(body, str) and body.startswith("{")
     return world[body.strip("{}")] if is_name else body
+
+
+def addresses(app: Flask, world: World) -> Iterator[str]:
+    """Addresses of all pages, and of all routes of the API that read, about what is there."""
+    known = {
+        "project_id": "shop",
+        "name": "b",
+        "environment": "production",
+        "strategy": world["first"],
+        "account_id": world["person"],
+        "segment_id": world["segment"],
+        "field": "plan",
+        "import_id": world["planned"],
+    }
+    with app.test_request_context():
+        for rule in app.url_map.iter_rules():
+            if "GET" in rule.methods and not rule.alias:
+                yield url_for(rule.endpoint, **{n: known.get(n, 1) for n in rule.arguments})
+
+
+def forms(page: Page) -> Iterator[tuple[str, str, MultiDict[str, str]]]:
+    """Each form of a page with each of its buttons: the address, the button, what is sent."""
+    if page.status != 200 or page.answer.mimetype != "text/html":
+        return
+    for form in page.select('form[method="post"]'):
+        id = attribute(form, "id")
+        more = page.select(f'button[form="{id}"]') if id else []
+        for button in [*form.css("button"), *more]:
+            data = sent_by(form)
+            if name := attribute(button, "name"):
+                data.add(name, attribute(button, "value"))
+            action = attribute(form, "action", page.path)
+            yield attribute(button, "formaction") or action or page.path, text_of(button), data
 
 
 def rows(app: Flask) -> dict[str, list[str]]:

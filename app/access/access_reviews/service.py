@@ -15,7 +15,7 @@ from app.catalogue.projects import members
 from app.catalogue.projects.models import Member, Project
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import db, save
+from app.core.db import db, once, save
 from app.core.errors import ChangedSinceReview, Conflict, Invalid, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -62,6 +62,10 @@ class Due:
 
 def current(project_id: str) -> Current:
     """The access to the project now, Owners first."""
+    return once(("access", project_id), lambda: _current(project_id))
+
+
+def _current(project_id: str) -> Current:
     known = sources.of_project(project_id)
     query = (
         sa.select(Account, Member, LAST_TOKEN_USE)

@@ -13,10 +13,11 @@ import sqlalchemy as sa
 from pyotp.exceptions import OTPVerificationError
 
 from app.access.auth.models import RecoveryCode, SecondFactor
+from app.accounts import service as accounts
 from app.accounts.models import Account
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import can_write, db, insert_all, locked, save
+from app.core.db import db, insert_all, locked, save
 from app.core.errors import Conflict, Invalid
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -51,7 +52,7 @@ def codes_left(account_id: int) -> int:
 def begin(actor: Actor) -> None:
     """Create a secret for an authenticator; two-step sign-in starts with ``confirm``."""
     # The lock makes two concurrent calls run one after the other.
-    db.session.get_one(Account, actor.account_id, with_for_update=can_write())
+    accounts.get_for_change(actor.account_id)
     if is_on(actor.account_id):
         raise Conflict("Two-step sign-in is already on. Turn it off before you set it up again.")
     _forget(actor.account_id)

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from app.access.auth import service as sign_ins
 from app.access.my_account.models import FEEDBACK, SPLASHES, Feedback, Splash
 from app.accounts import passwords
+from app.accounts import service as accounts
 from app.accounts.models import Account
 from app.core.actor import Actor
 from app.core.db import RetryTransaction, db, locked, once, save
@@ -84,8 +85,8 @@ def person(actor: Actor) -> Account:
         Conflict: for a service account.
 
     """
-    account = db.session.get_one(Account, actor.id)
-    if not account.is_person:
+    account = accounts.find(actor.account_id)
+    if account is None or not account.is_person:
         raise Conflict("Only people can do this. An Admin manages the tokens of service accounts.")
     return account
 

@@ -9,7 +9,7 @@ from app.access.groups.models import Group
 from app.access.scim_tokens import service
 from app.accounts.models import Account
 from app.core.actor import Actor
-from app.core.db import db
+from app.core.db import db, once
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 
@@ -26,16 +26,12 @@ class Managed:
 
 def managed(tokens: Sized) -> Managed:
     """What ``disconnect`` would end. ``tokens``: those that aren't revoked."""
-    users = sa.select(sa.func.count()).where(
-        Account.scim_id.is_not(None), Account.deleted_at.is_(None)
-    )
-    groups = sa.select(sa.func.count()).where(Group.scim_id.is_not(None))
-    return Managed(
-        tokens=len(tokens),
-        users=_number(users),
-        deactivated=_number(users.where(Account.deactivated_at.is_not(None))),
-        groups=_number(groups),
-    )
+    number = sa.func.count()
+    groups = sa.select(number).where(Group.scim_id.is_not(None))
+    query = sa.select(
+        number, number.filter(Account.deactivated_at.is_not(None)), groups.scalar_subquery()
+    ).where(Account.scim_id.is_not(None), Account.deleted_at.is_(None))
+    return Managed(len(tokens), *once("managed", lambda: db.session.execute(query).one()))
 
 
 def disconnect(actor: Actor) -> Managed:
@@ -60,7 +56,3 @@ def disconnect(actor: Actor) -> Managed:
     data = {"tokens": before.tokens, "users": before.users, "groups": before.groups}
     events.record(acting, EventType.SCIM_DISCONNECTED, data=data)
     return before
-
-
-def _number(query: sa.Select[int]) -> int:
-    return db.session.scalar(query) or 0

@@ -11,7 +11,7 @@ from app.accounts.tokens.secrets import TokenKind
 from app.accounts.tokens.service import HINT_LENGTH, SEEN_PRECISION
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import db, save
+from app.core.db import db, once, save
 from app.core.errors import Invalid, NotAuthenticated, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -46,8 +46,8 @@ def create(actor: Actor, *, token_name: str, expires_at: datetime | None = None)
 
 def list_all() -> list[ScimToken]:
     """The tokens that aren't revoked, oldest first."""
-    query = sa.select(ScimToken).where(ScimToken.revoked_at.is_(None))
-    return list(db.session.scalars(query.order_by(ScimToken.id)))
+    query = sa.select(ScimToken).where(ScimToken.revoked_at.is_(None)).order_by(ScimToken.id)
+    return list(once("SCIM tokens", lambda: db.session.scalars(query).all()))
 
 
 def get(token_id: int) -> ScimToken:

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from app.catalogue.environments.models import MAX_ORDER, Environment, EnvironmentType
 from app.catalogue.projects.models import Project, ProjectEnvironment
 from app.core.actor import Actor
-from app.core.db import can_write, db, save
+from app.core.db import can_write, db, once, save
 from app.core.errors import NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -34,7 +34,8 @@ def all_names(*, with_deprecated: bool = True) -> list[str]:
     query = _in_order().with_only_columns(Environment.name)
     if not with_deprecated:
         query = query.where(~Environment.deprecated)
-    return list(db.session.scalars(query))
+    key = "names of environments", with_deprecated
+    return list(once(key, lambda: db.session.scalars(query).all()))
 
 
 def create(

@@ -193,12 +193,7 @@ def create(
     """
     if environments is None:
         environments = known_environments.all_names(with_deprecated=False)
-    else:
-        _refuse_unknown(environments, "/environments/{}")
-    _refuse_unknown(
-        [rule["name"] for rule in change_request_environments],
-        "/changeRequestEnvironments/{}/name",
-    )
+    _refuse_unknown(environments, change_request_environments)
     project = Project(
         id=id,
         name=name,
@@ -242,9 +237,7 @@ def set_environments(
 
     ``project``: from ``get_for_change``. Return whether anything changed.
     """
-    names = [rule["name"] for rule in change_request_environments or ()]
-    _refuse_unknown(environments, "/environments/{}")
-    _refuse_unknown(names, "/changeRequestEnvironments/{}/name")
+    _refuse_unknown(environments, change_request_environments or ())
     before = project.snapshot()
     if removed := set(project.environments).difference(environments):
         _switch_off(project, removed)
@@ -352,10 +345,15 @@ def _archived(project_id: str) -> Conflict:
     return Conflict(f"Project {project_id} is archived. Revive it before you change it.")
 
 
-def _refuse_unknown(names: list[str], path: str) -> None:
+def _refuse_unknown(environments: Collection[str], rules: Collection[ApprovalRule]) -> None:
     known = set(known_environments.all_names())
+    named = {
+        "/environments/{}": environments,
+        "/changeRequestEnvironments/{}/name": [rule["name"] for rule in rules],
+    }
     unknown: list[Detail] = [
         {"path": path.format(index), "message": f"There is no environment named {name!r}."}
+        for path, names in named.items()
         for index, name in enumerate(names)
         if name not in known
     ]

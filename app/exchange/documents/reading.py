@@ -16,7 +16,7 @@ from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy, StrategyType
 from app.catalogue.tags.models import Tag, TagType
 from app.core.clock import in_text
-from app.core.db import db
+from app.core.db import db, once
 from app.delivery.origins import service as cors
 from app.exchange.documents import reading_features
 from app.exchange.documents.documents import Document, Item, Kind, empty, name_of
@@ -46,6 +46,10 @@ def of_project(project_id: str) -> Document:
 
 def smaller() -> Document:
     """Everything except features and SDK tokens."""
+    return once("document", _smaller).copy()
+
+
+def _smaller() -> Document:
     document = empty()
     for kind, items in (
         (Kind.ENVIRONMENTS, map(_environment, db.session.scalars(sa.select(Environment)))),
@@ -93,7 +97,8 @@ def projects() -> Iterator[Item]:
 
 def sdk_tokens() -> Iterator[Item]:
     """SDK tokens that are not revoked, with the digests of their secrets."""
-    for token in db.session.scalars(sa.select(SdkToken).where(SdkToken.revoked_at.is_(None))):
+    query = sa.select(SdkToken).where(SdkToken.revoked_at.is_(None))
+    for token in once("SDK tokens", lambda: db.session.scalars(query).all()):
         yield {
             "name": token.name,
             "type": token.type.value,

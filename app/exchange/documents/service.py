@@ -77,6 +77,7 @@ def apply(
 
 def write(actor: Actor, plan: Plan) -> Result:
     """Carry out a plan that was made in this transaction, as part of the actor’s current act."""
+    lift_time_limits(db.session.connection())
     return writing.write(actor, plan, lambda _kind, _number: None)
 
 

@@ -9,6 +9,7 @@ from app.catalogue.projects import service as projects
 from app.catalogue.strategies.service import project_environment
 from app.core.actor import Actor
 from app.core.errors import Invalid, NoAccess
+from app.core.events import service as events
 from app.core.permissions import Permission
 from app.core.words import spoken
 from app.exchange.documents import service as configuration
@@ -81,8 +82,8 @@ def import_features(
     if missing := _missing(actor, project_id, plan):
         names = spoken(missing, len(missing))
         raise NoAccess(f"You need the permissions {names} in project {project_id}.")
-    cause = "Imported from an export"
-    batch_id, _, result = configuration.apply(actor, wanted, _ALL, cause=cause)
+    batch_id = events.new_batch()
+    result = configuration.write(actor.for_act(batch_id, "Imported from an export"), plan)
     return batch_id, result.change_requests
 
 

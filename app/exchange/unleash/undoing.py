@@ -3,7 +3,7 @@
 Things that it created are deleted permanently. Things that it changed are restored.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -61,10 +61,11 @@ def undo(actor: Actor, id: int) -> Import:
         raise Conflict(f"Import {id} can’t be undone: it is {found.state}, or too old.")
     things = _by_kind(imports.written(found))
     present = _present(things)
-    _refuse_if_built_on(things, present)
+    created = _ids([name for name, (before, _) in things[Kind.FEATURES].items() if before is None])
+    _refuse_if_built_on(things, present, created)
     acting = actor.for_act(events.new_batch(), f"Undid import {id} from {found.source}")
     _change_back(acting, things)
-    _Removal(acting, things, present).remove()
+    _Removal(acting, things, present, created).remove()
     found.state, found.finished_at = ImportState.UNDONE, utcnow()
     db.session.flush()
     return found
@@ -89,15 +90,14 @@ def _present(things: Things) -> Document:
     return present
 
 
-def _refuse_if_built_on(things: Things, present: Document) -> None:
+def _refuse_if_built_on(things: Things, present: Document, created: Mapping[str, int]) -> None:
+    """``created``: the ids of features that the import created, by name."""
     changed: list[str] = [
         f"{kind.one} {name}"
         for kind, written in things.items()
         for name, (_, after) in written.items()
         if digest(present[kind].get(name)) != after
     ]
-    names = [name for name, (before, _) in things[Kind.FEATURES].items() if before is None]
-    created = _ids(names)
     for model in (FeatureSeen, Usage):
         for ids in chunks(created.values()):
             seen = sa.select(Feature.name).join(model).where(Feature.id.in_(ids)).distinct()
@@ -123,7 +123,7 @@ def _refuse_if_built_on(things: Things, present: Document) -> None:
             SdkToken.name.in_(chunk), SdkToken.last_seen_at.is_not(None)
         )
         changed += [f"SDK token {name}, which is in use" for name in db.session.scalars(used)]
-    changed += _used_projects(things, names)
+    changed += _used_projects(things, created)
     for name, (before, _) in things[Kind.USERS].items():
         account = accounts.named(name)
         if before is None and account is not None and account.password_hash is not None:
@@ -169,9 +169,13 @@ def _change_back(actor: Actor, things: Things) -> None:
 class _Removal:
     """Deletes what the import created. Nothing else refers to it: ``undo`` has checked that."""
 
-    def __init__(self, actor: Actor, things: Things, present: Document) -> None:
+    def __init__(
+        self, actor: Actor, things: Things, present: Document, features: Mapping[str, int]
+    ) -> None:
+        """``features``: the ids of those that the import created, by name."""
         self.actor = actor
         self.present = present
+        self.features = features
         self.created = {
             kind: [name for name, (before, _) in written.items() if before is None]
             for kind, written in things.items()
@@ -211,9 +215,8 @@ class _Removal:
         flush()
 
     def _features(self) -> None:
-        names = self.created[Kind.FEATURES]
-        for chunk in chunks(names, 500):
-            ids = [*_ids(chunk).values()]
+        for chunk in map(dict, chunks(self.features.items(), 500)):
+            ids = [*chunk.values()]
             strategies = _strategy_ids.where(Strategy.feature_id.in_(ids))
             for statement in (  # in the order that foreign keys require
                 sa.delete(StrategySegment).where(StrategySegment.strategy_id.in_(strategies)),

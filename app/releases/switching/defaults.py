@@ -46,7 +46,7 @@ def copy(
 
 def choose(actor: Actor, present: Strategy, **fields: Unpack[Fields]) -> Strategy:
     """Replace a default strategy from ``get_for_change``."""
-    project = projects.get(actor, present.project_id)
+    project = projects.get(actor, str(present.project_id))
     is_stored = present in db.session
     before = present.snapshot() if is_stored else None
     chosen = present if is_stored else everyone(project, present.environment)

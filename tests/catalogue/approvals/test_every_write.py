@@ -8,16 +8,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from flask import Flask, url_for
+from flask import Flask
 from werkzeug.datastructures import MultiDict
 
 from app.core.db import db
 from tests.support.approving import documents
-from tests.support.browser import Browser, Page, attribute, sent_by, text_of
+from tests.support.browser import Browser, Page
 from tests.support.clients import ApiClient
 from tests.support.instances import reset_database, state_of
 from tests.support.people import People
-from tests.support.writes import FEATURES, ROLLOUT, WRITES, World, filled
+from tests.support.writes import FEATURES, ROLLOUT, WRITES, World, addresses, filled, forms
 
 pytestmark = pytest.mark.slow
 
@@ -104,19 +104,11 @@ def test_no_write_changes_alone_what_applications_get_or_ends_approvals(
 
 def pages(app: Flask, world: World) -> Iterator[str]:
     """Addresses of all pages, about the project and what is on in it where they can be."""
-    known = {"project_id": "shop", "name": "b", "environment": "production"} | {
-        "strategy": world["first"],
-        "account_id": world["person"],
-        "segment_id": world["segment"],
-        "field": "plan",
-    }
-    with app.test_request_context():
-        for rule in app.url_map.iter_rules():
-            if "GET" in rule.methods and not rule.alias and "_pages." in rule.endpoint:
-                given = {name: known.get(name, 1) for name in rule.arguments}
-                yield url_for(rule.endpoint, **given)
-                if "name" in rule.arguments and "project_id" in rule.arguments:
-                    yield url_for(rule.endpoint, **given | {"name": "child"})
+    for address in addresses(app, world):
+        if not address.startswith("/api/"):
+            yield address
+            if "/features/b" in address:
+                yield address.replace("/features/b", "/features/child")
 
 
 def test_no_form_changes_alone_what_applications_get_or_ends_approvals(
@@ -129,7 +121,7 @@ def test_no_form_changes_alone_what_applications_get_or_ends_approvals(
             signed_in = state_of(db.engine)
         waiting = [browser.get(path) for path in pages(app, guarded)]
         while waiting:
-            for address, button, data in forms(waiting.pop()):
+            for address, button, data in about_production(waiting.pop()):
                 known = role, urlsplit(address).path, button
                 if known in seen or address.endswith("/sign-out"):
                     continue
@@ -148,20 +140,9 @@ def test_no_form_changes_alone_what_applications_get_or_ends_approvals(
     assert refused > 20
 
 
-def forms(page: Page) -> Iterator[tuple[str, str, MultiDict[str, str]]]:
-    """Each form of a page with each of its buttons: the address, the button, what is sent."""
-    if page.status != 200 or page.answer.mimetype != "text/html":
-        return
-    for form in page.select('form[method="post"]'):
-        id = attribute(form, "id")
-        more = page.select(f'button[form="{id}"]') if id else []
-        for button in [*form.css("button"), *more]:
-            data = sent_by(form)
-            if name := attribute(button, "name"):
-                data.add(name, attribute(button, "value"))
-            action = attribute(form, "action", page.path)
-            address = attribute(button, "formaction") or action or page.path
-            yield address, text_of(button), data
-            # Where nothing needs approvals, pages have forms that act at once.
-            if "development" in address:
-                yield address.replace("development", "production"), text_of(button), data
+def about_production(page: Page) -> Iterator[tuple[str, str, MultiDict[str, str]]]:
+    """Its forms. Where nothing needs approvals, pages have some that act at once."""
+    for address, button, data in forms(page):
+        yield address, button, data
+        if "development" in address:
+            yield address.replace("development", "production"), button, data
