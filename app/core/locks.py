@@ -51,7 +51,7 @@ class WriterQueue:
         """Whether a writer would have to wait now."""
         if self._here.locked():
             return True
-        lock = _lock_if_free(self._writer)
+        lock = lock_if_free(self._writer)
         if lock is None:
             return True
         os.close(lock)
@@ -87,7 +87,7 @@ class Slots:
         if self.folder is None:
             return os.open(os.devnull, os.O_RDONLY)  # only to be closed; the semaphore counts
         for number in range(self._number):
-            slot = _lock_if_free(self.folder / f".{self._name}.{number}.lock")
+            slot = lock_if_free(self.folder / f".{self._name}.{number}.lock")
             if slot is not None:
                 return slot
         return None
@@ -108,7 +108,8 @@ def _lock(file: Path) -> int:
     return handle
 
 
-def _lock_if_free(file: Path) -> int | None:
+def lock_if_free(file: Path) -> int | None:
+    """The lock on ``file``, to be closed; None if another holder has it."""
     handle = _open(file)
     if fcntl is not None:
         try:

@@ -48,6 +48,15 @@ def shared_alias(model: type[M], name: str) -> type[M]:
     return alias
 
 
+_prepared: list["Prepared"] = []
+
+
+def compile_all(dialect: sa.Dialect) -> None:
+    """Compile the statements that are known by now, so that forked processes share the result."""
+    for each in _prepared:
+        each.compiled(dialect)
+
+
 class Prepared:
     """A statement that selects columns, or that changes rows and may return columns.
 
@@ -59,6 +68,14 @@ class Prepared:
         self._statement = statement
         self._row = row
         self._compiled: dict[str, _Compiled] = {}
+        _prepared.append(self)
+
+    def compiled(self, dialect: sa.Dialect) -> "_Compiled":
+        """The statement for this database, compiled when it is first asked for."""
+        found = self._compiled.get(dialect.name)
+        if found is None:
+            found = self._compiled[dialect.name] = _Compiled(self._statement, dialect, self._row)
+        return found
 
     def run(self, *, connection: sa.Connection | None = None, **parameters: Any) -> Sequence[Any]:
         """Return its rows, as named tuples. ``connection``: if it isn't the session's.
@@ -68,11 +85,7 @@ class Prepared:
 
         """
         connection = connection or db.session.connection()
-        compiled = self._compiled.get(connection.dialect.name)
-        if compiled is None:
-            compiled = _Compiled(self._statement, connection.dialect, self._row)
-            self._compiled[connection.dialect.name] = compiled
-        return compiled.run(connection, parameters)
+        return self.compiled(connection.dialect).run(connection, parameters)
 
 
 class OnList:

@@ -12,11 +12,12 @@ from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryFile
 
+import click
 import pytest
 import time_machine
 from click.testing import CliRunner
 
-from app.operations.cli import main
+from app.operations.cli import cli, main
 from tests.support import preloaded
 from tests.support.processes import environment
 
@@ -142,3 +143,14 @@ def larkspur(machine: Machine, demo_home: Path) -> Machine:
     """A machine with the demo's organisation."""
     copytree(demo_home, machine.home)
     return machine
+
+
+def every_command(group: click.Group = cli, above: str = "") -> Iterator[tuple[str, click.Command]]:
+    """The commands with their words: ``user show``."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command, path = group.get_command(context, name), f"{above} {name}".strip()
+        if isinstance(command, click.Group):
+            yield from every_command(command, path)
+        elif command is not None:
+            yield path, command

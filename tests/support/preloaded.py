@@ -18,8 +18,9 @@ from functools import cache
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
 
-import app.factory
-import app.operations.server.serve  # noqa: F401 - with the line above, all that a server needs
+import click
+
+from app.operations.cli import cli
 from app.operations.cli import main as flagstaff
 from tests.support import compiled, migrated
 
@@ -94,6 +95,9 @@ def _original() -> socket.socket:
 
 
 def main() -> None:
+    context = click.Context(cli)
+    for name in cli.list_commands(context):
+        cli.get_command(context, name)  # which imports it
     migrated.replace()
     compiled.keep()
     gc.freeze()

@@ -19,6 +19,7 @@ from app.core.db import db, locked
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.models import Event, EventHead
+from app.core.statements import Prepared
 from app.delivery.webhooks import payloads, sending, signatures
 from app.delivery.webhooks.models import ALL, MAX_ERROR, Delivery, DeliveryStatus, Webhook
 from app.delivery.webhooks.sending import DeliveryOutcome
@@ -46,6 +47,27 @@ MAX_SENT = 1_000
 """Messages kept per webhook that were sent or given up."""
 KEY_CHANGED = "FLAGSTAFF_SECRET_KEY has changed, and the secret with it. Rotate the secret."
 
+_now = sa.bindparam("now", type_=Webhook.rest_until.type)
+_is_waiting = sa.and_(Delivery.webhook_id == Webhook.id, Delivery.status == DeliveryStatus.WAITING)
+_can_be_sent = sa.exists().where(
+    _is_waiting, Delivery.next_at <= _now, sa.or_(~Webhook.paused, Delivery.stream.is_(None))
+)
+_waiting = sa.select(sa.func.count(Delivery.id)).where(_is_waiting).scalar_subquery()
+_is_behind = sa.and_(
+    ~Webhook.paused,
+    Webhook.position < sa.select(EventHead.last_id).scalar_subquery(),
+    _waiting < MOST_WAITING,
+)
+_due = Prepared(
+    sa.select(Webhook.id)
+    .where(
+        sa.func.coalesce(Webhook.lease_until, _now) <= _now,
+        sa.func.coalesce(Webhook.rest_until, _now) <= _now,
+        sa.or_(_is_behind, _can_be_sent),
+    )
+    .order_by(Webhook.id)
+)
+
 
 class Task(NamedTuple):
     """A message that this process sends. ``salts``: of the current secret, then of the old one."""
@@ -62,22 +84,7 @@ class Task(NamedTuple):
 
 def due() -> Sequence[int]:
     """Return the webhooks with a message or an event to handle now, and without a lease."""
-    now = utcnow()
-    is_waiting = sa.and_(
-        Delivery.webhook_id == Webhook.id, Delivery.status == DeliveryStatus.WAITING
-    )
-    can_be_sent = sa.exists().where(
-        is_waiting,
-        Delivery.next_at <= now,
-        sa.or_(~Webhook.paused, Delivery.stream.is_(None)),
-    )
-    waiting = sa.select(sa.func.count(Delivery.id)).where(is_waiting).scalar_subquery()
-    last = sa.select(EventHead.last_id).scalar_subquery()
-    is_behind = sa.and_(~Webhook.paused, Webhook.position < last, waiting < MOST_WAITING)
-    has_rested = sa.func.coalesce(Webhook.rest_until, now) <= now
-    is_free = sa.func.coalesce(Webhook.lease_until, now) <= now
-    query = sa.select(Webhook.id).where(is_free, has_rested, sa.or_(is_behind, can_be_sent))
-    return db.session.scalars(query.order_by(Webhook.id)).all()
+    return [id for (id,) in _due.run(now=utcnow())]
 
 
 def take(webhook_id: int) -> Task | None:

@@ -1,45 +1,71 @@
 """The command ``flagstaff``, for the people who run the machine."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
+from pkgutil import resolve_name
 
 import click
 from click.exceptions import NoArgsIsHelpError
 from flask.helpers import get_debug_flag
 
-from app.operations.cli import (
-    backup,
-    browser_origins,
-    change_requests,
-    configuration,
-    context_fields,
-    database,
-    default_strategies,
-    environments,
-    evaluate,
-    events,
-    features,
-    groups,
-    instance,
-    projects,
-    scim_tokens,
-    sdk_tokens,
-    search,
-    segments,
-    service_accounts,
-    strategies,
-    strategy_types,
-    tag_types,
-    tokens,
-    unleash,
-    users,
-    webhooks,
-)
 from app.operations.cli.errors import message_for
 
+COMMANDS = {
+    "apply": "configuration:apply",
+    "backup": "backup:backup",
+    "browser-origins": "browser_origins:browser_origins",
+    "change-request": "change_requests:change_request",
+    "completion": "instance:completion",
+    "context-field": "context_fields:context_field",
+    "db": "database:db_group",
+    "default-strategy": "default_strategies:default_strategy",
+    "demo": "instance:demo",
+    "doctor": "instance:doctor",
+    "environment": "environments:environment",
+    "evaluate": "evaluate:evaluate",
+    "events": "events:events",
+    "example": "instance:example",
+    "export": "configuration:export",
+    "feature": "features:feature",
+    "group": "groups:group",
+    "import": "unleash:import_group",
+    "project": "projects:project",
+    "restore": "backup:restore",
+    "scim-token": "scim_tokens:scim_token",
+    "sdk-token": "sdk_tokens:sdk_token",
+    "search": "search:search",
+    "segment": "segments:segment",
+    "serve": "serve:serve",
+    "service-account": "service_accounts:service_account",
+    "strategy": "strategies:strategy",
+    "strategy-type": "strategy_types:strategy_type",
+    "tag": "features:tag_group",
+    "tag-type": "tag_types:tag_type",
+    "token": "tokens:token",
+    "user": "users:user",
+    "webhook": "webhooks:webhook",
+}
+"""Where each is: its module and its name there."""
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Commands(click.Group):
+    """Imports a command when it is asked for: a server needs one of them."""
+
+    def list_commands(self, _context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _context: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        gc.disable()  # importing makes many objects and no garbage: collecting would take time
+        command: click.Command = resolve_name(f"{__name__}.{COMMANDS[cmd_name]}")
+        gc.enable()
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="flagstaff", prog_name="flagstaff")
 def cli() -> None:
     """Run and administer Flagstaff, a portal for feature toggles.
@@ -47,45 +73,6 @@ def cli() -> None:
     Settings come from environment variables that start with FLAGSTAFF_. The page /help of a running
     server lists them all.
     """
-
-
-for command in (
-    instance.serve,
-    users.user,
-    groups.group,
-    service_accounts.service_account,
-    tokens.token,
-    scim_tokens.scim_token,
-    sdk_tokens.sdk_token,
-    browser_origins.browser_origins,
-    webhooks.webhook,
-    projects.project,
-    features.feature,
-    features.tag_group,
-    search.search,
-    evaluate.evaluate,
-    tag_types.tag_type,
-    environments.environment,
-    context_fields.context_field,
-    segments.segment,
-    strategies.strategy,
-    default_strategies.default_strategy,
-    change_requests.change_request,
-    strategy_types.strategy_type,
-    events.events,
-    unleash.import_group,
-    configuration.export,
-    configuration.apply,
-    backup.backup,
-    backup.restore,
-    database.db_group,
-    instance.doctor,
-    instance.example,
-    instance.completion,
-    instance.demo,
-):
-    cli.add_command(command)
-features.feature.add_command(unleash.export)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -26,6 +26,7 @@ from app.operations.cli.commands import (
     validated,
 )
 from app.operations.cli.proposing import do_or_propose
+from app.operations.cli.unleash import export
 from app.releases.change_requests import proposals
 from app.releases.switching import service as switching
 from app.web.current import current_settings
@@ -49,6 +50,9 @@ _detach = click.option(
 @click.group()
 def feature() -> None:
     """Manage the features of a PROJECT. With - as NAMES, names are read from standard input."""
+
+
+feature.add_command(export)
 
 
 @feature.command("list")

@@ -1,4 +1,5 @@
-import gc
+"""Commands about the instance itself."""
+
 import os
 import sys
 from collections import Counter
@@ -15,22 +16,6 @@ from app.operations.upkeep.doctor import run_checks
 from app.operations.upkeep.doctor.findings import Severity
 from app.portal.help.examples import EXAMPLES
 from app.web.current import current_key
-
-
-@click.command()
-def serve() -> None:
-    """Migrate the database and run the server until SIGTERM or Ctrl-C.
-
-    FLAGSTAFF_PROCESSES sets how many processes answer requests. SIGHUP replaces them one by one.
-    """
-    # Importing the pages and the API creates many objects and no garbage: collecting would only
-    # take time.
-    gc.disable()
-    from app.operations.server import serve as server  # noqa: PLC0415 - half a second that other commands save
-    from app.operations.server.application import application  # noqa: PLC0415 - as above
-
-    gc.enable()
-    sys.exit(server.serve(application(), announce=click.echo))
 
 
 @click.command()

@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.access.auth import first_admin
 from app.access.scim import api as scim
 from app.access.service_accounts import service as service_accounts
+from app.core import statements
 from app.core.config import Settings
 from app.core.db import db, refresh_statistics, unit_of_work
 from app.core.errors import Unavailable
@@ -70,6 +71,7 @@ def prepare(app: Flask) -> list[str]:
             path = first_admin.make_link()
         with unit_of_work(writes=False):
             scim.load_if_used()
+        statements.compile_all(db.engine.dialect)
         lines = [f"The data is in {_database()}"]
     write_down_end(app)
     _measure(app, settings)

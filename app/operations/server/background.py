@@ -30,24 +30,26 @@ SCHEDULE_SECONDS = 2.0
 def background(app: Flask) -> Iterator[None]:
     """Run the background work during the block; at its end, write pending data.
 
-    Several processes may share one database: each task is done by one of them.
+    Several machines may share one database: each task is done by one of them.
     """
     settings: Settings = app.config["SETTINGS"]
     metrics: Metrics = app.extensions["flagstaff.metrics"]
     reports: Reports = app.extensions["flagstaff.reports"]
     chores = Chores(
         app,
-        {
-            "writing down the end of the event log": lambda: write_down_if_due(settings.home),
+        own={
             "writing the security log": security_log_requests.write_pending,
             "writing visits": visits.write_pending,
+            "writing what SDKs reported": every(REPORT_SECONDS, reports.write),
+        },
+        shared={
+            "writing down the end of the event log": lambda: write_down_if_due(settings.home),
+            "applying what is scheduled": every(SCHEDULE_SECONDS, applying.apply_due),
+            "checking change requests": every(SCHEDULE_SECONDS, applying.check_outcomes),
             "pruning the security log": every(
                 PRUNING_SECONDS, lambda: security_log.prune(days=settings.security_log_days)
             ),
-            "applying what is scheduled": every(SCHEDULE_SECONDS, applying.apply_due),
-            "checking change requests": every(SCHEDULE_SECONDS, applying.check_outcomes),
             "pruning the sign-ins": every(PRUNING_SECONDS, attempts.prune),
-            "writing what SDKs reported": every(REPORT_SECONDS, reports.write),
             "pruning what SDKs reported": every(
                 PRUNING_SECONDS, lambda: transact(usage.prune, writes=True)
             ),
@@ -56,6 +58,7 @@ def background(app: Flask) -> Iterator[None]:
             ),
         },
         at_end={"writing what SDKs reported": reports.write},
+        lock=settings.home / ".chores.lock",
     )
     with chores, Sender(app, metrics.note_webhook):
         yield

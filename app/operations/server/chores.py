@@ -1,12 +1,15 @@
 """Short tasks that a process repeats every second, in a thread of their own."""
 
+import os
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 
 from flask import Flask
 
+from app.core.locks import lock_if_free
 from app.core.logs import LOGGER, reason
 
 SECONDS = 1.0
@@ -35,13 +38,25 @@ class Chores:
     They never take long. A failure is logged, and the others go on.
     """
 
-    def __init__(self, app: Flask, chores: dict[str, Chore], at_end: dict[str, Chore]) -> None:
-        """``chores``, ``at_end``: by their name in the log.
+    def __init__(
+        self,
+        app: Flask,
+        *,
+        own: dict[str, Chore],
+        shared: dict[str, Chore],
+        at_end: dict[str, Chore],
+        lock: Path,
+    ) -> None:
+        """All by their name in the log.
 
-        ``at_end`` runs once at the end, without the pauses of ``every`` or after a failure.
+        ``own``: what each process does. ``shared``: what one of them is enough for, that which
+        holds the lock on the file ``lock``; when it ends, another takes over. ``at_end``: runs once
+        at the end, without the pauses of ``every`` or after a failure.
         """
-        self._app, self._chores, self._at_end = app, chores, at_end
-        self._not_before = dict.fromkeys(chores, 0.0)
+        self._app, self._own, self._shared, self._at_end = app, own, shared, at_end
+        self._not_before = dict.fromkeys([*own, *shared], 0.0)
+        self._file = lock
+        self._lock: int | None = None
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="chores", daemon=True)
 
@@ -59,15 +74,25 @@ class Chores:
         self._do_all()
         for name, chore in self._at_end.items():
             self._do(name, chore)
+        if self._lock is not None:
+            os.close(self._lock)
 
     def _run(self) -> None:
         while not self._end.wait(SECONDS):
             self._do_all()
 
     def _do_all(self) -> None:
-        for name, chore in self._chores.items():
+        for name, chore in (self._own | (self._shared if self._does_shared() else {})).items():
             if time.monotonic() >= self._not_before[name]:
                 self._do(name, chore)
+
+    def _does_shared(self) -> bool:
+        """Whether this process holds the lock, or none can: the database lets all do it as well."""
+        try:
+            self._lock = self._lock or lock_if_free(self._file)
+        except OSError:  # the folder is missing, full or read-only
+            return True
+        return self._lock is not None
 
     def _do(self, name: str, chore: Chore) -> None:
         try:

@@ -16,7 +16,7 @@ from app.operations.server.application import prepare, write_down_end
 from app.operations.server.instance import CantListen
 from app.operations.server.memory import return_large_buffers
 from app.operations.server.supervisor import Supervisor
-from app.operations.server.worker import Worker
+from app.operations.server.worker import Worker, changes
 from app.web.metrics import Metrics
 
 BACKLOG = 1_024
@@ -44,8 +44,9 @@ def serve(app: Flask, announce: Callable[[str], object]) -> int:
     announce(f"Flagstaff listens on {_address(settings)}")
     for line in lines:
         announce(line)
+    is_change = changes(app)
     if not hasattr(os, "fork"):  # Windows
-        Worker(app, sockets).run()
+        Worker(app, sockets, is_change).run()
         return 0
     metrics: Metrics = app.extensions["flagstaff.metrics"]
     # The metrics are in mapped files: writing to one kills the process if its disk is full.
@@ -55,7 +56,7 @@ def serve(app: Flask, announce: Callable[[str], object]) -> int:
         gc.collect()
         gc.freeze()  # so that the workers' garbage collectors leave the shared memory alone
         status = Supervisor(
-            lambda heart, life: Worker(app, sockets, heart=heart, life=life).run(),
+            lambda heart, life: Worker(app, sockets, is_change, heart=heart, life=life).run(),
             settings.processes,
             on_end=metrics.forget,
             stop_listening=lambda: _close(sockets),

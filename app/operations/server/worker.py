@@ -54,12 +54,16 @@ STATM = Path("/proc/self/statm")
 
 
 class Worker:
-    """A process of the server; ``heart`` and ``life`` are the pipes to and from its parent."""
+    """A process of the server.
+
+    ``is_change``: from ``changes``. ``heart`` and ``life`` are the pipes to and from its parent.
+    """
 
     def __init__(
         self,
         app: Flask,
         sockets: list[socket.socket],
+        is_change: Callable[[HTTPChannel], bool],
         *,
         heart: int | None = None,
         life: int | None = None,
@@ -69,7 +73,7 @@ class Worker:
         Channel.error_task_class = _ServerRefusal
         BaseWSGIServer.channel_class = Channel
         tempfile.tempdir = str(settings.home)  # not /tmp, which may be in memory
-        self._dispatcher = Dispatcher(settings.threads, _changes(app, settings))
+        self._dispatcher = Dispatcher(settings.threads, is_change)
         open_sockets = Sockets()
         server = waitress.create_server(
             app,
@@ -179,7 +183,9 @@ def _resident_bytes() -> int:
         return 0
 
 
-def _changes(app: Flask, settings: Settings) -> Callable[[HTTPChannel], bool]:
+def changes(app: Flask) -> Callable[[HTTPChannel], bool]:
+    """Tells which requests may change something, for all workers: made before they are forked."""
+    settings: Settings = app.config["SETTINGS"]
     only_reads = reading_posts(app)
 
     def is_change(channel: HTTPChannel) -> bool:

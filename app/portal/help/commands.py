@@ -42,7 +42,8 @@ def groups() -> list[GroupEntry]:
 def _groups(group: click.Group, context: click.Context) -> Iterator[GroupEntry]:
     inner = [
         (command, click.Context(command, parent=context, info_name=name))
-        for name, command in sorted(group.commands.items())
+        for name in sorted(group.list_commands(context))
+        if (command := group.get_command(context, name))
     ]
     commands = [_entry(*one) for one in inner if not isinstance(one[0], click.Group)]
     yield GroupEntry(context.command_path, _paragraphs(group), commands)

@@ -9,9 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.actor import COMMAND_LINE
-from app.operations.cli import cli
 from tests.support.instances import open_instance
-from tests.support.machines import EXECUTABLE, Machine, Within
+from tests.support.machines import EXECUTABLE, Machine, Within, every_command
 from tests.support.people import People
 
 
@@ -581,7 +580,7 @@ def test_every_change_can_be_rehearsed_and_everything_has_json():
         "example", "completion", "demo", "doctor", "db current", "db upgrade", "db move", "restore",
         "backup", "export",
     }  # fmt: skip
-    for path, command in leaves(cli):
+    for path, command in every_command():
         options = {option for parameter in command.params for option in parameter.opts}
         if path not in without:
             assert "--json" in options, path
@@ -590,14 +589,6 @@ def test_every_change_can_be_rehearsed_and_everything_has_json():
                 "search", "export", "unleash", "file", "check",
             }  # fmt: skip
             assert ("--dry-run" in options) is not reads, path
-
-
-def leaves(group: Any, above: str = "") -> list[tuple[str, Any]]:
-    found = []
-    for name, command in group.commands.items():
-        path = f"{above} {name}".strip()
-        found += leaves(command, path) if hasattr(command, "commands") else [(path, command)]
-    return found
 
 
 def test_search_finds_by_name_and_says_what_may_have_been_meant(machine):

@@ -149,9 +149,10 @@ def run(command: list[str], server: Server) -> str:
 
 def check_command(words: list[str]) -> None:
     """The command line of ``flagstaff`` has this command with these options."""
-    command: click.Command = cli
+    command: click.Command | None = cli
     while isinstance(command, click.Group):
-        command = command.commands[words[0]]
+        command = command.get_command(click.Context(command), words[0])
         words = words[1:]
+    assert command is not None
     known = {name for parameter in command.params for name in parameter.opts}
     assert {word for word in words if word.startswith("--")} <= known

@@ -2,16 +2,14 @@
 
 import re
 
-import click
-
 from app.core import errors
 from app.core.config import every_setting
 from app.core.events.event_types import EventType
 from app.core.permissions import Permission
-from app.operations.cli import cli
 from app.portal.help import commands
 from app.portal.help.examples import EXAMPLES
 from app.portal.help.pages_help import TOPICS
+from tests.support.machines import every_command
 
 NAMES = {
     "ValidationError": 400,
@@ -61,10 +59,9 @@ def test_every_setting_is_documented(visitor):
 def test_every_command_is_documented_with_its_arguments_and_options(visitor):
     documented = [command for group in commands.groups() for command in group.commands]
     usages = {command.usage for command in documented}
-    assert all(
-        any(usage.startswith(f"flagstaff {path}") for usage in usages) for path in leaves(cli)
-    )
-    assert len(usages) == len(leaves(cli))
+    paths = [path for path, _ in every_command()]
+    assert all(any(usage.startswith(f"flagstaff {path}") for usage in usages) for path in paths)
+    assert len(usages) == len(paths)
     page = visitor.get("/help/commands")
     texts = [
         text
@@ -76,14 +73,6 @@ def test_every_command_is_documented_with_its_arguments_and_options(visitor):
         )
     ]
     assert [text for text in texts if not page.has(text)] == []
-
-
-def leaves(group: click.Group, above: str = "") -> list[str]:
-    found: list[str] = []
-    for name, command in group.commands.items():
-        path = f"{above} {name}".strip()
-        found += leaves(command, path) if isinstance(command, click.Group) else [path]
-    return found
 
 
 def test_every_permission_is_documented(visitor):
