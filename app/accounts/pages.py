@@ -3,8 +3,7 @@ from zlib import crc32
 from flask import Response, render_template
 from flask.typing import ResponseReturnValue
 
-from app.accounts.tokens.models import Token
-from app.accounts.tokens.service import IssuedToken
+from app.accounts.tokens.models import Issued, Token
 from app.core.permissions import Access
 from app.web.current import current_settings
 from app.web.forms import ReasonForm, show_form
@@ -37,7 +36,7 @@ read -rs FLAGSTAFF_TOKEN   # paste the token, press Enter
 curl "$FLAGSTAFF_URL/api/admin/user" -H "Authorization: $FLAGSTAFF_TOKEN\""""
 
 
-def secret_page(issued: IssuedToken, owner: str, *, back: tuple[str, str]) -> str:
+def secret_page(issued: Issued[Token], owner: str, *, back: tuple[str, str]) -> str:
     """The only page that shows the secret of a new token. ``back``: (title, address)."""
     example = EXAMPLE.format(base=current_settings().address(""))
     return render_template(

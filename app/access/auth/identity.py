@@ -19,7 +19,7 @@ from app.accounts.sessions import service as sessions
 from app.accounts.sessions.models import Session
 from app.accounts.tokens import secrets
 from app.accounts.tokens import service as tokens
-from app.accounts.tokens.models import Token
+from app.accounts.tokens.models import Token, is_use_worth_noting
 from app.catalogue.projects.models import Member, Project, ProjectMode
 from app.core.actor import Actor, Proof
 from app.core.clock import utcnow
@@ -154,7 +154,7 @@ def by_token() -> Actor:
         g.expired_token = token.token_id
         note_refused_token(secret)
         raise NotAuthenticated
-    if tokens.is_use_worth_noting(token.last_seen_at):
+    if is_use_worth_noting(token.last_seen_at):
         g.used_token = token.token_id
     return _actor(found, token_id=token.token_id)
 

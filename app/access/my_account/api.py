@@ -7,9 +7,8 @@ from app.access.my_account.models import FEEDBACK, SPLASHES, Feedback, Splash
 from app.accounts.schemas import PasswordChange
 from app.accounts.tokens import schemas as token_schemas
 from app.accounts.tokens import service as tokens
-from app.accounts.tokens.models import TOKENS, Token
+from app.accounts.tokens.models import TOKENS, Issued, Token
 from app.accounts.tokens.secrets import TokenKind
-from app.accounts.tokens.service import IssuedToken
 from app.core.paging import Page
 from app.core.permissions import Access
 from app.core.quotas import NOTHING
@@ -62,7 +61,7 @@ def index_tokens(page: dict[str, int]) -> Page[Token]:
 @bp.post("/user/tokens", needs=Access.SIGNED_IN, keeps=(TOKENS,), answers_with_secret=True)
 @bp.arguments(token_schemas.NewToken, example={"description": "my laptop"})
 @bp.response(201, token_schemas.CreatedToken)
-def create_token(data: dict[str, Any]) -> IssuedToken:
+def create_token(data: dict[str, Any]) -> Issued[Token]:
     """Create a personal token
 
     This response is the only one that contains the secret.

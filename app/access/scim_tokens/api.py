@@ -6,7 +6,7 @@ from app.access.scim_tokens import disconnecting, schemas
 from app.access.scim_tokens import service as tokens
 from app.access.scim_tokens.disconnecting import Managed
 from app.access.scim_tokens.models import ScimToken
-from app.access.scim_tokens.service import IssuedScimToken
+from app.accounts.tokens.models import Issued
 from app.core.permissions import Permission
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
@@ -29,7 +29,7 @@ def index() -> dict[str, list[ScimToken]]:
 @bp.post("", needs=Permission.ADMIN, answers_with_secret=True)
 @bp.arguments(schemas.NewScimToken, example={"tokenName": "Okta"})
 @bp.response(201, schemas.CreatedScimToken)
-def create(data: dict[str, Any]) -> IssuedScimToken:
+def create(data: dict[str, Any]) -> Issued[ScimToken]:
     """Create a SCIM token
 
     Only this response contains the secret.

@@ -8,9 +8,8 @@ from app.access.service_accounts.service import ServiceAccount
 from app.accounts import service as accounts
 from app.accounts.tokens import schemas as token_schemas
 from app.accounts.tokens import service as tokens
-from app.accounts.tokens.models import Token
+from app.accounts.tokens.models import Issued, Token
 from app.accounts.tokens.secrets import TokenKind
-from app.accounts.tokens.service import IssuedToken
 from app.core.paging import Page
 from app.core.permissions import Permission
 from app.web.current import current_actor
@@ -88,7 +87,7 @@ def index_tokens(page: dict[str, int], account_id: int) -> Page[Token]:
 @bp.post("/<id:account_id>/token", needs=Permission.ADMIN, answers_with_secret=True)
 @bp.arguments(token_schemas.NewToken, example={"description": "build server"})
 @bp.response(201, token_schemas.CreatedToken)
-def create_token(data: dict[str, Any], account_id: int) -> IssuedToken:
+def create_token(data: dict[str, Any], account_id: int) -> Issued[Token]:
     """Create a token for a service account
 
     This response is the only one that contains the secret.
@@ -101,7 +100,7 @@ def create_token(data: dict[str, Any], account_id: int) -> IssuedToken:
 )
 @bp.arguments(token_schemas.Rotation, example={"overlapHours": 24})
 @bp.response(201, token_schemas.CreatedToken)
-def rotate_token(data: dict[str, Any], account_id: int, token_id: int) -> IssuedToken:
+def rotate_token(data: dict[str, Any], account_id: int, token_id: int) -> Issued[Token]:
     """Replace a token with a new one
 
     The old token keeps working for the overlap, so that you have time to switch.

@@ -3,7 +3,7 @@ from datetime import timedelta
 from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.access.scim_tokens import service as scim_tokens
+from app.access.scim_tokens.models import ScimToken
 from app.access.security_log.models import SecurityKind
 from app.access.security_log.requests import record
 from app.access.security_log.service import looked_up
@@ -21,10 +21,9 @@ from app.accounts.models import Account
 from app.accounts.pages import revoke_page, secret_page
 from app.accounts.tokens import service as tokens
 from app.accounts.tokens.forms import RotationForm, TokenForm
-from app.accounts.tokens.models import Token
+from app.accounts.tokens.models import Issued, Token
 from app.accounts.tokens.secrets import TokenKind
-from app.accounts.tokens.service import IssuedToken
-from app.catalogue.sdk_tokens import service as sdk_tokens
+from app.catalogue.sdk_tokens.models import SdkToken
 from app.core.clock import utcnow
 from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.core.words import counted
@@ -59,7 +58,7 @@ def new() -> ResponseReturnValue:
     require_password("create a service account")
     form = NewServiceAccountForm(data={"root_role": str(Role.VIEWER.value)})
 
-    def create() -> tuple[ServiceAccount, IssuedToken | None]:
+    def create() -> tuple[ServiceAccount, Issued[Token] | None]:
         values = dict(form.values)
         description = values.pop("token", "")
         made = service.create(current_actor, **values)
@@ -123,7 +122,7 @@ def rotate_token(account_id: int, token_id: int) -> ResponseReturnValue:
     require_password(f"rotate token {token.description}")
     form = RotationForm(data={"overlap_hours": "24"})
 
-    def rotate() -> IssuedToken:
+    def rotate() -> Issued[Token]:
         return tokens.rotate(
             current_actor,
             account_id,
@@ -183,8 +182,8 @@ def find_token() -> ResponseReturnValue:
     form = FindTokenForm()
     is_asked = form.validate_on_submit()
     secret = form.values["secret"] if is_asked else ""
-    token, sdk_token = tokens.known_by(secret), sdk_tokens.known_by(secret)
-    scim_token = scim_tokens.known_by(secret)
+    token, sdk_token = Token.known_by(secret), SdkToken.known_by(secret)
+    scim_token = ScimToken.known_by(secret)
     owner = accounts.find(token.account_id) if token else None
     if is_asked:
         unowned = sdk_token or scim_token
@@ -223,6 +222,6 @@ def _edit(found: ServiceAccount) -> EditPage[ServiceAccountForm]:
     )
 
 
-def _secret_page(account: Account, issued: IssuedToken) -> str:
+def _secret_page(account: Account, issued: Issued[Token]) -> str:
     back = (account.called, url_for(".show", account_id=account.id))
     return secret_page(issued, account.called, back=back)

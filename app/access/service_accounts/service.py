@@ -15,9 +15,8 @@ from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
 from app.accounts.tokens import secrets
 from app.accounts.tokens import service as tokens
-from app.accounts.tokens.models import Token
+from app.accounts.tokens.models import Issued, Token
 from app.accounts.tokens.secrets import TokenKind
-from app.accounts.tokens.service import IssuedToken
 from app.core.actor import COMMAND_LINE, Actor
 from app.core.clock import utcnow
 from app.core.db import db, save
@@ -95,7 +94,7 @@ def _with_tokens(account: Account) -> ServiceAccount:
 
 def issue_token(
     actor: Actor, account_id: int, *, description: str, expires_at: datetime | None = None
-) -> IssuedToken:
+) -> Issued[Token]:
     account = accounts.get(account_id, kind=AccountKind.SERVICE)
     return tokens.issue(
         actor,
@@ -117,7 +116,7 @@ def bootstrap(secret: str) -> bool:
             f"than {secrets.LONGEST} characters. Choose another."
         )
     admins.guard()  # several processes may start at once
-    if _admin_has_token() or tokens.known_by(secret) is not None:
+    if _admin_has_token() or Token.known_by(secret) is not None:
         return False  # a token that was revoked stays revoked
     account = accounts.with_username(BOOTSTRAP)
     if account is None:

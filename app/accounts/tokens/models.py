@@ -1,15 +1,28 @@
-from datetime import datetime, timedelta
+"""Tokens: what all kinds have in common, and those of people and service accounts."""
 
-from sqlalchemy import ForeignKey, Index, LargeBinary, String, text
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Generic, Self, TypeVar
+
+from sqlalchemy import ForeignKey, Index, LargeBinary, String, select, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.clock import utcnow
-from app.core.db import NEVER_REUSE_IDS, Model, at_most
+from app.core.db import NEVER_REUSE_IDS, Model, at_most, db
+from app.core.errors import Invalid
 from app.core.quotas import Quota
+from app.core.secrets import digest
+
+HINT_LENGTH = 4
+KEPT_OF_NAME = 200
+"""Characters. With what ``replaced`` adds, a name still fits its column of 255."""
+SEEN_PRECISION = timedelta(minutes=1)
+
+T = TypeVar("T", bound="Secret")
 
 
 class Secret:
-    """The columns of every kind of token. Only the SHA-256 of its secret is stored."""
+    """Columns and life of every kind of token. Only the SHA-256 of its secret is stored."""
 
     id: Mapped[int] = mapped_column(primary_key=True)
     digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
@@ -19,6 +32,30 @@ class Secret:
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     last_seen_at: Mapped[datetime | None]
+
+    @classmethod
+    def known_by(cls, secret: str) -> Self | None:
+        """The token with this secret, also if revoked or expired."""
+        return db.session.scalar(select(cls).where(cls.digest == digest(secret)))
+
+    def keep(self, secret: str) -> None:
+        """Be the token with this secret."""
+        self.digest, self.hint = digest(secret), secret[-HINT_LENGTH:]
+
+    def revoke(self) -> None:
+        self.revoked_at = utcnow()
+
+    def end_after(self, overlap: timedelta) -> None:
+        """Stay valid for as long as this at most; another token takes its place."""
+        if overlap:
+            end = utcnow() + overlap
+            self.expires_at = min(self.expires_at or end, end)
+        else:
+            self.revoke()
+
+    def next_end(self) -> datetime | None:
+        """When a token that takes its place expires: it is valid for as long, from now on."""
+        return self.expires_at and utcnow() + (self.expires_at - self.created_at)
 
     @property
     def is_expired(self) -> bool:
@@ -40,6 +77,28 @@ class Secret:
             ("Never used", ""): self.last_seen_at is None,
         }
         return next((state for state, holds in states.items() if holds), ("Active", "ok"))
+
+
+@dataclass(frozen=True, slots=True)
+class Issued(Generic[T]):
+    """A new token with its secret, which isn't stored."""
+
+    token: T
+    secret: str
+
+
+def replaced(name: str) -> str:
+    """The name of a token whose own name goes to the one that takes its place."""
+    return f"{name[:KEPT_OF_NAME]} (until rotation {utcnow():%Y-%m-%d %H:%M:%S.%f})"
+
+
+def is_use_worth_noting(last_seen_at: datetime | None) -> bool:
+    return last_seen_at is None or last_seen_at < utcnow() - SEEN_PRECISION
+
+
+def refuse_past(expires_at: datetime | None) -> None:
+    if expires_at is not None and expires_at <= utcnow():
+        raise Invalid.at("/expiresAt", "Must be in the future.")
 
 
 class Token(Secret, Model):

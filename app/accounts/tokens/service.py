@@ -1,12 +1,11 @@
 """Access tokens of people and service accounts. Callers check whose tokens they may touch."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
 from app.accounts.tokens import secrets
-from app.accounts.tokens.models import TOKENS, Token
+from app.accounts.tokens.models import SEEN_PRECISION, TOKENS, Issued, Token, refuse_past, replaced
 from app.accounts.tokens.secrets import TokenKind
 from app.core.actor import Actor
 from app.core.clock import in_text, utcnow
@@ -16,20 +15,6 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
 from app.core.paging import Page, page_of
-from app.core.secrets import digest
-
-SEEN_PRECISION = timedelta(minutes=1)
-HINT_LENGTH = 4
-KEPT_OF_DESCRIPTION = 200
-"""Characters. With the suffix of a rotated token, a description still fits its column of 255."""
-
-
-@dataclass(frozen=True, slots=True)
-class IssuedToken:
-    """A new token with its secret, which isn't stored."""
-
-    token: Token
-    secret: str
 
 
 def issue(
@@ -39,7 +24,7 @@ def issue(
     *,
     description: str,
     expires_at: datetime | None = None,
-) -> IssuedToken:
+) -> Issued[Token]:
     """Create a token for an existing account. It never outlives the token of the request."""
     expires_at = _within(_limit(actor), expires_at)
     return keep(
@@ -59,7 +44,7 @@ def keep(
     description: str,
     expires_at: datetime | None = None,
     created_by_id: int | None = None,
-) -> IssuedToken:
+) -> Issued[Token]:
     """Create a token with a given secret. Only the digest of the secret is stored.
 
     ``created_by_id``: if that is not the actor.
@@ -70,22 +55,16 @@ def keep(
     token = Token(
         account_id=account_id,
         created_by_id=created_by_id or actor.id,
-        digest=digest(secret),
-        hint=secret[-HINT_LENGTH:],
         description=description,
         expires_at=expires_at,
     )
+    token.keep(secret)
     taken = NameExists(
         f"This account already has a token described {description!r}.", field="description"
     )
     save(token, if_taken=taken)
     events.record(actor, EventType.TOKEN_CREATED, data=_snapshot(token))
-    return IssuedToken(token, secret)
-
-
-def known_by(secret: str) -> Token | None:
-    """The token with this secret, also if revoked or expired."""
-    return db.session.scalar(sa.select(Token).where(Token.digest == digest(secret)))
+    return Issued(token, secret)
 
 
 def get(account_id: int, token_id: int, *, for_change: bool = False) -> Token:
@@ -102,7 +81,7 @@ def get(account_id: int, token_id: int, *, for_change: bool = False) -> Token:
 def revoke(actor: Actor, account_id: int, token_id: int) -> None:
     """Revoke a token of the account."""
     token = get(account_id, token_id, for_change=True)
-    token.revoked_at = utcnow()
+    token.revoke()
     events.record(actor, EventType.TOKEN_REVOKED, pre_data=_snapshot(token))
 
 
@@ -111,7 +90,7 @@ def revoke_each(actor: Actor, account_id: int) -> None:
     query = sa.select(Token).where(Token.account_id == account_id, Token.revoked_at.is_(None))
     revoked = list(db.session.scalars(locked(query.order_by(Token.id))))
     for token in revoked:
-        token.revoked_at = utcnow()
+        token.revoke()
     payloads = (EventPayload(pre_data=_snapshot(token)) for token in revoked)
     events.record_all(actor, EventType.TOKEN_REVOKED, payloads)
 
@@ -124,27 +103,19 @@ def rotate(
     *,
     overlap: timedelta,
     expires_at: datetime | None = None,
-) -> IssuedToken:
+) -> Issued[Token]:
     """Replace a token by a new one; the old one stays valid for ``overlap``.
 
     The new token takes over the description. Without ``expires_at`` it is valid for as long as
     the old one was.
     """
-    old, now = get(account_id, token_id, for_change=True), utcnow()
-    description = old.description
-    limit = _limit(actor)
+    old = get(account_id, token_id, for_change=True)
+    description, before, limit = old.description, _snapshot(old), _limit(actor)
     asked = _within(limit, expires_at)
-    if expires_at is None and old.expires_at is not None:
-        lifetime = old.expires_at - old.created_at
-        asked = min(now + lifetime, limit or now + lifetime)
-    before = _snapshot(old)
-    old.description = (
-        f"{description[:KEPT_OF_DESCRIPTION]} (until rotation {now:%Y-%m-%d %H:%M:%S.%f})"
-    )
-    if overlap:
-        old.expires_at = min(old.expires_at or now + overlap, now + overlap)
-    else:
-        old.revoked_at = now
+    if expires_at is None and (same := old.next_end()):
+        asked = min(same, limit or same)
+    old.description = replaced(description)
+    old.end_after(overlap)
     db.session.flush()
     events.record(actor, EventType.TOKEN_ROTATED, pre_data=before, data=_snapshot(old))
     return keep(
@@ -217,10 +188,6 @@ def note_expiry(token_id: int) -> None:
     )
 
 
-def is_use_worth_noting(last_seen_at: datetime | None) -> bool:
-    return last_seen_at is None or last_seen_at < utcnow() - SEEN_PRECISION
-
-
 def _within(limit: datetime | None, expires_at: datetime | None) -> datetime | None:
     """``expires_at``, or the expiry of the request's own token, ``limit``, if that is None.
 
@@ -230,8 +197,7 @@ def _within(limit: datetime | None, expires_at: datetime | None) -> datetime | N
     """
     if expires_at is None:
         return limit
-    if expires_at <= utcnow():
-        raise Invalid.at("/expiresAt", "Must be in the future.")
+    refuse_past(expires_at)
     if limit is not None and expires_at > limit:
         latest = in_text(limit)
         message = f"Must not be later than {latest}, when the token of this request expires."

@@ -5,10 +5,10 @@ from typing import Any
 
 from flask import Response
 
+from app.accounts.tokens.models import Issued
 from app.catalogue.projects import service as projects
 from app.catalogue.sdk_tokens import schemas, service
 from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenType
-from app.catalogue.sdk_tokens.service import IssuedSdkToken
 from app.core.paging import Page
 from app.core.permissions import Permission
 from app.web.current import current_actor
@@ -43,7 +43,7 @@ def index(query: dict[str, Any]) -> Page[SdkToken]:
 @bp.post("/api-tokens", needs=Permission.CREATE_CLIENT_API_TOKEN, answers_with_secret=True)
 @bp.arguments(schemas.NewSdkToken, example=EXAMPLE)
 @bp.response(201, schemas.CreatedSdkToken)
-def create(data: dict[str, Any]) -> IssuedSdkToken:
+def create(data: dict[str, Any]) -> Issued[SdkToken]:
     """Create an SDK token
 
     This response is the only one that contains the secret. A token of type `client` is for
@@ -82,7 +82,7 @@ def update(data: dict[str, Any], ref: str) -> Response:
 )
 @bp.arguments(schemas.SdkTokenRotation, example={"overlapHours": 24})
 @bp.response(201, schemas.CreatedSdkToken)
-def rotate(data: dict[str, Any], ref: str) -> IssuedSdkToken:
+def rotate(data: dict[str, Any], ref: str) -> Issued[SdkToken]:
     """Replace an SDK token with a new one
 
     The old token keeps working for the overlap, so that you have time to switch.
@@ -117,7 +117,7 @@ def index_of_project(query: dict[str, Any], project_id: str) -> Page[SdkToken]:
 @bp.post(IN_PROJECT, needs=Permission.CREATE_PROJECT_API_TOKEN, answers_with_secret=True)
 @bp.arguments(schemas.NewProjectToken, example=OF_PROJECT)
 @bp.response(201, schemas.CreatedSdkToken)
-def create_for_project(data: dict[str, Any], project_id: str) -> IssuedSdkToken:
+def create_for_project(data: dict[str, Any], project_id: str) -> Issued[SdkToken]:
     """Create an SDK token for a project
 
     This response is the only one that contains the secret.
@@ -133,7 +133,7 @@ def create_for_project(data: dict[str, Any], project_id: str) -> IssuedSdkToken:
 )
 @bp.arguments(schemas.SdkTokenRotation, example={"overlapHours": 24})
 @bp.response(201, schemas.CreatedSdkToken)
-def rotate_in_project(data: dict[str, Any], project_id: str, ref: str) -> IssuedSdkToken:
+def rotate_in_project(data: dict[str, Any], project_id: str, ref: str) -> Issued[SdkToken]:
     """Replace an SDK token of a project with a new one
 
     The old token keeps working for the overlap, so that you have time to switch.

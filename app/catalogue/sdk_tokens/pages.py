@@ -8,12 +8,12 @@ from flask.typing import ResponseReturnValue
 from werkzeug.utils import redirect
 
 from app.accounts.tokens.forms import RotationForm
+from app.accounts.tokens.models import Issued
 from app.catalogue.environments import service as environments
 from app.catalogue.sdk_tokens import schemas, service
-from app.catalogue.sdk_tokens.models import SdkTokenState, SdkTokenType
+from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenState, SdkTokenType
 from app.catalogue.sdk_tokens.pages_connect import secret_page
 from app.catalogue.sdk_tokens.pages_scope import Scope
-from app.catalogue.sdk_tokens.service import IssuedSdkToken
 from app.core.permissions import Permission
 from app.web import exports
 from app.web.browsers import require_password
@@ -91,7 +91,7 @@ def _rotate(scope: Scope, token_id: int) -> ResponseReturnValue:
     require_password(f"rotate SDK token {token.name}")
     form = RotationForm(data={"overlap_hours": "24"})
 
-    def replace() -> IssuedSdkToken:
+    def replace() -> Issued[SdkToken]:
         old = scope.token(token_id, for_change=True)
         overlap = timedelta(hours=form.values["overlap_hours"])
         return service.rotate(current_actor, old, overlap=overlap)

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 from flask import render_template
 from flask.typing import ResponseReturnValue
 
+from app.accounts.tokens.models import Issued
 from app.catalogue.projects import service as projects
 from app.catalogue.sdk_tokens import service
 from app.catalogue.sdk_tokens.forms import ConnectAnywhereForm, ConnectForm, TokenPlace
-from app.catalogue.sdk_tokens.models import SdkTokenType
+from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenType
 from app.catalogue.sdk_tokens.pages_scope import Scope
-from app.catalogue.sdk_tokens.service import IssuedSdkToken
 from app.catalogue.usage import tokens
 from app.core.permissions import Permission
 from app.web.browsers import require_password
@@ -91,7 +91,7 @@ def contact_in_project(project_id: str, token_id: int) -> ResponseReturnValue:
     return _contact(Scope.of(project_id), token_id)
 
 
-def secret_page(scope: Scope, issued: IssuedSdkToken, place: TokenPlace | None = None) -> str:
+def secret_page(scope: Scope, issued: Issued[SdkToken], place: TokenPlace | None = None) -> str:
     """The only page that shows a new token, with code that uses it."""
     token = issued.token
     if place is None:
@@ -119,7 +119,7 @@ def _connect(scope: Scope, form: ConnectForm) -> ResponseReturnValue:
     )
 
 
-def _create(scope: Scope, values: dict[str, Any]) -> IssuedSdkToken:
+def _create(scope: Scope, values: dict[str, Any]) -> Issued[SdkToken]:
     if scope.project_id is not None:
         projects.require_for_content(current_actor, scope.project_id)
         values = {**values, "projects": [scope.project_id]}

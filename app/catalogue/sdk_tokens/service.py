@@ -1,14 +1,13 @@
 """SDK tokens: applications read features with them. They give no access to pages or admin API."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
 from app.accounts.tokens import secrets
+from app.accounts.tokens.models import Issued, refuse_past, replaced
 from app.accounts.tokens.secrets import TokenKind
-from app.accounts.tokens.service import HINT_LENGTH
 from app.catalogue.environments.models import Environment
 from app.catalogue.projects.models import Project
 from app.catalogue.sdk_tokens.models import (
@@ -26,10 +25,7 @@ from app.core.errors import Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
-from app.core.secrets import digest
 
-KEPT_OF_NAME = 200
-"""Characters of a rotated token's name that are kept: the time of rotation is added to them."""
 SOON = timedelta(days=30)
 """A token that expires within this time is about to."""
 LONG = timedelta(days=90)
@@ -45,14 +41,6 @@ _note_use = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class IssuedSdkToken:
-    """A new token with its secret, which isn't stored."""
-
-    token: SdkToken
-    secret: str
-
-
 def create(
     actor: Actor,
     *,
@@ -61,10 +49,10 @@ def create(
     environment: str,
     projects: Sequence[str] = (ALL,),
     expires_at: datetime | None = None,
-) -> IssuedSdkToken:
+) -> Issued[SdkToken]:
     """Create a token. Only the digest of its secret is stored."""
     _check_environment(environment)
-    _check_expiry(expires_at)
+    refuse_past(expires_at)
     chosen = sorted(set(projects))
     if ALL not in chosen:
         _check_projects(chosen)
@@ -151,11 +139,6 @@ def get(ref: str, *, project_id: str | None = None, for_change: bool = False) ->
     return token
 
 
-def known_by(secret: str) -> SdkToken | None:
-    """The token with this secret, also if revoked or expired."""
-    return db.session.scalar(sa.select(SdkToken).where(SdkToken.digest == digest(secret)))
-
-
 def is_readable(environment: str) -> bool:
     """Whether SDKs can read the environment out of a token."""
     return not any(sign in environment for sign in CUTS)
@@ -163,7 +146,7 @@ def is_readable(environment: str) -> bool:
 
 def set_expiry(actor: Actor, token: SdkToken, *, expires_at: datetime | None) -> bool:
     """Change the expiry of a token that ``get`` locked. Return whether it changed."""
-    _check_expiry(expires_at)
+    refuse_past(expires_at)
     before = token.snapshot()
     token.expires_at = expires_at
     after = token.snapshot()
@@ -174,26 +157,23 @@ def set_expiry(actor: Actor, token: SdkToken, *, expires_at: datetime | None) ->
     return after != before
 
 
-def rotate(actor: Actor, old: SdkToken, *, overlap: timedelta) -> IssuedSdkToken:
+def rotate(actor: Actor, old: SdkToken, *, overlap: timedelta) -> Issued[SdkToken]:
     """Replace a token that ``get`` locked; the old one stays valid for ``overlap``.
 
     The new one reads the same features. It gets the lifetime of the old one, from now on.
     """
-    now, before = utcnow(), old.snapshot()
+    before = old.snapshot()
     new = SdkToken(
         name=old.name,
         type=old.type,
         environment=old.environment,
         all_projects=old.all_projects,
         limited_to=[SdkTokenProject(project_id=row.project_id) for row in old.limited_to],
-        expires_at=now + (old.expires_at - old.created_at) if old.expires_at else None,
+        expires_at=old.next_end(),
     )
     # Names of valid tokens are unique, and the new token gets this one.
-    old.name = f"{old.name[:KEPT_OF_NAME]} (until rotation {now:%Y-%m-%d %H:%M:%S.%f})"
-    if overlap:
-        old.expires_at = min(old.expires_at or now + overlap, now + overlap)
-    else:
-        old.revoked_at = now
+    old.name = replaced(old.name)
+    old.end_after(overlap)
     db.session.flush()
     events.record(
         actor,
@@ -207,7 +187,7 @@ def rotate(actor: Actor, old: SdkToken, *, overlap: timedelta) -> IssuedSdkToken
 
 def revoke(actor: Actor, token: SdkToken) -> None:
     """Revoke a token that ``get`` locked: applications that use it get no more changes."""
-    token.revoked_at = utcnow()
+    token.revoke()
     events.record(
         actor, EventType.SDK_TOKEN_REVOKED, project=_home(token), pre_data=token.snapshot()
     )
@@ -220,10 +200,10 @@ def note_uses(used: Mapping[int, datetime]) -> None:
         db.session.connection().execute(_note_use, rows)
 
 
-def _issue(actor: Actor, token: SdkToken) -> IssuedSdkToken:
+def _issue(actor: Actor, token: SdkToken) -> Issued[SdkToken]:
     secret = f"{token.project}:{token.environment}." + secrets.generate(TokenKind.SDK)
-    token.digest, token.hint = digest(secret), secret[-HINT_LENGTH:]
-    return IssuedSdkToken(_save(actor, token), secret)
+    token.keep(secret)
+    return Issued(_save(actor, token), secret)
 
 
 def _save(actor: Actor, token: SdkToken) -> SdkToken:
@@ -264,11 +244,6 @@ def _only_for(project_id: str) -> sa.Select[int]:
         .group_by(row.token_id)
         .having(sa.func.count() == 1, sa.func.min(row.project_id) == project_id)
     )
-
-
-def _check_expiry(expires_at: datetime | None) -> None:
-    if expires_at is not None and expires_at <= utcnow():
-        raise Invalid.at("/expiresAt", "Must be in the future.")
 
 
 def _check_environment(name: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import sqlalchemy as sa
 
 from app.accounts.models import key_of
-from app.accounts.tokens.service import HINT_LENGTH
+from app.accounts.tokens.models import HINT_LENGTH
 from app.catalogue.projects import service as projects
 from app.catalogue.segments import queries as segments
 from app.catalogue.segments.models import Segment

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from app.accounts.tokens.service import HINT_LENGTH
+from app.accounts.tokens.models import HINT_LENGTH
 from app.catalogue.context.models import BUILT_IN
 from app.catalogue.environments.models import MAX_ORDER, EnvironmentType
 from app.catalogue.features.models import FeatureType

@@ -3,6 +3,7 @@ from typing import Any
 
 import click
 
+from app.accounts.tokens.models import Issued
 from app.catalogue.sdk_tokens import schemas, service
 from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenState, SdkTokenType
 from app.core.actor import Actor
@@ -88,7 +89,7 @@ def revoke(actor: Actor, id: int) -> Output:
     return Output({"id": id}, f"Revoked SDK token {token.name} (id {id}).")
 
 
-def _issued(issued: service.IssuedSdkToken) -> Output:
+def _issued(issued: Issued[SdkToken]) -> Output:
     value: dict[str, Any] = schemas.CreatedSdkToken().dump(issued)
     return Output(value, "", secrets={"secret": value.pop("secret")})
 

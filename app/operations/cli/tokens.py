@@ -5,7 +5,6 @@ from typing import Any
 import click
 
 from app.access.scim_tokens import schemas as scim_schemas
-from app.access.scim_tokens import service as scim_tokens
 from app.access.scim_tokens.models import ScimToken
 from app.access.security_log import service as security_log
 from app.access.security_log.models import SecurityKind
@@ -14,10 +13,9 @@ from app.accounts import service as accounts
 from app.accounts.models import Account
 from app.accounts.tokens import schemas
 from app.accounts.tokens import service as tokens
-from app.accounts.tokens.models import Secret, Token
+from app.accounts.tokens.models import Issued, Secret, Token
 from app.accounts.tokens.secrets import TokenKind
 from app.catalogue.sdk_tokens import schemas as sdk_schemas
-from app.catalogue.sdk_tokens import service as sdk_tokens
 from app.catalogue.sdk_tokens.models import SdkToken
 from app.core.actor import COMMAND_LINE, Actor
 from app.core.clock import utcnow
@@ -112,8 +110,8 @@ def whose(*, as_json: bool) -> None:
     """Look up whose token is on standard input, for example one that leaked. It isn't stored."""
     secret = sys.stdin.readline().strip()
     with write_transaction():
-        found, sdk_token = tokens.known_by(secret), sdk_tokens.known_by(secret)
-        scim_token = scim_tokens.known_by(secret)
+        found, sdk_token = Token.known_by(secret), SdkToken.known_by(secret)
+        scim_token = ScimToken.known_by(secret)
         owner = accounts.find(found.account_id) if found else None
         unowned = sdk_token or scim_token
         detail = unowned.label if unowned else security_log.looked_up(found, owner)
@@ -152,7 +150,7 @@ def _of_scim(found: ScimToken) -> Output:
     )
 
 
-def _issued(issued: tokens.IssuedToken) -> Output:
+def _issued(issued: Issued[Token]) -> Output:
     value: dict[str, Any] = schemas.CreatedToken().dump(issued)
     return Output(value, "", secrets={"secret": value.pop("secret")})
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from app.access import search as access
-from app.accounts.tokens.service import HINT_LENGTH
+from app.accounts.tokens.models import HINT_LENGTH
 from app.catalogue import search as catalogue
 from app.catalogue.environments.models import Environment
 from app.core.actor import Actor
