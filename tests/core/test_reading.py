@@ -64,7 +64,7 @@ def test_what_is_read_to_be_changed_is_as_it_is_now(app):
     """Another connection changes it after the transaction has read it first."""
     with app.app_context(), unit_of_work(writes=True):
         if has_one_writer():
-            return  # SQLite lets no one else write meanwhile
+            return  # SQLite lets no one else write
         read = projects.get(COMMAND_LINE, "default")
         with db.engine.connect() as other:
             other.execute(RENAME)

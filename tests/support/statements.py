@@ -69,7 +69,7 @@ def settled(app: Flask, fetch: Callable[[], object]) -> list[str]:
 Note = Callable[[str, object], object]
 
 _notes: dict[int, list[Note]] = defaultdict(list)
-"""What is told of the statements of a thread, by its id."""
+"""What hears of the statements of a thread, by its id."""
 
 
 @contextmanager

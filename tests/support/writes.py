@@ -352,7 +352,7 @@ def addresses(app: Flask, world: World) -> Iterator[str]:
     }
     with app.test_request_context():
         for rule in app.url_map.iter_rules():
-            if "GET" in rule.methods and not rule.alias:
+            if "GET" in (rule.methods or ()) and not rule.alias:
                 yield url_for(rule.endpoint, **{n: known.get(n, 1) for n in rule.arguments})
 
 
