@@ -59,8 +59,10 @@ class _Commands(click.Group):
     def get_command(self, _context: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        gc.disable()  # importing makes many objects and no garbage: collecting would take time
+        # Importing makes many objects and no garbage: collecting them would only take time.
+        gc.disable()
         command: click.Command = resolve_name(f"{__name__}.{COMMANDS[cmd_name]}")
+        gc.freeze()
         gc.enable()
         return command
 
