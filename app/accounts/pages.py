@@ -1,12 +1,21 @@
+from typing import Any
 from zlib import crc32
 
-from flask import Response, render_template
+from flask import Response, flash, render_template
 from flask.typing import ResponseReturnValue
+from werkzeug.utils import redirect
 
+from app.accounts import service as accounts
+from app.accounts.forms import makes_admin
+from app.accounts.models import Account
+from app.accounts.tokens import service as tokens
 from app.accounts.tokens.models import Issued, Token
 from app.core.permissions import Access
-from app.web.current import current_settings
-from app.web.forms import ReasonForm, show_form
+from app.web.browsers import require_password
+from app.web.conflicts import EditPage
+from app.web.current import current_actor, current_settings
+from app.web.forms import ReasonForm, show_form, submitted
+from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 
 COLOURS = (
@@ -44,10 +53,29 @@ def secret_page(issued: Issued[Token], owner: str, *, back: tuple[str, str]) -> 
     )
 
 
-def revoke_page(
-    token: Token, form: ReasonForm, *, above: list[tuple[str, str]], api_path: str
+def revoke_token(
+    account_id: int, token_id: int, *, above: list[tuple[str, str]], api_path: str
 ) -> ResponseReturnValue:
-    """What revoking a token changes. ``above``: the pages above this one, (title, address)."""
+    """Revoke a token, after a page that shows what it is.
+
+    ``above``: the pages above this one, (title, address); the last one comes next. ``api_path``:
+    of the token.
+    """
+    token, form = tokens.get(account_id, token_id), ReasonForm()
+    if submitted(form, lambda: tokens.revoke(current_actor, account_id, token_id)):
+        flash(f"Token {token.description} revoked. It no longer works.", "ok")
+        return redirect(above[-1][1], 303)
     return show_form(
         "accounts/tokens/revoke.html", form, token=token, above=above, api_path=api_path
+    )
+
+
+def save(edit: EditPage[Any], account: Account) -> ResponseReturnValue:
+    """Save changes to a locked account, unless someone else changed it first."""
+    if makes_admin(edit.form, account):
+        require_password(f"make {account.called} an Admin")
+    return edit.save(
+        lambda: accounts.update(current_actor, account, **edit.form.values),
+        lambda: f"{account.called} saved.",
+        redirect_to(".show", account_id=account.id),
     )

@@ -12,8 +12,7 @@ from app.access.my_account import schemas, service
 from app.access.my_account.forms import PasswordForm
 from app.access.security_log.models import SecurityKind
 from app.access.security_log.requests import record
-from app.accounts import links
-from app.accounts.pages import revoke_page, secret_page
+from app.accounts import links, pages
 from app.accounts.sessions import service as sessions
 from app.accounts.sessions.service import browser_name
 from app.accounts.tokens import service as tokens
@@ -32,7 +31,7 @@ from app.core.quotas import NOTHING
 from app.core.words import spoken
 from app.web.browsers import require_password
 from app.web.current import current_actor, current_settings
-from app.web.forms import ReasonForm, show_form, submit, submitted
+from app.web.forms import show_form, submit, submitted
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 from app.web.templating import THEME_COOKIE, THEMES
@@ -120,21 +119,16 @@ def new_token() -> ResponseReturnValue:
         form, lambda: tokens.issue(current_actor, owner.id, TokenKind.PERSONAL, **form.values)
     )
     if issued:
-        return secret_page(issued, owner.called, back=("My account", url_for(".show")))
+        return pages.secret_page(issued, owner.called, back=("My account", url_for(".show")))
     return show_form("access/my_account/new_token.html", form)
 
 
 @bp.form("/tokens/<id:token_id>/revoke", needs=Access.SIGNED_IN, keeps=NOTHING)
 def revoke_token(token_id: int) -> ResponseReturnValue:
     """Revoke a token, after a page that shows what it is."""
-    form, token = ReasonForm(), tokens.get(current_actor.account_id, token_id)
-
-    if submitted(form, lambda: tokens.revoke(current_actor, current_actor.account_id, token_id)):
-        flash(f"Token {token.description} revoked. It no longer works.", "ok")
-        return redirect_to(".show")
-    return revoke_page(
-        token,
-        form,
+    return pages.revoke_token(
+        current_actor.account_id,
+        token_id,
         above=[("My account", url_for(".show"))],
         api_path=f"/api/admin/user/tokens/{token_id}",
     )

@@ -15,10 +15,10 @@ from app.access.service_accounts.forms import (
     form_data,
 )
 from app.access.service_accounts.service import ServiceAccount
+from app.accounts import pages
 from app.accounts import service as accounts
-from app.accounts.forms import display_values, makes_admin
+from app.accounts.forms import display_values
 from app.accounts.models import Account
-from app.accounts.pages import revoke_page, secret_page
 from app.accounts.tokens import service as tokens
 from app.accounts.tokens.forms import RotationForm, TokenForm
 from app.accounts.tokens.models import Issued, Token
@@ -89,14 +89,7 @@ def show(account_id: int) -> ResponseReturnValue:
 def update(account_id: int) -> ResponseReturnValue:
     """Save, unless someone else changed the account first: then show what they changed."""
     found = service.get_for_change(account_id)
-    edit = _edit(found)
-    if makes_admin(edit.form, found.account):
-        require_password(f"make {found.account.called} an Admin")
-    return edit.save(
-        lambda: accounts.update(current_actor, found.account, **edit.form.values),
-        lambda: f"{found.account.called} saved.",
-        redirect_to(".show", account_id=account_id),
-    )
+    return pages.save(_edit(found), found.account)
 
 
 @bp.form("/<id:account_id>/tokens/new", needs=Permission.ADMIN)
@@ -142,14 +135,10 @@ def rotate_token(account_id: int, token_id: int) -> ResponseReturnValue:
 )
 def revoke_token(account_id: int, token_id: int) -> ResponseReturnValue:
     """Revoke a token, after a page that shows what it is."""
-    account, token = service.get(account_id).account, tokens.get(account_id, token_id)
-    form = ReasonForm()
-    if submitted(form, lambda: tokens.revoke(current_actor, account_id, token_id)):
-        flash(f"Token {token.description} revoked. It no longer works.", "ok")
-        return redirect_to(".show", account_id=account_id)
-    return revoke_page(
-        token,
-        form,
+    account = service.get(account_id).account
+    return pages.revoke_token(
+        account_id,
+        token_id,
         above=[
             ("Service accounts", url_for(".index")),
             (account.called, url_for(".show", account_id=account_id)),
@@ -224,4 +213,4 @@ def _edit(found: ServiceAccount) -> EditPage[ServiceAccountForm]:
 
 def _secret_page(account: Account, issued: Issued[Token]) -> str:
     back = (account.called, url_for(".show", account_id=account.id))
-    return secret_page(issued, account.called, back=back)
+    return pages.secret_page(issued, account.called, back=back)

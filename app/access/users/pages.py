@@ -10,12 +10,10 @@ from app.access.groups import service as groups
 from app.access.groups import sources
 from app.access.users import schemas, service
 from app.access.users.forms import NewUserForm, UserForm, form_data
-from app.accounts import directory, identities, links
+from app.accounts import directory, identities, links, pages
 from app.accounts import service as accounts
-from app.accounts.forms import display_values, makes_admin
+from app.accounts.forms import display_values
 from app.accounts.models import Account, AccountKind
-from app.accounts.pages import revoke_page
-from app.accounts.tokens import service as tokens
 from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.web import exports
 from app.web.browsers import require_password
@@ -66,14 +64,7 @@ def show(account_id: int) -> ResponseReturnValue:
 def update(account_id: int) -> ResponseReturnValue:
     """Save, unless someone else changed the user first: then show what they changed."""
     account = accounts.get_for_change(account_id)
-    edit = _edit(account)
-    if makes_admin(edit.form, account):
-        require_password(f"make {account.called} an Admin")
-    return edit.save(
-        lambda: accounts.update(current_actor, account, **edit.form.values),
-        lambda: f"{account.called} saved.",
-        redirect_to(".show", account_id=account_id),
-    )
+    return pages.save(_edit(account), account)
 
 
 @bp.form("/<id:account_id>/link", needs=Permission.ADMIN)
@@ -113,14 +104,10 @@ def turn_second_step_off(account_id: int) -> Response:
 )
 def revoke_token(account_id: int, token_id: int) -> ResponseReturnValue:
     """Revoke a user's personal token, after a page that shows what it is."""
-    account, token = accounts.get(account_id), tokens.get(account_id, token_id)
-    form = ReasonForm()
-    if submitted(form, lambda: tokens.revoke(current_actor, account_id, token_id)):
-        flash(f"Token {token.description} revoked. It no longer works.", "ok")
-        return redirect_to(".show", account_id=account_id)
-    return revoke_page(
-        token,
-        form,
+    account = accounts.get(account_id)
+    return pages.revoke_token(
+        account_id,
+        token_id,
         above=[
             ("Users", url_for(".index")),
             (account.called, url_for(".show", account_id=account_id)),
