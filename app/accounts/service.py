@@ -12,18 +12,7 @@ from app.accounts.sessions import service as sessions
 from app.accounts.tokens import service as tokens
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import (
-    CHUNK,
-    MAX_ID,
-    can_write,
-    chunks,
-    contains,
-    db,
-    flush,
-    locked,
-    once,
-    save,
-)
+from app.core.db import CHUNK, MAX_ID, by_id, chunks, contains, db, flush, locked, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -158,22 +147,11 @@ def restorable(account_ids: Collection[int]) -> set[int]:
 
 def get_for_change(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
     """The account as it is now, locked for a change."""
-    return _found(_read(account_id, for_change=True), account_id, kind)
+    return _found(by_id(Account, account_id, for_change=True), account_id, kind)
 
 
 def get(account_id: int, *, kind: AccountKind = AccountKind.PERSON) -> Account:
-    return _found(_read(account_id), account_id, kind)
-
-
-def _read(account_id: int, *, for_change: bool = False) -> Account | None:
-    locks = for_change and can_write()
-    return once(
-        ("account", account_id),
-        lambda: db.session.get(
-            Account, account_id, populate_existing=for_change, with_for_update=locks
-        ),
-        locks=locks,
-    )
+    return _found(by_id(Account, account_id), account_id, kind)
 
 
 def _found(account: Account | None, account_id: int, kind: AccountKind) -> Account:
@@ -258,7 +236,7 @@ def candidates(besides: Collection[int]) -> list[Account]:
 
 def find(account_id: int) -> Account | None:
     """The account of either kind, deleted or not."""
-    return _read(account_id)
+    return by_id(Account, account_id)
 
 
 def names(ids: Collection[int]) -> dict[int, str]:

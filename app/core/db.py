@@ -312,6 +312,31 @@ def once(key: Hashable, read: Callable[[], T], *, locks: bool = False) -> T:
     return found
 
 
+def one_or_none(
+    query: sa.Select[T], *key: Hashable, for_change: bool = False, **how: Any
+) -> T | None:
+    """The object of a query, read ``once`` by this key.
+
+    ``for_change``: ``locked``, so that it is as it is now. ``how``: arguments of ``locked``.
+    """
+    return once(
+        key,
+        lambda: db.session.scalar(locked(query, **how) if for_change else query),
+        locks=for_change,
+    )
+
+
+def by_id(model: type[T], id: Hashable, *, for_change: bool = False) -> T | None:
+    """The object with this primary key, unless the session has it already; see ``one_or_none``."""
+    return once(
+        (model, id),
+        lambda: db.session.get(
+            model, id, populate_existing=for_change, with_for_update=for_change and can_write()
+        ),
+        locks=for_change,
+    )
+
+
 @contextmanager
 def beginning(begin: Begin) -> Iterator[None]:
     """Begin the block's transactions in this way."""

@@ -12,7 +12,7 @@ from app.accounts import passwords
 from app.accounts import service as accounts
 from app.accounts.models import Account
 from app.core.actor import Actor
-from app.core.db import RetryTransaction, db, locked, once, save
+from app.core.db import RetryTransaction, db, one_or_none, save
 from app.core.errors import Conflict, NotFound
 from app.core.permissions import Permission
 from app.core.statements import Prepared
@@ -117,11 +117,7 @@ def find_feedback(actor: Actor, feedback_id: str, *, for_change: bool = False) -
     query = sa.select(Feedback).where(
         Feedback.user_id == actor.id, Feedback.feedback_id == feedback_id
     )
-    return once(
-        ("feedback", actor.id, feedback_id),
-        lambda: db.session.scalar(locked(query) if for_change else query),
-        locks=for_change,
-    )
+    return one_or_none(query, "feedback", actor.id, feedback_id, for_change=for_change)
 
 
 def give_feedback(actor: Actor, feedback_id: str, **answer: Unpack[FeedbackAnswer]) -> Feedback:

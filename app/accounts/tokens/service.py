@@ -9,7 +9,7 @@ from app.accounts.tokens.models import SEEN_PRECISION, TOKENS, Issued, Token, re
 from app.accounts.tokens.secrets import TokenKind
 from app.core.actor import Actor
 from app.core.clock import in_text, utcnow
-from app.core.db import chunks, db, locked, once, save
+from app.core.db import chunks, db, locked, one_or_none, save
 from app.core.errors import Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -72,11 +72,7 @@ def get(account_id: int, token_id: int, *, for_change: bool = False) -> Token:
     query = sa.select(Token).where(
         Token.id == token_id, Token.account_id == account_id, Token.revoked_at.is_(None)
     )
-    token = once(
-        ("token", account_id, token_id),
-        lambda: db.session.scalar(locked(query) if for_change else query),
-        locks=for_change,
-    )
+    token = one_or_none(query, "token", account_id, token_id, for_change=for_change)
     if token is None:
         raise NotFound(f"This account has no token with the id {token_id}.")
     return token

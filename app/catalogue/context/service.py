@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app.catalogue.context import uses
 from app.catalogue.context.models import MAX_LEGAL_VALUES, MAX_ORDER, ContextField, LegalValue
 from app.core.actor import Actor
-from app.core.db import can_write, db, locked, save
+from app.core.db import by_id, db, locked, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -41,7 +41,7 @@ def by_name(*, keep: bool = False) -> dict[str, ContextField]:
 
 def get(name: str, *, for_change: bool = False) -> ContextField:
     """The field, with ``for_change`` locked until the transaction ends."""
-    field = db.session.get(ContextField, name, with_for_update=for_change and can_write())
+    field = by_id(ContextField, name, for_change=for_change)
     if field is None:
         raise NotFound(f"There is no context field named {name!r}.")
     return field

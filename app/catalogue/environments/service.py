@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from app.catalogue.environments.models import MAX_ORDER, Environment, EnvironmentType
 from app.catalogue.projects.models import Project, ProjectEnvironment
 from app.core.actor import Actor
-from app.core.db import can_write, db, once, save
+from app.core.db import by_id, db, once, save
 from app.core.errors import NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -81,7 +81,7 @@ def _counts(actor: Actor) -> sa.Select[str, int]:
 
 
 def get(name: str, *, for_change: bool = False) -> Environment:
-    environment = db.session.get(Environment, name, with_for_update=for_change and can_write())
+    environment = by_id(Environment, name, for_change=for_change)
     if environment is None:
         raise NotFound(f"There is no environment named {name}.")
     return environment

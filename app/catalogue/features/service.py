@@ -14,7 +14,7 @@ from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags.models import TagName
 from app.core.actor import Actor
-from app.core.db import db, locked, once, save
+from app.core.db import db, one_or_none, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -259,11 +259,7 @@ def _find(
 ) -> Feature:
     """``for_change``: current, and locked as ``queries.lock`` does."""
     query = sa.select(Feature).where(Feature.project_id == project_id, Feature.name == name)
-    feature = once(
-        ("feature", project_id, name),
-        lambda: db.session.scalar(locked(query, key_share=True) if for_change else query),
-        locks=for_change,
-    )
+    feature = one_or_none(query, "feature", project_id, name, for_change=for_change, key_share=True)
     if feature is None:
         message = f"There is no feature named {name} in project {project_id}."
         raise NotFound(message, field=field)

@@ -19,7 +19,7 @@ from app.catalogue.projects.models import (
 from app.catalogue.strategies.models import FeatureState
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import can_write, db, flush, locked, once, save
+from app.core.db import can_write, db, flush, once, one_or_none, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -306,10 +306,12 @@ def _switch_off(project: Project, environments: Collection[str]) -> None:
 
 def _find(actor: Actor, project_id: str, *, for_change: bool = False) -> Project:
     query = sa.select(Project).where(Project.id == project_id, Project.visible_to(actor))
-    project = once(
-        ("whole project", project_id, queries.is_insider(actor, project_id)),
-        lambda: db.session.scalar(locked(query) if for_change else query),
-        locks=for_change,
+    project = one_or_none(
+        query,
+        "whole project",
+        project_id,
+        queries.is_insider(actor, project_id),
+        for_change=for_change,
     )
     return _found(project, project_id)
 

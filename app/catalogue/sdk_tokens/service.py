@@ -20,7 +20,7 @@ from app.catalogue.sdk_tokens.models import (
 from app.catalogue.usage.models import Application, TokenUse
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import contains, db, locked, once, save
+from app.core.db import contains, db, one_or_none, save
 from app.core.errors import Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -128,11 +128,7 @@ def get(ref: str, *, project_id: str | None = None, for_change: bool = False) ->
     query = sa.select(SdkToken).where(by, SdkToken.revoked_at.is_(None))
     if project_id is not None:
         query = query.where(SdkToken.id.in_(_only_for(project_id)))
-    token = once(
-        ("SDK token", ref, project_id),
-        lambda: db.session.scalar(locked(query) if for_change else query),
-        locks=for_change,
-    )
+    token = one_or_none(query, "SDK token", ref, project_id, for_change=for_change)
     if token is None:
         where = f" for project {project_id} alone" if project_id is not None else ""
         raise NotFound(f"There is no SDK token {ref}{where}.")

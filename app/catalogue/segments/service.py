@@ -13,7 +13,7 @@ from app.catalogue.segments import queries
 from app.catalogue.segments.models import Segment
 from app.catalogue.segments.queries import SegmentView, Use
 from app.core.actor import Actor
-from app.core.db import db, flush, locked, save
+from app.core.db import db, flush, one_or_none, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -57,9 +57,7 @@ def permission(general: Permission, project: str | None) -> tuple[Permission, st
 def get(actor: Actor, id: int, *, for_change: bool = False) -> Segment:
     """The segment, with ``for_change`` locked until the transaction ends."""
     query = queries.rows(actor).where(Segment.id == id)
-    if for_change:
-        query = locked(query)
-    found = db.session.scalar(query)
+    found = one_or_none(query, "segment", id, actor.id, for_change=for_change)
     if found is None:
         raise NotFound(f"There is no segment with the id {id}.")
     return found

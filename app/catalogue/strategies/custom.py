@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from app.catalogue.strategies.models import CustomParameter, Strategy, StrategyType
 from app.catalogue.strategies.types import DESCRIPTIONS, TYPES
 from app.core.actor import Actor
-from app.core.db import can_write, db, save
+from app.core.db import by_id, db, save
 from app.core.errors import Conflict, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -55,7 +55,7 @@ def read(name: str) -> StrategyType:
 
 def get(name: str, *, for_change: bool = False) -> StrategyType:
     """The type, with ``for_change`` locked until the transaction ends."""
-    found = db.session.get(StrategyType, name, with_for_update=for_change and can_write())
+    found = by_id(StrategyType, name, for_change=for_change)
     if found is None:
         own = " Every SDK knows it, so it cannot be changed." if name in TYPES else ""
         raise NotFound(f"No one has created a strategy type named {name!r}.{own}")

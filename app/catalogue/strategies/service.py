@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TypedDict
 
+import sqlalchemy as sa
+
 from app.catalogue.constraints import service as constraints
 from app.catalogue.constraints.models import Constraint
 from app.catalogue.context import service as context
@@ -11,7 +13,7 @@ from app.catalogue.strategies import queries, types
 from app.catalogue.strategies.models import AS_STRATEGY, Strategy, StrategyType, Variant
 from app.catalogue.strategies.queries import ProjectUse
 from app.catalogue.strategies.types import Parameter
-from app.core.db import can_write, db
+from app.core.db import one_or_none
 from app.core.errors import Detail, Invalid
 
 
@@ -105,8 +107,8 @@ def known_parameters(name: str, *, keep: bool = False) -> Mapping[str, Parameter
     """The parameters of a type. ``keep``: lock it against changes until the transaction ends."""
     if name in types.TYPES:
         return types.TYPES[name]
-    lock = {"read": True, "key_share": True} if keep else None
-    custom = db.session.get(StrategyType, name, with_for_update=lock and can_write())
+    query = sa.select(StrategyType).where(StrategyType.name == name)
+    custom = one_or_none(query, "type", name, for_change=keep, read=True, key_share=True)
     if custom is None:
         raise Invalid.at("/name", f"There is no strategy type named {name!r}.")
     return types.of_custom(custom.parameters)

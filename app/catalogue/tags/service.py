@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.catalogue.tags import queries
 from app.catalogue.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
 from app.core.actor import Actor
-from app.core.db import can_write, contains, db, insert_if_absent, save
+from app.core.db import by_id, can_write, contains, db, insert_if_absent, save
 from app.core.errors import Conflict, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -76,7 +76,7 @@ def search_types(*, limit: int, offset: int) -> Page[TagType]:
 
 def get_type(name: str, *, for_change: bool = True) -> TagType:
     """The tag type, with ``for_change`` locked until the transaction ends."""
-    tag_type = db.session.get(TagType, name, with_for_update=for_change and can_write())
+    tag_type = by_id(TagType, name, for_change=for_change)
     if tag_type is None:
         raise NotFound(f"There is no tag type named {name!r}.")
     return tag_type

@@ -22,7 +22,7 @@ from app.catalogue.usage.models import (
 from app.catalogue.usage.queries import ASKED_FOR, RECENT
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import contains, db, locked
+from app.core.db import contains, db, one_or_none
 from app.core.paging import sorted_by
 
 
@@ -124,7 +124,7 @@ def named(name: str, *, for_change: bool = False) -> Application | None:
     if "\0" in name:  # an error in PostgreSQL, which has no NUL in texts
         return None
     query = sa.select(Application).where(Application.name == name)
-    return db.session.scalar(locked(query) if for_change else query)
+    return one_or_none(query, "application", name, for_change=for_change)
 
 
 def sdks() -> Sequence[tuple[str, str]]:

@@ -12,7 +12,7 @@ from app.catalogue.projects.models import Project
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.config.allowed_hosts import AllowedHost
-from app.core.db import db, flush, locked, once, save
+from app.core.db import db, flush, one_or_none, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -88,11 +88,7 @@ def search(*, limit: int, offset: int) -> Page[Webhook]:
 
 def get(id: int, *, for_change: bool = False) -> Webhook:
     query = sa.select(Webhook).where(Webhook.id == id)
-    webhook = once(
-        ("webhook", id),
-        lambda: db.session.scalar(locked(query) if for_change else query),
-        locks=for_change,
-    )
+    webhook = one_or_none(query, "webhook", id, for_change=for_change)
     if webhook is None:
         raise NotFound(f"There is no webhook {id}.")
     return webhook

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import can_write, db
+from app.core.db import by_id, db
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.events import service as events
 from app.core.words import counted
@@ -95,7 +95,7 @@ def list_all() -> list[Import]:
 
 
 def get(id: int, *, for_change: bool = False) -> Import:
-    found = db.session.get(Import, id, with_for_update=for_change and can_write())
+    found = by_id(Import, id, for_change=for_change)
     if found is None:
         raise NotFound(f"There is no import {id}. Plans are kept for {RETENTION.days} days.")
     return found

@@ -5,7 +5,7 @@ import secrets
 import sqlalchemy as sa
 
 from app.core.actor import Actor
-from app.core.db import db, flush, locked, save
+from app.core.db import db, flush, one_or_none, save
 from app.core.errors import NameExists, NotFound
 from app.portal.saved_filters.models import SAVED_FILTERS, SavedFilter
 
@@ -22,7 +22,7 @@ def all_of(actor: Actor, path: str | None = None) -> list[SavedFilter]:
 def get(actor: Actor, id: int, *, for_change: bool = True) -> SavedFilter:
     """Return saved filters of the actor. ``for_change``: lock them until the transaction ends."""
     query = sa.select(SavedFilter).where(SavedFilter.id == id, SavedFilter.account_id == actor.id)
-    found = db.session.scalar(locked(query) if for_change else query)
+    found = one_or_none(query, "saved filters", actor.id, id, for_change=for_change)
     if found is None:
         raise NotFound(f"You have no saved filters with the id {id}.")
     return found
