@@ -277,8 +277,10 @@ def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
     with _writer_turn(writes=writes), beginning(begin):
         try:
             try:
-                if writes and storage.must_check_schema(db.engine):
-                    storage.check_schema(db.session.connection())
+                if writes:
+                    db.session.expire_all()  # what an earlier transaction has read
+                    if storage.must_check_schema(db.engine):
+                        storage.check_schema(db.session.connection())
                 yield
             except DomainError as error:
                 if not error.commits:

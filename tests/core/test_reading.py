@@ -72,3 +72,15 @@ def test_what_is_read_to_be_changed_is_as_it_is_now(app):
         locked = projects.get_for_change(COMMAND_LINE, "default")
         assert (read.name, locked.name) == ("Other", "Other")
         assert projects.get(COMMAND_LINE, "default") is locked
+
+
+def test_what_an_earlier_transaction_has_read_is_read_again_to_be_changed(app):
+    with app.app_context():
+        with unit_of_work(writes=False):
+            read = projects.get(COMMAND_LINE, "default")
+        with db.engine.connect() as other:
+            other.execute(RENAME)
+            other.commit()
+        with unit_of_work(writes=True):
+            assert projects.get(COMMAND_LINE, "default") is read
+            assert projects.get_for_change(COMMAND_LINE, "default").name == "Other"

@@ -1,6 +1,5 @@
 """The command ``flagstaff``, for the people who run the machine."""
 
-import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -59,12 +58,8 @@ class _Commands(click.Group):
     def get_command(self, _context: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        # Importing makes many objects and no garbage: collecting them would only take time.
-        gc.disable()
-        command: click.Command = resolve_name(f"{__name__}.{COMMANDS[cmd_name]}")
-        gc.freeze()
-        gc.enable()
-        return command
+        found: click.Command = resolve_name(f"{__name__}.{COMMANDS[cmd_name]}")
+        return found
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
