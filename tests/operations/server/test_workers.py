@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.operations.server.loop import DRAIN_SECONDS
+from tests.support.machines import Machine
 from tests.support.servers import TOKEN, Server, until
 
 pytestmark = pytest.mark.one_in(2)
@@ -104,6 +105,22 @@ def test_a_worker_that_is_killed_is_replaced_and_the_log_says_so(server):
     assert re.search(
         rf"worker {victim} ended after \d+ s \(killed by SIGKILL\)", server.log.read_text()
     )
+
+
+def doing_what_one_is_enough_for(machine: Machine) -> set[int]:
+    """The workers that hold the lock."""
+    lock = machine.home / ".chores.lock"
+    inode = str(lock.stat().st_ino) if lock.exists() else ""
+    locks = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    return {int(pid) for *_, pid, file, _, _ in locks if file.split(":")[-1] == inode}
+
+
+def test_one_worker_does_what_one_is_enough_for_and_another_takes_it_over(machine, server):
+    until(lambda: len(doing_what_one_is_enough_for(machine)) == 1)
+    [victim] = doing_what_one_is_enough_for(machine)
+    assert victim in server.workers()
+    kill(victim, signal.SIGKILL)
+    until(lambda: len(doing_what_one_is_enough_for(machine) - {victim}) == 1)
 
 
 def test_only_the_requests_of_a_killed_worker_fail(server):
