@@ -10,56 +10,24 @@ from click.exceptions import NoArgsIsHelpError
 from flask.helpers import get_debug_flag
 
 from app.operations.cli.errors import message_for
-
-COMMANDS = {
-    "apply": "configuration:apply",
-    "backup": "backup:backup",
-    "browser-origins": "browser_origins:browser_origins",
-    "change-request": "change_requests:change_request",
-    "completion": "instance:completion",
-    "context-field": "context_fields:context_field",
-    "db": "database:db_group",
-    "default-strategy": "default_strategies:default_strategy",
-    "demo": "instance:demo",
-    "doctor": "instance:doctor",
-    "environment": "environments:environment",
-    "evaluate": "evaluate:evaluate",
-    "events": "events:events",
-    "example": "instance:example",
-    "export": "configuration:export",
-    "feature": "features:feature",
-    "group": "groups:group",
-    "import": "unleash:import_group",
-    "project": "projects:project",
-    "restore": "backup:restore",
-    "scim-token": "scim_tokens:scim_token",
-    "sdk-token": "sdk_tokens:sdk_token",
-    "search": "search:search",
-    "segment": "segments:segment",
-    "serve": "serve:serve",
-    "service-account": "service_accounts:service_account",
-    "strategy": "strategies:strategy",
-    "strategy-type": "strategy_types:strategy_type",
-    "tag": "features:tag_group",
-    "tag-type": "tag_types:tag_type",
-    "token": "tokens:token",
-    "user": "users:user",
-    "webhook": "webhooks:webhook",
-}
-"""Where each is: its module and its name there."""
+from app.operations.cli.serve import serve
 
 
 class _Commands(click.Group):
-    """Imports a command when it is asked for: a server needs one of them."""
+    """Imports the commands that administer when one is asked for: a server needs none of them.
+
+    All at once, since some work on every table, and so need every model.
+    """
 
     def list_commands(self, _context: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return sorted([*self.commands, *self._administration().commands])
 
     def get_command(self, _context: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        found: click.Command = resolve_name(f"{__name__}.{COMMANDS[cmd_name]}")
-        return found
+        return self.commands.get(cmd_name) or self._administration().commands.get(cmd_name)
+
+    def _administration(self) -> click.Group:
+        group: click.Group = resolve_name(f"{__name__}.administration:administration")
+        return group
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -70,6 +38,9 @@ def cli() -> None:
     Settings come from environment variables that start with FLAGSTAFF_. The page /help of a running
     server lists them all.
     """
+
+
+cli.add_command(serve)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
