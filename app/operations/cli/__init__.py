@@ -16,7 +16,7 @@ from app.operations.cli.serve import serve
 class _Commands(click.Group):
     """Imports the commands that administer when one is asked for: a server needs none of them.
 
-    All at once, since some work on every table, and so need every model.
+    All at once: each needs the models that the tables of its own refer to.
     """
 
     def list_commands(self, _context: click.Context) -> list[str]:

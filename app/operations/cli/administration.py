@@ -1,4 +1,4 @@
-"""All commands but the one that serves. With them, every table of the database is known."""
+"""All commands but the one that serves."""
 
 import click
 

@@ -22,6 +22,8 @@ def move(url: str) -> None:
     be changed here. If anything differs, the copy is discarded. This database stays as it is. To
     use the new one, set FLAGSTAFF_DATABASE_URL to it and restart the server.
     """
+    import app.factory  # noqa: F401, PLC0415 - it knows every table; half a second that others save
+
     try:
         settings = from_environment(os.environ | {"FLAGSTAFF_DATABASE_URL": url})
     except WrongSetting as error:

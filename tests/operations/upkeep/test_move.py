@@ -7,13 +7,17 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.access.my_account.models import Feedback, Splash
 from app.core import migrations
 from app.core.actor import COMMAND_LINE
+from app.core.clock import utcnow
 from app.core.config import from_environment
-from app.core.db import Model, db
+from app.core.db import Model, db, unit_of_work
 from app.core.events.event_types import EventType
 from app.factory import create_app
 from app.operations.upkeep.progress import Progress
+from app.portal.display.models import HiddenPart
+from app.portal.notices.models import NoticesRead
 from tests.support.machines import Machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_in(3)]
@@ -117,6 +121,16 @@ def test_a_whole_instance_moves_to_postgresql_and_back(larkspur, empty_postgresq
 
 
 def test_a_process_that_does_nothing_else_moves_everything_too(larkspur):
+    """Also what no command works on, such as what people have read and hidden."""
+    with instance(larkspur).app_context(), unit_of_work(writes=True):
+        db.session.add_all(
+            [
+                Feedback(user_id=1, feedback_id="menu"),
+                Splash(user_id=1, splash_id="new"),
+                HiddenPart(account_id=1, page="home", part="visited"),
+                NoticesRead(account_id=1, at=utcnow(), event_id=1),
+            ]
+        )
     before = without_moves(everything(larkspur))
     target = f"sqlite:///{larkspur.home}/moved.db"
     Machine(larkspur.home).ok("db", "move", "--to", target)
