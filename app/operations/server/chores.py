@@ -89,7 +89,8 @@ class Chores:
     def _does_shared(self) -> bool:
         """Whether this process holds the lock, or none can: the database lets all do it as well."""
         try:
-            self._lock = self._lock or lock_if_free(self._file)
+            if self._lock is None:
+                self._lock = lock_if_free(self._file)
         except OSError:  # the folder is missing, full or read-only
             return True
         return self._lock is not None
