@@ -18,9 +18,9 @@ from functools import cache
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
 
-import click
-
-from app.operations.cli import cli
+import app.factory
+import app.operations.cli.administration
+import app.operations.server.serve  # noqa: F401 - with the lines above, all that is imported later
 from app.operations.cli import main as flagstaff
 from tests.support import compiled, migrated
 
@@ -95,9 +95,6 @@ def _original() -> socket.socket:
 
 
 def main() -> None:
-    context = click.Context(cli)
-    for name in cli.list_commands(context):
-        cli.get_command(context, name)  # which imports it
     migrated.replace()
     compiled.keep()
     gc.freeze()
