@@ -212,8 +212,10 @@ def refresh_statistics(engine: sa.Engine) -> None:
 
 def _on_sqlite_connect(connection: sqlite3.Connection, _record: ConnectionPoolEntry) -> None:
     connection.isolation_level = None  # or sqlite3 would begin transactions itself, too late
+    [mode] = connection.execute("PRAGMA journal_mode").fetchone()
     for pragma in (
-        "synchronous = FULL",  # a commit survives a power failure, in WAL mode too
+        # With a write-ahead log, unit_of_work confirms a commit after the writer's turn.
+        f"synchronous = {'NORMAL' if mode == 'wal' else 'FULL'}",
         "foreign_keys = ON",
         "busy_timeout = 5000",
         "recursive_triggers = ON",  # or REPLACE would not fire the trigger that keeps events
@@ -271,6 +273,9 @@ def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
 
     ``snapshot``: all reads of the block see one state of the database. Without it, each statement
     sees the latest state, which saves BEGIN and COMMIT.
+
+    On return, the changes survive a power failure. While the disk confirms them, the next writer
+    of SQLite has its turn.
     """
     refusal: DomainError | None = None
     begin = Begin.AS_WRITER if writes else Begin.AS_READER if snapshot else Begin.NOT_AT_ALL
@@ -293,6 +298,8 @@ def unit_of_work(*, writes: bool, snapshot: bool = True) -> Iterator[None]:
         except BaseException:
             db.session.rollback()
             raise
+    if writes:
+        storage.sync(db.engine)
     if refusal is not None:
         raise refusal
 

@@ -262,12 +262,17 @@ class Unavailable(DomainError):
     title = "Temporarily unavailable"
     when = (
         "The database is full, locked, read-only or gone, or a newer version has migrated it. "
-        "Nothing was saved."
+        "Nothing was saved, unless the message says otherwise."
     )
     remedy = "Try again in a moment. If that does not help, run flagstaff doctor on the server."
 
-    def __init__(self, why: str = "The database is unavailable.") -> None:
-        super().__init__(f"{why} Nothing was saved. Try again in a moment.")
+    def __init__(
+        self,
+        why: str = "The database is unavailable.",
+        *,
+        result: str = "Nothing was saved. Try again in a moment.",
+    ) -> None:
+        super().__init__(f"{why} {result}")
         self.headers = {"Retry-After": "2"}
 
 

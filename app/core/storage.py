@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -32,10 +33,18 @@ SCHEMA_SECONDS = 1.0
 """How often a writer checks whether a newer version has migrated the database."""
 NEWER = "A newer version of Flagstaff has migrated the database, so this server no longer writes."
 
+COPY_SECONDS = 5.0
+"""How long to wait for readers before the log is emptied."""
+UNCONFIRMED = "The change was made, but the disk did not confirm it."
+MAY_BE_LOST = "A power failure may undo it. Check it before you try again."
+
+_files: WeakKeyDictionary[sa.Engine, "DatabaseFiles"] = WeakKeyDictionary()
 _schema_checked_at: WeakKeyDictionary[sa.Engine, float] = WeakKeyDictionary()
 _failed_at: WeakKeyDictionary[sa.Engine, float] = WeakKeyDictionary()
 
 Identity = tuple[int, int]
+
+_sync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)  # only Linux has the faster one
 
 
 class DatabaseFiles:
@@ -49,6 +58,8 @@ class DatabaseFiles:
         self._known: list[Identity | None] = [None] * len(FILES)
         self._connections = 0
         self._is_missing = False
+        self._log: int | None = None
+        self._is_unsure = False
         event.listen(engine, "do_connect", self.check)
         event.listen(engine, "connect", self._on_connect)
         event.listen(engine, "begin", self._on_begin)
@@ -100,6 +111,44 @@ class DatabaseFiles:
         """Expect other -wal and -shm files: SQLite deletes them with its last connection."""
         self._known[1:] = [None] * (len(FILES) - 1)
         self._connections = 0
+        log, self._log = self._log, None
+        if log is not None:
+            os.close(log)
+
+    def sync(self) -> None:
+        """Wait until the disk has SQLite's log, which each connection leaves to this.
+
+        SQLite itself syncs the log before it copies from it, and what it copied to. Without a log,
+        it has synced each commit.
+
+        Raises:
+            Unavailable: if the disk confirms neither the log nor a copy.
+
+        """
+        is_unsure = self._is_unsure
+        try:
+            if self._log is None:
+                # Linux reports an error to each process that had the file open when it happened.
+                self._log = os.open(self._paths[1], os.O_RDWR | os.O_CLOEXEC)
+            if not is_unsure:
+                _sync(self._log)
+        except FileNotFoundError:
+            return
+        except OSError:  # the next sync can succeed, although the log has a hole
+            is_unsure = self._is_unsure = True
+        if is_unsure:
+            self._empty_log()
+            self._is_unsure = False
+
+    def _empty_log(self) -> None:
+        """Copy all of the log into the database and sync it."""
+        try:
+            with closing(sqlite3.connect(self._file, timeout=COPY_SECONDS)) as connection:
+                [is_busy, *_] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error as error:
+            raise Unavailable(UNCONFIRMED, result=MAY_BE_LOST) from error
+        if is_busy:
+            raise Unavailable(UNCONFIRMED, result=MAY_BE_LOST)
 
 
 def watch(engine: sa.Engine, *, writes: Callable[[], bool]) -> None:
@@ -109,7 +158,7 @@ def watch(engine: sa.Engine, *, writes: Callable[[], bool]) -> None:
     """
     event.listen(engine, "handle_error", _on_error)
     if engine.dialect.name == "sqlite":
-        DatabaseFiles(engine, writes)
+        _files[engine] = DatabaseFiles(engine, writes)
 
 
 def check_schema(connection: sa.Connection) -> None:
@@ -139,6 +188,17 @@ def is_writable(engine: sa.Engine) -> bool:
         return shutil.disk_usage(Path(str(engine.url.database)).parent).free >= MIN_FREE_BYTES
     except OSError:
         return False
+
+
+def sync(engine: sa.Engine) -> None:
+    """Wait until the disk has all that was committed, by any process.
+
+    Raises:
+        Unavailable: if the disk doesn't confirm it.
+
+    """
+    if engine.dialect.name == "sqlite":
+        _files[engine].sync()
 
 
 def note_failed_write(engine: sa.Engine) -> None:

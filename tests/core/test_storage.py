@@ -1,7 +1,10 @@
 """Nothing is confirmed that goes into a deleted file or onto a full disk."""
 
+import errno
 import logging
+import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -188,3 +191,49 @@ def test_a_write_that_failed_makes_it_not_ready_for_a_moment(instance, admin, mo
         connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
     assert not is_ready(instance)
     until(lambda: instance.test_client().get("/ready").status_code == 200, 5)
+
+
+def test_a_change_is_on_the_disk_before_it_is_acknowledged(admin, home, tmp_path, monkeypatch):
+    sync, log = storage._sync, home / "flagstaff.db-wal"
+    synced = [b""]
+
+    def noting(handle: int) -> None:
+        sync(handle)
+        synced.append(log.read_bytes())
+
+    monkeypatch.setattr(storage, "_sync", noting)
+    assert create(admin, "kept") == 201
+    left = tmp_path / "left.db"
+    shutil.copyfile(home / "flagstaff.db", left)
+    left.with_name("left.db-wal").write_bytes(synced[-1])
+    with closing(sqlite3.connect(left)) as connection:
+        assert connection.execute("SELECT name FROM features").fetchall() == [("kept",)]
+
+
+def fail(_handle: int) -> None:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def test_a_change_that_the_log_can_not_keep_is_copied_into_the_database(
+    admin, home, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(storage, "_sync", fail)
+    assert create(admin, "kept") == 201
+    left = tmp_path / "left.db"
+    shutil.copyfile(home / "flagstaff.db", left)
+    with closing(sqlite3.connect(left)) as connection:
+        assert connection.execute("SELECT name FROM features").fetchall() == [("kept",)]
+
+
+def test_until_the_disk_has_all_again_no_change_is_acknowledged(admin, home, monkeypatch):
+    monkeypatch.setattr(storage, "COPY_SECONDS", 0)
+    with closing(sqlite3.connect(home / "flagstaff.db")) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT 1 FROM features").fetchall()
+        with monkeypatch.context() as broken:
+            broken.setattr(storage, "_sync", fail)
+            answer = admin.post(FEATURES, json={"name": "unsure"})
+            assert error_of(answer) == (503, "UnavailableError")
+            assert answer.json["message"] == f"{storage.UNCONFIRMED} {storage.MAY_BE_LOST}"
+        assert create(admin, "after") == 503
+    assert create(admin, "sure") == 201

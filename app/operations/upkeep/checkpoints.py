@@ -13,9 +13,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from app.core import storage
 from app.core.clock import utcnow
 from app.core.config import Settings
-from app.core.db import unit_of_work
+from app.core.db import db, unit_of_work
 from app.core.events import service as events
 from app.core.events import verification
 from app.core.events.service import End, Pruning
@@ -81,6 +82,7 @@ def write_down(home: Path) -> None:
         line: Line = {"id": end.last_id, "digest": end.digest.hex()}
         if found.prunings is None:  # the first line with a link accepts earlier prunings
             line["pruned"] = {"through": end.pruned_to, "digest": end.pruned_digest.hex()}
+        storage.sync(db.engine)  # or a power failure could leave a line about an event it took
         _append(home / HEADS, found.link, line)
         if end.last_id:
             LOGGER.info("the event log ends with event %s, %s", line["id"], line["digest"])

@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 import time_machine
 
+from app.core import storage
 from app.operations.upkeep import checkpoints
 from app.operations.upkeep.checkpoints import HEADS
 
@@ -118,3 +119,13 @@ def test_a_line_that_can_not_be_read_stops_the_writing(app, home, change):
     (home / HEADS).write_text("nonsense}\n")
     with pytest.raises(checkpoints.UnreadableHeads, match="Line 1"):
         write_down_if_due(app, home)
+
+
+def test_the_file_names_no_event_that_a_power_failure_could_take(app, home, change, monkeypatch):
+    change()
+    named_before_syncs = []
+    monkeypatch.setattr(
+        storage, "sync", lambda _engine: named_before_syncs.append((home / HEADS).exists())
+    )
+    write_down_if_due(app, home)
+    assert named_before_syncs == [False]
