@@ -25,6 +25,10 @@ from app.core.statements import Condition, OnList, shared_alias
 
 Parent = shared_alias(Feature, "parent")
 Child = shared_alias(Feature, "child")
+PARENTS = sa.select(Dependency.child_id, Parent.name, Dependency.enabled, Dependency.variants).join(
+    Parent, Parent.id == Dependency.parent_id
+)
+"""What features depend on."""
 LAST_SEEN = (
     sa.select(sa.func.max(FeatureSeen.last_seen_at))
     .where(FeatureSeen.feature_id == Feature.id)
@@ -139,13 +143,7 @@ _tags = OnList(
         .order_by(Tag.type, Tag.value)
     )
 )
-_parents = OnList(
-    lambda is_among: (
-        sa.select(Dependency.child_id, Parent.name, Dependency.enabled, Dependency.variants)
-        .join(Parent, Parent.id == Dependency.parent_id)
-        .where(is_among(Dependency.child_id))
-    )
-)
+_parents = OnList(lambda is_among: PARENTS.where(is_among(Dependency.child_id)))
 _children = OnList(
     lambda is_among: (
         sa.select(Dependency.parent_id, Child.name)

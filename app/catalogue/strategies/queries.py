@@ -50,6 +50,29 @@ class EnvironmentState:
         return self.environment.name
 
 
+ROWS = (
+    sa.select(
+        Strategy.feature_id,
+        Strategy.environment,
+        Strategy.id,
+        Strategy.name,
+        Strategy.title,
+        Strategy.disabled,
+        Strategy.parameters,
+        Strategy.constraints,
+        Strategy.variants,
+    )
+    .where(Strategy.feature_id.is_not(None))
+    .order_by(Strategy.feature_id, Strategy.environment, Strategy.sort_order, Strategy.id)
+)
+"""Strategies of features, in their order."""
+SEGMENTS_USED = (
+    sa.select(StrategySegment.strategy_id, StrategySegment.segment_id)
+    .join(Strategy, Strategy.id == StrategySegment.strategy_id)
+    .order_by(StrategySegment.segment_id)
+)
+"""Ids of the segments that strategies use."""
+
 _environments = OnList(
     lambda is_among: (
         sa.select(
@@ -157,11 +180,16 @@ def environments_of(project_ids: Collection[str]) -> dict[str, list[ProjectUse]]
     return found
 
 
+def stored_states(ids: Collection[int]) -> Sequence[tuple[int, str, bool, list[FeatureVariant]]]:
+    """(feature id, environment, enabled, variants) where a feature has been changed."""
+    return _states.run(ids)
+
+
 def states(features: Collection[tuple[int, str]]) -> dict[int, list[EnvironmentState]]:
     """States in all environments by feature id. ``features``: pairs of (id, project id)."""
     ids = [id for id, _ in features]
     environments = environments_of({project_id for _, project_id in features})
-    stored = {(id, name): (enabled, variants) for id, name, enabled, variants in _states.run(ids)}
+    stored = {(id, name): (enabled, variants) for id, name, enabled, variants in stored_states(ids)}
     by_place: defaultdict[tuple[int | None, str], list[Strategy]] = defaultdict(list)
     for chunk in chunks(ids):
         query = sa.select(Strategy).where(Strategy.feature_id.in_(chunk))

@@ -1,23 +1,20 @@
 """Reads features of several environments at once, with fields that SDKs don't get."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from app.catalogue.features.delivered import FEATURES, SEGMENTS, DeliveredRows
 from app.catalogue.features.models import Dependency, Feature
-from app.catalogue.features.queries import Parent, rule_for_sdks
+from app.catalogue.features.queries import PARENTS
 from app.catalogue.projects.models import Project, ProjectEnvironment
-from app.catalogue.segments.models import Segment
-from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
+from app.catalogue.strategies.models import Strategy
+from app.catalogue.strategies.queries import ROWS, SEGMENTS_USED
 from app.core.actor import Actor
 from app.core.db import rows
-from app.core.statements import Prepared
 from app.evaluation.facts import FeatureFacts, SegmentFacts
-
-_segments = Prepared(sa.select(Segment.id, Segment.name, Segment.constraints))
 
 
 class Place(NamedTuple):
@@ -40,29 +37,33 @@ def read(
     actor: Actor, environments: Collection[str], projects: Collection[str] | None = None
 ) -> Snapshot:
     """Read all features that the actor can see, or those of ``projects``, in five statements."""
-    chosen = _chosen(actor, projects)
-    found = rows(_features(environments).where(chosen))
-    strategies = _grouped(
-        rows(_strategies(environments).where(chosen)), "feature_id", "environment"
+    active = Feature.archived_at.is_(None)
+    chosen = sa.select(Feature.id).join(Project).where(active, Project.visible_to(actor))
+    if projects is not None:
+        chosen = chosen.where(Project.id.in_(projects))
+    used = Strategy.environment.in_(environments), Strategy.feature_id.in_(chosen)
+    found = DeliveredRows(
+        rows(
+            FEATURES.where(ProjectEnvironment.environment.in_(environments), Feature.id.in_(chosen))
+        ),
+        rows(ROWS.where(*used)),
+        rows(SEGMENTS_USED.where(*used)),
+        rows(SEGMENTS),
+        rows(PARENTS.where(Dependency.child_id.in_(chosen))),
     )
-    used = _grouped(rows(_used(environments).where(chosen)), "strategy_id")
-    parents = {row.child_id: row for row in rows(_dependencies().where(chosen))}
     return Snapshot(
-        {row.name: row.project_id for row in found},
+        {row.name: row.project_id for row in found.features},
         {
             Place(row.environment, row.name): FeatureFacts(
                 row.name,
                 bool(row.enabled),
-                [
-                    _strategy(each, [link.segment_id for link in used[(each.id,)]])
-                    for each in strategies[row.id, row.environment]
-                ],
+                [_strategy(each, found.segment_ids(each)) for each in found.strategies(row)],
                 row.variants or (),
-                [rule_for_sdks(parents[row.id])] if row.id in parents else (),
+                found.dependencies(row),
             )
-            for row in found
+            for row in found.features
         },
-        {row.id: SegmentFacts(*row) for row in _segments.run()},
+        {id: SegmentFacts(*row) for id, row in found.segments.items()},
     )
 
 
@@ -74,90 +75,7 @@ def project_of(actor: Actor, feature: str) -> str | None:
     return found[0].project_id if found else None
 
 
-def _chosen(actor: Actor, projects: Collection[str] | None) -> sa.ColumnElement[bool]:
-    """Return the condition for active features in ``projects`` that the actor can see."""
-    every = [
-        Feature.archived_at.is_(None),
-        Project.archived_at.is_(None),
-        Project.visible_to(actor),
-    ]
-    if projects is not None:
-        every.append(Project.id.in_(projects))
-    return sa.and_(*every)
-
-
-def _features(environments: Collection[str]) -> sa.Select[*tuple[Any, ...]]:
-    return (
-        sa.select(
-            Feature.id,
-            Feature.name,
-            Feature.project_id,
-            ProjectEnvironment.environment,
-            FeatureState.enabled,
-            FeatureState.variants,
-        )
-        .join(Project, Project.id == Feature.project_id)
-        .join(ProjectEnvironment, ProjectEnvironment.project_id == Project.id)
-        .outerjoin(
-            FeatureState,
-            sa.and_(
-                FeatureState.feature_id == Feature.id,
-                FeatureState.environment == ProjectEnvironment.environment,
-            ),
-        )
-        .where(ProjectEnvironment.environment.in_(environments))
-        .order_by(Feature.name)
-    )
-
-
-def _strategies(environments: Collection[str]) -> sa.Select[*tuple[Any, ...]]:
-    return (
-        sa.select(
-            Strategy.feature_id,
-            Strategy.environment,
-            Strategy.id,
-            Strategy.name,
-            Strategy.title,
-            Strategy.disabled,
-            Strategy.parameters,
-            Strategy.constraints,
-            Strategy.variants,
-        )
-        .join(Feature, Feature.id == Strategy.feature_id)
-        .join(Project, Project.id == Feature.project_id)
-        .where(Strategy.environment.in_(environments))
-        .order_by(Strategy.sort_order, Strategy.id)
-    )
-
-
-def _used(environments: Collection[str]) -> sa.Select[*tuple[Any, ...]]:
-    return (
-        sa.select(StrategySegment.strategy_id, StrategySegment.segment_id)
-        .join(Strategy, Strategy.id == StrategySegment.strategy_id)
-        .join(Feature, Feature.id == Strategy.feature_id)
-        .join(Project, Project.id == Feature.project_id)
-        .where(Strategy.environment.in_(environments))
-        .order_by(StrategySegment.segment_id)
-    )
-
-
-def _dependencies() -> sa.Select[*tuple[Any, ...]]:
-    return (
-        sa.select(Dependency.child_id, Parent.name, Dependency.enabled, Dependency.variants)
-        .join(Parent, Parent.id == Dependency.parent_id)
-        .join(Feature, Feature.id == Dependency.child_id)
-        .join(Project, Project.id == Feature.project_id)
-    )
-
-
-def _grouped(found: Iterable[Any], *columns: str) -> defaultdict[tuple[Any, ...], list[Any]]:
-    groups: defaultdict[tuple[Any, ...], list[Any]] = defaultdict(list)
-    for row in found:
-        groups[tuple(getattr(row, column) for column in columns)].append(row)
-    return groups
-
-
-def _strategy(row: Any, segments: list[int]) -> dict[str, Any]:
+def _strategy(row: Any, segments: Sequence[int]) -> dict[str, Any]:
     return {
         "id": row.id,
         "name": row.name,

@@ -60,8 +60,8 @@ def _as_json(content: dict[str, Any]) -> bytes:
 
 
 def _delivered(feature: Any, found: DeliveredRows) -> DeliveredFeature:
-    strategies = found.strategies.get(feature.id, ())
-    used = frozenset(id for one in strategies for id in found.used.get(one.id, ()))
+    strategies = found.strategies(feature)
+    used = frozenset(id for one in strategies for id in found.segment_ids(one))
     by_reference = _feature(feature, found, [_by_reference(one, found) for one in strategies])
     return DeliveredFeature(
         feature.name,
@@ -107,12 +107,12 @@ def _strategy(strategy: Any, constraints: list[Any]) -> dict[str, Any]:
 
 def _by_reference(strategy: Any, found: DeliveredRows) -> dict[str, Any]:
     made = _strategy(strategy, strategy.constraints)
-    used = found.used.get(strategy.id)
+    used = found.segment_ids(strategy)
     return made | {"segments": used} if used else made
 
 
 def _inlined(strategy: Any, found: DeliveredRows) -> dict[str, Any]:
     constraints = list(strategy.constraints)
-    for segment in found.segments_of(strategy):
-        constraints += segment.constraints
+    for id in found.segment_ids(strategy):
+        constraints += found.segments[id].constraints
     return _strategy(strategy, constraints)

@@ -10,7 +10,8 @@ from app.catalogue.constraints.models import Constraint
 from app.catalogue.features import queries
 from app.catalogue.features.models import Feature
 from app.catalogue.segments.models import Segment
-from app.catalogue.strategies.models import FeatureState, Strategy, StrategySegment
+from app.catalogue.strategies.models import Strategy, StrategySegment
+from app.catalogue.strategies.queries import ROWS, stored_states
 from app.core.db import chunks, db
 from app.core.statements import OnList
 from app.core.words import camel_case
@@ -19,15 +20,6 @@ from app.exchange.documents.documents import Item
 CHUNK = 500
 """Features that are read at once. Their rows stay in memory until the next chunk."""
 
-_COLUMNS = (
-    Strategy.id,
-    Strategy.name,
-    Strategy.title,
-    Strategy.disabled,
-    Strategy.parameters,
-    Strategy.constraints,
-    Strategy.variants,
-)
 _columns = sa.select(
     Feature.id,
     Feature.name,
@@ -39,21 +31,7 @@ _columns = sa.select(
 )
 _by_name = OnList(lambda is_among: _columns.where(is_among(Feature.name)))
 _by_id = OnList(lambda is_among: _columns.where(is_among(Feature.id)))
-_states = OnList(
-    lambda is_among: sa.select(
-        FeatureState.feature_id,
-        FeatureState.environment,
-        FeatureState.enabled,
-        FeatureState.variants,
-    ).where(is_among(FeatureState.feature_id))
-)
-_strategies = OnList(
-    lambda is_among: (
-        sa.select(Strategy.feature_id, Strategy.environment, *_COLUMNS)
-        .where(is_among(Strategy.feature_id))
-        .order_by(Strategy.sort_order, Strategy.id)
-    )
-)
+_strategies = OnList(lambda is_among: ROWS.where(is_among(Strategy.feature_id)))
 _segments = OnList(
     lambda is_among: (
         sa.select(StrategySegment.strategy_id, Segment.name)
@@ -120,7 +98,7 @@ def _features(rows: Collection[Any]) -> Iterator[tuple[str, Item]]:
 def _environments(ids: Collection[int]) -> dict[int, dict[str, Item]]:
     """States of features other than the initial one, by feature and environment."""
     found: defaultdict[int, dict[str, Item]] = defaultdict(dict)
-    for id, environment, enabled, variants in _states.run(ids):
+    for id, environment, enabled, variants in stored_states(ids):
         if enabled or variants:
             found[id][environment] = {"enabled": enabled, "strategies": [], "variants": variants}
     strategies = _strategies.run(ids)
