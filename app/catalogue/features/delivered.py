@@ -12,7 +12,7 @@ from app.catalogue.features.queries import PARENTS, rule_for_sdks
 from app.catalogue.projects.models import Project, ProjectEnvironment
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import FeatureState, Strategy
-from app.catalogue.strategies.queries import ROWS, SEGMENTS_USED
+from app.catalogue.strategies.queries import SEGMENTS_USED, STRATEGIES
 from app.core.statements import Condition, OnList, Prepared
 
 Document = dict[str, Any]
@@ -150,7 +150,7 @@ def _features(condition: Condition) -> sa.Select[*tuple[Any, ...]]:
 
 
 def _strategies(condition: Condition) -> sa.Select[*tuple[Any, ...]]:
-    return ROWS.where(
+    return STRATEGIES.where(
         Strategy.environment == _in, ~Strategy.disabled, condition(Strategy.feature_id)
     )
 

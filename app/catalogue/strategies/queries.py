@@ -50,7 +50,7 @@ class EnvironmentState:
         return self.environment.name
 
 
-ROWS = (
+STRATEGIES = (
     sa.select(
         Strategy.feature_id,
         Strategy.environment,

@@ -11,7 +11,7 @@ from app.catalogue.features.models import Dependency, Feature
 from app.catalogue.features.queries import PARENTS
 from app.catalogue.projects.models import Project, ProjectEnvironment
 from app.catalogue.strategies.models import Strategy
-from app.catalogue.strategies.queries import ROWS, SEGMENTS_USED
+from app.catalogue.strategies.queries import SEGMENTS_USED, STRATEGIES
 from app.core.actor import Actor
 from app.core.db import rows
 from app.evaluation.facts import FeatureFacts, SegmentFacts
@@ -46,7 +46,7 @@ def read(
         rows(
             FEATURES.where(ProjectEnvironment.environment.in_(environments), Feature.id.in_(chosen))
         ),
-        rows(ROWS.where(*used)),
+        rows(STRATEGIES.where(*used)),
         rows(SEGMENTS_USED.where(*used)),
         rows(SEGMENTS),
         rows(PARENTS.where(Dependency.child_id.in_(chosen))),

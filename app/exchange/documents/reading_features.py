@@ -11,7 +11,7 @@ from app.catalogue.features import queries
 from app.catalogue.features.models import Feature
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies.models import Strategy, StrategySegment
-from app.catalogue.strategies.queries import ROWS, stored_states
+from app.catalogue.strategies.queries import STRATEGIES, stored_states
 from app.core.db import chunks, db
 from app.core.statements import OnList
 from app.core.words import camel_case
@@ -31,7 +31,7 @@ _columns = sa.select(
 )
 _by_name = OnList(lambda is_among: _columns.where(is_among(Feature.name)))
 _by_id = OnList(lambda is_among: _columns.where(is_among(Feature.id)))
-_strategies = OnList(lambda is_among: ROWS.where(is_among(Strategy.feature_id)))
+_strategies = OnList(lambda is_among: STRATEGIES.where(is_among(Strategy.feature_id)))
 _segments = OnList(
     lambda is_among: (
         sa.select(StrategySegment.strategy_id, Segment.name)
