@@ -55,7 +55,7 @@ STARTED = "flagstaff.started"
 class KeyConverter(BaseConverter):
     """A project id or feature name in a path. With anything else, no route matches."""
 
-    regex = r"(?!\.\.?(?:/|$))[A-Za-z0-9_~.-]{1,100}"
+    regex = r"(?!\.\.?\Z)[A-Za-z0-9_~.-]{1,100}"  # with a slash in it, routes are tried in turn
 
 
 class RefConverter(BaseConverter):
