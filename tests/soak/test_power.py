@@ -16,7 +16,7 @@ from tests.soak.load import Load, wait_until
 from tests.support.servers import Server, until
 
 CHANGES = 600
-"""So many that SQLite copies its log into the database meanwhile."""
+"""So many that SQLite copies its log into the database on the way."""
 CALLS = "pwrite64,ftruncate,fdatasync,fsync,sendto"
 LINE = re.compile(rb"(?P<thread>\d+) +(?:<\.\.\. )?(?P<call>\w+)(?P<rest>.*)", re.DOTALL)
 WRITTEN = re.compile(rb'\(\d+<(?P<path>[^>]+)>, "(?P<data>[^"]*)", \d+, (?P<place>\d+)')
