@@ -4,7 +4,8 @@ import time
 
 import sqlalchemy as sa
 
-from app.core.db import LOCK_SECONDS, Begin, beginning
+from app.core.connections import Begin, beginning
+from app.core.db import LOCK_SECONDS
 from app.core.files import MIGRATIONS, revisions
 
 _LOCK = 0x666C6167  # "flag": the advisory lock on PostgreSQL while the schema changes

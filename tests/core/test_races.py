@@ -9,7 +9,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.db import Begin, beginning, db
+from app.core.connections import Begin, beginning
+from app.core.db import db
 from app.core.events.verification import Evidence, verify
 from tests.support.browser import Browser
 from tests.support.dependencies import parents, parents_in

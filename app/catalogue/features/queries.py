@@ -19,7 +19,8 @@ from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags.models import FeatureTag, Tag, TagName
 from app.catalogue.usage.models import FeatureSeen
-from app.core.db import can_write, chunks, contains, db, has_one_writer, once
+from app.core.connections import can_write
+from app.core.db import chunks, contains, db, has_one_writer, once
 from app.core.paging import sorted_by
 from app.core.statements import Condition, OnList, shared_alias
 

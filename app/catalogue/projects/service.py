@@ -19,7 +19,8 @@ from app.catalogue.projects.models import (
 from app.catalogue.strategies.models import FeatureState
 from app.core.actor import Actor
 from app.core.clock import utcnow
-from app.core.db import can_write, db, flush, once, one_or_none, save
+from app.core.connections import can_write
+from app.core.db import db, flush, once, one_or_none, save
 from app.core.errors import Conflict, Detail, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType

@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from app.catalogue.tags import queries
 from app.catalogue.tags.models import SIMPLE, FeatureTag, Tag, TagName, TagType
 from app.core.actor import Actor
-from app.core.db import by_id, can_write, contains, db, insert_if_absent, save
+from app.core.connections import can_write
+from app.core.db import by_id, contains, db, insert_if_absent, save
 from app.core.errors import Conflict, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType

@@ -17,7 +17,8 @@ from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject, SdkTokenT
 from app.catalogue.tags.models import FeatureTag, Tag
 from app.core.clock import utcnow
 from app.core.commits import DataVersion, Version
-from app.core.db import Begin, beginning, db, transact
+from app.core.connections import Begin, beginning
+from app.core.db import db, transact
 from app.core.errors import DomainError, Unavailable
 from app.core.events.models import Event, EventHead
 from app.core.logs import LOGGER

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from app.catalogue.projects import service as projects
 from app.core.actor import Actor
-from app.core.db import db, lift_time_limits
+from app.core.connections import lift_time_limits
+from app.core.db import db
 from app.core.errors import ChangedSinceReview, Conflict
 from app.core.events import service as events
 from app.core.words import counted

@@ -16,7 +16,8 @@ from app.access.scim import api as scim
 from app.access.service_accounts import service as service_accounts
 from app.core import statements
 from app.core.config import Settings
-from app.core.db import db, refresh_statistics, unit_of_work
+from app.core.connections import refresh_statistics
+from app.core.db import db, unit_of_work
 from app.core.errors import Unavailable
 from app.core.logs import LOGGER
 from app.factory import create_app

@@ -9,7 +9,8 @@ from sqlalchemy.dialects.postgresql import REGCLASS
 
 from app.core import migrations
 from app.core.actor import COMMAND_LINE
-from app.core.db import CHUNK, Begin, Model, beginning, lift_time_limits
+from app.core.connections import Begin, beginning, lift_time_limits
+from app.core.db import CHUNK, Model
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import sqlalchemy as sa
 
-from app.core.db import lift_time_limits
+from app.core.connections import lift_time_limits
 from app.operations.upkeep.progress import OperationFailed, Progress
 from app.operations.upkeep.table_digests import TableDigest, digest_tables
 
