@@ -10,7 +10,7 @@ import sys
 import pytest
 from flask import Flask
 
-from tests.support import compiled, memory, migrated
+from tests.support import compiled, memory, migrated, statements
 from tests.support.browser import Browser
 from tests.support.clients import ApiClient
 from tests.support.people import People
@@ -47,6 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     memory.use(config)
     migrated.replace()
     compiled.keep()
+    statements.refuse_stray_tables()
 
 
 def pytest_collection_finish() -> None:

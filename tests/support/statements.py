@@ -1,10 +1,12 @@
 """Counting the SQL that something takes."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
 
+import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy import event
 
@@ -12,6 +14,19 @@ from app.catalogue.visits import requests as visits
 from app.core.db import db
 
 BEGIN = "BEGIN"
+_STRAY = re.compile(r"EXISTS \(SELECT [^()]*\sFROM \w+(?: AS \w+)?, ")
+
+
+def refuse_stray_tables() -> None:
+    """Fail on a condition that asks about any row of a table instead of the one further out.
+
+    SQLAlchemy correlates a subquery with the statement right above it, and gives it a table of its
+    own for one that is higher. ``correlate_except`` says what is the subquery's own.
+    """
+
+    @event.listens_for(sa.Engine, "before_cursor_execute")
+    def check(_connection: object, _cursor: object, text: str, *_: object) -> None:
+        assert _STRAY.search(text) is None, text
 
 
 @contextmanager

@@ -169,11 +169,9 @@ def due(actor: Actor, *, after: timedelta, limit: int) -> Page[Due]:
     since = sa.func.coalesce(latest, Project.created_at)
     query = sa.select(Project, latest.label("latest")).where(
         Project.archived_at.is_(None),
-        sa.exists().where(
-            Member.project_id == Project.id,
-            Member.account_id == Account.id,
-            Account.deleted_at.is_(None),
-        ),
+        sa.exists()
+        .select_from(sa.join(Member, Account, Account.id == Member.account_id))
+        .where(Member.project_id == Project.id, Account.deleted_at.is_(None)),
         since < utcnow() - after,
     )
     if not actor.is_admin:

@@ -50,7 +50,11 @@ def can_approve(
     project_id: sa.SQLColumnExpression[str], account: type[Account] = Account
 ) -> sa.ColumnElement[bool]:
     """Condition for accounts that can approve in the project: active people, as member or Admin."""
-    is_member = sa.exists().where(Member.account_id == account.id, Member.project_id == project_id)
+    is_member = (
+        sa.exists()
+        .where(Member.account_id == account.id, Member.project_id == project_id)
+        .correlate_except(Member)  # also where it stands two levels below the table of project_id
+    )
     return sa.and_(
         account.kind == AccountKind.PERSON,
         account.deleted_at.is_(None),

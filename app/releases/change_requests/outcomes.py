@@ -183,12 +183,12 @@ def is_about(event: type[Event]) -> tuple[sa.ColumnElement[bool], ...]:
         sa.or_(event.project.is_(None), event.project == ChangeRequest.project_id),
         sa.or_(
             event.feature_name.is_(None),
-            sa.exists().where(
-                Change.request_id == ChangeRequest.id, Change.subject == event.feature_name
-            ),
-            sa.exists().where(
-                Outcome.request_id == ChangeRequest.id, Outcome.feature == event.feature_name
-            ),
+            sa.exists()
+            .where(Change.request_id == ChangeRequest.id, Change.subject == event.feature_name)
+            .correlate_except(Change),
+            sa.exists()
+            .where(Outcome.request_id == ChangeRequest.id, Outcome.feature == event.feature_name)
+            .correlate_except(Outcome),
             # What is done to a segment or to the project may reach any feature.
             ChangeRequest.id.in_(sa.select(Change.request_id).where(Change.feature_id.is_(None))),
         ),

@@ -57,11 +57,15 @@ def _proposed(
     account: type[Account], author_id: sa.SQLColumnExpression[int | None]
 ) -> sa.ColumnElement[bool]:
     """Whether the account is the author, or created a token with which the author proposes."""
-    made_a_token = sa.exists().where(
-        Token.account_id == author_id,
-        Token.created_by_id == account.id,
-        Token.revoked_at.is_(None),
-        Token.seen_expired_at.is_(None),
+    made_a_token = (
+        sa.exists()
+        .where(
+            Token.account_id == author_id,
+            Token.created_by_id == account.id,
+            Token.revoked_at.is_(None),
+            Token.seen_expired_at.is_(None),
+        )
+        .correlate_except(Token)  # also where it stands two levels below the table of author_id
     )
     # Authors without an account have no id.
     return sa.or_(sa.func.coalesce(author_id == account.id, sa.false()), made_a_token)

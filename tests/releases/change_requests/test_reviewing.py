@@ -105,6 +105,30 @@ def test_an_approval_counts_only_while_its_giver_could_still_give_it(desk):
     assert "needs 1 more approval" in desk.ask("Applied", number).json["message"]
 
 
+def test_an_approval_of_a_former_member_counts_in_no_list(desk, people):
+    number = desk.approved(switching("card", on=True))
+    finn = desk.finn.ok("GET", "/user")["user"]["id"]
+    desk.admin.ok("POST", "/projects", {"id": "shop", "name": "Shop"})
+    people.join(finn, "shop", "Owner")  # of another project, in which something is proposed as well
+    rule = [{"name": "production", "requiredApprovals": 1}]
+    body = {"environments": ["production"], "changeRequestEnvironments": rule}
+    desk.admin.ok("PUT", "/projects/shop/environments", body)
+    desk.admin.ok("POST", "/projects/shop/features", {"name": "till"})
+    place = "/projects/shop/environments/production/change-requests"
+    desk.finn.ok("POST", place, [switching("till", on=True)])
+    assert listed_as("Approved", desk) == [number]
+    desk.admin.ok("DELETE", f"{PROJECT}/access/{finn}")
+    assert listed_as("Approved", desk) == []
+    assert listed_as("In review", desk) == [number]
+    page = Browser(desk.admin.app).sign_in("rosa").get("/projects/pay/features/card")
+    assert page.has("needs 1 more approval")
+
+
+def listed_as(state, desk):
+    found = desk.kim.ok("GET", f"{LIST}?state={state}")
+    return [each["id"] for each in found["changeRequests"]]
+
+
 def test_after_an_edit_no_approval_counts(desk):
     number = desk.approved({"feature": "card", "action": "addStrategy", "payload": rollout(10)})
     change = desk.read(number)["features"][0]["changes"][0]["id"]
@@ -446,3 +470,17 @@ def test_who_created_a_token_that_is_revoked_can_approve(app, desk, people):
     number = desk.open(switching("card", on=True), by=ApiClient(app, token["secret"]))
     assert boss.delete(f"{path}/{token['id']}").status_code == 200
     desk.to("Approved", number, by=boss)
+
+
+def test_who_created_a_token_of_one_author_still_approves_what_others_propose(app, desk, people):
+    boss = people.client("boss", role="Admin")
+    made = boss.ok("POST", "/service-account", {"name": "CI", "username": "ci", "rootRole": 3})
+    boss.ok("POST", f"{PROJECT}/access", {"id": made["id"], "roleId": 5})
+    token = boss.ok("POST", f"/service-account/{made['id']}/token", {"description": "CI"})
+    desk.open(switching("tips", on=True), by=ApiClient(app, token["secret"]))
+    number = desk.open(switching("card", on=True))
+    waiting = boss.ok("GET", f"{LIST}?waitsFor=approval")["changeRequests"]
+    assert [each["id"] for each in waiting] == [number]
+    for person in (boss, desk.sofia):
+        desk.to("Approved", number, by=person)
+    assert listed_as("Approved", desk) == [number]
