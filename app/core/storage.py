@@ -125,13 +125,13 @@ class DatabaseFiles:
             Unavailable: if the disk confirms neither the log nor a copy.
 
         """
-        is_unsure = self._is_unsure
+        log, is_unsure = self._log, self._is_unsure
         try:
-            if self._log is None:
+            if log is None:
                 # Linux reports an error to each process that had the file open when it happened.
-                self._log = os.open(self._paths[1], os.O_RDWR | os.O_CLOEXEC)
+                log = self._log = os.open(self._paths[1], os.O_RDWR | os.O_CLOEXEC)
             if not is_unsure:
-                _sync(self._log)
+                _sync(log)
         except FileNotFoundError:
             return
         except OSError:  # the next sync can succeed, although the log has a hole

@@ -83,13 +83,15 @@ def recorded(server: Server, trace: Path) -> Iterator[None]:
     workers = [word for pid in server.workers() for word in ("-p", str(pid))]
     words = ["-f", "-qq", "-y", "-xx", "-s", "10000000", "-e", f"trace={CALLS}", "-o", str(trace)]
     with subprocess.Popen(["strace", *words, *workers]) as tracer:
-        until(lambda: trace.exists() and bool(server.call("GET", "/health")) and size(trace) > 0)
-        yield
-        tracer.terminate()
+        try:
+            until(lambda: server.call("GET", "/health").status == 200 and has_begun(trace))
+            yield
+        finally:
+            tracer.terminate()
 
 
-def size(file: Path) -> int:
-    return file.stat().st_size
+def has_begun(trace: Path) -> bool:
+    return trace.exists() and trace.stat().st_size > 0
 
 
 def replayed(trace: Path, disks: dict[bytes, Disk]) -> Iterator[str]:
