@@ -39,6 +39,11 @@ from app.web.rooms import Choice, Reminder, Room
 
 _may_create_segment = needs_somewhere(Permission.CREATE_SEGMENT, Permission.UPDATE_PROJECT_SEGMENT)
 
+_ROOM_FOR_COLUMNS = (
+    "States show on every screen. The others show where there is room: when they were last checked "
+    "first, then type, age and tags. Hide one to make room for the next."
+)
+
 ROOM = Room(
     apis=(
         sdk_tokens_api.bp,
@@ -279,11 +284,12 @@ ROOM = Room(
             "Columns of the list of all features",
             {
                 "type": "Type",
+                "state": "State in each environment",
                 "tags": "Tags",
-                "state": "State",
-                "lastSeen": "Last seen",
+                "lastSeen": "Last checked",
                 "age": "Age",
             },
+            _ROOM_FOR_COLUMNS,
         ),
         "project-features": Choice(
             "Columns of the lists of a project’s features",
@@ -291,9 +297,10 @@ ROOM = Room(
                 "type": "Type",
                 "environments": "State in each environment",
                 "tags": "Tags",
-                "lastSeen": "Last seen",
+                "lastSeen": "Last checked",
                 "age": "Age",
             },
+            _ROOM_FOR_COLUMNS,
         ),
     },
 )

@@ -17,7 +17,6 @@ from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies import words
 from app.catalogue.strategies.models import FeatureState, StrategyType
 from app.catalogue.strategies.queries import EnvironmentState
-from app.catalogue.strategies.words import RolloutState
 from app.catalogue.tags.models import Tag
 from app.catalogue.tags.queries import visible_uses
 from app.core.actor import Actor
@@ -71,15 +70,15 @@ def _state(states: Sequence[EnvironmentState]) -> str:
     if not chosen:
         return ""
     state = chosen[0]
-    match words.reach(state.strategies, enabled=state.enabled):
-        case RolloutState.OFF:
-            return f"off in {state.name}"
-        case RolloutState.NO_ONE:
-            return f"on in {state.name}, but reaches no one"
-        case RolloutState.EVERYONE:
-            return f"on in {state.name}"
     short = words.short(state.strategies, enabled=state.enabled)
-    return f"on in {state.name} for {'some' if short == 'Some' else short}"
+    match short.mark:
+        case "off":
+            return f"off in {state.name}"
+        case "none":
+            return f"on in {state.name}, but reaches no one"
+        case "on":
+            return f"on in {state.name}"
+    return f"on in {state.name} for {short.word if short.share else 'some'}"
 
 
 def _projects(_actor: Actor, rows: Sequence[Any]) -> list[Hit]:

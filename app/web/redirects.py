@@ -55,13 +55,14 @@ def _takes_get(path: str) -> bool:
 
 
 DONE = "done"
-"""The id of the message. In the fragment of the address, it scrolls there and gets the focus."""
+"""The id of the messages. In the fragment of the address, they get the focus."""
 
 
-def flash_with_undo(done: Markup, *, action: str, what: str) -> None:
+def flash_with_undo(done: Markup, *, action: str, what: str, back: str | None = None) -> None:
     """Flash what was done, with a button that posts to ``action`` to undo it.
 
-    ``what`` completes the name of the button: “Undo switching on in production”.
+    ``what`` completes the name of the button: “Undo switching on cart in production”. ``back``: the
+    page to return to, for an ``action`` that asks for it.
     """
-    note = {"done": done, "action": action, "what": what}
+    note = {"done": done, "action": action, "what": what, "back": back}
     flash(note, "ok")  # type: ignore[arg-type] # the session keeps more than strings

@@ -22,6 +22,7 @@ class Choice:
 
     title: str
     parts: Mapping[str, str]
+    note: str = ""
 
 
 class Reminder(NamedTuple):

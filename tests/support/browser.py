@@ -125,9 +125,10 @@ class Page:
 
     @property
     def messages(self) -> list[str]:
-        """What the page tells by itself."""
-        found = [text_of(e) for e in self.select('[role="alert"], [role="status"]')]
-        return [text for text in found if text]
+        """What the page tells by itself, what was done first."""
+        toasts = [text_of(e).removesuffix(" Close this message") for e in self.select(".toast")]
+        notes = [text_of(e) for e in self.select('[role="alert"], [role="status"]:not(.toasts)')]
+        return toasts + [text for text in notes if text]
 
     @property
     def errors(self) -> list[str]:

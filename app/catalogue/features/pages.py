@@ -15,7 +15,7 @@ from app.catalogue.features.forms import (
     filter_choices,
     proposals,
 )
-from app.catalogue.features.pages_all import asked_name
+from app.catalogue.features.pages_all import asked_name, list_columns
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
 from app.catalogue.strategies import queries as strategies
@@ -70,6 +70,7 @@ def index(project_id: str) -> ResponseReturnValue:
         return exports.table(name, schemas.FeatureRow(), search, query.values)
     page = search(**query.values)
     choices = filter_choices(settings.stale_after_days)
+    environments = strategies.environments_of([project_id]).get(project_id, [])
     selected, shown = _selected(project_id), {view.feature.name for view in page.items}
     return render_template(
         "catalogue/features/index.html",
@@ -86,9 +87,8 @@ def index(project_id: str) -> ResponseReturnValue:
         suggestions=service.used_tags(project_id, SUGGESTIONS),
         hues=tags.hues(),
         type_names=TYPE_NAMES,
-        environments=strategies.environments_of([project_id]).get(project_id, []),
-        short=words.short,
-        reach=words.reach,
+        environments=environments,
+        **list_columns(environments, page.items),
     )
 
 

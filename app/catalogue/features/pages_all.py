@@ -1,11 +1,20 @@
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
+from math import ceil
+from typing import Any
 
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
+from app.catalogue.environments import service as environments
+from app.catalogue.environments.models import Environment, EnvironmentType
 from app.catalogue.features import schemas, service
-from app.catalogue.features.forms import filter_choices, proposals
+from app.catalogue.features.forms import TYPE_NAMES, filter_choices, proposals
+from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
+from app.catalogue.projects.queries import for_ids
+from app.catalogue.strategies import words
+from app.catalogue.strategies.queries import ProjectUse
 from app.catalogue.tags import service as tags
 from app.core.permissions import Access, Permission
 from app.core.words import is_key
@@ -30,6 +39,59 @@ FILTERS = {
 }
 
 
+MAX_COLUMNS = 3
+PROJECTS_OFFERED = 100
+
+
+NAME, PROJECT, STATE, GUARDED_STATE = 18, 7, 7.5, 12.25
+OPTIONAL = {"lastSeen": 7.75, "type": 6, "age": 6, "tags": 12}
+"""Columns that people can hide, the first to show first, with their widths in rem."""
+
+
+def list_columns(
+    used: Sequence[Environment | ProjectUse], views: Iterable[FeatureView], room: float = NAME
+) -> dict[str, Any]:
+    """Template values for the columns of lists of features; see ``_rows.html``.
+
+    Up to ``MAX_COLUMNS`` environments have one, production before all others; the rest share one.
+    ``guarded``: those with a state in the list that needs approvals to change. ``room``: what the
+    columns before them take, in rem.
+    """
+    by_rank = sorted(used, key=lambda one: (one.type is EnvironmentType.PRODUCTION, one.sort_order))
+    shown = {one.name for one in by_rank[-MAX_COLUMNS:]}
+    guarded = {
+        state.name
+        for view in views
+        for state in view.environments
+        if state.environment.required_approvals
+    }
+    return {
+        "columns": [one.name for one in used if one.name in shown],
+        "number_of_others": len(used) - len(shown),
+        "guarded": guarded,
+        "optional_columns": partial(
+            optional_columns,
+            room + sum(GUARDED_STATE if name in guarded else STATE for name in shown),
+        ),
+        "short": words.short,
+        "back": request.full_path.rstrip("?"),
+    }
+
+
+def optional_columns(room: float, hidden: Collection[str]) -> dict[str, str]:
+    """The class with which each column shows where the list is wide enough for it.
+
+    ``room``: the rem that other columns take. Only the first column may cut into descriptions.
+    ``hidden``: the columns that the reader doesn't want.
+    """
+    classes: dict[str, str] = {}
+    for name, width in OPTIONAL.items():
+        if name not in hidden:
+            room += width + (8 if len(classes) == 1 else 0)
+            classes[name] = f"from-{min(max(ceil(room / 6) * 6, 54), 96)}"
+    return classes
+
+
 @bp.get("/features", needs=Access.SIGNED_IN)
 def index() -> ResponseReturnValue:
     """List the features of all projects that the reader can see, or export those that match."""
@@ -39,22 +101,26 @@ def index() -> ResponseReturnValue:
     if exports.wanted():
         return exports.table("features", schemas.FeatureRow(), search, query.values)
     other = {**query.values, "archived": not query.values["archived"], "limit": 1, "offset": 0}
-    choices = filter_choices(settings.stale_after_days)
+    names = projects.names(current_actor, PROJECTS_OFFERED + 1)
+    offered = dict(names) if len(names) <= PROJECTS_OFFERED else {}
+    choices = filter_choices(settings.stale_after_days) | {"project": offered}
+    page = search(**query.values)
     return render_template(
         "catalogue/features/all.html",
-        page=search(**query.values),
+        **list_columns(environments.list_all(), page.items, NAME + PROJECT),
+        page=page,
+        projects=for_ids({view.feature.project_id for view in page.items}),
         elsewhere=search(**other).total,
         query=query,
         filters=query.in_use(FILTERS, choices),
         choices=choices,
         proposals=proposals(settings.stale_after_days),
         hues=tags.hues(),
+        type_names=TYPE_NAMES,
     )
 
 
 new_bp = PageBlueprint("new_feature_pages", __name__)
-
-PROJECTS_OFFERED = 100
 
 
 def asked_name() -> str | None:

@@ -50,11 +50,15 @@ class FeatureView:
     life: "Life | None" = None
     """Set only where it is shown; see ``lifecycle.with_life``."""
 
+    @property
+    def states(self) -> dict[str, EnvironmentState]:
+        """Its states by environment."""
+        return {state.name: state for state in self.environments}
+
     def state(self, environment: str) -> EnvironmentState:
         """Its state in this environment. NotFound: its project doesn't use it."""
-        for each in self.environments:
-            if each.name == environment:
-                return each
+        if state := self.states.get(environment):
+            return state
         raise strategies.not_used(self.feature.project_id, environment)
 
 

@@ -69,6 +69,12 @@ def visible_projects(actor: Actor, project_id: str | None = None) -> sa.Select[s
     return query if project_id is None else query.where(Project.id == project_id)
 
 
+def for_ids(ids: Collection[str]) -> dict[str, Project]:
+    """The projects with these ids, by id."""
+    query = sa.select(Project).where(Project.id.in_(ids))
+    return {project.id: project for project in db.session.scalars(query)}
+
+
 def hidden_from(actor: Actor) -> sa.Select[str]:
     """Select the ids of all projects that the actor can't see."""
     return sa.select(Project.id).where(~Project.visible_to(actor))

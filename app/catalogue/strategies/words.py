@@ -57,20 +57,40 @@ def reach(strategies: Sequence[Strategy], *, enabled: bool) -> RolloutState:
     return RolloutState.NO_ONE if all(share == 0 for share, _, _ in shares) else RolloutState.SOME
 
 
-def short(strategies: Sequence[Strategy], *, enabled: bool) -> str:
-    """The state in a word or two, for lists: ``On``, ``25%``, ``Off``."""
-    match reach(strategies, enabled=enabled):
-        case RolloutState.OFF:
-            return "Off"
-        case RolloutState.EVERYONE:
-            return "On"
-        case RolloutState.NO_ONE:
-            return "0%"
-    found = [strategy for strategy in strategies if not strategy.disabled]
-    shares = {types.percent(strategy.name, strategy.parameters) for strategy in found}
-    return (
-        f"{shares.pop()}%" if len(shares) == 1 and shares not in ({None}, {types.ALL}) else "Some"
-    )
+class ShortState(NamedTuple):
+    """``word``: ``On``, ``Off``, ``25%``, ``Segment``, ``2 strategies``.
+
+    ``mark``: how ``.state`` draws it. ``share``: the percentage, where it is the word.
+    """
+
+    word: str
+    mark: str
+    share: int | None = None
+
+
+_PLAIN = {
+    RolloutState.OFF: ShortState("Off", "off"),
+    RolloutState.EVERYONE: ShortState("On", "on"),
+    RolloutState.NO_ONE: ShortState("0%", "none", 0),
+}
+
+
+def short(strategies: Sequence[Strategy], *, enabled: bool) -> ShortState:
+    """The state in a word or two, for lists."""
+    reached = reach(strategies, enabled=enabled)
+    if reached is not RolloutState.SOME:
+        return _PLAIN[reached]
+    active = [strategy for strategy in strategies if not strategy.disabled]
+    shares = {types.percent(strategy.name, strategy.parameters) for strategy in active}
+    share = shares.pop() if len(shares) == 1 else None
+    if share not in {None, types.ALL}:
+        return ShortState(f"{share}%", "some", share)
+    if len(active) > 1:
+        return ShortState(f"{len(active)} strategies", "some")
+    for one, limits in (("Segment", active[0].segments), ("Constraint", active[0].constraints)):
+        if limits:
+            return ShortState(one if len(limits) == 1 else f"{len(limits)} {one.lower()}s", "some")
+    return ShortState("1 strategy", "some")
 
 
 class Share(NamedTuple):

@@ -10,7 +10,7 @@ from app.catalogue.environments.models import EnvironmentType
 from app.catalogue.features import service as features
 from app.catalogue.features.pages import about
 from app.catalogue.features.queries import FeatureView
-from app.catalogue.strategies.words import reach, short
+from app.catalogue.strategies.words import short
 from app.core.permissions import Access, Permission
 from app.delivery.applications import counts, schemas, service, words
 from app.delivery.applications.drawing import draw, shares
@@ -81,7 +81,6 @@ def show(name: str) -> ResponseReturnValue:
         can_create=service.can_create_features(current_actor),
         tokens=service.tokens_of(current_actor, overview.view.application),
         share=words.share,
-        reach=reach,
         short=short,
         sentence=words.chart,
     )

@@ -11,21 +11,12 @@ from app.catalogue.features.delivered import Document
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import words
 from app.catalogue.strategies.models import Strategy
-from app.catalogue.strategies.words import RolloutState
 from app.core.words import counted
 from app.releases.change_requests.models import Action, Change
 from app.releases.change_requests.snapshots import SubjectSnapshot
 
 Names = Mapping[int, str]
 """The names of segments by id."""
-
-KINDS = {
-    RolloutState.EVERYONE: "on",
-    RolloutState.SOME: "some",
-    RolloutState.NO_ONE: "none",
-    RolloutState.OFF: "off",
-}
-
 
 JOINTS = {", ", " or ", " and "}
 """Phrases that only join two values."""
@@ -168,13 +159,13 @@ def _state(snapshot: Any, names: Names) -> DiffSide:
     if snapshot["archived"]:
         return DiffSide(note="Archived. Applications get “off”")
     strategies = [_restored(each, names) for each in snapshot["strategies"]]
-    reach = words.reach(strategies, enabled=snapshot["enabled"])
-    if reach is RolloutState.OFF:
-        return DiffSide(state=("off", "Off"))
+    now = words.short(strategies, enabled=snapshot["enabled"])
+    if now.mark == "off":
+        return DiffSide(state=(now.mark, now.word))
     active = [strategy for strategy in strategies if not strategy.disabled]
     if len(active) == 1:
-        return DiffSide(state=(KINDS[reach], words.summary(active[0])))
-    return DiffSide((KINDS[reach], "On"), [unmarked(words.describe(each)) for each in active])
+        return DiffSide(state=(now.mark, words.summary(active[0])))
+    return DiffSide((now.mark, "On"), [unmarked(words.describe(each)) for each in active])
 
 
 def _describe_strategies(change: Change, before: Any, after: Any, names: Names) -> Sides:

@@ -1,7 +1,7 @@
 """Pages that propose to switch a feature or to choose its parent."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flask import Flask, flash, render_template, request
@@ -37,14 +37,14 @@ _is_choice = re.compile(r"0|[1-9]\d{0,8}").fullmatch
 
 
 def init_app(app: Flask) -> None:
-    """Let templates of other areas show the pending changes of a feature."""
+    """Let templates of other areas show the pending changes of features."""
     app.jinja_env.globals["changes_waiting"] = changes_waiting
     app.register_error_handler(ChooseDraft, _ask)
 
 
-def changes_waiting(feature: Feature) -> dict[str, list[PendingChanges]]:
-    """Pending changes of a feature that the reader can see, by environment."""
-    return proposed.of_feature(current_actor, feature.id)
+def changes_waiting(features: Iterable[Feature]) -> dict[int, dict[str, list[PendingChanges]]]:
+    """Pending changes that the reader can see, by the id of the feature and the environment."""
+    return proposed.of_features(current_actor, [feature.id for feature in features])
 
 
 @bp.post("/propose/on", needs=Permission.UPDATE_FEATURE_ENVIRONMENT)

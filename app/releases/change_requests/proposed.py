@@ -1,6 +1,5 @@
 """Pending changes, for pages that show the current state."""
 
-from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +19,8 @@ from app.releases.change_requests.queries import APPROVALS, REQUIRED, is_seen_by
 class PendingChanges:
     """What an open change request changes about one feature.
 
-    ``outcome``: in a few words. ``switches``: whether it switches the feature on or off.
+    ``outcome``: in a few words; ``short``: the state in one or two, empty if it stays as it is.
+    ``switches``: whether it switches the feature on or off.
     ``missing``: how many approvals it still needs.
     """
 
@@ -29,6 +29,7 @@ class PendingChanges:
     state: State
     number: int
     outcome: str
+    short: str
     switches: bool
     missing: int
     scheduled_at: datetime | None
@@ -40,41 +41,40 @@ class PendingChanges:
         return self.state is State.DRAFT
 
 
-def of_feature(actor: Actor, feature_id: int) -> dict[str, list[PendingChanges]]:
-    """Pending changes of a feature by environment, oldest first.
+def of_features(actor: Actor, ids: Collection[int]) -> dict[int, dict[str, list[PendingChanges]]]:
+    """Pending changes by feature and environment, oldest first.
 
     Takes one statement, and a second for the segments if strategies use any.
     """
     query = (
         sa.select(ChangeRequest, Change, (REQUIRED - APPROVALS).label("missing"))
         .join(Change, Change.request_id == ChangeRequest.id)
-        .where(
-            Change.feature_id == feature_id,
-            ChangeRequest.state.not_in(CLOSED),
-            is_seen_by(actor),
-        )
-        .order_by(ChangeRequest.id, Change.id)
+        .where(Change.feature_id.in_(ids), ChangeRequest.state.not_in(CLOSED), is_seen_by(actor))
+        .order_by(Change.feature_id, ChangeRequest.id, Change.id)
     )
     rows = db.session.execute(query).all()
     known = summaries.segments_of([change for _, change, _ in rows])
-    found: defaultdict[str, list[PendingChanges]] = defaultdict(list)
-    for request, group in groupby(rows, lambda row: row.ChangeRequest):
+    found: dict[int, dict[str, list[PendingChanges]]] = {}
+    for (id, request), group in groupby(
+        rows, lambda row: (row.Change.feature_id, row.ChangeRequest)
+    ):
         together = list(group)
         changes = [row.Change for row in together]
-        found[request.environment].append(
+        found.setdefault(id, {}).setdefault(request.environment, []).append(
             PendingChanges(
                 id=request.id,
                 environment=request.environment,
                 state=request.state,
                 number=len(changes),
                 outcome=summaries.of_feature(changes, known),
+                short=summaries.short(changes, known),
                 switches=any(each.action is Action.UPDATE_ENABLED for each in changes),
                 missing=max(together[0].missing, 0),
                 scheduled_at=request.scheduled_at,
                 failure=request.failure,
             )
         )
-    return dict(found)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,20 @@ def of_feature(changes: Sequence[Change], known: Mapping[int, Segment]) -> str:
     return "; ".join(parts)
 
 
+def short(changes: Sequence[Change], known: Mapping[int, Segment]) -> str:
+    """The state of the feature after the changes, as lists show it; empty if it stays as it is."""
+    before, after = changes[0].before, changes[-1].after
+    if before is None or after is None or after["archived"]:
+        return ""
+    was, will_be = (_short(snapshot, known) for snapshot in (before, after))
+    return will_be.word if will_be != was else ""
+
+
+def _short(snapshot: Mapping[str, Any], known: Mapping[int, Segment]) -> words.ShortState:
+    strategies = [strategy_of(strategy, known) for strategy in snapshot["strategies"]]
+    return words.short(strategies, enabled=snapshot["enabled"])
+
+
 def _state(
     before: Mapping[str, Any], after: Mapping[str, Any], known: Mapping[int, Segment]
 ) -> str:

@@ -1,13 +1,15 @@
-from flask import flash, url_for
+from flask import flash, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
+from app.catalogue.features import queries as features
 from app.catalogue.projects.queries import needing_approval
+from app.catalogue.usage import queries as usage
 from app.core.permissions import Permission
 from app.releases.switching import service
 from app.web.current import current_actor
 from app.web.forms import ReasonForm, flash_errors, submit
-from app.web.redirects import DONE, flash_with_undo, redirect_to
+from app.web.redirects import DONE, flash_with_undo, own_path, redirect_to, redirect_to_path
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint(
@@ -16,42 +18,55 @@ bp = PageBlueprint(
     url_prefix="/projects/<key:project_id>/features/<key:name>/environments/<key:environment>",
 )
 
-SWITCHED = Markup("Switched {} in <b>{}</b>. Applications pick this up within 15 seconds.")
+SWITCHED = Markup("Switched {} <b>{}</b> in {}. {}")
+PICKED_UP = "Applications pick this up within 15 seconds."
+NEVER_CHECKED = "No application has checked it there yet."
 
 
 @bp.post("/on", needs=Permission.UPDATE_FEATURE_ENVIRONMENT)
 def switch_on(project_id: str, name: str, environment: str) -> Response:
-    """Switch a feature on, and return to its page."""
+    """Switch a feature on, and return to where it was pressed."""
     return _switch(project_id, name, environment, on=True)
 
 
 @bp.post("/off", needs=Permission.UPDATE_FEATURE_ENVIRONMENT)
 def switch_off(project_id: str, name: str, environment: str) -> Response:
-    """Switch a feature off, and return to its page."""
+    """Switch a feature off, and return to where it was pressed."""
     return _switch(project_id, name, environment, on=False)
 
 
 def _switch(project_id: str, name: str, environment: str, *, on: bool) -> Response:
-    form, word = ReasonForm(), "on" if on else "off"
+    form, word, next_page = ReasonForm(), "on" if on else "off", _next_page(project_id, name)
     done = submit(
         form, lambda: service.switch(current_actor, project_id, environment, [name], on=on)
     )
-    back = redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=DONE)
     if done is None:
-        return flash_errors(form, back)
+        return flash_errors(form, next_page)
     if not done[1]:
-        flash(f"It was already {word} in {environment}.", "ok")
-    elif needing_approval(project_id, [environment]):
-        flash(SWITCHED.format(word, environment), "ok")  # undoing it needs a reason too
+        flash(f"{name} was already {word} in {environment}.", "ok")
+        return next_page
+    id = features.find(project_id, [name])[name].id
+    is_checked = environment in usage.last_seen(id)
+    switched = SWITCHED.format(word, name, environment, PICKED_UP if is_checked else NEVER_CHECKED)
+    if needing_approval(project_id, [environment]):
+        flash(switched, "ok")  # undoing it needs a reason too
     else:
         flash_with_undo(
-            SWITCHED.format(word, environment),
+            switched,
             action=url_for(
                 ".switch_off" if on else ".switch_on",
                 project_id=project_id,
                 name=name,
                 environment=environment,
             ),
-            what=f"switching {word} in {environment}",
+            what=f"switching {word} {name} in {environment}",
+            back=request.form.get("back"),
         )
-    return back
+    return next_page
+
+
+def _next_page(project_id: str, name: str) -> Response:
+    """The list that was sent, at the row of the feature; else the page of the feature."""
+    if back := request.form.get("back"):
+        return redirect_to_path(f"{own_path(back)}#row-{name}")
+    return redirect_to("feature_pages.show", project_id=project_id, name=name, _anchor=DONE)

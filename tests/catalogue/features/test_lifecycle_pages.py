@@ -70,7 +70,7 @@ def test_the_list_says_when_each_feature_was_last_seen(app, people, clock, propo
     page = signed_in(app, people).get(PROJECT)
     assert "2 hours ago" in text_of(rows(page)["search"])
     assert "Never" in text_of(rows(page)["cart"])
-    assert page.has("Last seen")
+    assert page.has("Checked")
 
 
 def test_the_list_says_in_one_line_why_a_feature_is_proposed(app, people, proposals):
@@ -114,7 +114,7 @@ def test_both_lists_are_filtered_and_sorted(browser_later, subtests):
         ("stage=initial", ["cart"], "Stage: Initial"),
         ("staleProposal=any", ["cart", "rolled.out"], "Proposed as stale: Any reason"),
         ("staleProposal=unused", ["cart"], "Proposed as stale: Unused"),
-        ("sort=-lastSeenAt", ["rolled.out", "search", "cart"], "Last seen"),
+        ("sort=-lastSeenAt", ["rolled.out", "search", "cart"], "Checked"),
     ):
         with subtests.test(query=query, names=names, chip=chip):
             for path in (PROJECT, "/features"):

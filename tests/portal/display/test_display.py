@@ -32,7 +32,7 @@ def test_a_hidden_column_is_gone_for_its_reader_alone_until_they_show_it_again(
 ):
     admin.ok("POST", "/projects/default/features", {"name": "card"})
     before = heads(browser.get(path))
-    [link] = [a for a in browser.get(path).select(".pager a") if text_of(a) == "Columns…"]
+    [link] = [a for a in browser.get(path).select("main a") if text_of(a) == "Columns…"]
     form = browser.get(link.attributes["href"])
     parts = admin.ok("GET", f"{DISPLAY}/{page}")["parts"]
     assert shown(form) == parts

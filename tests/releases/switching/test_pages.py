@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.support.browser import Browser
+from tests.support.browser import Browser, sent_by, text_of
 
 PAGE = "/projects/default/features/cart"
 PLACE = "/projects/default/features/cart/environments/production"
-SWITCHED_ON = "Switched on in production. Applications pick this up within 15 seconds."
+SWITCHED_ON = "Switched on cart in production. No application has checked it there yet."
 
 
 @pytest.fixture(autouse=True)
@@ -18,15 +18,28 @@ def is_on(client, place=PLACE):
     return client.ok("GET", place)["enabled"]
 
 
+def row(page, name):
+    """The text of a feature's row in a list."""
+    [found] = [each for each in page.select("tbody tr") if each.attributes["id"] == f"row-{name}"]
+    return text_of(found)
+
+
+def press_in_list(browser, page, words):
+    """Press the button of a row whose text ends with these words."""
+    [button] = [each for each in page.select("tbody button") if text_of(each).endswith(words)]
+    [form] = page.select(f"#{button.attributes['form']}")
+    return browser.post(button.attributes["formaction"], sent_by(form))
+
+
 def test_a_feature_is_switched_on_and_off_on_its_page(browser, admin):
     page = browser.get(PAGE)
     assert page.has("No strategy yet. Switching on adds the project’s default: on for everyone.")
     done = browser.follow(browser.submit(page, form="cart in production Off"))
-    assert done.messages[0] == f"{SWITCHED_ON} Undo switching on in production"
+    assert done.messages[0] == f"{SWITCHED_ON} Undo switching on cart in production"
     assert done.has("production cart in production On On for everyone")
     assert is_on(admin)
     done = browser.follow(browser.submit(done, form="cart in production On"))
-    assert "Switched off in production." in done.messages[0]
+    assert "Switched off cart in production." in done.messages[0]
     assert not is_on(admin)
 
 
@@ -35,10 +48,10 @@ def test_a_switch_is_undone_from_its_note(browser, admin):
     assert answer.answer.headers["Location"].endswith(f"{PAGE}#done")
     done = browser.follow(answer)
     assert done.select("#done")[0].attributes["tabindex"] == "-1"
-    undone = browser.follow(browser.submit(done, form="Undo switching on in production"))
-    assert undone.messages[0].startswith("Switched off in production.")
+    undone = browser.follow(browser.submit(done, form="Undo switching on cart in production"))
+    assert undone.messages[0].startswith("Switched off cart in production.")
     assert not is_on(admin)
-    again = browser.follow(browser.submit(undone, form="Undo switching off in production"))
+    again = browser.follow(browser.submit(undone, form="Undo switching off cart in production"))
     assert again.messages[0].startswith(SWITCHED_ON)
     assert is_on(admin)
     assert browser.get(PAGE).messages == []
@@ -48,7 +61,7 @@ def test_what_was_switched_already_has_no_undo(browser, admin):
     page = browser.get(PAGE)
     admin.ok("POST", f"{PLACE}/on")
     done = browser.follow(browser.submit(page, form="cart in production Off"))
-    assert done.messages == ["It was already on in production."]
+    assert done.messages == ["cart was already on in production."]
     assert is_on(admin)
 
 
@@ -190,28 +203,103 @@ def test_several_in_a_guarded_environment_need_a_reason(browser, admin, three, g
     assert states(admin, three) == [True] * 3
 
 
-def test_the_list_says_where_features_are_on(browser, admin, three):
+@pytest.fixture
+def partly_on(admin, three):
+    """Feature a is on for everyone in development, and for 25% in production."""
     admin.ok("POST", f"{LIST}/features/a/environments/development/on")
     body = {"name": "flexibleRollout", "parameters": {"rollout": "25"}}
     admin.ok("POST", f"{LIST}/features/a/environments/production/strategies", body)
     admin.ok("POST", f"{LIST}/features/a/environments/production/on")
+
+
+@pytest.mark.parametrize("path", [LIST, "/features"])
+def test_a_list_says_where_features_are_on(browser, partly_on, path):
+    page = browser.get(path)
+    assert page.has("Type development production Tags Checked Age")
+    assert row(page, "a").endswith("Release a in development On a in production 25% Never today")
+    assert "b in development Off b in production Off" in row(page, "b")
+
+
+@pytest.mark.parametrize(
+    ("strategies", "word"),
+    [
+        ([{"rollout": "0"}], "0%"),
+        ([{"rollout": "30"}, {"rollout": "30"}], "30%"),
+        ([{"rollout": "30"}, {"rollout": "40"}], "2 strategies"),
+        ([{"name": "userWithId", "parameters": {"userIds": "1"}}], "1 strategy"),
+        ([{"constraints": 1}], "Constraint"),
+        ([{"constraints": 2}], "2 constraints"),
+        ([{"segments": 1}], "Segment"),
+        ([{"segments": 2, "constraints": 1}], "2 segments"),
+    ],
+)
+def test_a_list_says_for_whom_a_feature_is_on_in_a_word_or_two(
+    browser, admin, three, strategies, word
+):
+    number = {"contextName": "userId", "operator": "NUM_GT", "value": "5"}
+    segments = [
+        admin.ok("POST", "/segments", {"name": name, "constraints": [number]})["id"]
+        for name in ("one", "two")
+    ]
+    for given in strategies:
+        body = {"name": "flexibleRollout", "parameters": {"rollout": given.get("rollout", "100")}}
+        body |= {k: v for k, v in given.items() if k in {"name", "parameters"}}
+        body["constraints"] = [number] * given.get("constraints", 0)
+        body["segments"] = segments[: given.get("segments", 0)]
+        admin.ok("POST", f"{LIST}/features/a/environments/production/strategies", body)
+    admin.ok("POST", f"{LIST}/features/a/environments/production/on")
+    assert f"a in production {word} Never" in row(browser.get(LIST), "a")
+
+
+@pytest.mark.parametrize("path", [f"{LIST}?sort=-name", "/features?sort=-name"])
+def test_a_switch_in_a_list_is_pressed_and_undone_and_leads_back_to_its_row(
+    browser, admin, three, path
+):
+    pressed = press_in_list(browser, browser.get(path), "a in production")
+    assert pressed.answer.headers["Location"].endswith(f"{path}#row-a")
+    page = browser.get(path)
+    [message] = page.messages
+    assert message.startswith("Switched on a in production. No application has checked it there")
+    assert states(admin, ["a"]) == [True]
+    undone = browser.submit(page, form="Undo switching on a in production")
+    assert undone.answer.headers["Location"].endswith(f"{path}#row-a")
+    assert states(admin, ["a"]) == [False]
+
+
+def test_a_list_offers_to_propose_where_approvals_are_needed(browser, admin, three, guarded):
     page = browser.get(LIST)
-    assert page.has("Type development production Tags")
-    assert page.has("a Release On 25%")
-    assert page.has("b Release Off Off")
+    assert page.has("production (needs approvals)")
+    assert "Off Propose… switching on a in production" in row(page, "a")
+    draft = browser.follow(press_in_list(browser, page, "switching on a in production"))
+    assert draft.messages == ["Added to your draft. Send it for review when it’s complete."]
+    assert states(admin, ["a"]) == [False]
+    page = browser.get(LIST)
+    assert "Off → On in your draft for a in production" in row(page, "a")
+    assert "Propose… switching on b in production" in row(page, "b")
 
 
-def test_more_than_three_environments_share_a_column(browser, admin, three):
-    more = ["qa", "load"]
-    for name in more:
+def test_a_list_has_no_switch_for_people_who_may_not_switch(app, browser, three, people):
+    people.person("vera")
+    for path in (LIST, "/features"):
+        page = Browser(app).sign_in("vera").get(path)
+        assert not page.select('[role="switch"]')
+        assert "Off Off" in row(page, "a")
+        assert "Propose…" not in page.text
+
+
+def test_a_list_shows_three_environments_and_counts_the_others(browser, admin, three):
+    for name in ("qa", "load", "eu"):
         admin.ok("POST", "/environments", {"name": name, "type": "test"})
-    body = {"environments": ["development", "production", *more]}
+    body = {"environments": ["development", "production", "qa", "load"]}
     admin.ok("PUT", "/projects/default/environments", body)
     for name in ("development", "production"):
         admin.ok("POST", f"{LIST}/features/a/environments/{name}/on")
     page = browser.get(LIST)
-    assert page.has("a Release production +1 more")
-    assert page.has("b Release Off")
+    assert page.has("Type production qa load 1 more Tags")
+    assert "a in production On a in qa Off a in load Off 1 of 1 on elsewhere: a" in row(page, "a")
+    page = browser.get("/features")
+    assert page.has("Type production load eu 2 more Tags")
+    assert "a in load Off Not used 1 of 2 on elsewhere: a" in row(page, "a")
 
 
 def test_without_an_environment_the_list_comes_back(browser, three):
