@@ -77,6 +77,10 @@ class Instance:
         row = self.api("GET", f"/projects/{project}/features/{feature}")
         return {f"{tag['type']}:{tag['value']}" for tag in row["tags"]}
 
+    def is_on(self, project: str, feature: str, environment: str = "development") -> bool:
+        path = f"/projects/{project}/features/{feature}/environments/{environment}"
+        return bool(self.api("GET", path)["enabled"])
+
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """The demo's features of the project Checkout."""

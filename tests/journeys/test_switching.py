@@ -1,5 +1,7 @@
 """Saying who gets a feature, as people do it."""
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -68,13 +70,115 @@ def test_a_switch_is_undone_and_strategies_are_copied_without_scripts(
         page.goto(f"/projects/{project}/features/{name}")
         page.get_by_role("switch", name=f"{name} in development").click()
         note = page.get_by_role("status")
-        expect(note).to_contain_text("Switched on in development.")
+        expect(note).to_contain_text(f"Switched on {name} in development.")
         expect(note).to_be_focused()
-        press(page, "Undo switching on in development")
-        expect(note).to_contain_text("Switched off in development.")
+        press(page, f"Undo switching on {name} in development")
+        expect(note).to_contain_text(f"Switched off {name} in development.")
         switch = page.get_by_role("switch", name=f"{name} in development")
         expect(switch).to_have_attribute("aria-checked", "false")
         page.get_by_role("link", name="Copy from development… to staging").click()
         press(page, "Copy 1 strategy")
         expect(note).to_contain_text("1 strategy copied from development to staging.")
         expect(page.get_by_text("On for everyone")).to_have_count(2)
+
+
+SHIFTS = """() => {
+  window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const one of list.getEntries()) window.shifted += one.value;
+  }).observe({ type: "layout-shift" });
+}"""
+
+
+def test_a_row_is_switched_and_undone_where_it_is(
+    page: Page, instance: Instance, subtests: pytest.Subtests
+):
+    project = instance.project(30)
+    name = names(30, project)[12]
+    for path in (f"/projects/{project}", f"/features?project={project}"):
+        with subtests.test(path=path):
+            page.goto(path)
+            loads: list[str] = []
+            page.on("framenavigated", lambda frame, loads=loads: loads.append(frame.url))
+            switch = page.get_by_role("switch", name=f"{name} in development")
+            switch.scroll_into_view_if_needed()
+            place = switch.bounding_box()
+            page.evaluate(SHIFTS)
+            switch.click()
+            toast = page.get_by_role("status")
+            expect(toast).to_contain_text(f"Switched on {name} in development.")
+            expect(switch).to_be_checked()
+            expect(switch).to_be_focused()
+            assert instance.is_on(project, name)
+            press(page, f"Undo switching on {name} in development")
+            expect(toast).to_contain_text(f"Switched off {name} in development.")
+            expect(switch).not_to_be_checked()
+            expect(toast.get_by_role("button")).to_be_focused()
+            assert not instance.is_on(project, name)
+            assert switch.bounding_box() == place
+            assert page.evaluate("window.shifted") == 0
+            toast.get_by_role("link", name="Close").click()
+            expect(toast).to_be_empty()
+            assert not loads
+
+
+def test_a_row_is_switched_without_scripts(browser: Browser, instance: Instance):
+    project = instance.project(30)
+    name = names(30, project)[20]
+    with instance.context(browser, java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"/projects/{project}?sort=-name")
+        switch = page.get_by_role("switch", name=f"{name} in development")
+        switch.click()
+        expect(page).to_have_url(re.compile(rf"sort=-name#row-{name}$"))
+        expect(switch).to_be_checked()
+        expect(switch).to_be_in_viewport()
+        press(page, f"Undo switching on {name} in development")
+        expect(switch).not_to_be_checked()
+        page.get_by_role("link", name="Close").click()
+        expect(page.get_by_role("status")).to_be_empty()
+
+
+def test_a_row_that_the_filter_leaves_out_stays_until_the_list_is_loaded_again(
+    page: Page, instance: Instance
+):
+    project = instance.project(3, environments=["development"])
+    name = names(3, project)[0]
+    for each in names(3, project):
+        instance.api("POST", f"/projects/{project}/features/{each}/environments/development/on")
+    instance.age(project, 100)
+    instance.use(project, "development")
+    page.goto(f"/projects/{project}?staleProposal=everywhere")
+    switch = page.get_by_role("switch", name=f"{name} in development")
+    switch.click()
+    expect(page.get_by_role("status")).to_contain_text(f"Switched off {name} in development.")
+    expect(switch).not_to_be_checked()
+    expect(switch).to_be_disabled()
+    press(page, f"Undo switching off {name} in development")
+    expect(page.get_by_role("status")).to_contain_text(f"Switched on {name} in development.")
+    page.reload()
+    expect(page.locator("main tbody tr")).to_have_count(2)
+
+
+def test_a_switch_says_that_the_server_is_away_and_stays_as_it_was(page: Page, instance: Instance):
+    project = instance.project(1)
+    [name] = names(1, project)
+    page.goto(f"/projects/{project}")
+    switch = page.get_by_role("switch", name=f"{name} in development")
+    page.context.set_offline(True)
+    switch.click()
+    expect(page.get_by_role("status")).to_contain_text("The server can’t be reached")
+    expect(switch).not_to_be_checked()
+    page.context.set_offline(False)
+    switch.click()
+    expect(switch).to_be_checked()
+
+
+def test_a_switch_leads_to_the_sign_in_when_the_session_has_ended(page: Page, instance: Instance):
+    project = instance.project(1)
+    [name] = names(1, project)
+    page.goto(f"/projects/{project}")
+    page.context.clear_cookies()
+    page.get_by_role("switch", name=f"{name} in development").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    assert not instance.is_on(project, name)
