@@ -17,7 +17,8 @@ class PartKind(NamedTuple):
     """A kind of list in a form.
 
     ``path``: of the list in the JSON that a client would send. ``empty``: the inputs of a new
-    entry; those that are False are check boxes. ``main``: the input that a problem links to.
+    entry; those that are False are check boxes. Several values of one input are lines of it.
+    ``main``: the input that a problem links to.
     """
 
     path: str
@@ -30,13 +31,15 @@ class PartsForm(SchemaForm):
     """A form with lists, and with buttons to add and remove their entries.
 
     ``parts``: the inputs of all entries, by kind. ``faults``: messages, by kind and number of the
-    entry.
+    entry. ``focus``: the kind and number of the entry that was just added, or the kind of one that
+    was removed and None.
     """
 
     kinds: ClassVar[Mapping[str, PartKind]]
 
     def __init__(self, data: Values) -> None:
         super().__init__(data=data)
+        self.focus: tuple[str, int | None] | None = None
         self.faults: dict[str, dict[int, list[str]]] = {name: {} for name in self.kinds}
         self.parts: dict[str, list[Inputs]] = {
             name: list(data[kind.path]) if self.sent is None else _sent(self.sent, name, kind)
@@ -58,13 +61,18 @@ class PartsForm(SchemaForm):
         ]
 
     def take_step(self) -> bool:
-        """Add, remove or check, if such a button was pressed. Return whether one was."""
+        """Add, remove or check, if such a button was pressed. Return whether any button was.
+
+        The page is shown again then, with what fits what was chosen.
+        """
         step = request.form.get("step", "")
         act, _, rest = step.partition("-")
         name, _, number = rest.partition("-")
         if name in self.kinds and act == "add" and len(self.parts[name]) < MAX_PARTS:
+            self.focus = name, len(self.parts[name])
             self.parts[name].append(dict(self.kinds[name].empty))
         elif name in self.kinds and act == "remove" and re.fullmatch(r"\d{1,2}", number):
+            self.focus = name, None
             del self.parts[name][int(number) : int(number) + 1]
         elif step == "check":
             self.validate()
@@ -97,7 +105,7 @@ def _sent(form: Any, name: str, kind: PartKind) -> list[Inputs]:
         {
             key: f"{name}-{number}-{key}" in form
             if empty is False
-            else form.get(f"{name}-{number}-{key}", empty).replace("\r\n", "\n")
+            else "\n".join(form.getlist(f"{name}-{number}-{key}")).replace("\r\n", "\n")
             for key, empty in kind.empty.items()
         }
         for number in sorted(known)

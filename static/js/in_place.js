@@ -10,13 +10,19 @@ const showMessages = (nodes) => {
   if (hadFocus) messages.querySelector("button, a")?.focus();
 };
 
+const focusIn = (part, id) => {
+  const wanted = part.querySelector("[autofocus]");
+  if (wanted) wanted.focus();
+  else (document.getElementById(id) ?? part.querySelector("button, a")).focus({ preventScroll: true });
+};
+
 const showParts = (page, button) => {
   for (const part of document.querySelectorAll("[data-part]")) {
     const fresh = page.getElementById(part.id);
-    const hadFocus = part.contains(document.activeElement);
+    const focused = part.contains(document.activeElement) && document.activeElement;
     if (fresh && fresh.outerHTML !== part.outerHTML) {
       part.replaceWith(document.adoptNode(fresh));
-      if (hadFocus) fresh.querySelector("button, a")?.focus({ preventScroll: true });
+      if (focused || part.contains(button)) focusIn(fresh, focused.id);
     } else if (!fresh && part.contains(button)) {
       // A filter leaves the row out now. It stays where it is until the list is loaded again.
       button.setAttribute("aria-checked", String(button.getAttribute("aria-checked") !== "true"));
@@ -30,7 +36,7 @@ const send = async (form, button) => {
   let answer = null;
   try {
     const action = button.getAttribute("formaction") ?? form.action;
-    answer = await fetch(action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    answer = await fetch(action, { method: "POST", body: new URLSearchParams(new FormData(form, button)) });
   } catch {
     const note = Object.assign(document.createElement("p"), { className: "toast toast--bad" });
     note.textContent = document.getElementById("done").dataset.unreachable;
@@ -42,6 +48,7 @@ const send = async (form, button) => {
   if (messages) {
     showMessages([...messages.childNodes].map((node) => document.adoptNode(node)));
     showParts(page, button);
+    form.dispatchEvent(new Event("input")); // what follows the fields of the form
   } else {
     button.removeAttribute("data-in-place");
     form.requestSubmit(button); // to sign in again, or to read what is wrong
@@ -58,6 +65,11 @@ document.addEventListener("submit", async (event) => {
   await send(event.target, button);
   button.removeAttribute("aria-busy");
   busy.delete(button);
+});
+
+document.addEventListener("change", (event) => {
+  const { form } = event.target;
+  if (event.target.closest("[data-refresh]")) form.requestSubmit(form.querySelector("[value=refresh]"));
 });
 
 document.addEventListener("click", (event) => {

@@ -23,3 +23,23 @@ form.addEventListener("input", () => {
   clearTimeout(timer);
   timer = setTimeout(ask, PAUSE);
 });
+
+// The slider and the buttons with shares only fill in the number.
+const slider = form.querySelector("[data-slider]");
+const fill = (input, value) => {
+  input.value = value;
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+};
+
+if (slider) {
+  const number = document.getElementById(slider.dataset.slider);
+  slider.hidden = false;
+  slider.addEventListener("input", () => { number.value = slider.value; });
+  number.addEventListener("input", () => { slider.value = number.value; });
+  form.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-fill]");
+    if (!button) return;
+    event.preventDefault();
+    fill(number, Number.parseInt(button.textContent, 10));
+  });
+}

@@ -1,12 +1,13 @@
 """Checks of constraints against the context fields that exist."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from app.catalogue.constraints.models import Constraint, values_of
 from app.catalogue.constraints.operators import Operator
 from app.catalogue.context import service as context
 from app.catalogue.context.models import ContextField
 from app.core.errors import Detail, Invalid
+from app.core.words import spoken
 
 
 def check_to_store(constraints: Sequence[Constraint]) -> None:
@@ -44,12 +45,16 @@ def _check(
             problems += [
                 {
                     "path": f"{here}/{part}",
-                    "message": f"{value!r} is not a legal value of {field.name}.",
+                    "message": illegal(field.name, value, field.values),
                 }
                 for value in illegal
             ]
     if problems:
         raise Invalid.because(problems)
+
+
+def illegal(field: str, value: str, legal: Collection[str]) -> str:
+    return f"{field} can’t be {value!r}. Choose from: {spoken(legal, 10)}."
 
 
 def _unknown(path: str, name: str) -> Detail:

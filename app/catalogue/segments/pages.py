@@ -5,7 +5,7 @@ from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.catalogue.constraints.forms import OPERATORS
+from app.catalogue.constraints.forms import offered
 from app.catalogue.constraints.words import describe_all
 from app.catalogue.context import service as context
 from app.catalogue.projects import service as projects
@@ -228,6 +228,5 @@ def _choices() -> dict[str, object]:
     fields = context.list_all()
     return {
         "fields": [field.name for field in fields],
-        "legal": {field.name: field.values for field in fields},
-        "operators": OPERATORS,
+        "offered": partial(offered, legal={field.name: field.values for field in fields}),
     }

@@ -33,8 +33,8 @@ class Payload(Schema):
         if data["type"] in {"json", "number"}:
             try:
                 found = json.loads(data["value"], parse_constant=_refuse)
-            except (ValueError, RecursionError):
-                raise ValidationError(f"Must be {data['type']}.", "value") from None
+            except (ValueError, RecursionError) as error:
+                raise ValidationError(_not_valid(data["type"], error), "value") from None
             is_number = isinstance(found, int | float) and not isinstance(found, bool)
             if data["type"] == "number" and not is_number:
                 raise ValidationError("Must be a number.", "value")
@@ -187,14 +187,28 @@ def _completed(variants: list[models.Variant]) -> list[models.Variant]:
         return []
     fixed = sum(variant["weight"] for variant in variants if variant["weightType"] == "fix")
     free = [variant for variant in variants if variant["weightType"] != "fix"]
-    if not free:
-        raise ValidationError("At least one variant must be variable.")
-    if fixed > WEIGHTS:
-        raise ValidationError(f"Fixed weights must add up to at most {WEIGHTS:,}.")
+    if fixed > WEIGHTS or (fixed < WEIGHTS and not free):
+        raise ValidationError(
+            f"The weights add up to {fixed / 10:g}%. Make them 100%, or let one variant take what "
+            "is left."
+        )
+    if not free:  # SDKs need one, and its share is what the others leave anyway
+        variants[-1]["weightType"] = "variable"
+        return variants
     share, rest = divmod(WEIGHTS - fixed, len(free))
     for place, variant in enumerate(free):
         variant["weight"] = share + (place < rest)
     return variants
+
+
+def _not_valid(type: str, error: Exception) -> str:
+    """Why a payload can't be read as a number, or as JSON."""
+    if type == "number":
+        return "Must be a number."
+    if not isinstance(error, json.JSONDecodeError):
+        return "The payload isn’t valid JSON."
+    what = error.msg[0].lower() + error.msg[1:]
+    return f"The payload isn’t valid JSON: {what} at line {error.lineno}, character {error.colno}."
 
 
 def _refuse(constant: str) -> None:

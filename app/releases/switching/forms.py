@@ -2,8 +2,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
+from flask import request
 from marshmallow import ValidationError
-from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
+from wtforms import BooleanField, RadioField, SelectField, SelectMultipleField, StringField
 
 from app.catalogue.constraints import forms as constraints
 from app.catalogue.constraints.models import Constraint
@@ -13,7 +14,7 @@ from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import types
 from app.catalogue.strategies.models import Strategy, Variant
 from app.catalogue.strategies.schemas import StrategyChanges
-from app.catalogue.strategies.schemas_variants import PAYLOAD_TYPES, thousandths
+from app.catalogue.strategies.schemas_variants import PAYLOAD_TYPES, WEIGHTS, thousandths
 from app.releases.switching.schemas import CopyTargets
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm
@@ -26,13 +27,14 @@ VARIANT = PartKind(
     empty={
         "name": "",
         "weight": "",
-        "rest": False,
+        "rest": "",
         "stickiness": "",
         "payloadType": "",
         "payload": "",
     },
     main="name",
 )
+_is_rollout_step = re.compile(r"rollout-(\d{1,3})").fullmatch
 PAYLOADS = [("", "none"), *((type, type) for type in PAYLOAD_TYPES)]
 STICKINESS_WORDS = {
     "default": "userId, then sessionId, then random",
@@ -63,17 +65,20 @@ class StrategyForm(PartsForm):
     schema = StrategyChanges
     kinds = {"constraint": constraints.KIND, "variant": VARIANT}  # noqa: RUF012 - read from the class
 
-    title = StringField("Title", description="Shown to people only; SDKs don’t get it.")
+    title = StringField("Title", description="Only shown in Flagstaff.")
     rollout = StringField(
         "Rollout in percent",
-        description="Share of the people who match everything below. Raise it, and everyone with "
-        "the feature keeps it.",
+        description="The share of the people who match everything below. If you raise it later, "
+        "nobody loses the feature.",
     )
     stickiness = SelectField(
-        "Stickiness", description="What keeps the answer the same for one person."
+        "Stickiness",
+        description="The field that decides who is in the share, so that people always get the "
+        "same answer.",
     )
     segments = SelectMultipleField("Segments")
-    disabled = BooleanField("Paused: it never reaches SDKs")
+    shares = RadioField("Shares", choices=[("equal", "Equal shares"), ("own", "Your own shares")])
+    disabled = BooleanField("Pause this strategy: applications don’t get it")
     reason = ReasonField()
 
     def __init__(
@@ -88,7 +93,7 @@ class StrategyForm(PartsForm):
             (name, STICKINESS_WORDS.get(name, name)) for name in dict.fromkeys(names)
         ]
         self.segments.choices = [(str(segment.id), segment.name) for segment in segments]
-        for field in (self.stickiness, self.segments):
+        for field in (self.stickiness, self.segments, self.shares):
             field.validate_choice = False  # the service checks it, with better messages
         self.wrong: dict[str, str] = {}
         self.others: dict[str, str] = data["parameters"]
@@ -99,12 +104,21 @@ class StrategyForm(PartsForm):
         if not self.is_rollout:
             del self.rollout, self.stickiness
 
+    def take_step(self) -> bool:
+        """Also set the rollout, and show which shares are equal ones."""
+        if found := _is_rollout_step(request.form.get("step", "")):
+            self.rollout.data = found[1]
+        is_step = super().take_step()
+        if is_step and self.shares.data == "equal":
+            show_equal_shares(self.parts["variant"])
+        return is_step
+
     def payload(self) -> dict[str, Any]:
         found = super().payload() | {
             "name": self.type,
             "parameters": self._parameters(),
             "constraints": [constraints.as_json(each) for each in self.parts["constraint"]],
-            "variants": [self._variant(each) for each in self.parts["variant"]],
+            "variants": self._variants(),
         }
         if self.segments.choices or self.segments.data:
             found["segments"] = [int(id) for id in self.segments.data or () if is_number(id)]
@@ -153,13 +167,28 @@ class StrategyForm(PartsForm):
             return {"rollout": self.rollout.data, "stickiness": self.stickiness.data}
         return {key: value for key, value in self.others.items() if value.strip()}
 
+    def _variants(self) -> list[dict[str, Any]]:
+        """The variants as clients send them.
+
+        One without a share of its own takes what is left. If all have one, that is the one that
+        took it before, or the last.
+        """
+        found = [self._variant(each) for each in self.parts["variant"]]
+        if found and all(each["weightType"] == "fix" for each in found):
+            before = [inputs["rest"] for inputs in self.parts["variant"]]
+            place = before.index("y") if "y" in before else -1
+            if sum(each["weight"] for each in found if isinstance(each["weight"], int)) == WEIGHTS:
+                found[place]["weightType"] = "variable"
+        return found
+
     def _variant(self, inputs: Inputs) -> dict[str, Any]:
-        """A variant as clients send it. Without stickiness it gets that of the strategy."""
+        """Without stickiness it gets that of the strategy."""
         own = self.stickiness.data if self.is_rollout else "default"
+        takes_rest = self.shares.data == "equal" or not inputs["weight"].strip()
         found = {
             "name": inputs["name"],
-            "weight": 0 if inputs["rest"] else thousandths(inputs["weight"]),
-            "weightType": "variable" if inputs["rest"] else "fix",
+            "weight": 0 if takes_rest else thousandths(inputs["weight"]),
+            "weightType": "variable" if takes_rest else "fix",
             "stickiness": inputs["stickiness"] or own,
         }
         if inputs["payloadType"]:
@@ -167,8 +196,16 @@ class StrategyForm(PartsForm):
         return found
 
 
+def show_equal_shares(variants: list[Inputs]) -> None:
+    """Let the inputs of variants show equal shares."""
+    for inputs in variants:
+        inputs["weight"] = f"{100 / len(variants):.1f}".removesuffix(".0")
+
+
 def form_data(strategy: Strategy, known: Sequence[str] = ()) -> Values:
     """The strategy as the form's values; ``known``: the parameters of a type that is no rollout."""
+    variants, stickiness = strategy.variants, strategy.parameters.get("stickiness")
+    sharing = [each["weightType"] == "variable" for each in variants]
     return {
         "type": strategy.name,
         "title": strategy.title or "",
@@ -178,8 +215,10 @@ def form_data(strategy: Strategy, known: Sequence[str] = ()) -> Values:
         "disabled": strategy.disabled,
         "segments": [str(segment.id) for segment in strategy.segments],
         "constraints": [constraints.as_inputs(each) for each in strategy.constraints],
+        "shares": "equal" if all(sharing) else "own",
         "variants": [
-            _as_inputs(each, strategy.parameters.get("stickiness")) for each in strategy.variants
+            _as_inputs(each, stickiness, shows_weight=all(sharing) or sharing.count(True) == 1)
+            for each in variants
         ],
     }
 
@@ -190,19 +229,23 @@ def display_values(settings: Values) -> Values:
     return settings | {
         "constraints": plain(describe_all(found)),
         "variants": [
-            f"{each['name']} {'the rest' if each['rest'] else each['weight'] + '%'}"
+            f"{each['name']} {each['weight'] + '%' if each['weight'] else 'the rest'}"
             for each in settings["variants"]
         ],
     }
 
 
-def _as_inputs(variant: Variant, stickiness: str | None) -> Inputs:
-    """``stickiness``: of the strategy. A variant with an equal one keeps following it."""
+def _as_inputs(variant: Variant, stickiness: str | None, *, shows_weight: bool) -> Inputs:
+    """``stickiness``: of the strategy. A variant with an equal one keeps following it.
+
+    ``shows_weight``: also of a variant that shares what the others leave.
+    """
     payload = variant.get("payload", {"type": "", "value": ""})
+    is_variable = variant["weightType"] == "variable"
     return {
         "name": variant["name"],
-        "weight": f"{variant['weight'] / 10:g}",
-        "rest": variant["weightType"] == "variable",
+        "weight": "" if is_variable and not shows_weight else f"{variant['weight'] / 10:g}",
+        "rest": "y" if is_variable else "",
         "stickiness": "" if variant["stickiness"] == stickiness else variant["stickiness"],
         "payloadType": payload["type"],
         "payload": payload["value"],

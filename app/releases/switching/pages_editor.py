@@ -1,6 +1,7 @@
 """The editor of a strategy: form, sentence and sample people. Its callers decide how to save."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -8,7 +9,7 @@ from flask import request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.catalogue.constraints.forms import OPERATORS
+from app.catalogue.constraints.forms import offered
 from app.catalogue.constraints.words import describe_all
 from app.catalogue.context import service as context
 from app.catalogue.features import service as features
@@ -19,6 +20,7 @@ from app.catalogue.strategies import service as contents
 from app.catalogue.strategies.models import Strategy
 from app.catalogue.strategies.queries import EnvironmentState
 from app.core.errors import NotFound
+from app.core.permissions import Permission
 from app.releases.switching import defaults, strategies
 from app.releases.switching.forms import PAYLOADS, StrategyForm, display_values, form_data
 from app.releases.switching.samples import Sample, samples
@@ -144,9 +146,13 @@ def about(
         "overview": projects.overview(current_actor, project_id),
         "environment": environment,
         "approvals": approvals(state) if state else 0,
+        "is_off": state is not None and not state.enabled,
+        "can_switch_on": state is not None
+        and not state.enabled
+        and not state.environment.required_approvals
+        and current_actor.may(Permission.UPDATE_FEATURE_ENVIRONMENT, project_id),
         "fields": [field.name for field in fields],
-        "legal": {field.name: field.values for field in fields},
-        "operators": OPERATORS,
+        "offered": partial(offered, legal={field.name: field.values for field in fields}),
         "payloads": PAYLOADS,
         "describe": words.describe,
         "describe_all": describe_all,

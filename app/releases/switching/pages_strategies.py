@@ -11,7 +11,7 @@ from app.catalogue.strategies import types, words
 from app.catalogue.strategies.models import Strategy
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
-from app.releases.switching import defaults, strategies
+from app.releases.switching import defaults, service, strategies
 from app.releases.switching import pages_editor as editor
 from app.releases.switching.forms import StrategyForm, display_values
 from app.releases.switching.pages_editor import StrategyPlace
@@ -37,7 +37,7 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
 
     def save(form: StrategyForm) -> Response:
         strategies.add(current_actor, *place, **form.values)
-        flash(f"Strategy added in {environment}.", "ok")
+        flash(f"Strategy added in {environment}{_switch_on_too(place)}.", "ok")
         return back(*place)
 
     return editor.add(place, state, save)
@@ -66,7 +66,11 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
             replace_parameters=not form.is_rollout,  # the form of a rollout lacks groupId
             **form.values,
         )
-        flash(f"Strategy in {environment} saved." if changed else "Nothing changed.", "ok")
+        switched = _switch_on_too(place)
+        is_done = changed or switched
+        flash(
+            f"Strategy in {environment} saved{switched}." if is_done else "Nothing changed.", "ok"
+        )
         return back(*place)
 
     return editor.update(place, strategy, save)
@@ -132,11 +136,22 @@ def say(project_id: str) -> ResponseReturnValue:
         form=form,
         describe=words.describe,
         shares=words.shares,
+        is_off="off" in request.args,
     )
     people = render_template(
         "releases/switching/_samples.html", samples=editor.samples_of(draft, group, form)
     )
     return jsonify(html=part, samples=people)
+
+
+def _switch_on_too(place: StrategyPlace) -> str:
+    """Switch the feature on if that button was pressed. Return words for it."""
+    if request.form.get("then") != "on":
+        return ""
+    project_id, name, environment = place
+    current_actor.require(Permission.UPDATE_FEATURE_ENVIRONMENT, project_id)
+    service.switch(current_actor, project_id, environment, [name], on=True)
+    return f", and {name} switched on there"
 
 
 def _propose_instead(endpoint: str, place: StrategyPlace, strategy: UUID | None = None) -> Response:
