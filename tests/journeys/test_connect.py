@@ -47,7 +47,9 @@ def test_an_application_is_connected_without_scripts(browser: Browser, instance:
         token = token_of(page)
         assert token.startswith("checkout:production.fst_sdk_")
         page.get_by_role("link", name="Check now").click()
-        expect(page.get_by_role("status")).to_contain_text("Waiting for the first contact")
+        expect(page.locator("main").get_by_role("status")).to_contain_text(
+            "Waiting for the first contact"
+        )
         use_token(instance, token)
         await_written(
             page.get_by_text("silent-shop is connected.").count, lambda: check_again(page)
@@ -59,9 +61,13 @@ def test_an_application_is_connected_without_scripts(browser: Browser, instance:
 def test_the_note_changes_in_place_while_the_token_stays_in_view(page: Page, instance: Instance):
     answer(page, "patient-shop")
     token = token_of(page)
-    expect(page.get_by_role("status")).to_contain_text("Waiting for the first contact")
+    expect(page.locator("main").get_by_role("status")).to_contain_text(
+        "Waiting for the first contact"
+    )
     use_token(instance, token)
-    expect(page.get_by_role("status")).to_contain_text("patient-shop is connected.", timeout=20_000)
+    expect(page.locator("main").get_by_role("status")).to_contain_text(
+        "patient-shop is connected.", timeout=20_000
+    )
     assert token_of(page) == token
 
 
@@ -84,7 +90,9 @@ def test_an_application_is_connected_by_keyboard(page: Page):
     expect(page.locator("figure.code:visible")).to_contain_text("pip install UnleashClient")
     go_to(page, page.get_by_role("link", name="Check now"))
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("Waiting for the first contact")
+    expect(page.locator("main").get_by_role("status")).to_contain_text(
+        "Waiting for the first contact"
+    )
 
 
 @pytest.mark.parametrize("language", ["Python", "Node.js", "curl"])
@@ -110,7 +118,9 @@ def test_the_code_that_the_page_shows_connects(
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    expect(page.get_by_role("status")).to_contain_text(f"{name} is connected.", timeout=20_000)
+    expect(page.locator("main").get_by_role("status")).to_contain_text(
+        f"{name} is connected.", timeout=20_000
+    )
 
 
 def go_to(page: Page, target: Locator) -> None:

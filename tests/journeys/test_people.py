@@ -103,7 +103,7 @@ def test_a_service_account_gets_a_token_then_another_and_then_none(
         page.goto("/service-accounts/find-token")
         page.get_by_label("The token you found").fill(new)
         press(page, "Check token")
-        expect(page.get_by_role("status")).to_contain_text("It was revoked")
+        expect(page.locator("main").get_by_role("status")).to_contain_text("It was revoked")
 
 
 def test_a_member_asks_for_their_permissions(browser: Browser, instance: Instance, scripts: bool):
