@@ -45,7 +45,7 @@ def _check(
             problems += [
                 {
                     "path": f"{here}/{part}",
-                    "message": illegal(field.name, value, field.values),
+                    "message": not_legal(field.name, value, field.values),
                 }
                 for value in illegal
             ]
@@ -53,7 +53,7 @@ def _check(
         raise Invalid.because(problems)
 
 
-def illegal(field: str, value: str, legal: Collection[str]) -> str:
+def not_legal(field: str, value: str, legal: Collection[str]) -> str:
     return f"{field} can’t be {value!r}. Choose from: {spoken(legal, 10)}."
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from app.accounts.models import key_of
 from app.catalogue.constraints.models import Constraint, values_of
 from app.catalogue.constraints.operators import Operator
-from app.catalogue.constraints.service import illegal
+from app.catalogue.constraints.service import not_legal
 from app.catalogue.sdk_tokens.models import ALL
 from app.catalogue.strategies import types
 from app.catalogue.strategies.types import Parameter
@@ -150,7 +150,7 @@ class Known:
             elif field.legal_values and Operator(constraint["operator"]).compares_whole_values:
                 for value in values_of(constraint):
                     if value not in field.legal_values:
-                        message = illegal(constraint["contextName"], value, field.legal_values)
+                        message = not_legal(constraint["contextName"], value, field.legal_values)
                         yield Fault(f"{path}/{place}", message)
 
     def _field(self, name: str, path: str) -> Iterator[Fault]:

@@ -66,11 +66,9 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
             replace_parameters=not form.is_rollout,  # the form of a rollout lacks groupId
             **form.values,
         )
-        switched = _switch_on_too(place)
-        is_done = changed or switched
-        flash(
-            f"Strategy in {environment} saved{switched}." if is_done else "Nothing changed.", "ok"
-        )
+        saved = f"Strategy in {environment} saved{_switch_on_too(place)}."
+        is_same = not changed and "then" not in request.form
+        flash("Nothing changed." if is_same else saved, "ok")
         return back(*place)
 
     return editor.update(place, strategy, save)
