@@ -335,6 +335,7 @@ PAGES_NEED = {
     ("POST", PAGES + "/features/<key:name>/tags"): "UPDATE_FEATURE_DEPENDENCY",
     ("POST", SWITCH + "/on"): "UPDATE_FEATURE_ENVIRONMENT",
     ("POST", SWITCH + "/off"): "UPDATE_FEATURE_ENVIRONMENT",
+    ("POST", SWITCH + "/undo"): SESSION,
     ("GET", SWITCH + "/copy"): "CREATE_FEATURE_STRATEGY",
     ("POST", SWITCH + "/copy"): "CREATE_FEATURE_STRATEGY",
     ("POST", SWITCH + "/propose/on"): "UPDATE_FEATURE_ENVIRONMENT",

@@ -160,6 +160,14 @@ def of_batch(batch_id: str, type: EventType, project: str) -> list[Event]:
     return list(db.session.scalars(query.order_by(Event.id)))
 
 
+def about_feature(batch_id: str, project: str, feature: str) -> list[Event]:
+    """Events of a batch about a feature, oldest first."""
+    query = sa.select(Event).where(
+        Event.batch_id == batch_id, Event.project == project, Event.feature_name == feature
+    )
+    return list(db.session.scalars(query.order_by(Event.id)))
+
+
 def of_act(batch_id: str, type: EventType) -> dict[str, Any]:
     """The data of the one event of this type in the batch.
 

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from flask import request
 from marshmallow import ValidationError
-from wtforms import BooleanField, RadioField, SelectField, SelectMultipleField, StringField
+from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 
 from app.catalogue.constraints import forms as constraints
 from app.catalogue.constraints.models import Constraint
@@ -77,7 +77,7 @@ class StrategyForm(PartsForm):
         "same answer.",
     )
     segments = SelectMultipleField("Segments")
-    shares = RadioField("Shares", choices=[("equal", "Equal shares"), ("own", "Your own shares")])
+    shares = SelectField("Shares")
     disabled = BooleanField("Pause this strategy: applications don’t get it")
     reason = ReasonField()
 
@@ -92,6 +92,7 @@ class StrategyForm(PartsForm):
         self.stickiness.choices = [
             (name, STICKINESS_WORDS.get(name, name)) for name in dict.fromkeys(names)
         ]
+        self.shares.choices = [("equal", "Equal shares"), ("own", "Your own shares")]
         self.segments.choices = [(str(segment.id), segment.name) for segment in segments]
         for field in (self.stickiness, self.segments, self.shares):
             field.validate_choice = False  # the service checks it, with better messages
@@ -191,8 +192,8 @@ class StrategyForm(PartsForm):
             "weightType": "variable" if takes_rest else "fix",
             "stickiness": inputs["stickiness"] or own,
         }
-        if inputs["payloadType"]:
-            found["payload"] = {"type": inputs["payloadType"], "value": inputs["payload"]}
+        if type := inputs["payloadType"] or ("string" if inputs["payload"] else ""):
+            found["payload"] = {"type": type, "value": inputs["payload"]}
         return found
 
 

@@ -2,23 +2,27 @@
 
 from uuid import UUID
 
-from flask import flash, jsonify, render_template, request
+from flask import flash, jsonify, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from markupsafe import escape
 from werkzeug.wrappers import Response
 
 from app.catalogue.projects import service as projects
+from app.catalogue.projects.queries import needing_approval
 from app.catalogue.strategies import types, words
 from app.catalogue.strategies.models import Strategy
+from app.core.actor import Actor
+from app.core.events import service as events
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
-from app.releases.switching import defaults, service, strategies
+from app.releases.switching import defaults, service, strategies, undoing
 from app.releases.switching import pages_editor as editor
 from app.releases.switching.forms import StrategyForm, display_values
 from app.releases.switching.pages_editor import StrategyPlace
 from app.web.conflicts import StaleEdit, Values
 from app.web.current import current_actor
 from app.web.forms import ReasonForm, flash_errors, submit
-from app.web.redirects import redirect_to
+from app.web.redirects import flash_with_undo, redirect_to
 from app.web.routes import PageBlueprint
 
 PLACE = "/features/<key:name>/environments/<key:environment>/strategies"
@@ -36,9 +40,10 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
         return _propose_instead("proposal_strategy_pages.new", place)
 
     def save(form: StrategyForm) -> Response:
-        strategies.add(current_actor, *place, **form.values)
-        flash(f"Strategy added in {environment}{_switch_on_too(place)}.", "ok")
-        return back(*place)
+        actor = current_actor.for_act(events.new_batch())
+        strategies.add(actor, *place, **form.values)
+        done = f"Strategy added in {environment}{_switch_on_too(actor, place)}."
+        return _done(actor, place, done, f"adding the strategy in {environment}")
 
     return editor.add(place, state, save)
 
@@ -59,16 +64,18 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
     place = StrategyPlace(project_id, name, environment)
 
     def save(form: StrategyForm, found: Strategy) -> Response:
+        actor = current_actor.for_act(events.new_batch())
         changed = strategies.update(
-            current_actor,
+            actor,
             project_id,
-            strategies.get_for_change(current_actor, *place, found.id),
+            strategies.get_for_change(actor, *place, found.id),
             replace_parameters=not form.is_rollout,  # the form of a rollout lacks groupId
             **form.values,
         )
-        saved = f"Strategy in {environment} saved{_switch_on_too(place)}."
-        is_same = not changed and "then" not in request.form
-        flash("Nothing changed." if is_same else saved, "ok")
+        done = f"Strategy in {environment} saved{_switch_on_too(actor, place)}."
+        if changed or "then" in request.form:
+            return _done(actor, place, done, f"saving the strategy in {environment}")
+        flash("Nothing changed.", "ok")
         return back(*place)
 
     return editor.update(place, strategy, save)
@@ -77,13 +84,31 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
 @bp.post(f"{PLACE}/<uuid:strategy>/delete", needs=Permission.DELETE_FEATURE_STRATEGY)
 def remove(project_id: str, name: str, environment: str, strategy: UUID) -> Response:
     """Delete a strategy. A feature that has no other is switched off."""
-    form, place = ReasonForm(), (project_id, name, environment)
+    form, place = ReasonForm(), StrategyPlace(project_id, name, environment)
 
     def command() -> Response:
-        found = strategies.get_for_change(current_actor, *place, str(strategy))
-        strategies.remove(current_actor, found)
-        flash(f"Strategy in {environment} deleted.", "ok")
-        return back(*place)
+        actor = current_actor.for_act(events.new_batch())
+        strategies.remove(actor, strategies.get_for_change(actor, *place, str(strategy)))
+        done = f"Strategy in {environment} deleted."
+        return _done(actor, place, done, f"deleting the strategy in {environment}")
+
+    return submit(form, command) or flash_errors(form, back(*place))
+
+
+@bp.post(
+    "/features/<key:name>/environments/<key:environment>/undo",
+    needs=Access.SIGNED_IN,
+    keeps=NOTHING,
+)
+def undo(project_id: str, name: str, environment: str) -> Response:
+    """Undo what ``batch``, in the query string, did to the strategies here."""
+    form, place = ReasonForm(), StrategyPlace(project_id, name, environment)
+
+    def command() -> Response:
+        actor = current_actor.for_act(events.new_batch())
+        undoing.undo(actor, *place, request.args.get("batch", ""))
+        done = f"Undone. {name} is in {environment} as it was before."
+        return _done(actor, place, done, f"undoing in {environment}")
 
     return submit(form, command) or flash_errors(form, back(*place))
 
@@ -142,13 +167,23 @@ def say(project_id: str) -> ResponseReturnValue:
     return jsonify(html=part, samples=people)
 
 
-def _switch_on_too(place: StrategyPlace) -> str:
+def _done(actor: Actor, place: StrategyPlace, done: str, what: str) -> Response:
+    """Flash what the actor did in their batch, with Undo unless that needs approvals."""
+    if needing_approval(place.project_id, [place.environment]):
+        flash(done, "ok")
+    else:
+        action = url_for(".undo", **place._asdict(), batch=actor.batch_id)
+        flash_with_undo(escape(done), action=action, what=what)
+    return back(*place)
+
+
+def _switch_on_too(actor: Actor, place: StrategyPlace) -> str:
     """Switch the feature on if that button was pressed. Return words for it."""
     if request.form.get("then") != "on":
         return ""
     project_id, name, environment = place
-    current_actor.require(Permission.UPDATE_FEATURE_ENVIRONMENT, project_id)
-    service.switch(current_actor, project_id, environment, [name], on=True)
+    actor.require(Permission.UPDATE_FEATURE_ENVIRONMENT, project_id)
+    service.switch(actor, project_id, environment, [name], on=True)
     return f", and {name} switched on there"
 
 
