@@ -69,7 +69,7 @@ class StrategyForm(PartsForm):
     rollout = StringField(
         "Rollout in percent",
         description="The share of the people who match everything below. If you raise it later, "
-        "nobody loses the feature.",
+        "no one loses the feature.",
     )
     stickiness = SelectField(
         "Stickiness",

@@ -25,7 +25,7 @@ _NEEDED = {
 
 
 def undo(actor: Actor, project_id: str, name: str, environment: str, batch_id: str) -> None:
-    """Undo the events of a batch, if nobody changed the same strategies since.
+    """Undo the events of a batch, if no one changed the same strategies since.
 
     Raises:
         NotFound: when the batch did nothing here that can be undone.

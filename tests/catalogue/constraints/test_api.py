@@ -76,4 +76,4 @@ def test_only_legal_values_are_accepted_but_any_part_of_one(viewer, admin):
     assert viewer.post(PATH, constraint("IN", "alpha", "beta")).status_code == 204
     assert viewer.post(PATH, constraint("STR_STARTS_WITH", "al")).status_code == 204
     refused = problems_of(viewer.post(PATH, constraint("IN", "alpha", "gamma")))
-    assert refused == {"/values": "'gamma' is not a legal value of userId."}
+    assert refused == {"/values": "userId can’t be 'gamma'. Choose from: alpha and beta."}

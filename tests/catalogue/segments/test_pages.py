@@ -131,4 +131,4 @@ def test_a_strategy_takes_its_segments_from_a_list(browser, admin, nordic):
     page = browser.get(f"{PLACE}/strategies/new")
     assert page.has("Nordic userId is 1 or 2")
     done = browser.follow(browser.submit(page, {"segments": str(nordic), "rollout": "25"}))
-    assert done.has("On for 25% of users, by userId or sessionId, in segment Nordic")
+    assert done.has("When on: 25% of users, by userId or sessionId, in segment Nordic")

@@ -95,7 +95,7 @@ def test_who_gets_it_is_shown_in_sentences(browser, admin):
     admin.ok("POST", f"{PLACE}/strategies", body | {"variants": variants, "title": "Nordic"})
     admin.ok("POST", f"{PLACE}/strategies", {"name": "default", "disabled": True})
     page = browser.get(PAGE)
-    assert page.has("On for 25% of users, by userId, where userId is 1 or 2 Nordic")
+    assert page.has("When on: 25% of users, by userId, where userId is 1 or 2 Nordic")
     assert page.has("blue 25% red 75%")
     assert page.has("Paused: or for everyone")
 

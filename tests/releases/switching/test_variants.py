@@ -37,7 +37,7 @@ def test_weights_are_completed_and_the_feature_shows_them(admin):
 def test_what_sdks_would_misread_is_refused(admin, subtests):
     for variants, path in (
         ([{"name": "a"}, {"name": "a"}], "/1/name"),
-        ([{"name": "a", "weightType": "fix", "weight": 1000}], ""),
+        ([{"name": "a", "weightType": "fix", "weight": 900}], ""),
         ([{"name": "a", "stickiness": "shoe"}], "/0/stickiness"),
         (
             [{"name": "a", "overrides": [OVERRIDE | {"contextName": "shoe"}]}],
