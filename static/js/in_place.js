@@ -1,7 +1,7 @@
 // Buttons with data-in-place change parts of the page where they are, and nothing moves. The server
 // answers as it does without this script, with a whole page: of it, the messages and the parts that
 // differ are shown.
-const busy = new Set();
+let turn = Promise.resolve(); // one request after the other, so that none undoes what another added
 
 const showMessages = (nodes) => {
   const messages = document.getElementById("done");
@@ -10,17 +10,28 @@ const showMessages = (nodes) => {
   if (hadFocus) messages.querySelector("button, a")?.focus();
 };
 
+const fieldsIn = (root) => [...root.querySelectorAll("input[id], select[id], textarea[id]")];
+
+// What someone typed since the request was sent stays, unless the fields are others now.
+const keepTyped = (part, fresh, sent) => {
+  for (const field of fieldsIn(part)) {
+    const same = fresh.querySelector(`#${CSS.escape(field.id)}`);
+    if (same && sent.has(field.id) && sent.get(field.id) !== field.value) same.value = field.value;
+  }
+};
+
 const focusIn = (part, id) => {
   const wanted = part.querySelector("[autofocus]");
   if (wanted) wanted.focus();
   else (document.getElementById(id) ?? part.querySelector("button, a")).focus({ preventScroll: true });
 };
 
-const showParts = (page, button) => {
+const showParts = (page, button, sent) => {
   for (const part of document.querySelectorAll("[data-part]")) {
     const fresh = page.getElementById(part.id);
     const focused = part.contains(document.activeElement) && document.activeElement;
     if (fresh && fresh.outerHTML !== part.outerHTML) {
+      if (!button.value.startsWith("remove")) keepTyped(part, fresh, sent);
       part.replaceWith(document.adoptNode(fresh));
       if (focused || part.contains(button)) focusIn(fresh, focused.id);
     } else if (!fresh && part.contains(button)) {
@@ -33,10 +44,12 @@ const showParts = (page, button) => {
 };
 
 const send = async (form, button) => {
+  const body = new URLSearchParams(new FormData(form));
+  const sent = new Map(fieldsIn(form).map((field) => [field.id, field.value]));
+  if (button.name) body.append(button.name, button.value);
   let answer = null;
   try {
-    const action = button.getAttribute("formaction") ?? form.action;
-    answer = await fetch(action, { method: "POST", body: new URLSearchParams(new FormData(form, button)) });
+    answer = await fetch(button.getAttribute("formaction") ?? form.action, { method: "POST", body });
   } catch {
     const note = Object.assign(document.createElement("p"), { className: "toast toast--bad" });
     note.textContent = document.getElementById("done").dataset.unreachable;
@@ -47,7 +60,7 @@ const send = async (form, button) => {
   const messages = answer.ok && page.getElementById("done");
   if (messages) {
     showMessages([...messages.childNodes].map((node) => document.adoptNode(node)));
-    showParts(page, button);
+    showParts(page, button, sent);
     form.dispatchEvent(new Event("input")); // what follows the fields of the form
   } else {
     button.removeAttribute("data-in-place");
@@ -55,16 +68,13 @@ const send = async (form, button) => {
   }
 };
 
-document.addEventListener("submit", async (event) => {
+document.addEventListener("submit", (event) => {
   const button = event.submitter;
   if (!button?.matches("[data-in-place]")) return;
   event.preventDefault();
-  if (busy.has(button)) return;
-  busy.add(button);
+  if (button.hasAttribute("aria-busy")) return;
   button.setAttribute("aria-busy", "true");
-  await send(event.target, button);
-  button.removeAttribute("aria-busy");
-  busy.delete(button);
+  turn = turn.then(() => send(event.target, button)).finally(() => button.removeAttribute("aria-busy"));
 });
 
 document.addEventListener("change", (event) => {

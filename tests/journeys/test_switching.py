@@ -16,9 +16,9 @@ def test_the_sentence_follows_what_is_typed_and_chosen(page: Page, instance: Ins
     [name] = names(1, project)
     page.goto(f"/projects/{project}/features/{name}/environments/development/strategies/new")
     says = page.locator("#says")
-    expect(says).to_contain_text("On for everyone")
+    expect(says).to_contain_text("When on: everyone")
     page.get_by_label("Rollout in percent").fill("30")
-    expect(says).to_contain_text("On for 30% of users, by userId or sessionId")
+    expect(says).to_contain_text("When on: 30% of users, by userId or sessionId")
     page.get_by_label("Nordic customers").check()
     expect(says).to_contain_text("in segment Nordic customers")
     page.get_by_label("Rollout in percent").fill("a third")
@@ -36,19 +36,23 @@ def test_a_strategy_is_built_without_scripts(browser: Browser, instance: Instanc
         page.get_by_label("Rollout in percent").fill("40")
         for number, field in enumerate(("country", "plan")):
             press(page, "Add constraint")
+            expect(page.locator(f"#constraint-{number}-contextName")).to_be_focused()
             page.locator(f"#constraint-{number}-contextName").select_option(field)
-        page.locator("#constraint-0-values").fill("NO\nSE")
-        page.locator("#constraint-1-values").fill("gold")
+        page.get_by_role("button", name="Show what fits").first.click()
+        page.get_by_role("checkbox", name="NO", exact=True).check()
+        page.get_by_role("checkbox", name="SE", exact=True).check()
+        page.get_by_role("checkbox", name="gold", exact=True).check()
         page.get_by_label("Beta testers").check()
         for number, variant in enumerate(("one-step", "wallet", "control")):
             press(page, "Add variant")
             page.locator(f"#variant-{number}-name").fill(variant)
-        page.locator("#variant-0-weight").fill("50")
-        for number in (1, 2):
-            page.locator(f"[name=variant-{number}-rest]").check()
+        page.get_by_label("Your own shares").check()
+        press(page, "Check without saving")
+        for number, share in enumerate(("50", "", "")):
+            page.locator(f"#variant-{number}-weight").fill(share)
         press(page, "Check without saving")
         expect(page.locator("#says")).to_contain_text(
-            "On for 40% of users, by userId or sessionId, where country is NO or SE and plan is "
+            "When on: 40% of users, by userId or sessionId, where country is NO or SE and plan is "
             "gold, in segment Beta testers"
         )
         press(page, "Add strategy")
@@ -79,7 +83,7 @@ def test_a_switch_is_undone_and_strategies_are_copied_without_scripts(
         page.get_by_role("link", name="Copy from development… to staging").click()
         press(page, "Copy 1 strategy")
         expect(note).to_contain_text("1 strategy copied from development to staging.")
-        expect(page.get_by_text("On for everyone")).to_have_count(2)
+        expect(page.get_by_text("When on: everyone")).to_have_count(2)
 
 
 SHIFTS = """() => {
