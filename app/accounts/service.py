@@ -19,6 +19,7 @@ from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
 from app.core.paging import Page, page_of, sorted_by
 from app.core.permissions import Role
+from app.core.words import listed
 
 RESTORABLE = timedelta(days=30)
 CANDIDATES = 500
@@ -270,6 +271,72 @@ def deactivate(actor: Actor, account: Account) -> None:
     events.record(actor, EventType.USER_DEACTIVATED, data=account.snapshot())
 
 
+def deactivate_all(actor: Actor, account_ids: Collection[int]) -> tuple[list[Account], int]:
+    """Deactivate people by hand, all or none, and return them and how many tokens ended.
+
+    Those who are deactivated already stay as they are.
+
+    Raises:
+        NotFound: for an id that is no person's.
+        Conflict: for the actor, for people of a directory, and for the last Admin who can sign in.
+
+    """
+    found = [account for account in _people(account_ids) if account.deactivated_at is None]
+    for account in found:
+        if account.id == actor.id:
+            raise Conflict("You can’t deactivate your own account. Ask another Admin.")
+        if reason := directory.no_deletion(account):
+            raise Conflict(reason)
+    if leaving := {account.id for account in found if account.role is Role.ADMIN}:
+        admins.keep_one(besides=leaving)
+    ids = [account.id for account in found]
+    ended = sum(
+        len(held) for chunk in chunks(ids) for held in tokens.of_accounts(list(chunk)).values()
+    )
+    for account in found:
+        account.deactivated_at = utcnow()
+    _end_access(found)
+    payloads = [EventPayload(data=account.snapshot()) for account in found]
+    events.record_together(actor, EventType.USER_DEACTIVATED, payloads)
+    return found, ended
+
+
+def reactivate_all(actor: Actor, account_ids: Collection[int]) -> list[Account]:
+    """Let those of the people who are deactivated sign in again, all or none.
+
+    Raises:
+        NotFound: for an id that is no person's.
+        Conflict: for people whom a directory manages.
+
+    """
+    found = [account for account in _people(account_ids) if account.deactivated_at is not None]
+    for account in found:
+        if directory.manages(account):
+            raise _activate_there(account)
+        account.deactivated_at = None
+    payloads = [EventPayload(data=account.snapshot()) for account in found]
+    events.record_together(actor, EventType.USER_REACTIVATED, payloads)
+    return found
+
+
+def _people(account_ids: Collection[int]) -> list[Account]:
+    """The people with these ids, locked in one order. NotFound: names the other ids."""
+    found: list[Account] = []
+    wanted = sorted(set(account_ids))
+    for chunk in chunks(id for id in wanted if 0 < id <= MAX_ID):
+        query = sa.select(Account).where(
+            Account.id.in_(chunk), Account.kind == AccountKind.PERSON, Account.deleted_at.is_(None)
+        )
+        found += db.session.scalars(locked(query.order_by(Account.id)))
+    if unknown := set(wanted).difference(account.id for account in found):
+        raise NotFound(f"There are no users with these ids: {listed(map(str, unknown))}.")
+    return found
+
+
+def _activate_there(account: Account) -> Conflict:
+    return Conflict(f"{account.called} {directory.MANAGED}. Activate them there.")
+
+
 def reactivate(actor: Actor, account: Account, *, by_directory: bool = False) -> None:
     """Let a deactivated person sign in again. Their tokens stay revoked.
 
@@ -280,7 +347,7 @@ def reactivate(actor: Actor, account: Account, *, by_directory: bool = False) ->
     if account.deactivated_at is None:
         raise Conflict(f"{account.called} is not deactivated.")
     if not by_directory and directory.manages(account):
-        raise Conflict(f"{account.called} {directory.MANAGED}. Activate them there.")
+        raise _activate_there(account)
     account.deactivated_at = None
     events.record(actor, EventType.USER_REACTIVATED, data=account.snapshot())
 

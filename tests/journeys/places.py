@@ -1196,7 +1196,7 @@ def inactive_review(page: Page, instance: Instance) -> None:
     page.goto("/users/inactive")
     for box in page.locator("tbody input[name=id]").all():
         box.check()
-    press(page, "Review deletion")
+    press(page, "Delete…")
 
 
 @place("Delete ")
@@ -1211,7 +1211,7 @@ def inactive_removed(page: Page, instance: Instance) -> None:
     people = instance.absent(3)
     page.goto("/users/inactive")
     choose_people(page, *people)
-    press(page, "Review deletion")
+    press(page, "Delete…")
     instance.come_back(people[0])
     page.locator("main form .button--danger").click()
 

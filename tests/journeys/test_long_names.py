@@ -245,7 +245,7 @@ def confirming_an_identity(page: Page, named: Named) -> None:
 def reviewing_a_deletion(page: Page, _: Named) -> None:
     page.goto("/users/inactive")
     page.locator("main tbody [type=checkbox]").first.check()
-    press(page, "Review deletion")
+    press(page, "Delete…")
 
 
 @pytest.fixture(scope="module")

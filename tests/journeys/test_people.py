@@ -43,7 +43,7 @@ def test_seven_of_the_inactive_go_and_who_came_back_stays(
         choose_people(page, *names)
         if scripts:
             expect(page.locator("[data-count]")).to_contain_text("7")
-        press(page, "Review deletion")
+        press(page, "Delete…")
         expect(_heading(page)).to_have_text("Delete 7 users")
         for name in names:
             expect(page.get_by_role("rowheader").filter(has_text=name)).to_be_visible()

@@ -91,12 +91,47 @@ def restore(account_id: int) -> Account:
     return accounts.restore(current_actor, account_id)
 
 
+@bp.post("/<id:account_id>/deactivate", needs=Permission.ADMIN, refuses=(409,))
+@bp.response(200, schemas.UserDetail)
+def deactivate(account_id: int) -> Account:
+    """Keep a user from signing in
+
+    Their sessions and tokens end. Names, roles and history stay, until the user is reactivated or
+    deleted. Again for the same user, it changes nothing.
+    """
+    accounts.deactivate_all(current_actor, [account_id])
+    return accounts.get(account_id)
+
+
+@bp.post("/deactivate", needs=Permission.ADMIN, refuses=(404, 409))
+@bp.arguments(schemas.UserIds, example={"ids": [12, 15]})
+@bp.response(200, schemas.ChangedUsers)
+def deactivate_several(data: dict[str, list[int]]) -> dict[str, Any]:
+    """Keep several users from signing in
+
+    All of them or none. Lists those who were not deactivated yet.
+    """
+    return {"users": accounts.deactivate_all(current_actor, data["ids"])[0]}
+
+
+@bp.post("/reactivate", needs=Permission.ADMIN, refuses=(404, 409))
+@bp.arguments(schemas.UserIds, example={"ids": [12, 15]})
+@bp.response(200, schemas.ChangedUsers)
+def reactivate_several(data: dict[str, list[int]]) -> dict[str, Any]:
+    """Let several deactivated users sign in again
+
+    All of them or none. Lists those who were deactivated. Their roles are back, their tokens are
+    not.
+    """
+    return {"users": accounts.reactivate_all(current_actor, data["ids"])}
+
+
 @bp.post("/<id:account_id>/reactivate", needs=Permission.ADMIN)
 @bp.response(200, schemas.UserDetail)
 def reactivate(account_id: int) -> Account:
     """Let a deactivated user sign in again
 
-    For those whom a directory deactivated before it was disconnected. 409 while it manages them.
+    409 for one who is not deactivated, and while a directory manages them.
     """
     account = accounts.get_for_change(account_id)
     accounts.reactivate(current_actor, account)

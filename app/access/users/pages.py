@@ -1,8 +1,9 @@
 from functools import partial
 from typing import Any
 
-from flask import flash, render_template, url_for
+from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from markupsafe import escape
 from werkzeug.wrappers import Response
 
 from app.access.auth import second_factor
@@ -14,17 +15,22 @@ from app.accounts import directory, identities, links, pages
 from app.accounts import service as accounts
 from app.accounts.forms import display_values
 from app.accounts.models import Account, AccountKind
+from app.core.events import service as events
+from app.core.events.event_types import EventType
 from app.core.permissions import ROOT_ROLES, Permission, Role
+from app.core.words import counted
 from app.web import exports
 from app.web.browsers import require_password
 from app.web.conflicts import EditPage
 from app.web.current import current_actor, current_settings
-from app.web.forms import ReasonForm, show_form, submit, submitted
-from app.web.listing import Query, read_query
-from app.web.redirects import redirect_to
+from app.web.forms import ReasonForm, flash_errors, show_form, submit, submitted
+from app.web.listing import Query, ids_in, read_query
+from app.web.redirects import flash_with_undo, own_path, redirect_to, redirect_to_path
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("user_pages", __name__, url_prefix="/users")
+
+TOKENS_STAY = "Their roles are back, their tokens aren’t."
 
 
 @bp.get("", needs=Permission.ADMIN)
@@ -156,13 +162,55 @@ def restore(account_id: int) -> Response:
     return redirect_to(".show", account_id=account_id)
 
 
+@bp.post("/deactivate", needs=Permission.ADMIN)
+def deactivate() -> Response:
+    """Deactivate the selected people at once, and return to where they were selected."""
+    form, ids = ReasonForm(), ids_in(request.form)
+    back = _page_in_form()
+    if not ids:
+        flash("Select at least one person. Nothing has changed.", "warn")
+        return back
+    actor = current_actor.for_act(events.new_batch())
+    done = submit(form, lambda: accounts.deactivate_all(actor, ids))
+    if done is None:
+        return flash_errors(form, back)
+    people, ended = done
+    who = people[0].called if len(people) == 1 else counted(len(people), "person", "people")
+    flash_with_undo(
+        escape(f"{who} deactivated. {counted(ended, 'token')} ended."),
+        action=url_for(".reactivate_all", batch=actor.batch_id),
+        what=f"deactivating {who}",
+        back=request.form.get("back"),
+    )
+    return back
+
+
+@bp.post("/reactivate", needs=Permission.ADMIN)
+def reactivate_all() -> Response:
+    """Reactivate everyone whom ``batch``, in the query string, deactivated."""
+    form, batch_id = ReasonForm(), request.args.get("batch", "")
+    found = events.of_type(batch_id, EventType.USER_DEACTIVATED)
+    ids = [(event.data or {})["id"] for event in found]
+    done = submit(form, lambda: accounts.reactivate_all(current_actor, ids))
+    back = _page_in_form()
+    if done is None:
+        return flash_errors(form, back)
+    flash(f"{counted(len(done), 'person', 'people')} can sign in again. {TOKENS_STAY}", "ok")
+    return back
+
+
 @bp.post("/<id:account_id>/reactivate", needs=Permission.ADMIN)
 def reactivate(account_id: int) -> Response:
-    """Reactivate a user who was deactivated by a directory that is now disconnected."""
+    """Let a deactivated user sign in again."""
     account = accounts.get_for_change(account_id)
     accounts.reactivate(current_actor, account)
-    flash(f"{account.called} can sign in again. Their roles are back, their tokens aren’t.", "ok")
+    flash(f"{account.called} can sign in again. {TOKENS_STAY}", "ok")
     return redirect_to(".show", account_id=account_id)
+
+
+def _page_in_form() -> Response:
+    """Redirect to the page that the form was sent from."""
+    return redirect_to_path(own_path(request.form.get("back"), otherwise="/users"))
 
 
 def _filters(query: Query) -> list[tuple[str, str, str]]:

@@ -58,10 +58,14 @@ class UserDetail(Schema):
     root_role = fields.Integer(attribute="role")
     seen_at = Timestamp(allow_none=True, attribute="last_sign_in_at")
     created_at = Timestamp()
+    deactivated_at = Timestamp(
+        metadata={"description": "Since when they can’t sign in. Left out for those who can."}
+    )
 
     @post_dump
     def _leave_out_missing(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
-        return {key: value for key, value in data.items() if key != "email" or value is not None}
+        optional = {"email", "deactivatedAt"}
+        return {k: value for k, value in data.items() if k not in optional or value is not None}
 
 
 class CreatedUser(UserDetail):
@@ -74,6 +78,11 @@ class UserList(Schema):
     version = fields.Constant(1)
     users = fields.List(fields.Nested(UserDetail), attribute="items")
     total = fields.Integer()
+
+
+class ChangedUsers(Schema):
+    version = fields.Constant(1)
+    users = fields.List(fields.Nested(UserDetail))
 
 
 class UserIds(Schema):

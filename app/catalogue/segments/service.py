@@ -186,7 +186,7 @@ def obstacle_to_removal(segment: Segment, visible: Sequence[Use]) -> str:
 
 
 def to_use(project_id: str, ids: Sequence[int], path: str) -> list[Segment]:
-    """Segments for a strategy of the project, locked against changes in this transaction.
+    """Segments for a strategy of the project by id, locked against changes in this transaction.
 
     Raises:
         Invalid: when one is unknown, belongs to another project, or would hold for everyone.
@@ -207,7 +207,7 @@ def to_use(project_id: str, ids: Sequence[int], path: str) -> list[Segment]:
         problems.append({"path": f"{path}/{place}", "message": message})
     if problems:
         raise Invalid.because(problems)
-    return [known[id] for id in dict.fromkeys(ids)]
+    return [known[id] for id in sorted(set(ids))]
 
 
 def _move(actor: Actor, segment: Segment, project: str | None, found: list[Use]) -> None:

@@ -567,7 +567,7 @@ class EventType(StrEnum):
     )
     USER_DEACTIVATED = _others(
         "user-deactivated",
-        "A directory deactivated a user. Their sessions and tokens ended; their roles stay.",
+        "A user was deactivated. Their sessions and tokens ended; their roles stay.",
         "deactivated user {account}",
         batch="deactivated {users}",
         touches_sdks=False,

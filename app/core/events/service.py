@@ -160,6 +160,12 @@ def of_batch(batch_id: str, type: EventType, project: str) -> list[Event]:
     return list(db.session.scalars(query.order_by(Event.id)))
 
 
+def of_type(batch_id: str, type: EventType) -> list[Event]:
+    """Events of a batch that are of this type, oldest first."""
+    query = sa.select(Event).where(Event.batch_id == batch_id, Event.type == type)
+    return list(db.session.scalars(query.order_by(Event.id)))
+
+
 def about_feature(batch_id: str, project: str, feature: str) -> list[Event]:
     """Events of a batch about a feature, oldest first."""
     query = sa.select(Event).where(

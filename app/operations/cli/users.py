@@ -127,8 +127,18 @@ def restore(actor: Actor, id: int) -> Output:
 @user.command()
 @_name
 @change_command
+def deactivate(actor: Actor, name: str) -> Output:
+    """Keep the user NAME from signing in, and end their sessions and tokens. Roles stay."""
+    account = _person(name)
+    accounts.deactivate_all(actor, [account.id])
+    return Output(schemas.UserDetail().dump(account), f"Deactivated {account.label}.")
+
+
+@user.command()
+@_name
+@change_command
 def reactivate(actor: Actor, name: str) -> Output:
-    """Let in the user NAME, whom a directory deactivated before it was disconnected."""
+    """Let the deactivated user NAME sign in again. Their tokens don't come back."""
     account = accounts.get_for_change(_person(name).id)
     accounts.reactivate(actor, account)
     return Output(schemas.UserDetail().dump(account), f"Activated {account.label}.")

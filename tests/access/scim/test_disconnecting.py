@@ -38,10 +38,10 @@ def test_who_was_deactivated_stays_so_until_an_admin_activates_them(admin, ids, 
     admin.ok("POST", "/scim-tokens/disconnect")
     place = f"/users/{ids['kim']}"
     page = browser.get(place)
-    assert page.has("Deactivated by the directory")
+    assert page.has("Deactivated just now")
     page = browser.follow(browser.submit(page, {}, form=f"{place}/reactivate"))
     assert page.has("kim can sign in again.")
-    assert not page.has("Deactivated by the directory")
+    assert not page.has("Deactivated")
     assert error_of(admin.post(path)) == (409, "ConflictError")
     assert people.token(int(ids["kim"]))
 

@@ -157,7 +157,9 @@ def test_nothing_is_offered_if_nothing_would_change(browser, three):
 
 def test_all_who_were_deleted_together_are_restored_together(app, browser, api, people):
     ids = [people.person(f"away{days}", away_days=days) for days in (500, 300, 200)]
-    review = browser.submit(browser.get("/users/inactive"), {"id": [str(id) for id in ids]})
+    review = browser.submit(
+        browser.get("/users/inactive"), {"id": [str(id) for id in ids]}, button="Delete…"
+    )
     done = browser.follow(browser.submit(review))
     browser.submit(done, form=f"/users/{ids[0]}/restore")
     done = browser.get(done.path)
@@ -171,7 +173,9 @@ def test_all_who_were_deleted_together_are_restored_together(app, browser, api, 
 
 def test_one_whose_name_was_taken_since_keeps_all_from_being_restored(browser, api, people):
     ids = [people.person(f"away{days}", away_days=days) for days in (500, 300)]
-    review = browser.submit(browser.get("/users/inactive"), {"id": [str(id) for id in ids]})
+    review = browser.submit(
+        browser.get("/users/inactive"), {"id": [str(id) for id in ids]}, button="Delete…"
+    )
     done = browser.follow(browser.submit(review))
     people.person("away300")
     refused = browser.submit(done, form="Restore all 2")

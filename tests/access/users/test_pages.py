@@ -418,7 +418,9 @@ def test_chips_filter_the_list_and_show_counts(app, browser, people, away):
 def test_the_review_names_everyone_and_the_effects(browser, api, people, away):
     people.join(away[0], "default", "Owner")
     people.token(away[1])
-    review = browser.submit(browser.get(INACTIVE), {"id": [str(away[0]), str(away[1])]})
+    review = browser.submit(
+        browser.get(INACTIVE), {"id": [str(away[0]), str(away[1])]}, button="Delete…"
+    )
     assert review.h1 == "Delete 2 users"
     assert review.has("2 users will no longer be able to sign in.")
     assert review.has("1 token stops working immediately. 1 project loses a member.")
@@ -433,13 +435,15 @@ def test_the_review_notices_owners_who_are_deleted_together(browser, people, awa
         people.join(id, "default", "Owner")
     page = browser.get(INACTIVE)
     assert "Only Owner" not in " ".join(rows(page))
-    review = browser.submit(page, {"id": [str(id) for id in away[:2]]})
+    review = browser.submit(page, {"id": [str(id) for id in away[:2]]}, button="Delete…")
     assert review.has("1 project will have no Owner: Default.")
-    assert not browser.submit(page, {"id": str(away[0])}).has("no Owner")
+    assert not browser.submit(page, {"id": str(away[0])}, button="Delete…").has("no Owner")
 
 
 def test_someone_active_since_the_review_is_skipped_and_named(app, browser, api, away):
-    review = browser.submit(browser.get(INACTIVE), {"id": [str(id) for id in away]})
+    review = browser.submit(
+        browser.get(INACTIVE), {"id": [str(id) for id in away]}, button="Delete…"
+    )
     come_back(app, away[1])
     done = browser.follow(browser.submit(review, {"reason": "spring cleaning"}))
     assert done.h1 == "2 users deleted"
@@ -464,7 +468,9 @@ def test_someone_active_since_the_review_is_skipped_and_named(app, browser, api,
 
 def test_deleting_ten_or_more_requires_typing_the_number(browser, api, people):
     ids = [people.person(f"away{number}", away_days=200 + number) for number in range(10)]
-    review = browser.submit(browser.get(INACTIVE), {"id": [str(id) for id in ids]})
+    review = browser.submit(
+        browser.get(INACTIVE), {"id": [str(id) for id in ids]}, button="Delete…"
+    )
     assert review.has("Type the number of users, 10")
     for typed in ("", "9"):
         refused = browser.submit(review, {"number": typed, "reason": "cleaning"})

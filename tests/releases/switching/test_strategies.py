@@ -331,3 +331,15 @@ def test_a_variant_without_stickiness_goes_by_that_of_its_strategy(admin):
     admin.ok("PUT", f"{path}/{answered['id']}", sent)
     [variant] = admin.ok("GET", f"{path}/{answered['id']}")["variants"]
     assert variant["stickiness"] == "userId"
+
+
+def test_segments_are_answered_in_the_order_in_which_they_are_read(admin):
+    user = {"contextName": "userId", "operator": "IN", "values": ["1"]}
+    first, second = (
+        admin.ok("POST", "/segments", {"name": name, "constraints": [user]})["id"]
+        for name in ("One", "Two")
+    )
+    body = {"name": "flexibleRollout", "segments": [second, first]}
+    made = admin.ok("POST", PATH, body)
+    assert made["segments"] == [first, second]
+    assert admin.ok("GET", f"{PATH}/{made['id']}") == made
