@@ -268,6 +268,14 @@ SLOTS = [
     Slot("PUT", PERSON, "name", LINE | NULL),
     Slot("PUT", PERSON, "rootRole", ONE),
     *(Slot("PUT", PERSON, name, ANYTHING) for name in OF_ACCOUNT),
+    *(
+        slot
+        for act in ("deactivate", "reactivate")
+        for slot in (
+            Slot("POST", f"/user-admin/{act}", "ids", {"[]"}),
+            Slot("POST", f"/user-admin/{act}", "ids/0", WHOLE, 404),
+        )
+    ),
     Slot("POST", "/user-admin/inactive/delete", "ids", {"[]"}),
     Slot("POST", "/user-admin/inactive/delete", "ids/0", WHOLE),
     Slot("POST", "/projects", "id", KEY, 201),

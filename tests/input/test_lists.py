@@ -16,6 +16,8 @@ LISTS = [
     ("POST", f"{PROJECT}/revive-features", "features", {}),
     ("PUT", f"{PROJECT}/tags", "features", {"tags": TAGS}),
     ("POST", "/user-admin/inactive/delete", "ids", {}),
+    ("POST", "/user-admin/deactivate", "ids", {}),
+    ("POST", "/user-admin/reactivate", "ids", {}),
 ]
 
 

@@ -49,7 +49,7 @@ def test_what_is_off_is_prepared_and_switching_it_on_is_proposed_without_scripts
         page.get_by_role("link", name="Add strategy in production").click()
         page.get_by_label("Rollout in percent").fill("30")
         page.get_by_role("button", name="Check without saving").click()
-        expect(page.locator("#says")).to_contain_text("On for 30% of users")
+        expect(page.locator("#says")).to_contain_text("When on: 30% of users")
         page.get_by_role("button", name="Add strategy").click()
         expect(page.get_by_text("Strategy added in production.")).to_be_visible()
         page.get_by_role("button", name="Propose switching on… in production").click()

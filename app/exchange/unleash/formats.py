@@ -21,9 +21,10 @@ def translation(content: Any, source: str) -> Translation:
 
     """
     if not isinstance(content, dict) or not isinstance(content.get("features"), list):
-        raise Invalid(
+        raise Invalid.at(
+            "/features",
             "This is not an export of Unleash: it must be a JSON object with features. A document "
-            "of Flagstaff is read by flagstaff apply."
+            "of Flagstaff is read by flagstaff apply.",
         )
     for key, value in content.items():
         if isinstance(value, list) and not all(isinstance(each, dict) for each in value):
@@ -33,8 +34,8 @@ def translation(content: Any, source: str) -> Translation:
         found = _of_state(content, source) if is_state else _of_features(content, source)
         return translate(found)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise Invalid(
-            f"This is not an export of Unleash: {type(error).__name__} {error}."
+        raise Invalid.at(
+            "", f"This is not an export of Unleash: {type(error).__name__} {error}."
         ) from None
 
 
