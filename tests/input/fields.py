@@ -308,7 +308,7 @@ SLOTS = [
         for method, path in (("POST", PROPOSING), ("PUT", f"{DRAFT}/changes/{{change}}"))
         for pointer in ("feature", "action", "payload")
     ),
-    Slot("PUT", f"{PROPOSING}/config", "changeRequestsEnabled", {"true"}),
+    Slot("PUT", f"{PROPOSING}/config", "changeRequestsEnabled", {"true", "false"}),
     Slot("PUT", f"{PROPOSING}/config", "requiredApprovals", ONE | NULL),
     Slot("PUT", f"{DRAFT}/state", "state", NOTHING),
     Slot("PUT", f"{DRAFT}/state", "comment", PROSE | NULL),
