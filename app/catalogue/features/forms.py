@@ -133,9 +133,9 @@ def filter_choices(days: int) -> dict[str, dict[str, str]]:
         "stale": STATES,
         "stage": STAGES,
         "usage": {
-            UsageFilter.USED.value: "In use",
-            UsageFilter.UNUSED.value: f"Unused for {counted(days or USUAL.days, 'day')}",
-            UsageFilter.NEVER.value: "Never seen",
+            UsageFilter.USED.value: f"In the last {counted(days or USUAL.days, 'day')}",
+            UsageFilter.UNUSED.value: f"Not for {counted(days or USUAL.days, 'day')}",
+            UsageFilter.NEVER.value: "Never",
         },
         "staleProposal": {
             StaleFilter.ANY.value: "Any reason",

@@ -53,7 +53,7 @@ FILTERS = {
     "withoutTag": "Without tag",
     "stale": "State",
     "stage": "Stage",
-    "usage": "Usage",
+    "usage": "Checked",
     "staleProposal": "Proposed as stale",
 }
 

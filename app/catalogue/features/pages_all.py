@@ -34,7 +34,7 @@ FILTERS = {
     "type": "Type",
     "stale": "State",
     "stage": "Stage",
-    "usage": "Usage",
+    "usage": "Checked",
     "staleProposal": "Proposed as stale",
 }
 

@@ -108,8 +108,8 @@ def test_the_next_step_leads_to_the_review_for_this_feature_alone(app, people, a
 
 def test_both_lists_are_filtered_and_sorted(browser_later, subtests):
     for query, names, chip in (
-        ("usage=used", ["rolled.out", "search"], "Usage: In use"),
-        ("usage=never", ["cart"], "Usage: Never seen"),
+        ("usage=used", ["rolled.out", "search"], "Checked: In the last 30 days"),
+        ("usage=never", ["cart"], "Checked: Never"),
         ("stage=live", ["rolled.out", "search"], "Stage: Live"),
         ("stage=initial", ["cart"], "Stage: Initial"),
         ("staleProposal=any", ["cart", "rolled.out"], "Proposed as stale: Any reason"),
@@ -152,7 +152,7 @@ def test_the_head_says_the_stage(app, people, sdk, clock):
 def test_an_unused_feature_says_so_and_is_marked_as_stale_from_there(app, people, admin, proposals):
     browser = signed_in(app, people)
     page = browser.get(CART)
-    assert page.has("This feature looks stale No application has ever asked for it.")
+    assert page.has("This feature looks stale No application has ever checked it.")
     review = browser.follow(browser.submit(page, form="Mark as stale…", button="Mark as stale…"))
     browser.follow(browser.submit(review))
     assert admin.ok("GET", CART)["stale"]

@@ -209,10 +209,10 @@ def test_a_page_of_a_feature_says_what_it_is(browser: Browser, admin: ApiClient,
     make("child", description="One step", type="experiment", tags=("simple:beta",))
     admin.ok("POST", f"{HOME}/features/child/dependencies", {"feature": "base"})
     page = browser.get(f"{HOME}/features/child")
-    assert page.has("One step Active Experiment Project: Default Created")
+    assert page.has("One step On in 0 of 2 environments Experiment Project: Default Created")
     assert page.has("by admin Depends on base simple:beta")
     tabs = page.select("nav.tabs")[0].css("a")
-    names = ["Switch", "Usage", "Tags & dependencies", "History", "Settings"]
+    names = ["Overview", "Usage", "Tags & dependencies", "History", "Settings"]
     assert [text_of(tab) for tab in tabs] == names
     for tab in tabs:
         assert browser.get(urljoin(page.path, tab.attributes["href"])).status == 200
