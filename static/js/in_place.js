@@ -20,20 +20,18 @@ const keepTyped = (part, fresh, sent) => {
   }
 };
 
-const focusIn = (part, id) => {
-  const wanted = part.querySelector("[autofocus]");
-  if (wanted) wanted.focus();
-  else (document.getElementById(id) ?? part.querySelector("button, a")).focus({ preventScroll: true });
-};
-
 const showParts = (page, button, sent) => {
   for (const part of document.querySelectorAll("[data-part]")) {
     const fresh = page.getElementById(part.id);
     const focused = part.contains(document.activeElement) && document.activeElement;
     if (fresh && fresh.outerHTML !== part.outerHTML) {
       if (!button.value.startsWith("remove")) keepTyped(part, fresh, sent);
+      const wanted = fresh.querySelector("[autofocus]");
+      wanted?.removeAttribute("autofocus"); // which is for a page that is loaded
       part.replaceWith(document.adoptNode(fresh));
-      if (focused || part.contains(button)) focusIn(fresh, focused.id);
+      if (!focused && !part.contains(button)) continue;
+      if (wanted) wanted.focus();
+      else (document.getElementById(focused.id) ?? fresh.querySelector("button, a")).focus({ preventScroll: true });
     } else if (!fresh && part.contains(button)) {
       // A filter leaves the row out now. It stays where it is until the list is loaded again.
       button.setAttribute("aria-checked", String(button.getAttribute("aria-checked") !== "true"));
