@@ -34,7 +34,7 @@ VARIANT = PartKind(
     },
     main="name",
 )
-_is_rollout_step = re.compile(r"rollout-(\d{1,3})").fullmatch
+_is_rollout_step = re.compile(r"rollout-([0-9]{1,3})").fullmatch
 PAYLOADS = [("", "none"), *((type, type) for type in PAYLOAD_TYPES)]
 STICKINESS_WORDS = {
     "default": "userId, then sessionId, then random",
@@ -107,7 +107,8 @@ class StrategyForm(PartsForm):
 
     def take_step(self) -> bool:
         """Also set the rollout, and show which shares are equal ones."""
-        if found := _is_rollout_step(request.form.get("step", "")):
+        found = _is_rollout_step(request.form.get("step", ""))
+        if found and self.is_rollout:
             self.rollout.data = found[1]
         is_step = super().take_step()
         if is_step and self.shares.data == "equal":

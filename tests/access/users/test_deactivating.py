@@ -105,6 +105,13 @@ def test_inactive_people_are_deactivated_at_once_and_that_is_undone(browser, adm
     assert deactivated(admin, three) == []
 
 
+def test_the_list_of_users_says_who_is_deactivated(browser, admin, three):
+    admin.ok("POST", f"{PATH}/{three[0]}/deactivate")
+    page = browser.get("/users")
+    assert page.has("grace Deactivated")
+    assert not page.has("hedy Deactivated")
+
+
 def test_without_a_choice_no_one_is_deactivated(browser, three):
     page = browser.get("/users/inactive")
     done = browser.follow(browser.submit(page, form="Deactivate", button="Deactivate"))

@@ -301,6 +301,8 @@ def test_a_button_fills_in_a_common_share(browser):
     page = browser.submit(browser.get(NEW), {"title": "Kept", "step": "rollout-10"})
     assert (page.fields(0)["rollout"], page.fields(0)["title"]) == ("10", "Kept")
     assert page.has("When on: 10% of users")
+    other = browser.get(f"{NEW}?type=userWithId")
+    assert browser.submit(other, {"step": "rollout-10"}).status == 200
 
 
 def test_a_strategy_is_added_and_switched_on_in_one_step_and_undone_as_one(browser, admin):
