@@ -282,6 +282,14 @@ def parents_of(ids: Collection[int]) -> dict[int, ParentLink]:
     }
 
 
+def newest(project_ids: Collection[str] | None) -> str | None:
+    """The name of the newest active feature of these projects, or of any; None without one."""
+    query = sa.select(Feature.name).where(Feature.archived_at.is_(None))
+    if project_ids is not None:
+        query = query.where(Feature.project_id.in_(project_ids))
+    return db.session.scalar(query.order_by(Feature.id.desc()).limit(1))
+
+
 def exist_elsewhere(project_ids: sa.Select[str], names: Iterable[str]) -> set[str]:
     """The names that are features of the given projects."""
     found: set[str] = set()

@@ -63,15 +63,20 @@ class ConnectForm(SchemaForm):
     schema = schemas.NewProjectToken
 
     token_name = StringField(
-        "Application name", description="For example “web-shop”. Must differ from other SDK tokens."
+        "Application name",
+        description="For example “web-shop”. The same in each environment that it reads.",
     )
     place = RadioField("Where it runs", choices=[place.value for place in TokenPlace])
     environment = RadioField("Environment")
     lasts = SelectField("Expires", choices=[SelectChoice(*choice) for choice in LASTS])
     reason = ReasonField()
 
-    def __init__(self, environments: Sequence[str]) -> None:
-        super().__init__(data=USUAL)
+    def __init__(self, environments: Sequence[str], **chosen: Any) -> None:
+        """``environments``: to choose from. ``chosen``: further initial values."""
+        usual = "development" if "development" in environments else None
+        if len(environments) == 1:
+            [usual] = environments
+        super().__init__(data={**USUAL, "environment": usual, **chosen})
         self.place.validate_choice = False
         self.environment.choices = environments
         self.environment.validate_choice = False
@@ -104,8 +109,9 @@ class ConnectAnywhereForm(ConnectForm):
 
     projects = SelectMultipleField("Projects")
 
-    def __init__(self, environments: Sequence[str]) -> None:
-        super().__init__(environments)
+    def __init__(self, environments: Sequence[str], projects: Sequence[str]) -> None:
+        """``projects``: the ids to choose from. The only one is chosen already."""
+        super().__init__(environments, projects=projects if len(projects) == 1 else [])
         self.projects.validate_choice = False
 
     def validate(self, extra_validators: Any = None) -> bool:

@@ -1,12 +1,14 @@
 """Connecting an application: three questions, the token with code, and the first contact."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from flask import render_template
 from flask.typing import ResponseReturnValue
 
 from app.accounts.tokens.models import Issued
+from app.catalogue.features import queries as features
 from app.catalogue.projects import service as projects
 from app.catalogue.sdk_tokens import service
 from app.catalogue.sdk_tokens.forms import ConnectAnywhereForm, ConnectForm, TokenPlace
@@ -40,6 +42,7 @@ LANGUAGES = {
     },
 }
 UNKNOWN_NAME = "my-application"
+UNKNOWN_FEATURE = "my-feature"
 UNKNOWN_TOKEN = "YOUR_BROWSER_TOKEN"  # noqa: S105 - what readers replace
 PROJECTS_OFFERED = 100
 
@@ -50,15 +53,20 @@ class Snippet(NamedTuple):
 
 
 def snippets(
-    place: TokenPlace = TokenPlace.SERVER, name: str = UNKNOWN_NAME, token: str = UNKNOWN_TOKEN
+    place: TokenPlace = TokenPlace.SERVER,
+    name: str = UNKNOWN_NAME,
+    token: str = UNKNOWN_TOKEN,
+    feature: str | None = None,
 ) -> list[Snippet]:
     """Code that reads features from this server. ``name``: of the application, in any spelling.
 
-    ``token``: only code for browsers includes it, where it is public anyway.
+    ``token``: only code for browsers includes it, where it is public anyway. ``feature``: that the
+    code asks for.
     """
     base = current_settings().address("")
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") or UNKNOWN_NAME
     values = {"base": base, "url": f"{base}/api/", "name": plain, "token": token}
+    values["feature"] = feature or UNKNOWN_FEATURE
     return [
         Snippet(language, render_template(f"catalogue/sdk_tokens/snippets/{file}.txt", **values))
         for file, language in LANGUAGES[place].items()
@@ -68,8 +76,9 @@ def snippets(
 @bp.form("/connect", needs=Permission.CREATE_CLIENT_API_TOKEN)
 def new() -> ResponseReturnValue:
     """Create a token for an application; only this response shows it."""
-    scope = Scope()
-    return _connect(scope, ConnectAnywhereForm(scope.environments))
+    scope, offered = Scope(), projects.names(current_actor, PROJECTS_OFFERED)
+    form = ConnectAnywhereForm(scope.environments, [id for id, _ in offered])
+    return _connect(scope, form, offered)
 
 
 @bp.form(f"{IN_PROJECT}/connect", needs=Permission.CREATE_PROJECT_API_TOKEN)
@@ -91,8 +100,16 @@ def contact_in_project(project_id: str, token_id: int) -> ResponseReturnValue:
     return _contact(Scope.of(project_id), token_id)
 
 
-def secret_page(scope: Scope, issued: Issued[SdkToken], place: TokenPlace | None = None) -> str:
-    """The only page that shows a new token, with code that uses it."""
+def secret_page(
+    scope: Scope,
+    issued: Issued[SdkToken],
+    place: TokenPlace | None = None,
+    application: str | None = None,
+) -> str:
+    """The only page that shows a new token, with code that uses it.
+
+    ``application``: its name, if the token has another one.
+    """
     token = issued.token
     if place is None:
         place = TokenPlace.BROWSER if token.type is SdkTokenType.FRONTEND else TokenPlace.SERVER
@@ -101,15 +118,22 @@ def secret_page(scope: Scope, issued: Issued[SdkToken], place: TokenPlace | None
         scope=scope,
         token=token,
         secret=issued.secret,
-        snippets=snippets(place, token.name, issued.secret),
+        snippets=snippets(
+            place,
+            application or token.name,
+            issued.secret,
+            features.newest(None if token.all_projects else token.projects),
+        ),
     )
 
 
-def _connect(scope: Scope, form: ConnectForm) -> ResponseReturnValue:
+def _connect(
+    scope: Scope, form: ConnectForm, offered: Sequence[tuple[str, str]] = ()
+) -> ResponseReturnValue:
+    """``offered``: the ids and names of projects to choose from."""
     require_password("connect an application")
     if issued := submit(form, lambda: _create(scope, form.values)):
-        return secret_page(scope, issued, form.where)
-    offered = projects.names(current_actor, PROJECTS_OFFERED)
+        return secret_page(scope, issued, form.where, form.values["token_name"])
     return show_form(
         "catalogue/sdk_tokens/connect.html",
         form,
@@ -125,7 +149,8 @@ def _create(scope: Scope, values: dict[str, Any]) -> Issued[SdkToken]:
         values = {**values, "projects": [scope.project_id]}
     elif values["type"] is SdkTokenType.FRONTEND:
         current_actor.require(Permission.CREATE_FRONTEND_API_TOKEN)
-    return service.create(current_actor, **values)
+    name = service.name_for(values["token_name"], values["environment"])
+    return service.create(current_actor, **{**values, "token_name": name})
 
 
 def _contact(scope: Scope, token_id: int) -> ResponseReturnValue:

@@ -59,6 +59,26 @@ def create(
     return _issue(actor, _token(token_name, type, environment, chosen, expires_at))
 
 
+def name_for(application: str, environment: str) -> str:
+    """The name of a token for an application: its own, with the environment if that is taken.
+
+    Raises:
+        NameExists: if the application has a token for this environment.
+
+    """
+    names = [application, f"{application} {environment}"]
+    query = sa.select(SdkToken.name, SdkToken.environment).where(
+        SdkToken.name.in_(names), SdkToken.revoked_at.is_(None)
+    )
+    taken = dict(db.session.execute(query).all())
+    if environment in taken.values():
+        raise NameExists(
+            f"{application} already has a token in {environment}. Rotate it, or use another name.",
+            field="tokenName",
+        )
+    return names[1] if application in taken else application
+
+
 def take_over(
     actor: Actor,
     *,

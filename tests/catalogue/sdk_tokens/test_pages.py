@@ -83,11 +83,39 @@ def test_an_answer_that_is_missing_is_an_error_at_its_question(browser, admin, a
     assert admin.ok("GET", "/api-tokens")["total"] == 0
 
 
-def test_a_name_that_is_taken_is_an_error_at_the_name(browser):
+def test_an_application_has_a_token_for_each_environment(browser, admin):
     connect(browser)
-    assert connect(browser).errors == [
-        "Application name: An SDK token named 'web-shop' already exists."
-    ]
+    page = connect(browser, environment="development")
+    assert page.has('appName: "web-shop"')
+    names = [token["tokenName"] for token in admin.ok("GET", "/api-tokens")["tokens"]]
+    assert sorted(names) == ["web-shop", "web-shop development"]
+    for environment in ("development", "production"):
+        assert connect(browser, environment=environment).errors == [
+            (
+                f"Application name: web-shop already has a token in {environment}. Rotate it, or use "
+                "another name."
+            )
+        ]
+
+
+def test_what_there_is_no_choice_of_is_chosen_already(browser, admin):
+    page = browser.get("/connect")
+    assert page.fields(0)["environment"] == "development"
+    assert page.fields(0)["projects"] == "default"
+    admin.ok("POST", "/projects", {"id": "shop", "name": "Shop"})
+    assert "projects" not in browser.get("/connect").fields(0)
+
+
+def test_the_code_asks_for_the_newest_feature_that_it_can_read(browser, admin):
+    for id in ("blog", "shop"):
+        admin.ok("POST", "/projects", {"id": id, "name": id})
+    assert connect(browser, projects=["blog"]).has('isEnabled("my-feature"')
+    for name, id in (("posts", "blog"), ("cart", "shop")):
+        admin.ok("POST", f"/projects/{id}/features", {"name": name})
+    page = connect(browser, token_name="reader", projects=["blog"])
+    assert page.has('isEnabled("posts"')
+    page = connect(browser, token_name="all", projects=["*"])
+    assert page.has('isEnabled("cart"')
 
 
 def test_the_page_has_code_for_each_language(browser):
