@@ -29,7 +29,8 @@ def access_reviews(actor: Actor, context: HomeContext) -> Iterator[Item]:
     if found.total:
         names = [each.project.name for each in found.items]
         since = days(context.review_after)
-        says = f"Review the access to {counted(found.total, 'project')}"
-        more = f"No one did for {since}: {some(names, found.total)}"
+        verb = "is" if found.total == 1 else "are"
+        says = f"{counted(found.total, 'project')} {verb} due for an access review"
+        more = f"The last one was over {since} ago: {some(names, found.total)}"
         place = {"project_id": found.items[0].project.id}
         yield Item(Tone.WARNING, says, more, place)

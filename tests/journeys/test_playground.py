@@ -66,7 +66,7 @@ def test_what_is_asked_without_a_link_is_in_no_address(page: Page, instance: Ins
     shop(instance)
     page.goto("/playground")
     page.get_by_label("userId").fill("someone@example.org")
-    press(page, "Try it without a link")
+    press(page, "Keep it private")
     expect(page.locator(".verdict")).to_contain_text("User someone@example.org")
     assert "example.org" not in page.url
 

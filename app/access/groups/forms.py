@@ -19,7 +19,9 @@ ROLE_CHOICES = [
 
 
 class _Fields(SchemaForm):
-    name = StringField("Name", description="As the provider names it, ignoring case.")
+    name = StringField(
+        "Name", description="The group’s name at your provider. Upper and lower case don’t matter."
+    )
     root_role = SelectField(
         "Role everywhere",
         choices=[

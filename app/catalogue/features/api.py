@@ -45,7 +45,7 @@ def create(data: dict[str, Any], project_id: str) -> tuple[FeatureView, dict[str
 def show_health(project_id: str) -> Health:
     """Read the health of a project
 
-    How far its features have come, how old they are, and how many could go.
+    How far its features have come, how old they are, and how many are ready to archive.
     """
     return health.for_project(current_actor, project_id, stale_after=current_settings().stale_after)
 

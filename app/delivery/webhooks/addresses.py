@@ -31,7 +31,10 @@ def entries_for(
     found = find(hosts, target.scheme, target.host, target.port)
     if not found:
         origin = f"{target.scheme}://{target.authority}"
-        raise NotAllowed(f"{setting} does not name {origin}, so nothing is sent there.")
+        raise NotAllowed(
+            f"Flagstaff may not connect to {origin} yet. Ask the people who run the server to add "
+            f"it to {setting}."
+        )
     return found
 
 

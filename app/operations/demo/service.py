@@ -111,7 +111,7 @@ def _add_favourites(diary: Diary) -> None:
     favourites.add(actor, "checkout")
     for name in ("checkout.address-form.v2", "checkout.basket.ab-test"):
         favourites.add(actor, "checkout", name)
-    for name, query in (("Could go", "staleProposal=any"), ("On trial", "type=experiment")):
+    for name, query in (("Ready to archive", "staleProposal=any"), ("On trial", "type=experiment")):
         saved_filters.create(actor, name=name, path="/features", query=query)
 
 

@@ -12,7 +12,7 @@ from app.web.forms import SchemaForm
 class NameForm(SchemaForm):
     schema = schemas.SavedFilterUpdate
 
-    name = StringField("Name", description="Such as: stale ones of my team")
+    name = StringField("Name", description="For example: my team’s stale features")
 
 
 class NewSavedFilterForm(NameForm):

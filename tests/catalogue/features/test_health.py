@@ -1,4 +1,4 @@
-"""The health of a project: stages, ages, and what could go, one step from the archive preview."""
+"""The health of a project: stages, ages, and what is ready to archive, with the way to do so."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -109,7 +109,7 @@ def test_an_environment_that_a_project_does_not_use_has_no_answer(browser, shop)
 def test_a_long_context_is_answered_without_a_link(browser, shop):
     page = browser.get("/playground")
     users = ",".join(str(10**12 + number) for number in range(100))
-    found = browser.submit(page, {"context.userId": users}, button="Try it without a link")
+    found = browser.submit(page, {"context.userId": users}, button="Keep it private")
     assert found.status == 200
     assert found.has("100 people")
     assert cells(found.select(".matrix__row")[2])[0] == "parent"

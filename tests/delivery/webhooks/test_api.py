@@ -181,7 +181,7 @@ def test_problems_are_named_until_they_are_over(app, admin, allowed, monkeypatch
     hosts = app.config["SETTINGS"].webhook_hosts
     allow(app, monkeypatch, "")
     [says] = problems(app)
-    assert "does not name" in says
+    assert "may not connect to" in says
     allow(app, monkeypatch, f"http://{hosts[0].host}:{hosts[0].port}")
     admin.ok("PUT", f"{WEBHOOKS}/1", {"paused": True})
     assert problems(app) == []
@@ -226,7 +226,7 @@ def test_a_webhook_from_beginning_to_end_on_the_command_line(machine):
     assert "https://hooks.example.com/…" in machine.ok("webhook", "list")
     assert machine.ok("webhook", "delete", "1") == "Deleted webhook Chat (id 1)."
     refused = machine.refused("webhook", "create", "Chat", "https://evil.example/")
-    assert "FLAGSTAFF_WEBHOOK_HOSTS does not name https://evil.example" in refused
+    assert "Flagstaff may not connect to https://evil.example yet." in refused
 
 
 def test_the_doctor_names_a_webhook_whose_host_is_no_longer_allowed(machine):
@@ -236,4 +236,4 @@ def test_the_doctor_names_a_webhook_whose_host_is_no_longer_allowed(machine):
     found = json.loads(machine.run("doctor", "--json").stdout)["findings"]
     [finding] = [one for one in found if one["about"] == "webhooks"]
     assert finding["state"] == "warning"
-    assert finding["says"].startswith("Chat: FLAGSTAFF_WEBHOOK_HOSTS does not name")
+    assert finding["says"].startswith("Chat: Flagstaff may not connect to")

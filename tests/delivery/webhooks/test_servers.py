@@ -144,5 +144,5 @@ def test_nothing_is_sent_while_no_host_is_allowed(start, machine, receiver):
         return [one["error"] for one in found if one["attempts"]]
 
     until(errors)
-    assert "FLAGSTAFF_WEBHOOK_HOSTS does not name" in errors()[0]
+    assert "to add it to FLAGSTAFF_WEBHOOK_HOSTS" in errors()[0]
     assert receiver.messages == []
