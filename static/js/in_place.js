@@ -49,7 +49,7 @@ const send = async (form, button) => {
   try {
     answer = await fetch(button.getAttribute("formaction") ?? form.action, { method: "POST", body });
   } catch {
-    const note = Object.assign(document.createElement("p"), { className: "toast toast--bad" });
+    const note = Object.assign(document.createElement("p"), { className: "note note--bad toast" });
     note.textContent = document.getElementById("done").dataset.unreachable;
     showMessages([note]);
     return;
