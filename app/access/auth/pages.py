@@ -268,7 +268,6 @@ def _sign_in_page(form: SchemaForm, target: str, typed: Fields | None = None) ->
         kept=json.dumps(typed) if typed else None,
         is_lost=typed is not None and settings.has_provider and not cookies.fits(typed),
         settings=settings,
-        has_users=first_admin.has_users(),
         asks_password=settings.password_sign_in or form.problems or "password" in request.args,
     )
     return page, 400 if form.problems else 200

@@ -35,12 +35,6 @@ def test_the_first_link_creates_an_admin_and_signs_them_in(app: Flask, visitor: 
     assert "New project" in page.links
 
 
-def test_the_sign_in_page_says_how_the_first_admin_is_made(visitor, people):
-    assert visitor.get("/sign-in").has("There are no accounts yet")
-    people.person("ada")
-    assert not visitor.get("/sign-in").has("There are no accounts yet")
-
-
 def test_the_first_link_works_once_and_only_without_users(app, visitor, people):
     link, other = first_link(app), first_link(app)
     typed = {"username": "ada", "new_password": PASSWORD}
