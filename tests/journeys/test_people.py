@@ -123,8 +123,9 @@ def test_a_member_asks_for_their_permissions(browser: Browser, instance: Instanc
             page.get_by_label("Action").select_option(label=action)
             page.get_by_label("Project").select_option(value=id)
             press(page, "Check")
-            expect(page.get_by_role("status")).to_contain_text(answer)
-        expect(page.get_by_role("status")).to_contain_text("or an Admin can give it to you.")
+            expect(page.locator("main").get_by_role("status")).to_contain_text(answer)
+        status = page.locator("main").get_by_role("status")
+        expect(status).to_contain_text("or an Admin can give it to you.")
         page.goto(f"/projects/{id}/members")
         expect(page.locator(".why")).to_contain_text(f"an Owner of project {id} (Tomás Herrera)")
 
