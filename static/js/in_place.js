@@ -29,9 +29,10 @@ const showParts = (page, button, sent) => {
       const wanted = fresh.querySelector("[autofocus]");
       wanted?.removeAttribute("autofocus"); // which is for a page that is loaded
       part.replaceWith(document.adoptNode(fresh));
-      if (!focused && !part.contains(button)) continue;
       if (wanted) wanted.focus();
-      else (document.getElementById(focused.id) ?? fresh.querySelector("button, a")).focus({ preventScroll: true });
+      else if (focused || part.contains(button)) {
+        (document.getElementById(focused.id) ?? fresh.querySelector("button, a")).focus({ preventScroll: true });
+      }
     } else if (!fresh && part.contains(button)) {
       // A filter leaves the row out now. It stays where it is until the list is loaded again.
       button.setAttribute("aria-checked", String(button.getAttribute("aria-checked") !== "true"));
