@@ -64,9 +64,7 @@ def reset_database(to: State | None = None) -> None:
     state = to or _initial_state(db.engine)
     try:
         _put_back(state)
-    except (
-        sa.exc.OperationalError
-    ):  # a deadlock with an import that ended meanwhile
+    except sa.exc.OperationalError:  # a deadlock with an import, which is over now
         _put_back(state)
 
 
