@@ -264,11 +264,7 @@ def deactivate(actor: Actor, account: Account) -> None:
         Conflict: for the last Admin who can sign in.
 
     """
-    if account.role is Role.ADMIN:
-        admins.keep_one(besides={account.id})
-    account.deactivated_at = utcnow()
-    _end_access([account])
-    events.record(actor, EventType.USER_DEACTIVATED, data=account.snapshot())
+    _deactivate(actor, [account])
 
 
 def deactivate_all(actor: Actor, account_ids: Collection[int]) -> tuple[list[Account], int]:
@@ -287,18 +283,22 @@ def deactivate_all(actor: Actor, account_ids: Collection[int]) -> tuple[list[Acc
             raise Conflict("You can’t deactivate your own account. Ask another Admin.")
         if reason := directory.no_deletion(account):
             raise Conflict(reason)
-    if leaving := {account.id for account in found if account.role is Role.ADMIN}:
-        admins.keep_one(besides=leaving)
     ids = [account.id for account in found]
     ended = sum(
         len(held) for chunk in chunks(ids) for held in tokens.of_accounts(list(chunk)).values()
     )
-    for account in found:
-        account.deactivated_at = utcnow()
-    _end_access(found)
-    payloads = [EventPayload(data=account.snapshot()) for account in found]
-    events.record_together(actor, EventType.USER_DEACTIVATED, payloads)
+    _deactivate(actor, found)
     return found, ended
+
+
+def _deactivate(actor: Actor, people: list[Account]) -> None:
+    if leaving := {account.id for account in people if account.role is Role.ADMIN}:
+        admins.keep_one(besides=leaving)
+    for account in people:
+        account.deactivated_at = utcnow()
+    _end_access(people)
+    payloads = [EventPayload(data=account.snapshot()) for account in people]
+    events.record_together(actor, EventType.USER_DEACTIVATED, payloads)
 
 
 def reactivate_all(actor: Actor, account_ids: Collection[int]) -> list[Account]:
@@ -306,7 +306,7 @@ def reactivate_all(actor: Actor, account_ids: Collection[int]) -> list[Account]:
 
     Raises:
         NotFound: for an id that is no person's.
-        Conflict: for people whom a directory manages.
+        Conflict: for people of a directory.
 
     """
     found = [account for account in _people(account_ids) if account.deactivated_at is not None]

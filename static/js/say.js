@@ -26,10 +26,6 @@ form.addEventListener("input", () => {
 
 // The slider and the buttons with shares only fill in the number.
 const slider = form.querySelector("[data-slider]");
-const fill = (input, value) => {
-  input.value = value;
-  input.dispatchEvent(new Event("input", { bubbles: true }));
-};
 
 if (slider) {
   const number = document.getElementById(slider.dataset.slider);
@@ -40,6 +36,7 @@ if (slider) {
     const button = event.target.closest("[data-fill]");
     if (!button) return;
     event.preventDefault();
-    fill(number, Number.parseInt(button.textContent, 10));
+    number.value = Number.parseInt(button.textContent, 10);
+    number.dispatchEvent(new Event("input", { bubbles: true }));
   });
 }

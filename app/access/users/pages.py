@@ -187,9 +187,9 @@ def deactivate() -> Response:
 
 @bp.post("/reactivate", needs=Permission.ADMIN)
 def reactivate_all() -> Response:
-    """Reactivate everyone whom ``batch``, in the query string, deactivated."""
+    """Reactivate the people that ``batch``, in the query string, deactivated."""
     form, batch_id = ReasonForm(), request.args.get("batch", "")
-    found = events.of_type(batch_id, EventType.USER_DEACTIVATED)
+    found = events.of_batch(batch_id, EventType.USER_DEACTIVATED)
     ids = [(event.data or {})["id"] for event in found]
     done = submit(form, lambda: accounts.reactivate_all(current_actor, ids))
     back = _page_in_form()

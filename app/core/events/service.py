@@ -152,24 +152,16 @@ def record_together(actor: Actor, type: EventType, payloads: Collection[EventPay
     record_all(actor, type, payloads, batch_id=new_batch() if len(payloads) > 1 else None)
 
 
-def of_batch(batch_id: str, type: EventType, project: str) -> list[Event]:
-    """Events of a batch that are of this type and project, oldest first."""
-    query = sa.select(Event).where(
-        Event.batch_id == batch_id, Event.type == type, Event.project == project
-    )
-    return list(db.session.scalars(query.order_by(Event.id)))
-
-
-def of_type(batch_id: str, type: EventType) -> list[Event]:
-    """Events of a batch that are of this type, oldest first."""
-    query = sa.select(Event).where(Event.batch_id == batch_id, Event.type == type)
-    return list(db.session.scalars(query.order_by(Event.id)))
-
-
-def about_feature(batch_id: str, project: str, feature: str) -> list[Event]:
-    """Events of a batch about a feature, oldest first."""
-    query = sa.select(Event).where(
-        Event.batch_id == batch_id, Event.project == project, Event.feature_name == feature
+def of_batch(
+    batch_id: str,
+    type: EventType | None = None,
+    project: str | None = None,
+    feature: str | None = None,
+) -> list[Event]:
+    """Events of a batch, oldest first; only those of this type, project and feature, if given."""
+    wanted = {"type": type, "project": project, "feature_name": feature}
+    query = sa.select(Event).filter_by(
+        batch_id=batch_id, **{name: value for name, value in wanted.items() if value is not None}
     )
     return list(db.session.scalars(query.order_by(Event.id)))
 

@@ -35,7 +35,7 @@ def undo(actor: Actor, project_id: str, name: str, environment: str, batch_id: s
     features.lock_for_change(actor, project_id, name)
     found = [
         event
-        for event in events.about_feature(batch_id, project_id, name)
+        for event in events.of_batch(batch_id, project=project_id, feature=name)
         if event.type in _NEEDED
         and (event.data or event.pre_data or {})["environment"] == environment
     ]
