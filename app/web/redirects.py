@@ -15,13 +15,17 @@ _is_ours = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*").fullmatch
 
 def form_address() -> str:
     """Where the form that was sent was opened: here, or at the page it was sent from."""
-    here = request.full_path.rstrip("?")
     if _takes_get(request.path):
-        return here
+        return this_address()
     came_from = urlsplit(request.referrer or "")
     root = request.script_root
     path = came_from.path.removeprefix(root) if came_from.path.startswith(root) else ""
     return own_path(f"{path}?{came_from.query}" if came_from.query else path)
+
+
+def this_address() -> str:
+    """The address of the page itself, below the prefix, for a form that leads back to it."""
+    return request.full_path.rstrip("?")
 
 
 def own_path(target: str | None, *, otherwise: str = "/") -> str:

@@ -28,7 +28,14 @@ from app.web import browsers, origins, strict_json
 from app.web.browsers import CONFIRMATION_FIELD, Fields, PasswordRequired, SignInRequired
 from app.web.current import current_actor, current_key, current_settings
 from app.web.forms import SchemaForm, show_form, submit
-from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path, with_kept_form
+from app.web.redirects import (
+    form_address,
+    own_path,
+    redirect_to,
+    redirect_to_path,
+    this_address,
+    with_kept_form,
+)
 from app.web.routes import PageBlueprint
 from app.web.templating import moment
 
@@ -189,7 +196,7 @@ def enter(result: SignInResult, target: str, typed: Fields | None = None) -> Res
 def ask_to_sign_in() -> ResponseReturnValue:
     """Redirect to the sign-in page, or show it with the fields of a form that was sent."""
     if request.method != "POST":
-        here = request.full_path.rstrip("?")
+        here = this_address()
         if here == "/":
             return redirect_to_path("/sign-in")
         return redirect_to("sign_in_pages.sign_in", next=own_path(here))

@@ -29,7 +29,7 @@ from app.core.permissions import Access
 from app.core.quotas import NOTHING
 from app.web.browsers import Fields, SignInRequired, current_browsers
 from app.web.current import admit, current_actor, current_settings
-from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path
+from app.web.redirects import form_address, own_path, redirect_to, redirect_to_path, this_address
 from app.web.remote_user import remote_user
 from app.web.routes import PageBlueprint
 
@@ -221,7 +221,7 @@ def _meet(_: SignInRequired) -> Any:
     if user is None:
         return ask_to_sign_in()
     is_form = request.method == "POST"
-    target = form_address() if is_form else own_path(request.full_path.rstrip("?"))
+    target = form_address() if is_form else own_path(this_address())
     typed = typed_on_this_site() if is_form else None
     try:
         person = persons.by_proxy(

@@ -19,7 +19,7 @@ from app.web.browsers import require_password
 from app.web.current import current_actor, current_settings
 from app.web.forms import ReasonForm, show_form, submit
 from app.web.listing import ids_in, is_number
-from app.web.redirects import redirect_to
+from app.web.redirects import redirect_to, this_address
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("inactive_pages", __name__, url_prefix="/users/inactive")
@@ -71,6 +71,7 @@ def index() -> ResponseReturnValue:
     return render_template(
         "access/users/inactive.html",
         away=away,
+        back=this_address(),
         page=page,
         since=utcnow() - after,
         days=after.days,

@@ -21,7 +21,7 @@ from app.core.words import is_key
 from app.web import exports
 from app.web.current import current_actor, current_settings
 from app.web.listing import read_query
-from app.web.redirects import redirect_to
+from app.web.redirects import redirect_to, this_address
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("all_feature_pages", __name__)
@@ -74,7 +74,7 @@ def list_columns(
             room + sum(GUARDED_STATE if name in guarded else STATE for name in shown),
         ),
         "short": words.short,
-        "back": request.full_path.rstrip("?"),
+        "back": this_address(),
     }
 
 

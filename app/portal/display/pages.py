@@ -7,7 +7,7 @@ from app.portal.display import schemas, service
 from app.portal.display.forms import DisplayForm
 from app.web.current import current_actor
 from app.web.forms import show_form, submitted
-from app.web.redirects import own_path, redirect_to_path
+from app.web.redirects import own_path, redirect_to_path, this_address
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("display_pages", __name__)
@@ -21,7 +21,7 @@ def hidden_parts(page: str) -> set[str]:
 @bp.app_template_global("display_address")
 def display_address(page: str) -> str:
     """Return the address to choose the parts of a page, which leads back to the current one."""
-    return url_for("display_pages.choose", page=page, back=request.full_path.rstrip("?"))
+    return url_for("display_pages.choose", page=page, back=this_address())
 
 
 @bp.form("/display/<key:page>", needs=Access.SIGNED_IN, keeps=NOTHING)
