@@ -30,6 +30,7 @@ const slider = form.querySelector("[data-slider]");
 if (slider) {
   const number = document.getElementById(slider.dataset.slider);
   slider.hidden = false;
+  slider.value = number.value; // a share may have been typed before this script ran
   slider.addEventListener("input", () => { number.value = slider.value; });
   number.addEventListener("input", () => { slider.value = number.value; });
   form.addEventListener("click", (event) => {
