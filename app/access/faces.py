@@ -85,7 +85,7 @@ ROOM = Room(
             Permission.ADMIN,
             also="/scim-tokens",
         ),
-        Entry(Heading.PEOPLE, 6, "Security log", "security_log_pages.index", Permission.ADMIN),
+        Entry(Heading.AUDIT, 2, "Security log", "security_log_pages.index", Permission.ADMIN),
     ),
     actions=(
         Action(
@@ -140,8 +140,13 @@ ROOM = Room(
             "account_pages.permissions",
             words="roles access what can i do",
         ),
-        Action(22, "My sessions", _OWN, "account_pages.show_sessions", words="sign out browsers"),
-        Action(23, "Hints", _OWN, "account_pages.show_hints", words="notices questions"),
+        Action(
+            22,
+            "My sessions",
+            _OWN,
+            "account_pages.show_security",
+            words="security sign out browsers",
+        ),
         Action(
             24,
             "Two-step sign-in",

@@ -41,16 +41,16 @@ ROOM = Room(
     entries=(
         Entry(Heading.EVERYONE, 6, "Playground", "playground_pages.index"),
         Entry(
-            Heading.CONNECTIONS,
-            2,
+            Heading.APPLICATIONS,
+            3,
             "Browser origins",
             "browser_origin_pages.show",
             Permission.UPDATE_CORS,
         ),
-        Entry(Heading.CONNECTIONS, 3, "Applications", "application_pages.index"),
+        Entry(Heading.APPLICATIONS, 1, "Applications", "application_pages.index"),
         Entry(
-            Heading.CONNECTIONS,
-            5,
+            Heading.INSTANCE,
+            2,
             "Webhooks",
             "webhook_pages.index",
             Permission.ADMIN,

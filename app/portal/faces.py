@@ -50,7 +50,7 @@ ROOM = Room(
             counts="unread",
             icon="bell",
         ),
-        Entry(Heading.PEOPLE, 5, "Events", "event_pages.index", Permission.READ_LOGS),
+        Entry(Heading.AUDIT, 1, "Events", "event_pages.index", Permission.READ_LOGS),
         Entry(Heading.SUPPORT, 1, "Help", "help_pages.index", also="/api"),
     ),
     actions=(

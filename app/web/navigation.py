@@ -15,12 +15,17 @@ Count = Callable[[Actor], int]
 
 
 class Heading(StrEnum):
-    """The headings of the navigation, in their order."""
+    """The groups of the navigation, in their order. EVERYONE has no heading.
+
+    A group with a single link for the reader is that link, without its heading.
+    """
 
     EVERYONE = ""
     TARGETING = "Targeting"
-    CONNECTIONS = "Connections"
+    APPLICATIONS = "Applications"
     PEOPLE = "People"
+    AUDIT = "Audit"
+    INSTANCE = "Instance"
     SUPPORT = "Support"
 
 
@@ -28,7 +33,8 @@ class Entry(NamedTuple):
     """A link to the list at ``endpoint``, which is also current on the pages below ``also``.
 
     ``place``: the order below its heading. ``number``: returns the number in the badge, and is
-    called once for a page. ``counts``: words after the number, for screen readers.
+    called once for a page. ``counts``: words after the number, for screen readers. With an
+    ``icon`` the link is beside the name of the instance, not below it.
     """
 
     heading: Heading

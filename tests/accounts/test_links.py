@@ -125,7 +125,7 @@ def test_my_sessions_lists_the_links_for_good(app, browser, ada):
     make_link(browser, ada)
     owner = Browser(app)
     sign_in(owner, "ada")
-    page = owner.get("/account/sessions")
+    page = owner.get("/account/security")
     rows = [row for row in map(text_of, page.select("table tr")) if "boss" in row]
     assert [row.rpartition("boss ")[2] for row in rows] == ["Not used", "Replaced"]
     assert path.rpartition("/")[2] not in page.text

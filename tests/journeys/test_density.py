@@ -97,3 +97,18 @@ def test_a_date_field_shows_a_whole_date(page: Page, instance: Instance, width: 
         given = field.bounding_box()["width"]
         field.evaluate("one => { one.style.width = 'max-content' }")
         assert given >= field.bounding_box()["width"], name
+
+
+def test_the_menu_fits_a_small_window_with_any_group_open(
+    browser: Browser, instance: Instance, scripts: bool
+):
+    options = {"viewport": {"width": 1280, "height": 720}, "java_script_enabled": scripts}
+    with instance.context(browser, **options) as context:
+        page = context.new_page()
+        page.goto(CHECKOUT)
+        menu = page.get_by_role("navigation", name="Main")
+        for group in ("Targeting", "Applications", "People", "Audit", "Instance"):
+            menu.get_by_text(group, exact=True).first.click()
+            expect(menu.locator("details[open]")).to_have_count(1)
+            expect(page.get_by_role("button", name="Sign out")).to_be_in_viewport()
+            expect(page.get_by_role("link", name="Help", exact=True)).to_be_in_viewport()

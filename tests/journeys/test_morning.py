@@ -31,7 +31,7 @@ def test_a_favourite_is_on_home_and_its_news_are_counted_until_read(page: Page, 
     page.get_by_role("link", name="Home", exact=True).click()
     favourites = page.get_by_role("region", name="Favourite features")
     expect(favourites.get_by_role("link", name=name)).to_be_visible()
-    page.get_by_role("navigation").get_by_role("link", name="Notices").click()
+    page.get_by_role("link", name="Notices").click()
     expect(page.get_by_role("heading", name="Notices", level=1)).to_be_visible()
     if page.get_by_role("button", name="Mark all as read").count():
         press(page, "Mark all as read")

@@ -115,7 +115,7 @@ def answers(app, broken, people, ada, caplog) -> dict[str, TestResponse]:
     with without(app, "feedback"):
         found["500 API"] = admin.get("/user")
     with without(app, "sign_ins"):
-        found["500 page"] = inside.get("/account/sessions").answer
+        found["500 page"] = inside.get("/account/security").answer
     assert {name: answer.status_code for name, answer in found.items()} == {
         name: int(name[:3]) for name in found
     }

@@ -20,7 +20,7 @@ PAGES = (
     "/projects/web/features/search",
     "/account",
     "/account/permissions",
-    "/account/sessions",
+    "/account/security",
     "/account/second-step",
     "/tags",
     "/environments",

@@ -6,7 +6,7 @@ from flask import current_app, flash, json, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.access.auth import attempts
+from app.access.auth import attempts, second_factor
 from app.access.groups import sources
 from app.access.my_account import schemas, service
 from app.access.my_account.forms import PasswordForm
@@ -153,11 +153,12 @@ def permissions() -> str:
     )
 
 
-@bp.get("/sessions", needs=Access.SIGNED_IN)
-def show_sessions() -> str:
-    """My sessions, and attempts to sign in."""
+@bp.get("/security", needs=Access.SIGNED_IN)
+def show_security() -> str:
+    """My password, two-step sign-in, sessions and attempts to sign in."""
     return render_template(
-        "access/my_account/sessions.html",
+        "access/my_account/security.html",
+        factor=second_factor.of(current_actor.account_id),
         sessions=[
             (each, browser_name(each.user_agent or ""))
             for each in sessions.of_account(current_actor.account_id)
@@ -168,27 +169,19 @@ def show_sessions() -> str:
     )
 
 
+@bp.get("/sessions", needs=Access.SIGNED_IN)
+def show_sessions() -> Response:
+    """The address of Security before it had more than sessions."""
+    return redirect_to(".show_security")
+
+
 @bp.post("/sessions", needs=Access.SIGNED_IN, keeps=NOTHING)
 def sign_out_others() -> Response:
     """End all my other sessions."""
     sessions.close_all([current_actor.account_id], but=current_actor.session_id)
     record(SecurityKind.OTHER_SESSIONS_ENDED)
     flash("You’re signed out everywhere else.", "ok")
-    return redirect_to(".show_sessions")
-
-
-@bp.get("/hints", needs=Access.SIGNED_IN)
-def show_hints() -> str:
-    """Surveys I answered and hints I have seen."""
-    return render_template("access/my_account/hints.html", overview=service.overview(current_actor))
-
-
-@bp.post("/hints", needs=Access.SIGNED_IN, keeps=NOTHING)
-def reset_hints() -> Response:
-    """Show all surveys and hints again."""
-    service.forget_hints(current_actor)
-    flash("Hints and surveys reset. You’ll see them again.", "ok")
-    return redirect_to(".show_hints")
+    return redirect_to(".show_security")
 
 
 @bp.post("/theme", needs=Access.SIGNED_IN, keeps=NOTHING)

@@ -140,9 +140,3 @@ def see_splash(actor: Actor, splash_id: str) -> Splash:
         splash = Splash(user_id=actor.id, splash_id=splash_id)
         save(splash, if_taken=RetryTransaction())
     return splash
-
-
-def forget_hints(actor: Actor) -> None:
-    """Reset surveys and notices, so that they are shown again."""
-    for model in (Feedback, Splash):
-        db.session.execute(sa.delete(model).where(model.user_id == actor.id))

@@ -37,7 +37,7 @@ class Callers:
         if secret.startswith(secrets.PREFIX):
             raise NoAccess(
                 "This token is for the admin API. Applications read features with an SDK token: "
-                "Connections, SDK tokens."
+                "Applications, SDK tokens."
             )
         reader = self.known(secret)
         if reader is None:

@@ -188,7 +188,7 @@ def test_asking_about_a_private_project_is_like_asking_about_an_unknown_one(app,
 def test_other_sessions_are_ended_and_this_one_is_not(app, inside):
     other = Browser(app)
     sign_in(other, "ada")
-    page = inside.get("/account/sessions")
+    page = inside.get("/account/security")
     page = inside.submit(page, form="Sign out everywhere else")
     assert inside.follow(page).messages == ["You’re signed out everywhere else."]
     assert other.get("/projects").status == 303
@@ -204,7 +204,7 @@ def test_the_most_recently_used_session_comes_first(app, ada):
             if agent != "three":
                 clock.shift(timedelta(minutes=5))
         browsers["one"].get("/projects")
-        page = browsers["two"].get("/account/sessions")
+        page = browsers["two"].get("/account/security")
     assert user_agents(page) == ["one", "four", "three", "two"]
     rows = [row for row in map(text_of, page.select("tr")) if "127.0.0.1" in row]
     assert rows[1].startswith("Unknown browser 127.0.0.1")
@@ -228,7 +228,7 @@ def test_a_session_says_in_words_which_browser_it_is(app, ada, user_agent, words
     browser = Browser(app)
     typed = {"name": "ada", "password": PASSWORD}
     browser.post("/sign-in", typed, headers={"User-Agent": user_agent})
-    page = browser.get("/account/sessions")
+    page = browser.get("/account/security")
     assert page.has(f"This browser {words} 127.0.0.1")
     assert user_agents(page) == [user_agent]
 
@@ -237,25 +237,21 @@ def test_a_long_user_agent_is_cut_off(app, ada):
     browser = Browser(app)
     typed = {"name": "ada", "password": PASSWORD}
     assert browser.post("/sign-in", typed, headers={"User-Agent": "x" * 300}).status == 303
-    assert user_agents(browser.get("/account/sessions")) == ["x" * 255]
+    assert user_agents(browser.get("/account/security")) == ["x" * 255]
 
 
 def test_attempts_to_sign_in_are_listed(app, inside):
     with time_machine.travel(datetime(2026, 11, 3, 10, 12, tzinfo=UTC), tick=False):
         sign_in(Browser(app), "ada", "wrong")
-    page = inside.get("/account/sessions")
+    page = inside.get("/account/security")
     assert page.has("3 Nov 2026, 10:12 UTC Wrong password or code 127.0.0.1")
 
 
-def test_hints_are_listed_and_reset(app, inside, people, ada):
-    client = ApiClient(app, people.token(ada, "hints"))
-    client.ok("POST", "/feedback", json={"feedbackId": "bulk-tags", "neverShow": True})
-    client.ok("POST", "/splash/welcome")
-    page = inside.get("/account/hints")
-    assert page.has("bulk-tags Survey Don’t ask again")
-    page = inside.follow(inside.submit(page, form="Reset all"))
-    assert page.has("No surveys or hints yet")
-    assert client.ok("GET", "/user")["splash"] == {}
+def test_security_holds_the_password_two_step_sign_in_and_sessions(inside):
+    page = inside.follow(inside.get("/account/sessions"))
+    assert page.path == "/account/security"
+    assert page.has("Two-step sign-in Off")
+    assert {"Change password", "Set up two-step sign-in"} <= page.links.keys()
 
 
 @pytest.mark.parametrize(("chosen", "shown"), [("dark", "dark"), ("light", "light"), ("x", None)])

@@ -507,9 +507,10 @@ def test_people_without_a_password_are_not_offered_to_change_it(app, provider, a
     page = visitor.get("/account")
     assert "Change password" not in page.links
     assert "/account/single-sign-on" in page.links.values()
-    assert "Two-step sign-in" not in visitor.get("/account/sessions").links
+    assert "Set up two-step sign-in" not in visitor.get("/account/security").links
     sign_in(visitor, "ada")
-    assert {"Change password", "Two-step sign-in"} <= visitor.get("/account").links.keys()
+    security = visitor.get("/account/security")
+    assert {"Change password", "Set up two-step sign-in"} <= security.links.keys()
 
 
 def test_an_account_with_a_password_is_linked_by_its_owner(app, provider, ada, visitor):
