@@ -10,7 +10,8 @@ from app.accounts.forms import makes_admin
 from app.accounts.models import Account
 from app.accounts.tokens import service as tokens
 from app.accounts.tokens.models import Issued, Token
-from app.core.permissions import Access
+from app.core.events import service as events
+from app.core.permissions import Access, Role
 from app.web.browsers import require_password
 from app.web.conflicts import EditPage
 from app.web.current import current_actor, current_settings
@@ -74,8 +75,12 @@ def save(edit: EditPage[Any], account: Account) -> ResponseReturnValue:
     """Save changes to a locked account, unless someone else changed it first."""
     if makes_admin(edit.form, account):
         require_password(f"make {account.called} an Admin")
+    batch, role = events.new_batch(), account.role
+    # Undo would make them an Admin again, without the password.
+    demotes = role is Role.ADMIN and edit.form.root_role.data != str(Role.ADMIN.value)
     return edit.save(
-        lambda: accounts.update(current_actor, account, **edit.form.values),
+        lambda: accounts.update(current_actor.for_act(batch), account, **edit.form.values),
         lambda: f"{account.called} saved.",
         redirect_to(".show", account_id=account.id),
+        batch=None if demotes else batch,
     )

@@ -76,6 +76,11 @@ def camel_case(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
+def snake_case(name: str) -> str:
+    """``impressionData`` as Python spells it: ``impression_data``."""
+    return humanize(name).replace(" ", "_")
+
+
 def humanize(name: str) -> str:
     """``impressionData`` in a sentence: ``impression data``."""
     return re.sub(r"([A-Z])", lambda capital: f" {capital[1].lower()}", name)

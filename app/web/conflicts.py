@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 
 from app.web import signing
 from app.web.forms import SchemaForm, show_form, submit
+from app.web.redirects import flash_with_undo
 
 F = TypeVar("F", bound=SchemaForm)
 Values = dict[str, Any]
@@ -124,24 +125,40 @@ class EditPage(Generic[F]):
         return self._edit.show(self.template, self.form, self.present, stale, **self.context())
 
     def save(
-        self, command: Callable[[], object], saved: Callable[[], str], next_page: Response
+        self,
+        command: Callable[[], object],
+        saved: Callable[[], str],
+        next_page: Response,
+        *,
+        batch: str | None = None,
     ) -> ResponseReturnValue:
         """Run ``command`` and return ``next_page``, with the message ``saved`` if anything changed.
 
         Shows the page again if the form is refused, or if someone else changed the thing first.
+        ``batch``: of the events of the command, for Undo in the message.
         """
         if stale := self._edit.stale(self.present):
             return self.show(stale)
         changed = submit(self.form, command)
         if changed is None:
             return self.show()
-        flash(saved() if changed else "Nothing changed.", "ok")
+        flash_saved(saved(), changed=changed, batch=batch)
         return next_page
 
     @property
     def _edit(self) -> StaleEdit:
         labels = self.form.labels if self.labels is None else self.labels
         return StaleEdit(self.subject, labels, self.describe)
+
+
+def flash_saved(done: str, *, changed: object, batch: str | None = None) -> None:
+    """Flash what was saved, if anything changed: with Undo, for what the ``batch`` did."""
+    if not changed:
+        flash("Nothing changed.", "ok")
+    elif batch is None:
+        flash(done, "ok")
+    else:
+        flash_with_undo(done, batch=batch, what="saving it")
 
 
 def display_value(value: Any) -> str:

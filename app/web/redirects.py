@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask import current_app, flash, request, url_for
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from werkzeug.exceptions import HTTPException
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Response
@@ -62,11 +62,14 @@ DONE = "done"
 """The id of the messages. In the fragment of the address, they get the focus."""
 
 
-def flash_with_undo(done: Markup, *, action: str, what: str, back: str | None = None) -> None:
-    """Flash what was done, with a button that posts to ``action`` to undo it.
+def flash_with_undo(
+    done: Markup | str, *, what: str, batch: str | None = None, action: str = ""
+) -> None:
+    """Flash what was done, with a button that undoes all events of the ``batch``.
 
-    ``what`` completes the name of the button: “Undo switching on cart in production”. ``back``: the
-    page to return to, for an ``action`` that asks for it.
+    ``what`` completes the name of the button: “Undo switching on cart in production”. ``action``:
+    to post to instead, for what changes the address of its page.
     """
-    note = {"done": done, "action": action, "what": what, "back": back}
+    action = action or url_for("event_pages.undo", batch=batch)
+    note = {"done": escape(done), "action": action, "what": what}
     flash(note, "ok")  # type: ignore[arg-type] # the session keeps more than strings

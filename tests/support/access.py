@@ -265,6 +265,7 @@ NEEDS = {
     ("GET", HOOKS + "/<id:id>/deliveries"): "ADMIN",
     ("POST", HOOKS + "/<id:id>/deliveries/<id:delivery_id>/send-again"): "ADMIN",
     ("GET", "/api/admin/events"): "READ_LOGS",
+    ("POST", "/api/admin/events/<id:event_id>/undo"): TOKEN,
     ("GET", "/api/admin/security-log"): "ADMIN",
 }
 
@@ -338,7 +339,6 @@ PAGES_NEED = {
     ("POST", PAGES + "/features/<key:name>/tags"): "UPDATE_FEATURE_DEPENDENCY",
     ("POST", SWITCH + "/on"): "UPDATE_FEATURE_ENVIRONMENT",
     ("POST", SWITCH + "/off"): "UPDATE_FEATURE_ENVIRONMENT",
-    ("POST", SWITCH + "/undo"): SESSION,
     ("GET", SWITCH + "/copy"): "CREATE_FEATURE_STRATEGY",
     ("POST", SWITCH + "/copy"): "CREATE_FEATURE_STRATEGY",
     ("POST", SWITCH + "/propose/on"): "UPDATE_FEATURE_ENVIRONMENT",
@@ -491,7 +491,6 @@ PAGES_NEED = {
     ("POST", PERSON + "/restore"): "ADMIN",
     ("POST", PERSON + "/reactivate"): "ADMIN",
     ("POST", "/users/deactivate"): "ADMIN",
-    ("POST", "/users/reactivate"): "ADMIN",
     ("POST", PERSON + "/sign-out"): "ADMIN",
     ("GET", PERSON + "/tokens/<id:token_id>/revoke"): "ADMIN",
     ("POST", PERSON + "/tokens/<id:token_id>/revoke"): "ADMIN",
@@ -555,8 +554,10 @@ PAGES_NEED = {
     ("GET", "/account/tokens/<id:token_id>/revoke"): SESSION,
     ("POST", "/account/tokens/<id:token_id>/revoke"): SESSION,
     ("GET", "/events"): "READ_LOGS",
+    ("POST", "/events/undo"): SESSION,
     ("GET", "/security-log"): "ADMIN",
     ("GET", PAGES + "/history"): HISTORY,
+    ("GET", PAGES + "/features/<key:name>/history"): HISTORY,
     ("GET", "/set-up/<secret>"): PUBLIC,
     ("POST", "/set-up/<secret>"): PUBLIC,
 }

@@ -126,7 +126,7 @@ class Page:
     @property
     def messages(self) -> list[str]:
         """What the page tells by itself, what was done first."""
-        toasts = [text_of(e).removesuffix(" Close this message") for e in self.select(".toast")]
+        toasts = [text_of(e) for e in self.select(".toast > p")]
         notes = [text_of(e) for e in self.select('[role="alert"], [role="status"]:not(.toasts)')]
         return toasts + [text for text in notes if text]
 

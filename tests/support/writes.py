@@ -153,6 +153,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/tags/rename", {"tag": {"value": "old"}, "to": {"value": "new"}}),
     ("POST", "/tags/merge", {"tag": {"value": "old"}, "to": {"value": "older"}}),
     ("POST", "/tags/undo", {"batch": "{batch}"}),
+    ("POST", "/events/{switched}/undo", None),
     ("POST", "/tags/delete", {"value": "unused"}),
     ("POST", "/tag-types", {"name": "new"}),
     ("PUT", "/tag-types/team", {"hue": 3}),
@@ -242,6 +243,7 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
     for path in ("/projects/empty", f"{FEATURES}/b"):
         root.ok("POST", f"{path}/favorites")
     root.ok("POST", f"{FEATURES}/b/environments/production/on")
+    [switched] = root.ok("GET", "/events?feature=b&type=feature-environment-enabled")["events"]
     root.ok("POST", f"{FEATURES}/b/lifecycle/complete", {"status": "kept"})
     root.ok("POST", "/projects/shop/archive", {"features": ["resting"]})
     for added, removed in ((["old", "older", "unused", "first"], []), ([], ["unused"])):
@@ -298,6 +300,7 @@ def new_world(root: ApiClient, admin: ApiClient, people: People) -> World:
         "planned": planned,
         "done": done,
         "batch": renamed["batch"],
+        "switched": switched["id"],
         "first": first,
         "segment": segment["id"],
         "second": second,

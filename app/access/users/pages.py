@@ -3,7 +3,6 @@ from typing import Any
 
 from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from markupsafe import escape
 from werkzeug.wrappers import Response
 
 from app.access.auth import second_factor
@@ -16,7 +15,6 @@ from app.accounts import service as accounts
 from app.accounts.forms import display_values
 from app.accounts.models import Account, AccountKind
 from app.core.events import service as events
-from app.core.events.event_types import EventType
 from app.core.permissions import ROOT_ROLES, Permission, Role
 from app.core.words import counted
 from app.web import exports
@@ -170,32 +168,14 @@ def deactivate() -> Response:
     if not ids:
         flash("Select at least one person. Nothing has changed.", "warn")
         return back
-    actor = current_actor.for_act(events.new_batch())
-    done = submit(form, lambda: accounts.deactivate_all(actor, ids))
-    if done is None:
+    batch = events.new_batch()
+    deactivated = submit(form, lambda: accounts.deactivate_all(current_actor.for_act(batch), ids))
+    if deactivated is None:
         return flash_errors(form, back)
-    people, ended = done
+    people, ended = deactivated
     who = people[0].called if len(people) == 1 else counted(len(people), "person", "people")
-    flash_with_undo(
-        escape(f"{who} deactivated. {counted(ended, 'token')} ended."),
-        action=url_for(".reactivate_all", batch=actor.batch_id),
-        what=f"deactivating {who}",
-        back=request.form.get("back"),
-    )
-    return back
-
-
-@bp.post("/reactivate", needs=Permission.ADMIN)
-def reactivate_all() -> Response:
-    """Reactivate the people that ``batch``, in the query string, deactivated."""
-    form, batch_id = ReasonForm(), request.args.get("batch", "")
-    found = events.of_batch(batch_id, EventType.USER_DEACTIVATED)
-    ids = [(event.data or {})["id"] for event in found]
-    done = submit(form, lambda: accounts.reactivate_all(current_actor, ids))
-    back = _page_in_form()
-    if done is None:
-        return flash_errors(form, back)
-    flash(f"{counted(len(done), 'person', 'people')} can sign in again. {TOKENS_STAY}", "ok")
+    done = f"{who} deactivated. {counted(ended, 'token')} ended."
+    flash_with_undo(done, batch=batch, what=f"deactivating {who}")
     return back
 
 

@@ -12,6 +12,7 @@ from app.catalogue.context.forms import (
     form_data,
 )
 from app.catalogue.context.models import ContextField
+from app.core.events import service as events
 from app.core.permissions import Access, Permission
 from app.web.conflicts import EditPage
 from app.web.current import current_actor
@@ -53,11 +54,12 @@ def show(name: str) -> ResponseReturnValue:
 def update(name: str) -> ResponseReturnValue:
     """Save, unless someone else changed the field first: then show what they changed."""
     field = service.get(name, for_change=True)
-    edit = _edit(field)
+    edit, batch = _edit(field), events.new_batch()
     return edit.save(
-        lambda: service.update(current_actor, field, **edit.form.values),
+        lambda: service.update(current_actor.for_act(batch), field, **edit.form.values),
         lambda: f"Context field {name} saved.",
         redirect_to(".index"),
+        batch=batch,
     )
 
 

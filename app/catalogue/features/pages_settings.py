@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from flask import flash, render_template, request
+from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
@@ -13,8 +13,9 @@ from app.catalogue.features.pages import SUGGESTIONS, about
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
 from app.catalogue.strategies.queries import ProjectUse
+from app.core.events import service as events
 from app.core.permissions import Access, Permission
-from app.web.conflicts import FieldConflict, StaleEdit, Values
+from app.web.conflicts import FieldConflict, StaleEdit, Values, flash_saved
 from app.web.current import current_actor
 from app.web.forms import show_form, submit
 from app.web.redirects import redirect_to
@@ -42,8 +43,9 @@ def update(project_id: str, name: str) -> ResponseReturnValue:
 
 def save_settings(feature: Feature, values: Values) -> Response:
     """Save what the valid form of the settings has. Return the redirect."""
-    changed = service.update(current_actor, feature, **values)
-    _flash_saved(feature.name, changed=changed)
+    actor = current_actor.for_act(events.new_batch())
+    changed = service.update(actor, feature, **values)
+    flash_saved(f"Feature {feature.name} saved.", changed=changed, batch=actor.batch_id)
     return redirect_to(
         "feature_settings_pages.settings", project_id=feature.project_id, name=feature.name
     )
@@ -84,7 +86,7 @@ def choose_parent(project_id: str, name: str) -> ResponseReturnValue:
             changed = service.remove_dependencies(current_actor, project_id, name)
         else:
             changed = service.add_dependency(current_actor, project_id, name, parent)
-        _flash_saved(name, changed=changed)
+        flash_saved(f"Feature {name} saved.", changed=changed)
         return redirect_to(".tags", project_id=project_id, name=name)
 
     return change_parent(project_id, name, save)
@@ -99,10 +101,6 @@ def change_parent(
         return _tags_page(project_id, view, form, before)
     done = submit(form, lambda: save(form.values["parent"]))
     return done or _tags_page(project_id, view, form)
-
-
-def _flash_saved(name: str, *, changed: bool) -> None:
-    flash(f"Feature {name} saved." if changed else "Nothing changed.", "ok")
 
 
 def _settings_edit(name: str) -> StaleEdit:

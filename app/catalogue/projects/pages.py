@@ -16,10 +16,11 @@ from app.catalogue.projects.forms import (
 )
 from app.catalogue.projects.models import Membership, Project, ProjectMode
 from app.catalogue.projects.service import ApprovalRule, Overview
+from app.core.events import service as events
 from app.core.permissions import Access, Permission
 from app.core.words import counted
 from app.web import exports, signing
-from app.web.conflicts import FieldConflict, StaleEdit, Values
+from app.web.conflicts import FieldConflict, StaleEdit, Values, flash_saved
 from app.web.current import current_actor
 from app.web.forms import ReasonForm, flash_errors, show_form, submit
 from app.web.listing import read_query
@@ -169,16 +170,19 @@ def save(project: Project, form: ProjectForm, held: Mapping[str, int | None]) ->
         ApprovalRule(name=name, required_approvals=number)
         for name, number in settings["approvals"].items()
     ]
-    changed = service.update(current_actor, project, **fields)
+    actor, had = current_actor.for_act(events.new_batch()), set(project.environments)
+    changed = service.update(actor, project, **fields)
     changed |= service.set_environments(
-        current_actor,
+        actor,
         project,
         environments=settings["environments"],
         change_request_environments=rules,
     )
     if changed or not held:
-        words = f"Project {form.values['name']} saved." if changed else "Nothing changed."
-        flash(" ".join([words, *form.clamped]), "ok")
+        done = " ".join([f"Project {form.values['name']} saved.", *form.clamped])
+        # Features were switched off in environments that are gone, which can't be undone.
+        batch = actor.batch_id if had <= set(project.environments) else None
+        flash_saved(done, changed=changed, batch=batch)
     return redirect_to("project_pages.settings", project_id=project.id)
 
 

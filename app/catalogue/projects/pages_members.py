@@ -1,13 +1,14 @@
 from http import HTTPStatus
 
-from flask import flash, render_template, request
+from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
 from app.accounts import service as accounts
 from app.catalogue.projects import members, service
 from app.catalogue.projects.forms import REMOVE, ROLES, MembersForm, NewMemberForm
+from app.core.events import service as events
 from app.core.permissions import Access, Permission, Role
-from app.web.conflicts import StaleEdit
+from app.web.conflicts import StaleEdit, flash_saved
 from app.web.current import current_actor
 from app.web.forms import submit
 from app.web.redirects import redirect_to
@@ -36,10 +37,13 @@ def change(project_id: str) -> ResponseReturnValue:
         return _page(project_id, form)
     if any(current.get(id) != seen[id] for id in form.changes):
         return _page(project_id, form, seen=seen)
-    changed = submit(form, lambda: members.change(current_actor, project, form.changes))
+    batch = events.new_batch()
+    changed = submit(
+        form, lambda: members.change(current_actor.for_act(batch), project, form.changes)
+    )
     if changed is None:
         return _page(project_id, form)
-    flash("Members saved." if changed else "Nothing changed.", "ok")
+    flash_saved("Members saved.", changed=changed, batch=batch)
     return redirect_to(".index", project_id=project_id)
 
 
@@ -59,10 +63,14 @@ def add(project_id: str) -> ResponseReturnValue:
         return _page(project_id, adding=form)
     if held is not None and "change_role" not in request.form:
         return _page(project_id, adding=form, held=held)
-    done = submit(form, lambda: members.set_role(current_actor, project, account.id, role))
-    if done is None:
+    batch = events.new_batch()
+    added = submit(
+        form, lambda: members.set_role(current_actor.for_act(batch), project, account.id, role)
+    )
+    if added is None:
         return _page(project_id, adding=form)
-    flash(f"{account.called} is now {role.with_article} of {project.name}.", "ok")
+    done = f"{account.called} is now {role.with_article} of {project.name}."
+    flash_saved(done, changed=added, batch=batch)
     return redirect_to(".index", project_id=project_id)
 
 

@@ -18,10 +18,11 @@ from app.catalogue.segments.forms import (
     form_data,
 )
 from app.catalogue.segments.models import Segment
+from app.core.events import service as events
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
 from app.web import exports, signing
-from app.web.conflicts import StaleEdit, Values
+from app.web.conflicts import StaleEdit, Values, flash_saved
 from app.web.current import current_actor
 from app.web.forms import show_form, submit
 from app.web.listing import MAX_LIMIT, read_query
@@ -85,8 +86,9 @@ def update(id: int) -> ResponseReturnValue:
         project = form.values.get("project")
         if project != segment.project_id:
             current_actor.require(*service.permission(Permission.UPDATE_SEGMENT, project))
-        changed = service.update(current_actor, segment, **form.values)
-        flash(f"Segment {segment.name} saved." if changed else "Nothing changed.", "ok")
+        actor = current_actor.for_act(events.new_batch())
+        changed = service.update(actor, segment, **form.values)
+        flash_saved(f"Segment {segment.name} saved.", changed=changed, batch=actor.batch_id)
         return redirect_to(".show", id=id)
 
     return change(id, save, review=_review)

@@ -7,13 +7,24 @@ from typing import Self
 
 
 class Subject(StrEnum):
-    """The headings under which types of events are listed."""
+    """What types of events are about: their headings in lists, and filters."""
 
-    CHANGE_REQUESTS = "Change requests"
-    FEATURES = "Features"
-    PROJECTS = "Projects and environments"
-    TARGETING = "Targeting"
-    OTHER = "People, tokens and the rest"
+    heading: str
+
+    def __new__(cls, value: str, heading: str) -> Self:
+        self = str.__new__(cls, value)
+        self._value_ = value
+        self.heading = heading
+        return self
+
+    SWITCHING = "switching", "Switching and strategies"
+    CHANGE_REQUESTS = "change-requests", "Change requests"
+    FEATURES = "features", "Features, tags and dependencies"
+    PROJECTS = "projects", "Projects and environments"
+    TARGETING = "targeting", "Segments, fields and kinds of tags"
+    PEOPLE = "people", "People and groups"
+    TOKENS = "tokens", "Tokens"
+    INSTANCE = "instance", "The instance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +46,12 @@ class Declared:
 
 _change_requests = partial(Declared, Subject.CHANGE_REQUESTS)
 _features = partial(Declared, Subject.FEATURES)
+_switching = partial(Declared, Subject.SWITCHING)
 _projects = partial(Declared, Subject.PROJECTS)
 _targeting = partial(Declared, Subject.TARGETING)
-_others = partial(Declared, Subject.OTHER)
+_people = partial(Declared, Subject.PEOPLE)
+_tokens = partial(Declared, Subject.TOKENS)
+_instance = partial(Declared, Subject.INSTANCE)
 
 
 class EventType(StrEnum):
@@ -52,39 +66,39 @@ class EventType(StrEnum):
         self.declared = declared
         return self
 
-    ACCESS_REVIEW_SIGNED_OFF = _others(
+    ACCESS_REVIEW_SIGNED_OFF = _projects(
         "access-review-signed-off",
         "Someone reviewed the access to a project, and signed off. What they removed is in the "
         "same batch.",
         "signed off the access review of project {project}: {reviewed}",
     )
-    APPLICATION_DELETED = _others(
+    APPLICATION_DELETED = _instance(
         "application-deleted",
         "What an application had reported was deleted. If it still runs, it appears again.",
         "deleted application {application}",
     )
-    APPROVALS_LOWERED = _others(
+    APPROVALS_LOWERED = _projects(
         "approvals-lowered",
         "Changes in an environment of a project need fewer approvals than before, or none.",
         "lowered the approvals that project {project} needs in {environment}",
     )
-    BACKUP_CREATED = _others(
+    BACKUP_CREATED = _instance(
         "backup-created",
         "A backup was created on the command line. The event has its file, size and digest.",
         "created a backup with {rows}",
         touches_sdks=False,
     )
-    BACKUP_RESTORED = _others(
+    BACKUP_RESTORED = _instance(
         "backup-restored",
         "This database was restored from a backup. The event says when the backup was created.",
         "restored the backup of {backup_time}",
     )
-    BREAK_GLASS_SIGN_IN = _others(
+    BREAK_GLASS_SIGN_IN = _people(
         "break-glass-sign-in",
         "An Admin signed in with a password although sign-in with passwords is off.",
         "signed in with a password, past single sign-on",
     )
-    BROWSER_ORIGINS_UPDATED = _others(
+    BROWSER_ORIGINS_UPDATED = _instance(
         "browser-origins-updated",
         "The sites whose pages can read features in browsers were changed.",
         "let pages of {origins} read features",
@@ -176,7 +190,7 @@ class EventType(StrEnum):
         "The legal values or another setting of a context field were changed.",
         "changed context field {context_field}: {changes}",
     )
-    DATABASE_MOVED = _others(
+    DATABASE_MOVED = _instance(
         "database-moved",
         "Everything was moved into this database from another one.",
         "moved {rows} from {source} to this database",
@@ -201,7 +215,7 @@ class EventType(StrEnum):
         "An environment was changed, for example deprecated.",
         "changed environment {environment}: {changes}",
     )
-    EVENTS_PRUNED = _others(
+    EVENTS_PRUNED = _instance(
         "events-pruned",
         "The oldest events were removed. The event has the digest of the last of them.",
         "removed the oldest {count} events",
@@ -242,19 +256,19 @@ class EventType(StrEnum):
         "removed the dependency of feature {feature} on {parent}",
         batch="removed the dependencies of {features}{in_project}",
     )
-    FEATURE_ENVIRONMENT_DISABLED = _features(
+    FEATURE_ENVIRONMENT_DISABLED = _switching(
         "feature-environment-disabled",
         "A feature was switched off in an environment.",
         "switched feature {feature} off in {environment}",
         batch="switched {features} off in {environment}{in_project}",
     )
-    FEATURE_ENVIRONMENT_ENABLED = _features(
+    FEATURE_ENVIRONMENT_ENABLED = _switching(
         "feature-environment-enabled",
         "A feature was switched on in an environment.",
         "switched feature {feature} on in {environment}",
         batch="switched {features} on in {environment}{in_project}",
     )
-    FEATURE_ENVIRONMENT_VARIANTS_UPDATED = _features(
+    FEATURE_ENVIRONMENT_VARIANTS_UPDATED = _switching(
         "feature-environment-variants-updated",
         "The variants that all strategies of a feature share in an environment were changed.",
         "changed the variants of feature {feature} in {environment}",
@@ -265,23 +279,23 @@ class EventType(StrEnum):
         "revived feature {feature}{in_project}",
         batch="revived {features}{in_project}",
     )
-    FEATURE_STRATEGIES_SORTED = _features(
+    FEATURE_STRATEGIES_SORTED = _switching(
         "feature-strategies-sorted",
         "The strategies of a feature were put in another order.",
         "sorted the strategies of feature {feature} in {environment}",
     )
-    FEATURE_STRATEGY_ADDED = _features(
+    FEATURE_STRATEGY_ADDED = _switching(
         "feature-strategy-added",
         "A feature got a strategy, which says who gets it in an environment.",
         "added a strategy to feature {feature} in {environment}",
         batch="added {strategies} to feature {feature}{in_project}",
     )
-    FEATURE_STRATEGY_REMOVED = _features(
+    FEATURE_STRATEGY_REMOVED = _switching(
         "feature-strategy-removed",
         "A strategy of a feature was deleted.",
         "deleted a strategy of feature {feature} in {environment}",
     )
-    FEATURE_STRATEGY_UPDATED = _features(
+    FEATURE_STRATEGY_UPDATED = _switching(
         "feature-strategy-updated",
         "A strategy of a feature was changed.",
         "changed a strategy of feature {feature} in {environment}: {changes}",
@@ -304,43 +318,43 @@ class EventType(StrEnum):
         "changed feature {feature}: {changes}",
         batch="changed the type or state of {features}{in_project}",
     )
-    GROUP_CREATED = _others(
+    GROUP_CREATED = _people(
         "group-created",
         "A group was created, with the roles that it gives.",
         "created group {group}",
     )
-    GROUP_DELETED = _others(
+    GROUP_DELETED = _people(
         "group-deleted",
         "A group was deleted. Its members lost the roles that it gave.",
         "deleted group {group}",
     )
-    GROUP_MEMBERS_CHANGED = _others(
+    GROUP_MEMBERS_CHANGED = _people(
         "group-members-changed",
         "A directory added people to a group or removed them from it.",
         "changed who is in group {group}: {joined}",
     )
-    GROUP_UPDATED = _others(
+    GROUP_UPDATED = _people(
         "group-updated",
         "A group gives other roles than before, or has another name.",
         "changed group {group}: {changes}",
     )
-    IDENTITY_LINKED = _others(
+    IDENTITY_LINKED = _people(
         "identity-linked",
         "An account was linked to someone at the single sign-on provider. They can sign in there.",
         "linked {whose} account to {subject_there}",
     )
-    IDENTITY_UNLINKED = _others(
+    IDENTITY_UNLINKED = _people(
         "identity-unlinked",
         "An account was unlinked from someone at the single sign-on provider.",
         "unlinked {whose} account from {subject_there}",
     )
-    INACTIVE_USERS_DELETED = _others(
+    INACTIVE_USERS_DELETED = _people(
         "inactive-users-deleted",
         "Inactive users were deleted. The event names them, and why others were skipped.",
         "deleted {inactive}",
         touches_sdks=False,
     )
-    PASSWORD_CHANGED = _others(
+    PASSWORD_CHANGED = _people(
         "password-changed",
         "The password of a user was changed.",
         "changed {whose} password",
@@ -382,64 +396,64 @@ class EventType(StrEnum):
         "The name, the mode or another setting of a project was changed.",
         "changed project {project}: {changes}",
     )
-    RECOVERY_CODES_MADE = _others(
+    RECOVERY_CODES_MADE = _people(
         "recovery-codes-made",
         "A user got new recovery codes. Their old ones no longer work.",
         "created new recovery codes{for_other}",
         touches_sdks=False,
     )
-    RECOVERY_CODE_USED = _others(
+    RECOVERY_CODE_USED = _people(
         "recovery-code-used",
         "A user signed in with a recovery code.",
         "signed in with a recovery code{for_other}",
         touches_sdks=False,
     )
-    SCIM_DISCONNECTED = _others(
+    SCIM_DISCONNECTED = _people(
         "scim-disconnected",
         "An Admin disconnected the directory. Users and groups are managed by hand again.",
         "disconnected the directory",
     )
-    SCIM_TOKEN_CREATED = _others(
+    SCIM_TOKEN_CREATED = _tokens(
         "scim-token-created",
         "A token was created, by which a directory manages users and groups.",
         "created SCIM token {scim_token}",
     )
-    SCIM_TOKEN_REVOKED = _others(
+    SCIM_TOKEN_REVOKED = _tokens(
         "scim-token-revoked",
         "A SCIM token was revoked. The directory that has it can no longer change anything.",
         "revoked SCIM token {scim_token}",
     )
-    SDK_TOKEN_CREATED = _others(
+    SDK_TOKEN_CREATED = _tokens(
         "sdk-token-created",
         "An SDK token was created. Its secret is stored nowhere.",
         "created SDK token {sdk_token} for {environment}",
         touches_sdks=False,
     )
-    SDK_TOKEN_REVOKED = _others(
+    SDK_TOKEN_REVOKED = _tokens(
         "sdk-token-revoked",
         "An SDK token was revoked.",
         "revoked SDK token {sdk_token} for {environment}",
         touches_sdks=False,
     )
-    SDK_TOKEN_ROTATED = _others(
+    SDK_TOKEN_ROTATED = _tokens(
         "sdk-token-rotated",
         "An SDK token was replaced with a new one. The old one expires after the overlap.",
         "rotated SDK token {sdk_token} for {environment}",
         touches_sdks=False,
     )
-    SDK_TOKEN_UPDATED = _others(
+    SDK_TOKEN_UPDATED = _tokens(
         "sdk-token-updated",
         "When an SDK token expires was changed.",
         "changed when SDK token {sdk_token} expires",
         touches_sdks=False,
     )
-    SECOND_FACTOR_TURNED_OFF = _others(
+    SECOND_FACTOR_TURNED_OFF = _people(
         "second-factor-turned-off",
         "Two-step sign-in was turned off for a user.",
         "turned off two-step sign-in{for_other}",
         touches_sdks=False,
     )
-    SECOND_FACTOR_TURNED_ON = _others(
+    SECOND_FACTOR_TURNED_ON = _people(
         "second-factor-turned-on",
         "Two-step sign-in was turned on for a user.",
         "turned on two-step sign-in{for_other}",
@@ -460,31 +474,31 @@ class EventType(StrEnum):
         "The constraints or another setting of a segment were changed.",
         "changed segment {segment}{in_project}: {changes}",
     )
-    SERVICE_ACCOUNT_CREATED = _others(
+    SERVICE_ACCOUNT_CREATED = _people(
         "service-account-created",
         "A service account was created.",
         "created service account {account}",
         touches_sdks=False,
     )
-    SERVICE_ACCOUNT_DELETED = _others(
+    SERVICE_ACCOUNT_DELETED = _people(
         "service-account-deleted",
         "A service account was deleted. Its tokens no longer work.",
         "deleted service account {account}",
         touches_sdks=False,
     )
-    SERVICE_ACCOUNT_UPDATED = _others(
+    SERVICE_ACCOUNT_UPDATED = _people(
         "service-account-updated",
         "The role or another setting of a service account was changed.",
         "changed service account {account}: {changes}",
         touches_sdks=False,
     )
-    SETUP_LINK_CREATED = _others(
+    SETUP_LINK_CREATED = _people(
         "setup-link-created",
         "A one-time link to set a user’s password was created.",
         "created a link to set {whose} password",
         touches_sdks=False,
     )
-    SETUP_LINK_USED = _others(
+    SETUP_LINK_USED = _people(
         "setup-link-used",
         "A link to set a password was used. The event names who had created it.",
         "used a link to set {whose} password, which {maker} had created",
@@ -505,18 +519,18 @@ class EventType(StrEnum):
         "The parameters or another setting of a type of strategy were changed.",
         "changed strategy type {strategy_type}: {changes}",
     )
-    TAG_DELETED = _targeting("tag-deleted", "An unused tag was deleted.", "deleted tag {tag}")
-    TAG_MERGED = _targeting(
+    TAG_DELETED = _features("tag-deleted", "An unused tag was deleted.", "deleted tag {tag}")
+    TAG_MERGED = _features(
         "tag-merged",
         "A tag was replaced by another on all its features, and deleted.",
         "merged tag {tag} into {new_tag}",
     )
-    TAG_MERGE_UNDONE = _targeting(
+    TAG_MERGE_UNDONE = _features(
         "tag-merge-undone",
         "The merge of two tags was undone.",
         "separated tag {new_tag} from {tag} again",
     )
-    TAG_RENAMED = _targeting(
+    TAG_RENAMED = _features(
         "tag-renamed",
         "A tag was renamed on all its features.",
         "renamed tag {tag} to {new_tag}",
@@ -541,89 +555,93 @@ class EventType(StrEnum):
         "A tag type was changed.",
         "changed tag type {tag_type}: {changes}",
     )
-    TOKEN_CREATED = _others(
+    TOKEN_CREATED = _tokens(
         "token-created",
         "A token was created. The event has its owner and when it expires.",
         "created token {token}{for_other}",
         touches_sdks=False,
     )
-    TOKEN_REVOKED = _others(
+    TOKEN_REVOKED = _tokens(
         "token-revoked",
         "A token was revoked. It no longer works.",
         "revoked token {token}{of_other}",
         touches_sdks=False,
     )
-    TOKEN_ROTATED = _others(
+    TOKEN_ROTATED = _tokens(
         "token-rotated",
         "A token was replaced. The event has when the old one stops working.",
         "rotated token {token}{of_other}",
         touches_sdks=False,
     )
-    USER_CREATED = _others(
+    USER_CREATED = _people(
         "user-created",
         "A user was created.",
         "created user {account}",
         touches_sdks=False,
     )
-    USER_DEACTIVATED = _others(
+    USER_DEACTIVATED = _people(
         "user-deactivated",
         "A user was deactivated. Their sessions and tokens ended; their roles stay.",
         "deactivated user {account}",
         batch="deactivated {users}",
         touches_sdks=False,
     )
-    USER_DELETED = _others(
+    USER_DELETED = _people(
         "user-deleted",
         "A user was deleted. An Admin can restore them within 30 days.",
         "deleted user {account}",
         batch="deleted {users}",
         touches_sdks=False,
     )
-    USER_REACTIVATED = _others(
+    USER_REACTIVATED = _people(
         "user-reactivated",
         "A deactivated user was activated again. Their roles still hold; their tokens don’t.",
         "activated user {account} again",
         batch="activated {users} again",
         touches_sdks=False,
     )
-    USER_RESTORED = _others(
+    USER_RESTORED = _people(
         "user-restored",
         "A deleted user was restored.",
         "restored user {account}",
         batch="restored {users}",
         touches_sdks=False,
     )
-    USER_SIGNED_OUT = _others(
+    USER_SIGNED_OUT = _people(
         "user-signed-out",
         "All sessions of a user were ended.",
         "signed {account} out everywhere",
         batch="signed {users} out everywhere",
         touches_sdks=False,
     )
-    USER_UPDATED = _others(
+    USER_UPDATED = _people(
         "user-updated",
         "The role or another detail of a user was changed.",
         "changed {whose} account: {changes}",
         batch="changed the role of {users}",
         touches_sdks=False,
     )
-    WEBHOOK_CREATED = _others(
+    WEBHOOK_CREATED = _instance(
         "webhook-created",
         "A webhook was created. The event has its host, not the whole address.",
         "created webhook {webhook}",
     )
-    WEBHOOK_DELETED = _others(
+    WEBHOOK_DELETED = _instance(
         "webhook-deleted",
         "A webhook was deleted.",
         "deleted webhook {webhook}",
     )
-    WEBHOOK_SECRET_ROTATED = _others(
+    WEBHOOK_SECRET_ROTATED = _instance(
         "webhook-secret-rotated",
         "A webhook got a new secret. Messages are signed with the old one too for 24 hours.",
         "rotated the secret of webhook {webhook}",
     )
-    WEBHOOK_UPDATED = _others(
+    WEBHOOK_UPDATED = _instance(
         "webhook-updated",
         "The address, the events or another setting of a webhook were changed.",
         "changed webhook {webhook}",
     )
+
+
+def types_about(subject: Subject) -> list[EventType]:
+    return [type for type in EventType if type.declared.subject is subject]

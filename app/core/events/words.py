@@ -1,6 +1,6 @@
 """What each type of event means, in words: for the help, the pages, files and the command line."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import Formatter
 from typing import Any, NamedTuple
@@ -15,9 +15,13 @@ LONGEST_VALUE = 40
 
 FIELDS = {
     "changeRequestEnvironments": "approvals",
+    "roleId": "role",
     "rootRole": "role",
 }
 """What sentences call fields of ``data`` whose own names are unclear."""
+ROLES = {"rootRole", "roleId"}
+SHARES = {"rollout", "percentage"}
+"""Fields that hold a percentage."""
 
 
 class Mention(NamedTuple):
@@ -35,11 +39,21 @@ Part = str | Mention
 
 
 class ValueChange(NamedTuple):
-    """A field before and after, as the event recorded it; None where there was none."""
+    """A field before and after, as the event recorded it; None where there was none.
+
+    ``inside``: the field that holds it, if that has fields itself.
+    """
 
     field: str
     before: Any
     after: Any
+    inside: str | None = None
+
+    @property
+    def label(self) -> str:
+        if self.inside == "changeRequestEnvironments":
+            return f"approvals in {self.field}"
+        return FIELDS.get(self.field) or humanize(self.field)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +112,21 @@ def types_that_name(*facts: str) -> list[EventType]:
 
 
 def differences(event: Event) -> list[ValueChange]:
-    """The fields that differ between before and after."""
-    before, after = event.pre_data or {}, event.data or {}
-    return [
-        ValueChange(name, before.get(name), after.get(name))
-        for name in dict.fromkeys([*before, *after])
-        if before.get(name) != after.get(name)
-    ]
+    """The fields that differ between before and after; for objects in fields, their fields."""
+    return list(_differences(event.pre_data or {}, event.data or {}))
+
+
+def _differences(
+    before: dict[str, Any], after: dict[str, Any], inside: str | None = None
+) -> Iterator[ValueChange]:
+    for name in dict.fromkeys([*before, *after]):
+        former, present = before.get(name), after.get(name)
+        if former == present:
+            continue
+        if inside is None and isinstance(former or present, dict):
+            yield from _differences(former or {}, present or {}, name)
+        else:
+            yield ValueChange(name, former, present, inside)
 
 
 class _Facts:
@@ -158,10 +180,7 @@ class _Facts:
 
     @property
     def changes(self) -> list[Part]:
-        found = differences(self._event)
-        if len(found) == 1:
-            return [_change(found[0])]
-        return [spoken([_label(one) for one in found], DISPLAY_LIMIT) or "nothing"]
+        return [spoken(map(_change, differences(self._event)), DISPLAY_LIMIT) or "nothing"]
 
     @property
     def rows(self) -> list[Part]:
@@ -376,25 +395,22 @@ class _Facts:
         return ["made ", member, f" {after}"]
 
 
-def _label(difference: ValueChange) -> str:
-    return FIELDS.get(difference.field) or humanize(difference.field)
-
-
 def _change(difference: ValueChange) -> str:
-    """``mode from open to private``, or the name alone where the values are long."""
-    label = _label(difference)
-    before, after = (_value(difference.field, v) for v in (difference.before, difference.after))
+    """``rollout 10% → 40%``, or the label alone where the values are long."""
+    before, after = (short(difference.field, v) for v in (difference.before, difference.after))
     if before is None or after is None:
-        return label
-    return f"{label} from {before} to {after}"
+        return difference.label
+    return f"{difference.label} {before} → {after}"
 
 
-def _value(field: str, value: Any) -> str | None:
-    """A short value in words; None if it is long or missing."""
+def short(field: str, value: Any) -> str | None:
+    """The value of a field in words; None if it is long or missing."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if field == "rootRole" and isinstance(value, int):
+    if field in ROLES and isinstance(value, int):
         return Role(value).title
+    if field in SHARES and value is not None:
+        return f"{value}%"
     is_short = isinstance(value, int | str) and 0 < len(str(value)) <= LONGEST_VALUE
     return str(value) if is_short else None
 

@@ -3,7 +3,7 @@ from typing import Any
 
 from wtforms import BooleanField, SelectMultipleField, StringField
 
-from app.core.events.event_types import EventType, Subject
+from app.core.events.event_types import Subject, types_about
 from app.delivery.webhooks import schemas
 from app.delivery.webhooks.models import ALL, Webhook
 from app.web.conflicts import Values, display_value
@@ -41,8 +41,8 @@ class _Fields(SchemaForm):
         """Yield each subject with its types of event, and whether any of them is chosen."""
         chosen = set(self.event_types.data or ())
         for subject in Subject:
-            types = [type.value for type in EventType if type.declared.subject is subject]
-            yield subject.value, types, not chosen.isdisjoint(types)
+            types = [type.value for type in types_about(subject)]
+            yield subject.heading, types, not chosen.isdisjoint(types)
 
 
 class NewWebhookForm(_Fields):

@@ -11,19 +11,23 @@ from app.operations.cli.commands import Output, change_command, query_command, t
 from app.operations.upkeep import checkpoints as operation
 from app.operations.upkeep.checkpoints import HEADS
 from app.portal.event_log import service as event_log
+from app.portal.event_log import undoing
 from app.portal.event_log.schemas import EventQuery, EventRow
+from app.web import rooms
 from app.web.current import current_settings
 
 
 @click.group()
 def events() -> None:
-    """List, verify and prune the event log."""
+    """List, undo, verify and prune events."""
 
 
 @events.command("list")
 @click.option("--type", help="Only events of this type, like feature-archived.")
 @click.option("--project", help="Only events of this project.")
 @click.option("--feature", help="Only events of this feature.")
+@click.option("--subject", help="Only events about this, like switching or change-requests.")
+@click.option("--by", help="The user name or the e-mail of the account that acted.")
 @click.option("--text", help="Text in the user name, project, feature or reason.")
 @click.option(
     "--from", "from_", metavar="TIME", help="At this time or later, like 2026-11-21T09:30:00Z."
@@ -51,6 +55,22 @@ def list_events(actor: Actor, **given: str | None) -> Output:
     return Output(
         {"events": EventRow().dump(found, many=True), "total": total},
         f"{table(('id', 'when (UTC)', 'who', 'what'), rows)}\n{len(found)} of {total:,}",
+    )
+
+
+@events.command("undo")
+@click.argument("event_id", metavar="ID", type=int)
+@change_command
+def undo_event(actor: Actor, event_id: int) -> Output:
+    """Undo the event with this ID, and all others of its batch.
+
+    It is refused if someone has changed the same thing since.
+    """
+    acting = actor.for_act(service.new_batch())
+    undone = undoing.undo(acting, rooms.inverses(), event_id=event_id)
+    return Output(
+        {"undone": [event.id for event in undone], "batchId": acting.batch_id},
+        f"{counted(len(undone), 'event')} undone.",
     )
 
 

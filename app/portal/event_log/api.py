@@ -1,7 +1,10 @@
 from typing import Any
 
+from app.core.events import service as events
 from app.core.permissions import Access, Permission
-from app.portal.event_log import schemas, service
+from app.core.quotas import NOTHING
+from app.portal.event_log import schemas, service, undoing
+from app.web import rooms
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint
 
@@ -27,3 +30,17 @@ def index(query: dict[str, Any]) -> dict[str, Any]:
     events, total = service.search(current_actor, **query)
     more = len(events) == query["limit"]
     return {"events": events, "total": total, "next_before": events[-1].id if more else None}
+
+
+@bp.post("/<id:event_id>/undo", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 404, 409))
+@bp.response(200, schemas.Undone)
+def undo(event_id: int) -> dict[str, Any]:
+    """Undo an event
+
+    And all others of its batch, or none: 409 says why. It needs the permission to make such a
+    change by hand. Strategies, switches, tags, settings, members and people's accounts can be
+    undone, as long as no one changed the same thing since.
+    """
+    actor = current_actor.for_act(events.new_batch())
+    undone = undoing.undo(actor, rooms.inverses(), event_id=event_id)
+    return {"undone": [event.id for event in undone], "batch_id": actor.batch_id}

@@ -1,24 +1,36 @@
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from flask import json, render_template, url_for
+from flask import json, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup, escape
+from werkzeug.wrappers import Response
 
 from app.accounts.models import Account
+from app.catalogue.features import service as features
+from app.catalogue.features.pages import about
 from app.catalogue.projects import service as projects
+from app.catalogue.segments.queries import with_ids
+from app.core.events import service as events
 from app.core.events import words
-from app.core.events.event_types import EventType
+from app.core.events.event_types import EventType, Subject, types_about
 from app.core.events.models import Event
-from app.core.events.words import Mention, Part, ValueChange
+from app.core.events.words import Mention, Part
 from app.core.permissions import Access, Permission
-from app.portal.event_log import schemas, service
+from app.core.quotas import NOTHING
+from app.core.words import spoken
+from app.portal.event_log import schemas, service, undoing
+from app.portal.event_log.changes import Change, changes, segment_ids
 from app.portal.event_log.service import Act
-from app.web import exports
+from app.web import exports, rooms
 from app.web.current import current_actor
+from app.web.forms import ReasonForm, flash_errors, submit
 from app.web.listing import Query, as_time, days_of, read_query
+from app.web.redirects import DONE, flash_with_undo, form_address, redirect_to_path
 from app.web.routes import PageBlueprint
 from app.web.templating import breakable
 
@@ -26,27 +38,40 @@ bp = PageBlueprint("event_pages", __name__)
 
 LABELS = {
     "text": "Text",
+    "subject": "About",
     "type": "Type",
+    "by": "By",
     "project": "Project",
     "feature": "Feature",
     "actor": "By account",
     "about": "About account",
+    "segment": "Segment",
     "token": "Token",
     "from": "From",
     "to": "Before",
     "batch": "Batch",
 }
+OF_PROJECTS = [
+    Subject.SWITCHING,
+    Subject.CHANGE_REQUESTS,
+    Subject.FEATURES,
+    Subject.PROJECTS,
+    Subject.TARGETING,
+]
+OF_FEATURES = [Subject.SWITCHING, Subject.FEATURES]
+"""What events of a project, and of a feature, can be about."""
 ROW = schemas.EventRow()
 
 
 class EventLine(NamedTuple):
-    """A row of the log as pages show it."""
+    """A row of the log as pages show it. ``undo``: whether the reader could undo the act."""
 
     act: Act
     sentence: Markup
     origin: str
-    changes: list[ValueChange]
+    changes: list[Change]
     raw: str
+    undo: bool
 
 
 @bp.get("/events", needs=Permission.READ_LOGS)
@@ -57,7 +82,7 @@ def index() -> ResponseReturnValue:
         return _file("events", query)
     return render_template(
         "portal/event_log/index.html",
-        **_log(query),
+        **_log(query, Subject),
         activity=service.recent(current_actor) if not query.given else None,
         projects=service.known_projects(current_actor),
     )
@@ -73,8 +98,57 @@ def history(project_id: str) -> ResponseReturnValue:
     if exports.wanted():
         return _file(f"events-of-{project_id}", query)
     return render_template(
-        "portal/event_log/history.html", **_log(query, "project"), overview=overview
+        "portal/event_log/history.html", **_log(query, OF_PROJECTS, "project"), overview=overview
     )
+
+
+@bp.get("/projects/<key:project_id>/features/<key:name>/history", needs=Access.SIGNED_IN)
+def feature_history(project_id: str, name: str) -> ResponseReturnValue:
+    """The events of one feature."""
+    if not current_actor.may_read_events(project_id):
+        current_actor.require(Permission.READ_LOGS)
+    view = features.get(current_actor, project_id, name)
+    query = _read_query(project=project_id, feature=name)
+    if exports.wanted():
+        return _file(f"events-of-{name}", query)
+    return render_template(
+        "portal/event_log/feature.html",
+        **_log(query, OF_FEATURES, "project", "feature"),
+        **about(project_id, view),
+    )
+
+
+@bp.post("/events/undo", needs=Access.SIGNED_IN, keeps=NOTHING)
+def undo() -> Response:
+    """Undo the act with ``batch`` or ``event``, in the query string. Return to where it was."""
+    form, path = ReasonForm(), form_address()
+    batch = events.new_batch()
+
+    def command() -> list[Event]:
+        return undoing.undo(
+            current_actor.for_act(batch),
+            rooms.inverses(),
+            event_id=request.args.get("event", type=int),
+            batch_id=request.args.get("batch", ""),
+        )
+
+    undone = submit(form, command)
+    if undone is None:
+        return flash_errors(form, redirect_to_path(f"{path}#{DONE}"))
+    flash_with_undo(_undone(undone), batch=batch, what="undoing it")
+    name = undone[-1].feature_name
+    is_list = name and not path.endswith(f"/features/{name}")
+    return redirect_to_path(f"{path}#{f'row-{name}' if is_list else DONE}")
+
+
+def _undone(undone: list[Event]) -> str:
+    """``Undone. You had switched feature cart on in production.``"""
+    naming = service.naming(service.accounts_in(undone), current_actor)
+    number = Counter(event.type for event in undone)
+    last = {event.type: event for event in undone}
+    had = spoken([words.sentence(last[type], number[type], naming) for type in number])
+    but = " ".join(filter(None, (rooms.inverses()[type].but for type in number)))
+    return f"Undone. {words.actor(undone[-1], naming)} had {had}. {but}".rstrip()
 
 
 def _read_query(**fixed: str) -> Query:
@@ -83,7 +157,7 @@ def _read_query(**fixed: str) -> Query:
     return Query(query.values | fixed, query.given | fixed, query.faults)
 
 
-def _log(query: Query, *fixed: str) -> dict[str, Any]:
+def _log(query: Query, subjects: Iterable[Subject], *fixed: str) -> dict[str, Any]:
     """Return values for the templates. ``fixed``: filters that the reader can't remove."""
     acts = service.acts(current_actor, **query.values)
     rows = rows_of(acts)
@@ -93,9 +167,19 @@ def _log(query: Query, *fixed: str) -> dict[str, Any]:
         "days": [(day, list(group)) for day, group in groupby(rows, key=_day)],
         "older": acts[-1].event.id if len(acts) == query.values["limit"] else None,
         "filters": [(k, label, query.given[k]) for k, label in LABELS.items() if k in chosen],
-        "types": [(type.value, type.value.replace("-", " ").capitalize()) for type in EventType],
+        "subjects": [(subject.value, subject.heading) for subject in subjects],
+        "types": {
+            subject.heading: [(type.value, _label(type)) for type in types_about(subject)]
+            for subject in subjects
+        },
+        "people": sorted({act.event.created_by for act in acts}),
         "dates": days_of(query),
     }
+
+
+def _label(type: EventType) -> str:
+    words = type.value.replace("-", " ").capitalize()
+    return re.sub("sdk|scim", lambda short: short[0].upper(), words, flags=re.IGNORECASE)
 
 
 def rows_of(acts: list[Act]) -> list[EventLine]:
@@ -103,15 +187,25 @@ def rows_of(acts: list[Act]) -> list[EventLine]:
     accounts = service.accounts_in([act.event for act in acts])
     naming = service.naming(accounts, current_actor)
     page_of = _pages(accounts)
-    rows = []
+    used = set[int]().union(*(segment_ids(act.event) for act in acts))
+    names = {id: segment.name for id, segment in with_ids(used).items()} if used else {}
+    inverses, rows = rooms.inverses(), []
     for act in acts:
         who = words.actor(act.event, naming)
         parts = words.parts(act.event, act.count, naming)
         sentence = Markup("<b>{}</b> {}").format(
             _linked(who, page_of), Markup("").join(_linked(part, page_of) for part in parts)
         )
-        raw = json.dumps(ROW.dump(act.event), indent=2)
-        rows.append(EventLine(act, sentence, _origin(act.event), words.differences(act.event), raw))
+        rows.append(
+            EventLine(
+                act,
+                sentence,
+                _origin(act.event),
+                changes(act.event, naming, names),
+                json.dumps(ROW.dump(act.event), indent=2),
+                undoing.can_undo(current_actor, act, inverses),
+            )
+        )
     return rows
 
 
@@ -167,8 +261,8 @@ def _file(name: str, query: Query) -> ResponseReturnValue:
     filters = {k: v for k, v in query.values.items() if k not in {"limit", "before"}}
 
     def rows() -> Iterator[dict[str, Any]]:
-        for events, naming in service.stream(current_actor, **filters):
-            for event in events:
+        for found, naming in service.stream(current_actor, **filters):
+            for event in found:
                 sentence = f"{words.actor(event, naming)} {words.sentence(event, naming=naming)}"
                 yield {**ROW.dump(event), "sentence": sentence}
 

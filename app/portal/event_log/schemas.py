@@ -1,22 +1,32 @@
 from marshmallow import fields
 
-from app.core.events.event_types import EventType
+from app.core.events.event_types import EventType, Subject
 from app.web.listing import NewestQuery
 from app.web.schemas import QueryNumber, Schema, SingleLine, Timestamp
 
 
 class EventQuery(NewestQuery):
+    subject = fields.Enum(
+        Subject, by_value=True, metadata={"description": "Only types of events about this."}
+    )
     type = fields.Enum(EventType, by_value=True)
     project = SingleLine(high=100)
     feature = SingleLine(high=100)
     account = QueryNumber(
         data_key="actor", metadata={"description": "The id of the account that acted."}
     )
+    by = SingleLine(
+        high=255,
+        metadata={"description": "The user name or the e-mail of the account that acted."},
+    )
     about = QueryNumber(
         metadata={
             "description": "The id of an account: only events about it and its tokens, "
             "such as a new password, or a role in a project."
         }
+    )
+    segment = QueryNumber(
+        metadata={"description": "The id of a segment: only what happened to it."}
     )
     token = QueryNumber(
         metadata={"description": "The id of a token: only what it did, and what happened to it."}
@@ -53,4 +63,11 @@ class EventList(Schema):
     next_before = fields.Integer(
         allow_none=True,
         metadata={"description": "Where the next page starts. null on the last page."},
+    )
+
+
+class Undone(Schema):
+    undone = fields.List(fields.Integer(), metadata={"description": "The ids of the events."})
+    batch_id = fields.String(
+        metadata={"description": "The batch of what undid them, which can be undone too."}
     )

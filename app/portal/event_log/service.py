@@ -6,8 +6,9 @@ Members of a project read the events of that project, without addresses and toke
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
@@ -15,12 +16,13 @@ from sqlalchemy.orm import aliased
 
 from app.access.auth.models import SignIn
 from app.accounts.models import Account
+from app.accounts.service import named
 from app.catalogue.projects import queries as projects
 from app.catalogue.projects.models import Project
 from app.core.activity import Activity, days, draw
 from app.core.actor import Actor
 from app.core.db import chunks, contains, db, unit_of_work
-from app.core.events.event_types import EventType
+from app.core.events.event_types import EventType, Subject, types_about
 from app.core.events.models import Event
 from app.core.events.words import Naming, account_ids, types_that_name
 from app.core.permissions import Permission
@@ -31,6 +33,9 @@ STREAMED = 100
 """Events of a file that are in memory at once: each may be large."""
 SUGGESTIONS = 300
 
+PARTIAL = {"batch", "feature", "type", "subject", "text", "about", "segment", "token"}
+"""Filters that can match a part of a batch."""
+
 ABOUT_TOKENS = types_that_name("token")
 """Types whose data has the id of a token, and that of its owner as ``userId``."""
 ABOUT_ACCOUNTS = [
@@ -39,21 +44,26 @@ ABOUT_ACCOUNTS = [
     if type not in ABOUT_TOKENS
 ]
 """Types whose data has the id of the account that they are about."""
+ABOUT_SEGMENTS = types_that_name("segment")
 ABOUT_MEMBERS = types_that_name("members")
 """Types whose data has the roles in a project by account."""
 
 
 class EventFilters(TypedDict, total=False):
-    """``from_`` is included, ``to`` is not. ``about``: id of an account that the event is about.
+    """``from_`` is included, ``to`` is not. ``by``: the user name or e-mail of who acted, or the
+    name that the event recorded. ``about``: id of an account that the event is about.
 
-    ``token``: id of a token that acted or was changed.
+    ``segment``: its id. ``token``: id of a token that acted or was changed.
     """
 
+    subject: Subject
     type: EventType
+    by: str
     project: str
     feature: str
     account: int
     about: int
+    segment: int
     token: int
     from_: datetime
     to: datetime
@@ -87,12 +97,17 @@ def search(
 class Act:
     """A row of the log: an event, or the last event of a batch.
 
-    ``count``: how many of its type the batch has. ``features``: names of the first of these.
+    ``count``: how many of its type the row stands for. ``features``: names of the first of these.
+    ``size``, ``types``: of its whole batch. ``request``: the project and the id of the change
+    request that was applied by the batch.
     """
 
     event: Event
     count: int = 1
     features: tuple[str, ...] = ()
+    size: int = 1
+    types: frozenset[EventType] = frozenset()
+    request: tuple[str, int] | None = None
 
 
 def acts(
@@ -103,9 +118,9 @@ def acts(
     With filters that can match a part of a batch, each event is a row.
     """
     conditions = _conditions(actor, filters)
-    if filters.keys() & {"batch", "feature", "type", "text", "about", "token"}:
+    if filters.keys() & PARTIAL:
         events, _ = search(actor, limit=limit, before=before, count=False, **filters)
-        return [Act(event) for event in events]
+        return [replace(act, count=1, features=()) for act in as_acts(events)]
     later = aliased(Event)
     is_last = ~sa.exists().where(later.batch_id == Event.batch_id, later.id > Event.id)
     query = sa.select(Event).where(*conditions, is_last).order_by(Event.id.desc()).limit(limit)
@@ -115,7 +130,7 @@ def acts(
 
 
 def as_acts(events: Collection[Event]) -> list[Act]:
-    """Return the events, each with the number and the first features of its type in its batch."""
+    """Return the events, each with what its batch holds."""
     group = Event.batch_id, Event.type
     place = sa.func.row_number().over(partition_by=group, order_by=Event.id)
     number = sa.func.count().over(partition_by=group)
@@ -124,15 +139,35 @@ def as_acts(events: Collection[Event]) -> list[Act]:
         .where(Event.batch_id.in_([event.batch_id for event in events if event.batch_id]))
         .subquery()
     )
-    found: defaultdict[tuple[str | None, EventType], list[Any]] = defaultdict(list)
+    found: defaultdict[str | None, defaultdict[EventType, list[Any]]]
+    found = defaultdict(lambda: defaultdict(list))
     for row in db.session.execute(sa.select(members).where(members.c.place <= FIRST)):
-        found[row.batch_id, row.type].append(row)
+        found[row.batch_id][row.type].append(row)
+    requests = _applied(found)
     return [
-        Act(event, batch[0].number, _names(batch))
-        if (batch := found.get((event.batch_id, event.type)))
-        else Act(event)
+        Act(
+            event,
+            batch[event.type][0].number,
+            _names(batch[event.type]),
+            sum(rows[0].number for rows in batch.values()),
+            frozenset(batch),
+            requests.get(event.batch_id),
+        )
+        if (batch := found.get(event.batch_id))
+        else Act(event, types=frozenset([event.type]))
         for event in events
     ]
+
+
+def _applied(batches: Mapping[str | None, Mapping[EventType, Any]]) -> dict[str | None, Any]:
+    """The project and the id of the change request that each batch applied, if it did."""
+    applied = EventType.CHANGE_REQUEST_APPLIED
+    asked = [id for id, types in batches.items() if applied in types]
+    if not asked:
+        return {}
+    query = sa.select(Event.batch_id, Event.project, Event.data)
+    query = query.where(Event.type == applied, Event.batch_id.in_(asked))
+    return {row.batch_id: (row.project, row.data["id"]) for row in db.session.execute(query)}
 
 
 def may_know(actor: Actor) -> sa.ColumnElement[bool]:
@@ -203,11 +238,14 @@ def stream(actor: Actor, **filters: Unpack[EventFilters]) -> Iterator[tuple[list
 
 def _conditions(actor: Actor, filters: EventFilters) -> list[sa.ColumnElement[bool]]:
     tests: dict[str, Callable[[Any], sa.ColumnElement[bool]]] = {
+        "subject": lambda subject: Event.type.in_(types_about(subject)),
         "type": Event.type.__eq__,
+        "by": _is_by,
         "project": Event.project.__eq__,
         "feature": Event.feature_name.__eq__,
         "account": Event.created_by_user_id.__eq__,
         "about": _is_about,
+        "segment": partial(_has, ABOUT_SEGMENTS, "id"),
         "token": _is_of_token,
         "from_": Event.created_at.__ge__,
         "to": Event.created_at.__lt__,
@@ -217,6 +255,11 @@ def _conditions(actor: Actor, filters: EventFilters) -> list[sa.ColumnElement[bo
     if not actor.may(Permission.READ_LOGS):
         tests["token"] = lambda _: sa.false()  # else one could try ids to find which acted
     return [may_know(actor), *(tests[key](value) for key, value in filters.items())]
+
+
+def _is_by(name: str) -> sa.ColumnElement[bool]:
+    account = named(name)
+    return Event.created_by_user_id == account.id if account else Event.created_by == name
 
 
 def _is_about(account_id: int) -> sa.ColumnElement[bool]:

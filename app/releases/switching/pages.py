@@ -1,10 +1,11 @@
-from flask import flash, request, url_for
+from flask import flash, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 from app.catalogue.features import queries as features
 from app.catalogue.projects.queries import needing_approval
 from app.catalogue.usage import queries as usage
+from app.core.events import service as events
 from app.core.permissions import Permission
 from app.releases.switching import service
 from app.web.current import current_actor
@@ -37,8 +38,12 @@ def switch_off(project_id: str, name: str, environment: str) -> Response:
 
 def _switch(project_id: str, name: str, environment: str, *, on: bool) -> Response:
     form, word, next_page = ReasonForm(), "on" if on else "off", _next_page(project_id, name)
+    batch = events.new_batch()
     done = submit(
-        form, lambda: service.switch(current_actor, project_id, environment, [name], on=on)
+        form,
+        lambda: service.switch(
+            current_actor.for_act(batch), project_id, environment, [name], on=on
+        ),
     )
     if done is None:
         return flash_errors(form, next_page)
@@ -51,17 +56,7 @@ def _switch(project_id: str, name: str, environment: str, *, on: bool) -> Respon
     if needing_approval(project_id, [environment]):
         flash(switched, "ok")  # undoing it needs a reason too
     else:
-        flash_with_undo(
-            switched,
-            action=url_for(
-                ".switch_off" if on else ".switch_on",
-                project_id=project_id,
-                name=name,
-                environment=environment,
-            ),
-            what=f"switching {word} {name} in {environment}",
-            back=request.form.get("back"),
-        )
+        flash_with_undo(switched, batch=batch, what=f"switching {word} {name} in {environment}")
     return next_page
 
 

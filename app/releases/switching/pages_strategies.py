@@ -2,9 +2,8 @@
 
 from uuid import UUID
 
-from flask import flash, jsonify, render_template, request, url_for
+from flask import flash, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
-from markupsafe import escape
 from werkzeug.wrappers import Response
 
 from app.catalogue.projects import service as projects
@@ -15,7 +14,7 @@ from app.core.actor import Actor
 from app.core.events import service as events
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
-from app.releases.switching import defaults, service, strategies, undoing
+from app.releases.switching import defaults, service, strategies
 from app.releases.switching import pages_editor as editor
 from app.releases.switching.forms import StrategyForm, display_values
 from app.releases.switching.pages_editor import StrategyPlace
@@ -95,24 +94,6 @@ def remove(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
     return submit(form, command) or flash_errors(form, back(*place))
 
 
-@bp.post(
-    "/features/<key:name>/environments/<key:environment>/undo",
-    needs=Access.SIGNED_IN,
-    keeps=NOTHING,
-)
-def undo(project_id: str, name: str, environment: str) -> Response:
-    """Undo what ``batch``, in the query string, did to the strategies here."""
-    form, place = ReasonForm(), StrategyPlace(project_id, name, environment)
-
-    def command() -> Response:
-        actor = current_actor.for_act(events.new_batch())
-        undoing.undo(actor, *place, request.args.get("batch", ""))
-        done = f"Undone. {name} is in {environment} as it was before."
-        return _done(actor, place, done, f"undoing in {environment}")
-
-    return submit(form, command) or flash_errors(form, back(*place))
-
-
 @bp.get(DEFAULT, needs=Permission.UPDATE_PROJECT)
 def show_default(project_id: str, environment: str) -> ResponseReturnValue:
     """Show what features get when they are switched on without a strategy."""
@@ -172,8 +153,7 @@ def _done(actor: Actor, place: StrategyPlace, done: str, what: str) -> Response:
     if needing_approval(place.project_id, [place.environment]):
         flash(done, "ok")
     else:
-        action = url_for(".undo", **place._asdict(), batch=actor.batch_id)
-        flash_with_undo(escape(done), action=action, what=what)
+        flash_with_undo(done, batch=actor.batch_id, what=what)
     return back(*place)
 
 

@@ -74,7 +74,7 @@ def test_the_page_shows_what_changes_first_and_offers_to_undo_it(admin, browser)
     assert refused.status == 400
     assert "New name: A tag type named 'simple' already exists." in refused.errors
     page = browser.follow(browser.submit(page, {"to": "squad"}))
-    assert page.messages == ["Tag type team renamed to squad. Undo renaming team"]
+    assert page.messages == ["Tag type team renamed to squad."]
     assert tags_of(admin, "card") == ["squad:web"]
     page = browser.follow(browser.submit(page, form="Undo renaming team"))
     assert page.messages == ["Tag type squad is named team again."]

@@ -10,6 +10,7 @@ from app.core.events.models import Event
 from app.core.events.words import (
     Mention,
     Naming,
+    ValueChange,
     account_ids,
     actor,
     differences,
@@ -121,20 +122,20 @@ def test_a_token_that_was_rotated_has_the_description_from_before():
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ({"mode": "open"}, {"mode": "private"}, "mode from open to private"),
-        ({"stale": False}, {"stale": True}, "stale from no to yes"),
-        ({"rootRole": 3}, {"rootRole": 1}, "role from Viewer to Admin"),
+        ({"mode": "open"}, {"mode": "private"}, "mode open → private"),
+        ({"stale": False}, {"stale": True}, "stale no → yes"),
+        ({"rootRole": 3}, {"rootRole": 1}, "role Viewer → Admin"),
         ({"description": None}, {"description": "New"}, "description"),
         ({"description": "x" * 41}, {"description": "New"}, "description"),
         ({"environments": ["a"]}, {"environments": ["b"]}, "environments"),
         (
             {"a": 1, "impressionData": False},
             {"a": 2, "impressionData": True},
-            "a and impression data",
+            "a 1 → 2 and impression data no → yes",
         ),
     ],
 )
-def test_one_short_change_is_shown_with_both_values(before, after, words):
+def test_short_changes_are_shown_with_both_values(before, after, words):
     assert (
         said(EventType.FEATURE_UPDATED, before=before, data=after)
         == f"changed feature pay: {words}"
@@ -195,4 +196,15 @@ def test_all_accounts_of_a_sentence_are_known_beforehand():
 
 def test_only_what_differs_is_a_difference():
     changed = event(EventType.USER_UPDATED, before={"a": 1, "b": 2}, data={"a": 1, "b": 3, "c": 4})
-    assert [tuple(d) for d in differences(changed)] == [("b", 2, 3), ("c", None, 4)]
+    assert differences(changed) == [ValueChange("b", 2, 3), ValueChange("c", None, 4)]
+
+
+def test_of_an_object_in_a_field_only_what_differs_is_a_difference():
+    before = {"parameters": {"rollout": "10", "stickiness": "userId"}}
+    after = {"parameters": {"rollout": "40", "stickiness": "userId"}}
+    where = {"environment": "production"}
+    words = said(EventType.FEATURE_STRATEGY_UPDATED, before=before | where, data=after | where)
+    assert words == "changed a strategy of feature pay in production: rollout 10% → 40%"
+    rules = ({"changeRequestEnvironments": {"production": number}} for number in (1, 2))
+    words = said(EventType.PROJECT_ENVIRONMENTS_UPDATED, before=next(rules), data=next(rules))
+    assert words == "changed project web: approvals in production 1 → 2"

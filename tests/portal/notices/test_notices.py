@@ -153,13 +153,13 @@ def test_the_menu_counts_and_the_page_marks_them_as_read(admin, browser):
     make(admin, "card")
     browser.submit(browser.get("/projects/default/features/card"), form="Favourite: card")
     page = browser.get("/notices")
-    [link] = page.select('.side .side__bell')
+    [link] = page.select(".side .side__bell")
     assert text_of(link) == "Notices 1 unread"
     [row] = page.select('[aria-labelledby="unread"] li')
     assert text_of(row).startswith("admin created feature card")
     page = browser.follow(browser.submit(page, button="Mark all as read"))
     assert page.messages == ["All notices marked as read."]
-    [link] = page.select('.side .side__bell')
+    [link] = page.select(".side .side__bell")
     assert text_of(link) == "Notices"
     assert page.select('[aria-labelledby="earlier"] li')
 

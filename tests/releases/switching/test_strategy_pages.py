@@ -32,7 +32,7 @@ def test_a_strategy_with_two_constraints_is_added(browser, admin):
     }
     assert saved(admin) == []
     done = browser.follow(browser.submit(page, second))
-    assert done.messages[0].startswith("Strategy added in production. Undo")
+    assert done.messages == ["Strategy added in production."]
     assert done.has(
         "When on: 25% of users, by userId or sessionId, where userId is 1, 2 or 3 and appName "
         "doesn’t start with web Nordic"
@@ -68,7 +68,7 @@ def test_a_strategy_is_edited_from_the_page_of_its_feature(browser, admin):
     assert page.has("When on: everyone where userId is 1 a 50% b 50%")
     page = browser.submit(page, {"rollout": "40", "step": "remove-constraint-0"})
     done = browser.follow(browser.submit(page, {"disabled": "y"}))
-    assert done.messages[0].startswith("Strategy in production saved. Undo")
+    assert done.messages == ["Strategy in production saved."]
     [changed] = saved(admin)
     assert (changed["constraints"], changed["disabled"]) == ([], True)
     assert changed["parameters"] == made["parameters"] | {"rollout": "40"}
@@ -94,7 +94,7 @@ def test_a_strategy_is_deleted_and_the_feature_is_off(browser, admin):
     [made] = saved(admin)
     page = browser.get(f"{PLACE}/strategies/{made['id']}")
     done = browser.follow(browser.submit(page, form="Delete strategy"))
-    assert done.messages[0].startswith("Strategy in production deleted. Undo")
+    assert done.messages == ["Strategy in production deleted."]
     assert saved(admin) == []
     assert admin.ok("GET", PLACE)["enabled"] is False
 
@@ -314,10 +314,13 @@ def test_a_strategy_is_added_and_switched_on_in_one_step_and_undone_as_one(brows
     assert admin.ok("GET", PLACE)["enabled"] is True
     undo = "Undo adding the strategy in production"
     undone = browser.follow(browser.submit(done, form=undo))
-    assert undone.messages[0].startswith("Undone. cart is in production as it was before.")
+    done = (
+        "added a strategy to feature cart in production and switched feature cart on in production"
+    )
+    assert undone.messages == [f"Undone. You had {done}."]
     assert admin.ok("GET", PLACE)["enabled"] is False
     assert saved(admin) == []
-    again = browser.follow(browser.submit(undone, form="Undo undoing in production"))
+    again = browser.follow(browser.submit(undone, form="Undo undoing it"))
     assert again.has("On for 10% of users")
     assert admin.ok("GET", PLACE)["enabled"] is True
 
@@ -354,11 +357,9 @@ def test_undoing_takes_the_permission_for_it(app, browser, admin, people):
     done = browser.follow(browser.submit(browser.get(NEW)))
     [form] = [f for f in done.select("form") if "/undo?batch=" in (f.attributes["action"] or "")]
     people.person("vera")
-    vera = Browser(app).sign_in("vera")
-    answer = vera.follow(vera.post(form.attributes["action"]))
-    assert "You need the permission DELETE_FEATURE_STRATEGY" in answer.messages[0]
+    assert Browser(app).sign_in("vera").post(form.attributes["action"]).status == 404
     assert len(saved(admin)) == 1
-    assert browser.post(f"{PLACE}/undo?batch=unknown").status == 404
+    assert browser.post("/events/undo?batch=unknown").status == 404
 
 
 def test_where_approvals_are_needed_nothing_is_switched_on_along_the_way(browser, admin):
