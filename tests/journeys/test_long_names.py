@@ -89,6 +89,7 @@ PATHS = (
     f"{PROJECT}/features/{'f' * 100}",
     f"{PROJECT}/features/{KEY}/tags",
     f"{PROJECT}/features/{'f' * 100}/tags",
+    f"{PROJECT}/features/{'f' * 100}/history",
     f"{PROJECT}/features/{KEY}/settings",
     f"{PROJECT}/features/{KEY}/environments/{KEY}/copy",
     f"{PROJECT}/features/{KEY}/environments/development/copy",

@@ -141,13 +141,13 @@ def test_the_log_is_narrowed_and_kept_as_a_file_without_a_formula(
     with instance.context(browser, java_script_enabled=scripts) as context:
         page = context.new_page()
         page.goto("/events")
-        page.get_by_label("Type").select_option(label="Feature updated")
+        page.get_by_label("What").select_option(label="Feature updated")
         page.get_by_label("Project", exact=True).fill(id)
         if not scripts:  # the list follows what is typed
             press(page, "Filter")
         expect(page.locator(".event")).to_have_count(2)
         with page.expect_download() as downloading:
-            page.get_by_role("link", name="CSV").click()
+            page.get_by_role("link", name="as CSV").click()
         file = downloading.value
         assert file.suggested_filename == "events.csv"
         with Path(file.path()).open(encoding="utf-8-sig", newline="") as text:

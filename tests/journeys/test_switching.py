@@ -69,6 +69,8 @@ def test_a_switch_is_undone_and_strategies_are_copied_without_scripts(
 ):
     project = instance.project(1, environments=["development", "staging"])
     [name] = names(1, project)
+    place = f"/projects/{project}/features/{name}/environments/development"
+    instance.api("POST", f"{place}/strategies", {"name": "default"})
     with instance.context(browser, java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(f"/projects/{project}/features/{name}")
@@ -77,7 +79,7 @@ def test_a_switch_is_undone_and_strategies_are_copied_without_scripts(
         expect(note).to_contain_text(f"Switched on {name} in development.")
         expect(note).to_be_focused()
         press(page, f"Undo switching on {name} in development")
-        expect(note).to_contain_text(f"Switched off {name} in development.")
+        expect(note).to_contain_text(f"Undone. You had switched feature {name} on in development.")
         switch = page.get_by_role("switch", name=f"{name} in development")
         expect(switch).to_have_attribute("aria-checked", "false")
         page.get_by_role("link", name="Copy from development… to staging").click()
@@ -115,7 +117,7 @@ def test_a_row_is_switched_and_undone_where_it_is(
             expect(switch).to_be_focused()
             assert instance.is_on(project, name)
             press(page, f"Undo switching on {name} in development")
-            expect(toast).to_contain_text(f"Switched off {name} in development.")
+            expect(toast).to_contain_text(f"switched feature {name} on in development.")
             expect(switch).not_to_be_checked()
             expect(toast.get_by_role("button")).to_be_focused()
             assert not instance.is_on(project, name)
@@ -159,7 +161,7 @@ def test_a_row_that_the_filter_leaves_out_stays_until_the_list_is_loaded_again(
     expect(switch).not_to_be_checked()
     expect(switch).to_be_disabled()
     press(page, f"Undo switching off {name} in development")
-    expect(page.get_by_role("status")).to_contain_text(f"Switched on {name} in development.")
+    expect(page.get_by_role("status")).to_contain_text(f"Undone. You had switched feature {name}")
     page.reload()
     expect(page.locator("main tbody tr")).to_have_count(2)
 

@@ -643,5 +643,11 @@ class EventType(StrEnum):
     )
 
 
+def types_named(name: str) -> list[EventType]:
+    """The type with that value; for a subject, all about it."""
+    of_subject = [type for type in EventType if type.declared.subject == name]
+    return of_subject or [type for type in EventType if type == name]
+
+
 def types_about(subject: Subject) -> list[EventType]:
     return [type for type in EventType if type.declared.subject is subject]

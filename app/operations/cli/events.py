@@ -23,10 +23,9 @@ def events() -> None:
 
 
 @events.command("list")
-@click.option("--type", help="Only events of this type, like feature-archived.")
+@click.option("--type", help="Only events like this: feature-archived, or all about switching.")
 @click.option("--project", help="Only events of this project.")
 @click.option("--feature", help="Only events of this feature.")
-@click.option("--subject", help="Only events about this, like switching or change-requests.")
 @click.option("--by", help="The user name or the e-mail of the account that acted.")
 @click.option("--text", help="Text in the user name, project, feature or reason.")
 @click.option(

@@ -1,5 +1,4 @@
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from itertools import groupby
@@ -22,7 +21,6 @@ from app.core.events.models import Event
 from app.core.events.words import Mention, Part
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
-from app.core.words import spoken
 from app.portal.event_log import schemas, service, undoing
 from app.portal.event_log.changes import Change, changes, segment_ids
 from app.portal.event_log.service import Act
@@ -38,8 +36,7 @@ bp = PageBlueprint("event_pages", __name__)
 
 LABELS = {
     "text": "Text",
-    "subject": "About",
-    "type": "Type",
+    "type": "What",
     "by": "By",
     "project": "Project",
     "feature": "Feature",
@@ -144,11 +141,10 @@ def undo() -> Response:
 def _undone(undone: list[Event]) -> str:
     """``Undone. You had switched feature cart on in production.``"""
     naming = service.naming(service.accounts_in(undone), current_actor)
-    number = Counter(event.type for event in undone)
-    last = {event.type: event for event in undone}
-    had = spoken([words.sentence(last[type], number[type], naming) for type in number])
-    but = " ".join(filter(None, (rooms.inverses()[type].but for type in number)))
-    return f"Undone. {words.actor(undone[-1], naming)} had {had}. {but}".rstrip()
+    last = undone[-1]
+    had = words.sentence(last, sum(event.type is last.type for event in undone), naming)
+    but = rooms.inverses()[last.type].but
+    return f"Undone. {words.actor(last, naming)} had {had}. {but}".rstrip()
 
 
 def _read_query(**fixed: str) -> Query:
@@ -167,9 +163,8 @@ def _log(query: Query, subjects: Iterable[Subject], *fixed: str) -> dict[str, An
         "days": [(day, list(group)) for day, group in groupby(rows, key=_day)],
         "older": acts[-1].event.id if len(acts) == query.values["limit"] else None,
         "filters": [(k, label, query.given[k]) for k, label in LABELS.items() if k in chosen],
-        "subjects": [(subject.value, subject.heading) for subject in subjects],
         "types": {
-            subject.heading: [(type.value, _label(type)) for type in types_about(subject)]
+            subject: [(type.value, _label(type)) for type in types_about(subject)]
             for subject in subjects
         },
         "people": sorted({act.event.created_by for act in acts}),

@@ -1,4 +1,5 @@
 from marshmallow import fields
+from marshmallow.validate import OneOf
 
 from app.core.events.event_types import EventType, Subject
 from app.web.listing import NewestQuery
@@ -6,10 +7,10 @@ from app.web.schemas import QueryNumber, Schema, SingleLine, Timestamp
 
 
 class EventQuery(NewestQuery):
-    subject = fields.Enum(
-        Subject, by_value=True, metadata={"description": "Only types of events about this."}
+    type = fields.String(
+        validate=OneOf([*EventType, *Subject]),
+        metadata={"description": "A type of event, or what types are about, such as switching."},
     )
-    type = fields.Enum(EventType, by_value=True)
     project = SingleLine(high=100)
     feature = SingleLine(high=100)
     account = QueryNumber(

@@ -22,7 +22,7 @@ from app.catalogue.projects.models import Project
 from app.core.activity import Activity, days, draw
 from app.core.actor import Actor
 from app.core.db import chunks, contains, db, unit_of_work
-from app.core.events.event_types import EventType, Subject, types_about
+from app.core.events.event_types import EventType, types_named
 from app.core.events.models import Event
 from app.core.events.words import Naming, account_ids, types_that_name
 from app.core.permissions import Permission
@@ -33,7 +33,7 @@ STREAMED = 100
 """Events of a file that are in memory at once: each may be large."""
 SUGGESTIONS = 300
 
-PARTIAL = {"batch", "feature", "type", "subject", "text", "about", "segment", "token"}
+PARTIAL = {"batch", "feature", "type", "text", "about", "segment", "token"}
 """Filters that can match a part of a batch."""
 
 ABOUT_TOKENS = types_that_name("token")
@@ -50,14 +50,12 @@ ABOUT_MEMBERS = types_that_name("members")
 
 
 class EventFilters(TypedDict, total=False):
-    """``from_`` is included, ``to`` is not. ``by``: the user name or e-mail of who acted, or the
-    name that the event recorded. ``about``: id of an account that the event is about.
-
-    ``segment``: its id. ``token``: id of a token that acted or was changed.
+    """``type``: of an event, or a subject. ``by``: the user name or e-mail of who acted, or the
+    name that the event recorded. ``from_`` is included, ``to`` is not. ``about``: id of an account
+    that the event is about. ``segment``: its id. ``token``: id of one that acted or was changed.
     """
 
-    subject: Subject
-    type: EventType
+    type: str
     by: str
     project: str
     feature: str
@@ -238,8 +236,7 @@ def stream(actor: Actor, **filters: Unpack[EventFilters]) -> Iterator[tuple[list
 
 def _conditions(actor: Actor, filters: EventFilters) -> list[sa.ColumnElement[bool]]:
     tests: dict[str, Callable[[Any], sa.ColumnElement[bool]]] = {
-        "subject": lambda subject: Event.type.in_(types_about(subject)),
-        "type": Event.type.__eq__,
+        "type": lambda name: Event.type.in_(types_named(name)),
         "by": _is_by,
         "project": Event.project.__eq__,
         "feature": Event.feature_name.__eq__,

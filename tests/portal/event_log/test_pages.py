@@ -54,6 +54,9 @@ def test_a_batch_unfolds_into_each_of_its_events(browser, told):
     [
         ("?type=feature-created", 3),
         ("?feature=a", 2),
+        ("?type=features", 6),
+        ("?by=ADMIN&type=feature-created", 3),
+        ("?by=root%20(command%20line)&type=features", 0),
         ("?project=default&type=project-updated", 1),
         ("?text=FINDING", 1),
         ("?from=2000-01-01&to=2000-01-02", 0),
@@ -315,3 +318,94 @@ def test_only_those_who_read_the_log_see_the_way_to_the_events_of_their_tokens(a
         people.token(people.person(username, role=role), "ci")
         links = Browser(app).sign_in(username).get("/account").links
         assert ("Events of ci" in links) is (role == "Editor")
+
+
+def test_a_segment_leads_to_its_events(browser, admin):
+    user = {"contextName": "userId", "operator": "IN", "values": ["1"]}
+    segments = [
+        admin.ok("POST", "/segments", {"name": name, "constraints": [user]})["id"]
+        for name in ("Staff", "Team")
+    ]
+    page = browser.get(f"/segments/{segments[0]}")
+    [history] = [href for name, href in page.links.items() if name == "History"]
+    assert lines(browser.get(history)) == ["admin created segment Staff"]
+
+
+# What changed, in words
+
+
+def details(browser, admin, path, *bodies):
+    """The terms and descriptions of the last event, after these bodies were sent to ``path``."""
+    for body in bodies:
+        admin.ok("PUT", path, body)
+    [newest, *_] = browser.get("/events").select(".event")
+    [found] = newest.css("dl.diffs")
+    terms, told = ([text_of(e) for e in found.css(tag)] for tag in ("dt", "dd"))
+    return dict(zip(terms, told, strict=True))
+
+
+def test_values_of_a_long_constraint_are_compared_by_what_came_and_went(browser, admin):
+    def body(values):
+        constraint = {"contextName": "userId", "operator": "IN", "values": values}
+        return {"name": "Staff", "constraints": [constraint]}
+
+    many = [str(number) for number in range(30)]
+    id = admin.ok("POST", "/segments", body(many))["id"]
+    found = details(browser, admin, f"/segments/{id}", body([*many[2:], "77"]))
+    assert found["UserId added"] == "77"
+    assert found["UserId removed"] == "0 and 1"
+    assert found["Constraints"] == "userId is one of 30 values → userId is one of 29 values"
+
+
+def test_a_strategy_is_told_in_words(browser, admin, shop):
+    place = "/projects/shop/features/cart/environments/production"
+    country = {"contextName": "userId", "operator": "IN", "values": ["7"]}
+    segment = admin.ok("POST", "/segments", {"name": "Staff", "constraints": [country]})["id"]
+    made = admin.ok("POST", f"{place}/strategies", {"name": "flexibleRollout"})
+    changed = {
+        "parameters": {"rollout": "40"},
+        "constraints": [country],
+        "segments": [segment],
+        "variants": [{"name": name, "weight": 500} for name in ("old", "new")],
+    }
+    found = details(browser, admin, f"{place}/strategies/{made['id']}", changed)
+    assert found["Rollout"] == "100% → 40%"
+    assert found["Constraints"] == "userId is 7"
+    assert found["Segments"] == "Staff"
+    assert found["Variants"] == "old 50% and new 50%"
+    assert not any(mark in text for text in found.values() for mark in "{}[]'")
+
+
+def test_a_variant_that_differs_in_its_payload_alone_is_told_in_full(browser, admin, shop):
+    place = "/projects/shop/features/cart/environments/production"
+    variant = {"name": "old", "weight": 1000, "weightType": "variable"}
+    payloads = [{"type": "string", "value": value} for value in ("a", "b")]
+    body = [{"variants": [variant | {"payload": payload}]} for payload in payloads]
+    made = admin.ok("POST", f"{place}/strategies", {"name": "flexibleRollout", **body[0]})
+    found = details(browser, admin, f"{place}/strategies/{made['id']}", body[1])
+    before, after = found["Variants"].split(" → ")
+    assert "payload type string, value a" in before
+    assert "payload type string, value b" in after
+
+
+def test_members_are_told_by_name_with_their_roles(browser, admin, people, shop):
+    ada = people.person("ada")
+    admin.ok("POST", "/projects/shop/access", {"id": ada, "roleId": 5})
+    admin.ok("POST", "/projects/shop/access", {"id": ada, "roleId": 4})
+    assert details(browser, admin, "") == {"Ada": "Member → Owner"}
+
+
+def test_what_a_change_request_did_leads_to_it(browser, admin, people, shop):
+    rules = [{"name": "production", "requiredApprovals": 1}]
+    body = {"environments": ["production"], "changeRequestEnvironments": rules}
+    admin.ok("PUT", "/projects/shop/environments", body)
+    switching = {"feature": "cart", "action": "updateEnabled", "payload": {"enabled": True}}
+    path = "/projects/shop/environments/production/change-requests"
+    id = admin.ok("POST", path, switching)["id"]
+    other = people.client("approver", role="Admin")
+    for client, state in ((admin, "In review"), (other, "Approved"), (admin, "Applied")):
+        client.ok("PUT", f"/projects/shop/change-requests/{id}/state", {"state": state})
+    page = browser.get("/projects/shop/features/cart/history")
+    assert page.links[f"Open change request {id}"] == f"/projects/shop/change-requests/{id}"
+    switched = next(row for row in page.select(".event") if "switched" in text_of(row))
+    assert "Undo this" not in text_of(switched)

@@ -49,7 +49,7 @@ def test_a_switch_is_undone_from_its_note(browser, admin):
     done = browser.follow(answer)
     assert done.select("#done")[0].attributes["tabindex"] == "-1"
     undone = browser.follow(browser.submit(done, form="Undo switching on cart in production"))
-    assert undone.messages[0].startswith("Undone. You had added a strategy to feature cart in")
+    assert undone.messages == ["Undone. You had switched feature cart on in production."]
     assert not is_on(admin)
     assert not admin.ok("GET", PLACE)["strategies"]
     browser.follow(browser.submit(undone, form="Undo undoing it"))
