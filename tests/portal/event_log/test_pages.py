@@ -357,7 +357,7 @@ def test_values_of_a_long_constraint_are_compared_by_what_came_and_went(browser,
     assert found["Constraints"] == "userId is one of 30 values → userId is one of 29 values"
 
 
-def test_a_strategy_is_told_in_words(browser, admin, shop):
+def test_a_strategy_is_shown_in_words(browser, admin, shop):
     place = "/projects/shop/features/cart/environments/production"
     country = {"contextName": "userId", "operator": "IN", "values": ["7"]}
     segment = admin.ok("POST", "/segments", {"name": "Staff", "constraints": [country]})["id"]
@@ -376,7 +376,7 @@ def test_a_strategy_is_told_in_words(browser, admin, shop):
     assert not any(mark in text for text in found.values() for mark in "{}[]'")
 
 
-def test_a_variant_that_differs_in_its_payload_alone_is_told_in_full(browser, admin, shop):
+def test_a_variant_that_differs_in_its_payload_alone_is_shown_in_full(browser, admin, shop):
     place = "/projects/shop/features/cart/environments/production"
     variant = {"name": "old", "weight": 1000, "weightType": "variable"}
     payloads = [{"type": "string", "value": value} for value in ("a", "b")]
@@ -388,7 +388,7 @@ def test_a_variant_that_differs_in_its_payload_alone_is_told_in_full(browser, ad
     assert "payload type string, value b" in after
 
 
-def test_members_are_told_by_name_with_their_roles(browser, admin, people, shop):
+def test_members_are_shown_by_name_with_their_roles(browser, admin, people, shop):
     ada = people.person("ada")
     admin.ok("POST", "/projects/shop/access", {"id": ada, "roleId": 5})
     admin.ok("POST", "/projects/shop/access", {"id": ada, "roleId": 4})
