@@ -1,6 +1,6 @@
 """What this room shows to the others: who may come in, and how."""
 
-from app.access import reminders, undoing
+from app.access import reminders
 from app.access.access_reviews import api as access_reviews_api
 from app.access.access_reviews import pages as access_review_pages
 from app.access.auth import identity
@@ -189,5 +189,4 @@ ROOM = Room(
             },
         ),
     },
-    inverses=undoing.INVERSES,
 )

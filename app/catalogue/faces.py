@@ -1,6 +1,6 @@
 """What this room shows to the others: projects, features and all that they are made of."""
 
-from app.catalogue import reminders, undoing
+from app.catalogue import reminders
 from app.catalogue.archive import api as archive_api
 from app.catalogue.archive import pages as archive_pages
 from app.catalogue.constraints import api as constraints_api
@@ -303,5 +303,4 @@ ROOM = Room(
             _ROOM_FOR_COLUMNS,
         ),
     },
-    inverses=undoing.INVERSES,
 )

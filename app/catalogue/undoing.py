@@ -116,8 +116,7 @@ INVERSES = {
 
 def _attributes(recorded: dict[str, Any]) -> dict[str, Any]:
     """Recorded fields by the names and with the types that they have in Python."""
-    return {snake_case(key): _READ.get(key, _same)(value) for key, value in recorded.items()}
-
-
-def _same(value: Any) -> Any:
-    return value
+    return {
+        snake_case(key): _READ[key](value) if key in _READ else value
+        for key, value in recorded.items()
+    }

@@ -1,6 +1,6 @@
 """What this room shows to the others: switching and change requests."""
 
-from app.releases import reminders, undoing
+from app.releases import reminders
 from app.releases.change_requests import api as change_requests_api
 from app.releases.change_requests import pages as change_requests_pages
 from app.releases.change_requests import pages_archive as proposal_archive_pages
@@ -96,5 +96,4 @@ ROOM = Room(
             "change_request_pages.show",
         ),
     ),
-    inverses=undoing.INVERSES,
 )

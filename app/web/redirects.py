@@ -70,6 +70,6 @@ def flash_with_undo(
     ``what`` completes the name of the button: “Undo switching on cart in production”. ``action``:
     to post to instead, for what changes the address of its page.
     """
-    action = action or url_for("event_pages.undo", batch=batch)
+    action = action or url_for("event_pages.undo_batch", batch=batch)
     note = {"done": escape(done), "action": action, "what": what}
     flash(note, "ok")  # type: ignore[arg-type] # the session keeps more than strings

@@ -1,6 +1,5 @@
 """What the rooms show to each other: each declares it once, in its ``faces.py``."""
 
-from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -10,7 +9,6 @@ from typing import Any, NamedTuple
 from flask import Blueprint, Flask, current_app
 
 from app.core.actor import Actor
-from app.core.events.undoing import Inverses
 from app.core.quotas import Quota
 from app.core.reminders import HomeContext, Item
 from app.web import openapi
@@ -51,7 +49,6 @@ class Room:
     ``lists``: what people call the lists whose filters can be saved, by endpoint; names in braces
     are values of the address. ``choices``: by the name of the page. ``keeps``: the quotas of what
     requests make the server keep that no route declares: those of SDKs, and all of a kind.
-    ``inverses``: how events can be undone.
     """
 
     apis: tuple[ApiBlueprint, ...] = ()
@@ -63,7 +60,6 @@ class Room:
     reminders: tuple[Reminder, ...] = ()
     choices: Mapping[str, Choice] = field(default_factory=dict)
     keeps: tuple[Quota, ...] = ()
-    inverses: Inverses = field(default_factory=dict)
 
 
 def init_app(app: Flask, rooms: tuple[Room, ...]) -> None:
@@ -91,11 +87,6 @@ def actions() -> list[Action]:
     """The actions of all rooms, the most frequent ones first."""
     actions = [action for room in current_rooms() for action in room.actions]
     return sorted(actions, key=attrgetter("place"))
-
-
-def inverses() -> Inverses:
-    """How the events of all rooms can be undone."""
-    return ChainMap(*(dict(room.inverses) for room in current_rooms()))
 
 
 def reminders() -> list[Reminder]:

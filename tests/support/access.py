@@ -555,6 +555,7 @@ PAGES_NEED = {
     ("POST", "/account/tokens/<id:token_id>/revoke"): SESSION,
     ("GET", "/events"): "READ_LOGS",
     ("POST", "/events/undo"): SESSION,
+    ("POST", "/events/<id:event_id>/undo"): SESSION,
     ("GET", "/security-log"): "ADMIN",
     ("GET", PAGES + "/history"): HISTORY,
     ("GET", PAGES + "/features/<key:name>/history"): HISTORY,

@@ -1,4 +1,4 @@
-"""Undoing what an act did. Rooms declare an inverse for each type of event that can be undone."""
+"""Undoing what an act did, with an inverse for each type of event that can be undone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter

@@ -13,7 +13,6 @@ from app.operations.upkeep.checkpoints import HEADS
 from app.portal.event_log import service as event_log
 from app.portal.event_log import undoing
 from app.portal.event_log.schemas import EventQuery, EventRow
-from app.web import rooms
 from app.web.current import current_settings
 
 
@@ -66,7 +65,7 @@ def undo_event(actor: Actor, event_id: int) -> Output:
     It is refused if someone has changed the same thing since.
     """
     acting = actor.for_act(service.new_batch())
-    undone = undoing.undo(acting, rooms.inverses(), event_id=event_id)
+    undone = undoing.undo(acting, event_id=event_id)
     return Output(
         {"undone": [event.id for event in undone], "batchId": acting.batch_id},
         f"{counted(len(undone), 'event')} undone.",

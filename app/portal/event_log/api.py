@@ -4,7 +4,6 @@ from app.core.events import service as events
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
 from app.portal.event_log import schemas, service, undoing
-from app.web import rooms
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint
 
@@ -42,5 +41,5 @@ def undo(event_id: int) -> dict[str, Any]:
     undone, as long as no one changed the same thing since.
     """
     actor = current_actor.for_act(events.new_batch())
-    undone = undoing.undo(actor, rooms.inverses(), event_id=event_id)
+    undone = undoing.undo(actor, event_id=event_id)
     return {"undone": [event.id for event in undone], "batch_id": actor.batch_id}

@@ -24,7 +24,7 @@ from app.core.quotas import NOTHING
 from app.portal.event_log import schemas, service, undoing
 from app.portal.event_log.changes import Change, changes, segment_ids
 from app.portal.event_log.service import Act
-from app.web import exports, rooms
+from app.web import exports
 from app.web.current import current_actor
 from app.web.forms import ReasonForm, flash_errors, submit
 from app.web.listing import Query, as_time, days_of, read_query
@@ -116,18 +116,24 @@ def feature_history(project_id: str, name: str) -> ResponseReturnValue:
 
 
 @bp.post("/events/undo", needs=Access.SIGNED_IN, keeps=NOTHING)
-def undo() -> Response:
-    """Undo the act with ``batch`` or ``event``, in the query string. Return to where it was."""
+def undo_batch() -> Response:
+    """Undo all events of ``batch``, in the query string, and return to where that was pressed."""
+    return _undo(batch_id=request.args.get("batch", ""))
+
+
+@bp.post("/events/<id:event_id>/undo", needs=Access.SIGNED_IN, keeps=NOTHING)
+def undo(event_id: int) -> Response:
+    """Undo an event and the others of its batch, and return to where that was pressed."""
+    return _undo(event_id=event_id)
+
+
+def _undo(*, event_id: int | None = None, batch_id: str = "") -> Response:
     form, path = ReasonForm(), form_address()
     batch = events.new_batch()
 
     def command() -> list[Event]:
-        return undoing.undo(
-            current_actor.for_act(batch),
-            rooms.inverses(),
-            event_id=request.args.get("event", type=int),
-            batch_id=request.args.get("batch", ""),
-        )
+        actor = current_actor.for_act(batch)
+        return undoing.undo(actor, event_id=event_id, batch_id=batch_id)
 
     undone = submit(form, command)
     if undone is None:
@@ -143,7 +149,7 @@ def _undone(undone: list[Event]) -> str:
     naming = service.naming(service.accounts_in(undone), current_actor)
     last = undone[-1]
     had = words.sentence(last, sum(event.type is last.type for event in undone), naming)
-    but = rooms.inverses()[last.type].but
+    but = undoing.INVERSES[last.type].but
     return f"Undone. {words.actor(last, naming)} had {had}. {but}".rstrip()
 
 
@@ -184,7 +190,7 @@ def rows_of(acts: list[Act]) -> list[EventLine]:
     page_of = _pages(accounts)
     used = set[int]().union(*(segment_ids(act.event) for act in acts))
     names = {id: segment.name for id, segment in with_ids(used).items()} if used else {}
-    inverses, rows = rooms.inverses(), []
+    rows = []
     for act in acts:
         who = words.actor(act.event, naming)
         parts = words.parts(act.event, act.count, naming)
@@ -198,7 +204,7 @@ def rows_of(acts: list[Act]) -> list[EventLine]:
                 _origin(act.event),
                 changes(act.event, naming, names),
                 json.dumps(ROW.dump(act.event), indent=2),
-                undoing.can_undo(current_actor, act, inverses),
+                undoing.can_undo(current_actor, act),
             )
         )
     return rows

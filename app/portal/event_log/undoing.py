@@ -2,6 +2,8 @@
 
 import sqlalchemy as sa
 
+from app.access import undoing as access
+from app.catalogue import undoing as catalogue
 from app.core.actor import Actor
 from app.core.db import db
 from app.core.errors import Conflict, NotFound
@@ -12,6 +14,10 @@ from app.core.events.models import Event
 from app.core.events.undoing import Inverses
 from app.portal.event_log import service
 from app.portal.event_log.service import Act
+from app.releases import undoing as releases
+
+INVERSES: Inverses = {**access.INVERSES, **catalogue.INVERSES, **releases.INVERSES}
+"""How events can be undone."""
 
 MOST = 500
 """Events of an act that is undone at once."""
@@ -20,9 +26,7 @@ _NOTES = {EventType.APPROVALS_LOWERED, EventType.CHANGE_REQUEST_BYPASSED}
 """Types that only say how the rest of an act was done."""
 
 
-def undo(
-    actor: Actor, inverses: Inverses, *, event_id: int | None = None, batch_id: str = ""
-) -> list[Event]:
+def undo(actor: Actor, *, event_id: int | None = None, batch_id: str = "") -> list[Event]:
     """Undo the act with this event or this batch. Return what was undone, oldest first.
 
     Raises:
@@ -35,21 +39,21 @@ def undo(
     changes = [event for event in found if event.type not in _NOTES]
     if EventType.CHANGE_REQUEST_APPLIED in {event.type for event in found}:
         raise Conflict("A change request did this. Reverse the change request instead.")
-    if unknown := {event.type for event in changes} - inverses.keys():
+    if unknown := {event.type for event in changes} - INVERSES.keys():
         raise Conflict(f"An act with {min(unknown)} can’t be undone.")
     if len(changes) > MOST:
         raise Conflict(f"This act has more than {MOST} events, too many to undo at once.")
-    undoing.undo(actor, changes, inverses)
+    undoing.undo(actor, changes, INVERSES)
     return changes
 
 
-def can_undo(actor: Actor, act: Act, inverses: Inverses) -> bool:
+def can_undo(actor: Actor, act: Act) -> bool:
     """Whether the actor could undo an act, if nothing was changed since."""
-    inverse = inverses.get(act.event.type)
+    inverse = INVERSES.get(act.event.type)
     return (
         inverse is not None
         and act.size <= MOST
-        and act.types - _NOTES <= inverses.keys()
+        and act.types - _NOTES <= INVERSES.keys()
         and actor.may(inverse.permission(act.event), act.event.project)
     )
 

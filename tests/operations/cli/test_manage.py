@@ -402,6 +402,18 @@ def test_inactive_people_are_reviewed_and_deleted(machine):
     assert machine.refused("user", "delete-inactive").startswith("Give ids, or --all.")
 
 
+def test_an_event_is_undone(machine):
+    machine.ok("project", "create", "web", "--name", "Web")
+    machine.ok("project", "update", "web", "--description", "The shop")
+    [event] = value(machine, "events", "list", "--type", "project-updated")["events"]
+    undo = ("events", "undo", str(event["id"]))
+    assert machine.ok(*undo, "--dry-run") == "1 event undone.\nDry run: nothing was changed."
+    assert value(machine, *undo, "--reason", "By mistake")["undone"] == [event["id"]]
+    [undone, _] = value(machine, "events", "list", "--type", "project-updated")["events"]
+    assert (undone["data"]["description"], undone["reason"]) == (None, "By mistake")
+    assert "Someone changed description since" in machine.refused(*undo)
+
+
 def test_events_are_listed_with_filters(machine):
     machine.ok("user", "create", "--username", "ada", "--reason", "new colleague")
     machine.ok("feature", "create", "default", "search")
