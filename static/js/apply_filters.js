@@ -25,7 +25,6 @@ if (form) {
       here = here.parentNode;
       there = there.parentNode;
     }
-    document.getElementById("files")?.replaceWith(page.getElementById("files"));
     const found = document.querySelector("main table caption b, main .empty h2");
     status.textContent = found?.textContent ?? "";
     document.dispatchEvent(new Event("replaced"));

@@ -24,6 +24,7 @@ THROUGH_NGINX = "JOURNEYS_THROUGH_NGINX" in os.environ
 PASSWORD = "four words that no one guesses"
 ADMIN, COLLEAGUE, VIEWER = "ada.lindqvist", "tomas.herrera", "vera.lind"
 CHECKOUT = "/projects/checkout"
+DEMO = ["development", "staging", "production"]
 PARTS = ("banner", "basket", "coupons", "delivery", "footer", "gift-note", "header", "invoice")
 CHANGES = ("ab-test", "cache", "redesign", "v2", "rate-limit", "staff-only", "off", "early-access")
 
@@ -55,10 +56,13 @@ class Instance:
         return json.loads(text) if text else None
 
     def project(self, features: int = 0, *, name: str = "Night shop", **about: Any) -> str:
-        """The id of a new project with so many features."""
+        """The id of a new project with so many features.
+
+        Without others it has the environments of the demo, whatever other journeys created.
+        """
         number = next(self._numbers)
         id = name.lower().replace(" ", "-") + (f"-{number}" if number > 1 else "")
-        self.api("POST", "/projects", {"id": id, "name": name, **about})
+        self.api("POST", "/projects", {"id": id, "name": name, "environments": DEMO, **about})
         for feature in names(features, id):
             self.api("POST", f"/projects/{id}/features", {"name": feature})
         return id
