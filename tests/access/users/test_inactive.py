@@ -100,14 +100,24 @@ def test_the_sign_in_counts_and_not_the_creation(people, robot):
     assert is_there(robot, recent)
 
 
+def use(client, robot, person, name):
+    """Use a token until that is stored: storing it gives way to any other writer."""
+    for _ in range(100):
+        client.ok("GET", "/user")
+        tokens = robot.ok("GET", f"/user-admin/{person}/token")["tokens"]
+        if next(token["seenAt"] for token in tokens if token["description"] == name):
+            return
+    pytest.fail("The use was never stored.")
+
+
 def test_the_latest_use_of_any_token_counts(app, people, robot):
     with time_machine.travel(START, tick=False):
         person = people.person("ann", away_days=0)
         first, second = (ApiClient(app, people.token(person, name)) for name in ("1", "2"))
     with time_machine.travel(START + timedelta(days=100), tick=False):
-        second.ok("GET", "/user")
+        use(second, robot, person, "2")
     with time_machine.travel(START + timedelta(days=150), tick=False):
-        first.ok("GET", "/user")
+        use(first, robot, person, "1")
     with time_machine.travel(START + timedelta(days=150) + LIMIT, tick=False):
         robot.ok("POST", DELETE, {"ids": [person]})
         assert summary(robot) == ([], {person: "active"})
