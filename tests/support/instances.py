@@ -61,6 +61,7 @@ def state_of(engine: sa.Engine) -> State:
 
 def reset_database(to: State | None = None) -> None:
     """Put all rows back: to what the migrations left, if no other state is given."""
+    imports.wait()  # or one that is at work would fail, as its rows are gone
     state = to or _initial_state(db.engine)
     try:
         _put_back(state)
@@ -151,7 +152,6 @@ def twins(request: pytest.FixtureRequest, instances: Callable[..., Flask]) -> li
 
 
 def _at_its_start(app: Flask) -> Flask:
-    imports.wait()
     app.extensions["flagstaff.visits"] = PendingVisits(seconds=0)  # none of people who are gone
     with app.app_context():
         reset_database()
