@@ -31,6 +31,11 @@ def makes_admin(form: SchemaForm, account: Account) -> bool:
     return account.role is not Role.ADMIN and form["root_role"].data == str(Role.ADMIN.value)
 
 
+def ends_admin(form: SchemaForm, account: Account) -> bool:
+    """Whether the form takes the role Admin from an account."""
+    return account.role is Role.ADMIN and form["root_role"].data != str(Role.ADMIN.value)
+
+
 def display_values(settings: Values) -> Values:
     """An account's settings for display: the role by name instead of id."""
     return settings | {"root_role": Role(int(settings["root_role"])).title}

@@ -6,12 +6,12 @@ from flask.typing import ResponseReturnValue
 from werkzeug.utils import redirect
 
 from app.accounts import service as accounts
-from app.accounts.forms import makes_admin
+from app.accounts.forms import ends_admin, makes_admin
 from app.accounts.models import Account
 from app.accounts.tokens import service as tokens
 from app.accounts.tokens.models import Issued, Token
 from app.core.events import service as events
-from app.core.permissions import Access, Role
+from app.core.permissions import Access
 from app.web.browsers import require_password
 from app.web.conflicts import EditPage
 from app.web.current import current_actor, current_settings
@@ -75,12 +75,12 @@ def save(edit: EditPage[Any], account: Account) -> ResponseReturnValue:
     """Save changes to a locked account, unless someone else changed it first."""
     if makes_admin(edit.form, account):
         require_password(f"make {account.called} an Admin")
-    batch, role = events.new_batch(), account.role
+    batch = events.new_batch()
     # Undo would make them an Admin again, without the password.
-    demotes = role is Role.ADMIN and edit.form.root_role.data != str(Role.ADMIN.value)
+    has_undo = not ends_admin(edit.form, account)
     return edit.save(
         lambda: accounts.update(current_actor.for_act(batch), account, **edit.form.values),
         lambda: f"{account.called} saved.",
         redirect_to(".show", account_id=account.id),
-        batch=None if demotes else batch,
+        batch=batch if has_undo else None,
     )

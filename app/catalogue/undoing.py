@@ -1,6 +1,5 @@
 """Undoing what was done to projects, features, segments and context fields."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ from app.catalogue.projects import service as projects
 from app.catalogue.projects.models import ProjectMode
 from app.catalogue.segments import service as segments
 from app.catalogue.tagging import service as tagging
-from app.catalogue.tags.models import TagName
 from app.core.actor import Actor
 from app.core.errors import Conflict
 from app.core.events.event_types import EventType
@@ -32,17 +30,9 @@ def _undo_feature(actor: Actor, event: Event) -> None:
 
 def _undo_tags(actor: Actor, recorded: Sequence[Event]) -> None:
     """Tags that are gone, or back, already are left as they are."""
-    by_project: defaultdict[str, list[tagging.Edit]] = defaultdict(list)
-    for event in recorded:
-        removed, added = (
-            [TagName(tag["type"], tag["value"]) for tag in (event.data or {})[part]]
-            for part in ("added", "removed")
-        )
-        by_project[event.project or ""].append(
-            tagging.Edit([event.feature_name or ""], added=added, removed=removed)
-        )
-    for project_id, edits in by_project.items():
-        tagging.apply(actor, project_id, edits)
+    for project_id in {event.project for event in recorded}:
+        there = [event for event in recorded if event.project == project_id]
+        tagging.apply(actor, project_id or "", tagging.inverse(there))
 
 
 def _undo_segment(actor: Actor, event: Event) -> None:

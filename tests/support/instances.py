@@ -63,13 +63,6 @@ def reset_database(to: State | None = None) -> None:
     """Put all rows back: to what the migrations left, if no other state is given."""
     imports.wait()  # or one that is at work would fail, as its rows are gone
     state = to or _initial_state(db.engine)
-    try:
-        _put_back(state)
-    except sa.exc.OperationalError:  # a deadlock with an import, which is over now
-        _put_back(state)
-
-
-def _put_back(state: State) -> None:
     tables = Model.metadata.sorted_tables
     with db.engine.begin() as connection:
         if db.engine.dialect.name == "postgresql":

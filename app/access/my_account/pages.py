@@ -158,7 +158,7 @@ def show_security() -> str:
     """My password, two-step sign-in, sessions and attempts to sign in."""
     return render_template(
         "access/my_account/security.html",
-        factor=second_factor.of(current_actor.account_id),
+        has_second_step=second_factor.is_on(current_actor.account_id),
         sessions=[
             (each, browser_name(each.user_agent or ""))
             for each in sessions.of_account(current_actor.account_id)

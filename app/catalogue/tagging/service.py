@@ -19,6 +19,7 @@ from app.core.db import insert_if_absent
 from app.core.errors import ChangedSinceReview, Detail, Invalid, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
+from app.core.events.models import Event
 from app.core.events.service import EventPayload
 from app.core.statements import Condition, OnList
 from app.core.words import listed
@@ -135,17 +136,23 @@ def reversal(actor: Actor, project_id: str, batch_id: str) -> list[Edit]:
 
     """
     projects.require(actor, project_id)
+    edits = inverse(events.of_batch(batch_id, EventType.FEATURE_TAGS_CHANGED, project_id))
+    if not edits:
+        raise NotFound("This project has no such change of tags.")
+    return edits
+
+
+def inverse(recorded: Iterable[Event]) -> list[Edit]:
+    """Edits that undo changes of tags in one project."""
     by_change: defaultdict[tuple[tuple[TagName, ...], tuple[TagName, ...]], list[str]]
     by_change = defaultdict(list)
-    for event in events.of_batch(batch_id, EventType.FEATURE_TAGS_CHANGED, project_id):
+    for event in recorded:
         data = event.data or {}
         added, removed = (
             tuple(TagName(tag["type"], tag["value"]) for tag in data.get(part, ()))
             for part in ("added", "removed")
         )
         by_change[removed, added].append(event.feature_name or "")
-    if not by_change:
-        raise NotFound("This project has no such change of tags.")
     return [Edit(names, added, removed) for (added, removed), names in by_change.items()]
 
 

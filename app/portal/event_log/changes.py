@@ -51,11 +51,11 @@ def _changes(
         before, after = (_named(value, segments) for value in (before, after))
     if isinstance(before, list) and isinstance(after, list):
         yield from _long(label, before, after)
-    told, tells = (_in_words(field, value) for value in (before, after))
-    if told == tells and told:  # such as variants with another payload
-        told, tells = (_fully(field, value) for value in (before, after))
-    if told != tells:
-        yield Change(label, told, tells)
+    was, now = (_in_words(field, value) for value in (before, after))
+    if was == now and was:  # such as variants with another payload
+        was, now = (_fully(field, value) for value in (before, after))
+    if was != now:
+        yield Change(label, was, now)
 
 
 def _long(label: str, before: list[Any], after: list[Any]) -> Iterator[Change]:

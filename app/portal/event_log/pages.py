@@ -61,11 +61,15 @@ ROW = schemas.EventRow()
 
 
 class EventLine(NamedTuple):
-    """A row of the log as pages show it. ``undo``: whether the reader could undo the act."""
+    """An act as pages show it."""
 
     act: Act
     sentence: Markup
-    origin: str
+
+
+class Details(NamedTuple):
+    """What a row of the log unfolds. ``undo``: whether the reader could undo the act."""
+
     changes: list[Change]
     raw: str
     undo: bool
@@ -88,8 +92,7 @@ def index() -> ResponseReturnValue:
 @bp.get("/projects/<key:project_id>/history", needs=Access.SIGNED_IN)
 def history(project_id: str) -> ResponseReturnValue:
     """The events of one project."""
-    if not current_actor.may_read_events(project_id):
-        current_actor.require(Permission.READ_LOGS)
+    _require_history(project_id)
     overview = projects.overview(current_actor, project_id)
     query = _read_query(project=project_id)
     if exports.wanted():
@@ -102,8 +105,7 @@ def history(project_id: str) -> ResponseReturnValue:
 @bp.get("/projects/<key:project_id>/features/<key:name>/history", needs=Access.SIGNED_IN)
 def feature_history(project_id: str, name: str) -> ResponseReturnValue:
     """The events of one feature."""
-    if not current_actor.may_read_events(project_id):
-        current_actor.require(Permission.READ_LOGS)
+    _require_history(project_id)
     view = features.get(current_actor, project_id, name)
     query = _read_query(project=project_id, feature=name)
     if exports.wanted():
@@ -159,10 +161,16 @@ def _read_query(**fixed: str) -> Query:
     return Query(query.values | fixed, query.given | fixed, query.faults)
 
 
+def _require_history(project_id: str) -> None:
+    if not current_actor.may_read_events(project_id):
+        current_actor.require(Permission.READ_LOGS)
+
+
 def _log(query: Query, subjects: Iterable[Subject], *fixed: str) -> dict[str, Any]:
     """Return values for the templates. ``fixed``: filters that the reader can't remove."""
     acts = service.acts(current_actor, **query.values)
-    rows = rows_of(acts)
+    accounts = service.accounts_in([act.event for act in acts])
+    rows = zip(_rows(acts, accounts), _details(acts, accounts), strict=True)
     chosen = query.given.keys() - {*fixed}
     return {
         "query": query,
@@ -185,11 +193,12 @@ def _label(type: EventType) -> str:
 
 def rows_of(acts: list[Act]) -> list[EventLine]:
     """Return the acts as sentences, with links to what they name."""
-    accounts = service.accounts_in([act.event for act in acts])
+    return _rows(acts, service.accounts_in([act.event for act in acts]))
+
+
+def _rows(acts: list[Act], accounts: Mapping[int, Account]) -> list[EventLine]:
     naming = service.naming(accounts, current_actor)
     page_of = _pages(accounts)
-    used = set[int]().union(*(segment_ids(act.event) for act in acts))
-    names = {id: segment.name for id, segment in with_ids(used).items()} if used else {}
     rows = []
     for act in acts:
         who = words.actor(act.event, naming)
@@ -197,22 +206,22 @@ def rows_of(acts: list[Act]) -> list[EventLine]:
         sentence = Markup("<b>{}</b> {}").format(
             _linked(who, page_of), Markup("").join(_linked(part, page_of) for part in parts)
         )
-        rows.append(
-            EventLine(
-                act,
-                sentence,
-                _origin(act.event),
-                changes(act.event, naming, names),
-                json.dumps(ROW.dump(act.event), indent=2),
-                undoing.can_undo(current_actor, act),
-            )
-        )
+        rows.append(EventLine(act, sentence))
     return rows
 
 
-def _origin(event: Event) -> str:
-    """Return where an event comes from; empty for readers who can't see addresses."""
-    return "command line" if event.created_by_user_id is None else event.ip or ""
+def _details(acts: list[Act], accounts: Mapping[int, Account]) -> list[Details]:
+    naming = service.naming(accounts, current_actor)
+    used = set[int]().union(*(segment_ids(act.event) for act in acts))
+    names = {id: segment.name for id, segment in with_ids(used).items()} if used else {}
+    return [
+        Details(
+            changes(act.event, naming, names),
+            json.dumps(ROW.dump(act.event), indent=2),
+            undoing.can_undo(current_actor, act),
+        )
+        for act in acts
+    ]
 
 
 def _linked(part: Part, page_of: Callable[[Mention], str | None]) -> Markup:
@@ -271,5 +280,5 @@ def _file(name: str, query: Query) -> ResponseReturnValue:
     return exports.file(name, [*columns, "sentence"], rows())
 
 
-def _day(row: EventLine) -> date:
-    return row.act.event.created_at.date()
+def _day(row: tuple[EventLine, Details]) -> date:
+    return row[0].act.event.created_at.date()

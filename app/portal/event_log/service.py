@@ -95,7 +95,7 @@ def search(
 class Act:
     """A row of the log: an event, or the last event of a batch.
 
-    ``count``: how many of its type the row stands for. ``features``: names of the first of these.
+    ``count``: how many events of its type the row shows. ``features``: names of the first features.
     ``size``, ``types``: of its whole batch. ``request``: the project and the id of the change
     request that was applied by the batch.
     """

@@ -340,8 +340,8 @@ def details(browser, admin, path, *bodies):
         admin.ok("PUT", path, body)
     [newest, *_] = browser.get("/events").select(".event")
     [found] = newest.css("dl.diffs")
-    terms, told = ([text_of(e) for e in found.css(tag)] for tag in ("dt", "dd"))
-    return dict(zip(terms, told, strict=True))
+    terms, texts = ([text_of(e) for e in found.css(tag)] for tag in ("dt", "dd"))
+    return dict(zip(terms, texts, strict=True))
 
 
 def test_values_of_a_long_constraint_are_compared_by_what_came_and_went(browser, admin):
