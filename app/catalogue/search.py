@@ -8,14 +8,15 @@ import sqlalchemy as sa
 from app.catalogue.context.models import ContextField
 from app.catalogue.environments.models import Environment, EnvironmentType
 from app.catalogue.features.models import Feature
-from app.catalogue.projects.models import Project, ProjectEnvironment
+from app.catalogue.features.queries import in_state
+from app.catalogue.projects.models import Project
 from app.catalogue.projects.queries import hidden_from
 from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenProject
 from app.catalogue.segments import queries as segments
 from app.catalogue.segments.models import Segment
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies import words
-from app.catalogue.strategies.models import FeatureState, StrategyType
+from app.catalogue.strategies.models import StrategyType
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags.models import Tag
 from app.catalogue.tags.queries import visible_uses
@@ -28,21 +29,6 @@ from app.core.words import counted
 
 def _visible_features(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.true() if actor.is_admin else Feature.project_id.not_in(hidden_from(actor))
-
-
-def _in_state(is_on: bool, environment: str) -> sa.ColumnElement[bool]:  # noqa: FBT001 - as it was read
-    """Whether an active feature of a project that uses the environment is on there, or off."""
-    on = sa.select(FeatureState.feature_id).where(
-        FeatureState.environment == environment, FeatureState.enabled
-    )
-    using = sa.select(ProjectEnvironment.project_id).where(
-        ProjectEnvironment.environment == environment
-    )
-    return sa.and_(
-        Feature.archived_at.is_(None),
-        Feature.project_id.in_(using),
-        Feature.id.in_(on) if is_on else Feature.id.not_in(on),
-    )
 
 
 def _features(_actor: Actor, rows: Sequence[Any]) -> list[Hit]:
@@ -212,7 +198,7 @@ SEARCHED = (
         late=True,
         archived_at=Feature.archived_at,
         visible=_visible_features,
-        in_state=_in_state,
+        in_state=lambda is_on, environment: in_state(environment, enabled=is_on),
     ),
     Searched(
         Kind(2, "projects", "Projects"),

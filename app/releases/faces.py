@@ -9,6 +9,7 @@ from app.releases.change_requests import pages_projects as proposal_project_page
 from app.releases.change_requests import pages_proposing as proposal_pages
 from app.releases.change_requests import pages_strategies as proposal_strategy_pages
 from app.releases.change_requests import pending
+from app.releases.selected import pages as selected_pages
 from app.releases.switching import api as switching_api
 from app.releases.switching import api_defaults as default_strategies_api
 from app.releases.switching import api_segments as segments_of_strategies_api
@@ -31,6 +32,7 @@ ROOM = Room(
         switching_pages_bulk.bp,
         strategy_pages.bp,
         copying_pages.bp,
+        selected_pages.bp,
         change_requests_pages.bp,
         proposal_pages.bp,
         proposal_strategy_pages.bp,

@@ -11,7 +11,7 @@ from app.catalogue.archive.service import ArchivePlan
 from app.catalogue.features import selections
 from app.catalogue.features import service as features
 from app.catalogue.features.forms import archive_body
-from app.catalogue.features.pages import are_too_many, list_filters
+from app.catalogue.features.requests import are_too_many, list_filters
 from app.catalogue.features.selections import ResolvedSelection
 from app.catalogue.projects import service as projects
 from app.catalogue.strategies import queries as strategies

@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from typing import Any
 
 from wtforms import (
@@ -80,7 +81,7 @@ class PasteForm(SchemaForm):
     names = TextAreaField(
         "Feature names",
         description="One per line, or separated by commas or spaces, as copied from a table or a "
-        "file. The next page shows which names aren’t in this project, before anything changes.",
+        "file. The next page shows which names were not found, before anything changes.",
     )
 
 
@@ -126,9 +127,17 @@ def proposals(days: int) -> dict[str, str]:
     }
 
 
-def filter_choices(days: int) -> dict[str, dict[str, str]]:
-    """Options of filters of lists, with labels. ``days``: FLAGSTAFF_STALE_AFTER_DAYS."""
+def filter_choices(days: int, environments: Iterable[str] = ()) -> dict[str, dict[str, str]]:
+    """Options of filters of lists, with labels.
+
+    ``days``: FLAGSTAFF_STALE_AFTER_DAYS. ``environments``: in which to filter by state.
+    """
     return {
+        "state": {
+            f"{state}:{name}": f"{state.capitalize()} in {name}"
+            for name in environments
+            for state in ("on", "off")
+        },
         "type": TYPE_NAMES,
         "stale": STATES,
         "stage": STAGES,

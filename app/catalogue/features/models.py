@@ -112,15 +112,16 @@ class Dependency(ParentRule, Model):
 
 
 class Selection(Model):
-    """Feature names that someone selected in a project, stored so that pages about them have a URL.
+    """Feature names that someone selected, stored so that pages about them have a URL.
 
-    The id is a digest of the project and the names: the same selection has the same URL.
+    ``project_id``: where; None: in all projects. The id is a digest of the project and the names:
+    the same selection has the same URL.
     """
 
     __tablename__ = "selections"
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
-    project_id: Mapped[str] = mapped_column(ForeignKey("projects.id"))
+    project_id: Mapped[str | None] = mapped_column(ForeignKey("projects.id"))
     names: Mapped[list[str]] = mapped_column(JSON(none_as_null=True))
     used_at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
 

@@ -1,12 +1,11 @@
-from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Any
 
-from flask import flash, g, render_template, request
+from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from app.catalogue.features import history, lifecycle, schemas, selections, service
+from app.catalogue.features import history, lifecycle, requests, schemas, service
 from app.catalogue.features.forms import (
     STAGES,
     TYPE_NAMES,
@@ -30,28 +29,17 @@ from app.web.forms import show_form, submit
 from app.web.listing import read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
-from app.web.schemas import MAX_ITEMS
 
 bp = PageBlueprint("feature_pages", __name__, url_prefix="/projects/<key:project_id>")
 
 SUGGESTIONS = 300
-DESTINATIONS = {
-    "tags": "tagging_pages.choose",
-    "settings": "bulk_pages.choose",
-    "stale": "bulk_pages.review",
-    "archive": "archive_pages.preview",
-    "export": "transfer_pages.export",
-    "on": "bulk_switching_pages.review",
-    "off": "bulk_switching_pages.review",
-}
-SWITCHES = {"on", "off"}
-"""The destinations that need an environment too."""
 FILTERS = {
     "text": "Text",
     "type": "Type",
     "tag": "Tag",
     "withoutTag": "Without tag",
-    "stale": "State",
+    "state": "State",
+    "stale": "Stale",
     "stage": "Stage",
     "usage": "Checked",
     "staleProposal": "Proposed as stale",
@@ -69,9 +57,9 @@ def index(project_id: str) -> ResponseReturnValue:
         name = f"features-of-{project_id}"
         return exports.table(name, schemas.FeatureRow(), search, query.values)
     page = search(**query.values)
-    choices = filter_choices(settings.stale_after_days)
     environments = strategies.environments_of([project_id]).get(project_id, [])
-    selected, shown = _selected(project_id), {view.feature.name for view in page.items}
+    choices = filter_choices(settings.stale_after_days, [one.name for one in environments])
+    selected, shown = requests.selected(project_id), {view.feature.name for view in page.items}
     return render_template(
         "catalogue/features/index.html",
         overview=projects.overview(current_actor, project_id),
@@ -125,41 +113,17 @@ def paste(project_id: str) -> ResponseReturnValue:
     """Paste a list of names to work with."""
     form = PasteForm()
     if form.validate_on_submit():
-        return _open_selection(project_id, form.values["names"])
+        return requests.open_selection(project_id, form.values["names"])
     overview = projects.overview(current_actor, project_id)
     return show_form("catalogue/features/paste.html", form, overview=overview)
 
 
 @bp.post("/selection", needs=Permission.UPDATE_FEATURE)
 def select(project_id: str) -> Response:
-    """Store a selection and go to the page that acts on it.
-
-    It consists of the selected rows of the list (for its other pages: the names of the selection
-    ``base``), of all features that match the filters, or of an earlier selection with names added
-    and removed.
-    """
-    sent = request.form
-    if earlier := sent.get("selection"):
-        plus, minus = sent.getlist("plus"), sent.getlist("minus")
-        id = selections.change(current_actor, project_id, earlier, plus=plus, minus=minus)
-        detach = sent.getlist("detach") or None  # a choice of the archive preview
-        return redirect_to(_destination(), project_id=project_id, selection=id, detach=detach)
-    names = set(sent.getlist("feature"))
-    if base := sent.get("base"):
-        elsewhere = selections.names_of(current_actor, project_id, base) or []
-        names |= set(elsewhere).difference(sent.getlist("shown"))
-    if sent.get("to") == "list":
-        return _return_to_list(project_id, names)
-    if "all" in sent:
-        after = current_settings().stale_after
-        filters = list_filters()
-        names.update(service.names(current_actor, project_id, stale_after=after, **filters))
-    if not names:
-        flash("Select at least one feature first.", "warn")
-        return redirect_to(".index", project_id=project_id)
-    if are_too_many(names):
-        return redirect_to(".index", project_id=project_id)
-    return _open_selection(project_id, names)
+    """Store a selection and go to the page that acts on it."""
+    after = current_settings().stale_after
+    search = partial(service.names, current_actor, project_id, stale_after=after)
+    return requests.select(project_id, lambda: search(**requests.list_filters()))
 
 
 def about(project_id: str, view: FeatureView) -> dict[str, Any]:
@@ -176,49 +140,6 @@ def about(project_id: str, view: FeatureView) -> dict[str, Any]:
         "stages": STAGES,
         "stale_days": settings.stale_after_days,
     }
-
-
-def are_too_many(names: Collection[str]) -> bool:
-    """Whether one request can't change so many features. If so, flash a message."""
-    if len(names) <= MAX_ITEMS:
-        return False
-    flash(f"Select at most {MAX_ITEMS:,} features at once. Filter the list first.", "warn")
-    return True
-
-
-def list_filters() -> dict[str, Any]:
-    """The filters of the list, from the address that its form is sent to."""
-    values = read_query(schemas.FeatureQuery).values
-    return {k: v for k, v in values.items() if k not in {"limit", "offset", "sort"}}
-
-
-def _open_selection(project_id: str, names: Iterable[str]) -> Response:
-    id = selections.save(current_actor, project_id, names)
-    to = request.form.get("to")
-    asked = {"to": to, "environment": request.form.get("environment")} if to in SWITCHES else {}
-    if to == "stale":
-        asked = {"stale": "true"}
-    return redirect_to(_destination(), project_id=project_id, selection=id, **asked)
-
-
-def _return_to_list(project_id: str, names: Collection[str]) -> Response:
-    """Redirect to another page or order of the list, and keep these names selected."""
-    asked = {name: value for name, value in request.args.items() if name != "selection"}
-    asked |= {"all": "1"} if "all" in request.form else {}
-    id = selections.save(current_actor, project_id, names) if names else None
-    return redirect_to(".index", **asked | {"project_id": project_id, "selection": id})
-
-
-def _destination() -> str:
-    return DESTINATIONS.get(request.form.get("to", ""), DESTINATIONS["tags"])
-
-
-def _selected(project_id: str) -> set[str]:
-    """The names selected in the list, on any page of it."""
-    if kept := g.get("kept_form"):  # from a form whose session had ended
-        return set(kept.getlist("feature"))
-    id = request.args.get("selection", "")
-    return set(selections.names_of(current_actor, project_id, id) or ()) if id else set()
 
 
 def _defaults(project_id: str, view: FeatureView) -> dict[str, Strategy | None]:

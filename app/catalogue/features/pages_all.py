@@ -8,8 +8,8 @@ from flask.typing import ResponseReturnValue
 
 from app.catalogue.environments import service as environments
 from app.catalogue.environments.models import Environment, EnvironmentType
-from app.catalogue.features import schemas, service
-from app.catalogue.features.forms import TYPE_NAMES, filter_choices, proposals
+from app.catalogue.features import requests, schemas, service
+from app.catalogue.features.forms import TYPE_NAMES, PasteForm, filter_choices, proposals
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
 from app.catalogue.projects.queries import for_ids
@@ -17,14 +17,21 @@ from app.catalogue.strategies import words
 from app.catalogue.strategies.queries import ProjectUse
 from app.catalogue.tags import service as tags
 from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.core.words import is_key
 from app.web import exports
 from app.web.current import current_actor, current_settings
+from app.web.forms import show_form
 from app.web.listing import read_query
+from app.web.navigation import needs_somewhere
 from app.web.redirects import redirect_to, this_address
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("all_feature_pages", __name__)
+
+_may_select = needs_somewhere(Permission.UPDATE_FEATURE)
+_may_switch = needs_somewhere(Permission.UPDATE_FEATURE_ENVIRONMENT)
+_may_create = needs_somewhere(Permission.CREATE_FEATURE)
 
 FILTERS = {
     "text": "Text",
@@ -32,7 +39,8 @@ FILTERS = {
     "tag": "Tag",
     "withoutTag": "Without tag",
     "type": "Type",
-    "stale": "State",
+    "state": "State",
+    "stale": "Stale",
     "stage": "Stage",
     "usage": "Checked",
     "staleProposal": "Proposed as stale",
@@ -43,7 +51,7 @@ MAX_COLUMNS = 3
 PROJECTS_OFFERED = 100
 
 
-NAME, PROJECT, STATE, GUARDED_STATE = 18, 7, 7.5, 12.25
+NAME, PROJECT, PICK, STATE, GUARDED_STATE = 18, 7, 2.75, 7.5, 12.25
 OPTIONAL = {"lastSeen": 7.75, "type": 6, "age": 6, "tags": 12}
 """Columns that people can hide, the first to show first, with their widths in rem."""
 
@@ -103,12 +111,22 @@ def index() -> ResponseReturnValue:
     other = {**query.values, "archived": not query.values["archived"], "limit": 1, "offset": 0}
     names = projects.names(current_actor, PROJECTS_OFFERED + 1)
     offered = dict(names) if len(names) <= PROJECTS_OFFERED else {}
-    choices = filter_choices(settings.stale_after_days) | {"project": offered}
+    used = environments.list_all()
+    choices = filter_choices(settings.stale_after_days, [one.name for one in used])
+    choices["project"] = offered
     page = search(**query.values)
+    selected, shown = requests.selected(None), {view.feature.name for view in page.items}
     return render_template(
         "catalogue/features/all.html",
-        **list_columns(environments.list_all(), page.items, NAME + PROJECT),
+        **list_columns(used, page.items, NAME + PROJECT + PICK),
         page=page,
+        environments=used,
+        selected=selected & shown,
+        selected_elsewhere=len(selected - shown),
+        everything="all" in request.args,
+        may_select=_may_select(current_actor),
+        may_switch=_may_switch(current_actor),
+        may_create=_may_create(current_actor),
         projects=for_ids({view.feature.project_id for view in page.items}),
         elsewhere=search(**other).total,
         query=query,
@@ -118,6 +136,30 @@ def index() -> ResponseReturnValue:
         hues=tags.hues(),
         type_names=TYPE_NAMES,
     )
+
+
+@bp.form("/features/paste", needs=Access.SIGNED_IN, keeps=NOTHING)
+def paste() -> ResponseReturnValue:
+    """Paste a list of names from any project to work with."""
+    _require_selecting()
+    form = PasteForm()
+    if form.validate_on_submit():
+        return requests.open_selection(None, form.values["names"])
+    return show_form("catalogue/features/paste_any.html", form)
+
+
+@bp.post("/features/selection", needs=Access.SIGNED_IN, keeps=NOTHING)
+def select() -> ResponseReturnValue:
+    """Store a selection over projects and go to the page that acts on it."""
+    _require_selecting()
+    after = current_settings().stale_after
+    search = partial(service.names_everywhere, current_actor, stale_after=after)
+    return requests.select(None, lambda: search(**requests.list_filters(schemas.AllFeaturesQuery)))
+
+
+def _require_selecting() -> None:
+    if not _may_select(current_actor):
+        current_actor.require(Permission.UPDATE_FEATURE)
 
 
 new_bp = PageBlueprint("new_feature_pages", __name__)

@@ -15,7 +15,9 @@ from app.catalogue.features.models import (
     Stage,
     StaleReason,
 )
+from app.catalogue.projects.models import Project, ProjectEnvironment
 from app.catalogue.strategies import queries as strategies
+from app.catalogue.strategies.models import FeatureState
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags.models import FeatureTag, Tag, TagName
 from app.catalogue.usage.models import FeatureSeen
@@ -183,10 +185,14 @@ def rows(
     without_tag: tuple[str, str] | None = None,
     type: FeatureType | None = None,
     stale: bool | None = None,
+    state: tuple[str, bool] | None = None,
     archived: bool = False,
     sort: str | None = None,
 ) -> sa.Select[Feature]:
-    """The project's features that match every filter, sorted by name unless ``sort`` is given."""
+    """The project's features that match every filter, sorted by name unless ``sort`` is given.
+
+    ``state``: an environment, and whether they are on there.
+    """
     condition = Feature.archived_at.is_not(None) if archived else Feature.archived_at.is_(None)
     query = sa.select(Feature).where(_of_project(project_id), condition)
     if text is not None:
@@ -199,6 +205,8 @@ def rows(
         query = query.where(Feature.type == type)
     if stale is not None:
         query = query.where(Feature.stale == stale)
+    if state is not None:
+        query = query.where(in_state(state[0], enabled=state[1]))
     columns = {
         "name": Feature.name,
         "project": Feature.project_id,
@@ -235,12 +243,20 @@ def find(project_id: str, names: Collection[str], *, for_change: bool = False) -
     return {one.name: one for one in found if one.project_id == project_id}
 
 
-def active_names(project_id: str, limit: int) -> list[str]:
+def find_in(project_ids: sa.Select[str], names: Collection[str]) -> dict[str, Found]:
+    """The names that are features of the given projects, archived or not."""
+    found = _by_name.run(names)
+    ids = {one.project_id for one in found}
+    shown = set(db.session.scalars(project_ids.where(Project.id.in_(ids))))
+    return {one.name: one for one in found if one.project_id in shown}
+
+
+def active_names(project_id: str | sa.Select[str], limit: int) -> list[str]:
     """Names of active features, in alphabetical order."""
     return list(db.session.scalars(_active_names(project_id).order_by(Feature.name).limit(limit)))
 
 
-def neighbours(project_id: str, name: str, limit: int) -> list[str]:
+def neighbours(project_id: str | sa.Select[str], name: str, limit: int) -> list[str]:
     """Names of active features just before and after a name in alphabetical order."""
     query = _active_names(project_id)
     before = query.where(Feature.name < name).order_by(Feature.name.desc()).limit(limit)
@@ -315,9 +331,22 @@ def edges(ids: Collection[int]) -> set[Edge]:
     return {edge._replace(variants=tuple(edge.variants or ())) for edge in _edges.run(ids)}
 
 
-def _active_names(project_id: str) -> sa.Select[str]:
-    return sa.select(Feature.name).where(
-        Feature.project_id == project_id, Feature.archived_at.is_(None)
+def _active_names(project_id: str | sa.Select[str]) -> sa.Select[str]:
+    return sa.select(Feature.name).where(_of_project(project_id), Feature.archived_at.is_(None))
+
+
+def in_state(environment: str, *, enabled: bool) -> sa.ColumnElement[bool]:
+    """Whether an active feature of a project that uses the environment is on there, or off."""
+    on = sa.select(FeatureState.feature_id).where(
+        FeatureState.environment == environment, FeatureState.enabled
+    )
+    using = sa.select(ProjectEnvironment.project_id).where(
+        ProjectEnvironment.environment == environment
+    )
+    return sa.and_(
+        Feature.archived_at.is_(None),
+        Feature.project_id.in_(using),
+        Feature.id.in_(on) if enabled else Feature.id.not_in(on),
     )
 
 

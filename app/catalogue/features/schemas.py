@@ -1,6 +1,6 @@
 from typing import Any
 
-from marshmallow import fields, post_dump, post_load, validate
+from marshmallow import ValidationError, fields, post_dump, post_load, validate
 
 from app.catalogue.features import selections
 from app.catalogue.features.models import CompletedStatus, FeatureType, Stage, StaleReason
@@ -185,6 +185,19 @@ class TagFilter(SingleLine):
         return TagName.read(text)
 
 
+class StateFilter(SingleLine):
+    """A state in an address: ``on:environment`` or ``off:environment``."""
+
+    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        text = super().deserialize(value, *args, **kwargs)
+        if not isinstance(text, str):
+            return text  # absent
+        state, _, environment = text.partition(":")
+        if state not in {"on", "off"} or not environment:
+            raise ValidationError("Write on:environment or off:environment.")
+        return environment, state == "on"
+
+
 class FeatureQuery(PageQuery):
     sort = Sort("name", "type", "createdAt", "lastSeenAt")
     text = SingleLine(high=100, metadata={"description": "Part of the name or description."})
@@ -192,6 +205,9 @@ class FeatureQuery(PageQuery):
     without_tag = TagFilter(high=101, metadata={"description": "Lacks this tag (type:value)."})
     type = fields.Enum(FeatureType, by_value=True)
     stale = QueryBoolean()
+    state = StateFilter(
+        high=110, metadata={"description": "on:environment or off:environment: its state there."}
+    )
     archived = QueryBoolean(
         load_default=False, metadata={"description": "Archived features instead of active ones."}
     )

@@ -1,4 +1,7 @@
-"""Selecting many features: in the list, by pasted names, or all that match a filter."""
+"""Selecting many features: in a list, by pasted names, or all that match a filter.
+
+A selection is of one project, or with ``project_id`` None of all that its reader can see.
+"""
 
 import re
 from collections.abc import Collection, Iterable
@@ -27,8 +30,8 @@ LONGEST_NAME = 100
 class ResolvedSelection:
     """What the names of a selection refer to now; each list is sorted.
 
-    ``found`` are features of the project, archived or not; ``elsewhere`` features of other projects
-    that the actor can see; ``unknown`` the rest.
+    ``found`` are features where the selection is from, archived or not; ``elsewhere`` features of
+    other projects that the actor can see; ``unknown`` the rest.
     """
 
     id: str
@@ -38,7 +41,7 @@ class ResolvedSelection:
 
     @property
     def names(self) -> list[str]:
-        """The names that are features of the project."""
+        """The names of the features that were found."""
         return sorted(self.found)
 
     @property
@@ -48,7 +51,7 @@ class ResolvedSelection:
 
     @property
     def left_out(self) -> list[str]:
-        """The names that are not features of the project."""
+        """The names that were not found where the selection is from."""
         return self.unknown + self.elsewhere
 
     @property
@@ -66,11 +69,12 @@ def pasted(text: str) -> list[str]:
     return [word[:LONGEST_NAME] for word in words if word and word.isprintable()]
 
 
-def save(actor: Actor, project_id: str, names: Iterable[str]) -> str:
+def save(actor: Actor, project_id: str | None, names: Iterable[str]) -> str:
     """Store the names and return the id. Delete all selections unused for RETENTION."""
-    projects.require(actor, project_id)
+    if project_id is not None:
+        projects.require(actor, project_id)
     ordered = sorted(set(names))
-    id = sha256("\n".join([project_id, *ordered]).encode()).hexdigest()[:32]
+    id = sha256("\n".join([project_id or "", *ordered]).encode()).hexdigest()[:32]
     now = utcnow()
     db.session.execute(sa.delete(Selection).where(Selection.used_at < now - RETENTION))
     values = {"id": id, "project_id": project_id, "names": ordered, "used_at": now}
@@ -80,32 +84,36 @@ def save(actor: Actor, project_id: str, names: Iterable[str]) -> str:
 
 
 def change(
-    actor: Actor, project_id: str, id: str, *, plus: Collection[str], minus: Collection[str]
+    actor: Actor, project_id: str | None, id: str, *, plus: Collection[str], minus: Collection[str]
 ) -> str:
     """Store the selection with ``plus`` added and ``minus`` removed. Return the new id."""
     names = get(actor, project_id, id).all_names
     return save(actor, project_id, {*names, *plus}.difference(minus))
 
 
-def get(actor: Actor, project_id: str, id: str) -> ResolvedSelection:
+def get(actor: Actor, project_id: str | None, id: str) -> ResolvedSelection:
     """The selection, with its names looked up.
 
     Raises:
-        NotFound: for an id that is not of this project, or was deleted.
+        NotFound: for an id of another project, or one that was deleted.
 
     """
     names = names_of(actor, project_id, id)
     if names is None:
         raise NotFound("This selection no longer exists. Choose the features again.")
     possible = [name for name in names if is_key(name)]
-    found = queries.find(project_id, possible)
+    if project_id is None:
+        found = queries.find_in(visible_projects(actor), possible)
+    else:
+        found = queries.find(project_id, possible)
     missing = set(names) - set(found)
     elsewhere = queries.exist_elsewhere(visible_projects(actor), missing.intersection(possible))
     return ResolvedSelection(id, found, sorted(elsewhere), sorted(missing - elsewhere))
 
 
-def names_of(actor: Actor, project_id: str, id: str) -> list[str] | None:
+def names_of(actor: Actor, project_id: str | None, id: str) -> list[str] | None:
     """The names of a selection as they were selected; None for an unknown one."""
-    projects.require(actor, project_id)
+    if project_id is not None:
+        projects.require(actor, project_id)
     query = sa.select(Selection.names).where(Selection.id == id, Selection.project_id == project_id)
     return db.session.scalar(query)

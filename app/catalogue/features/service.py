@@ -27,13 +27,14 @@ LEAST_SIMILARITY = 80
 
 
 class Filters(TypedDict, total=False):
-    """Filters of a list of features; tags are (type, value)."""
+    """Filters of a list of features; tags are (type, value), states (environment, is on)."""
 
     text: str
     tag: tuple[str, str]
     without_tag: tuple[str, str]
     type: FeatureType
     stale: bool
+    state: tuple[str, bool]
     archived: bool
     sort: str
     stage: Stage
@@ -65,10 +66,11 @@ def names(
     return list(db.session.scalars(query.with_only_columns(Feature.name)))
 
 
-def similar_names(project_id: str, names: Sequence[str]) -> dict[str, str]:
+def similar_names(project_id: str | sa.Select[str], names: Sequence[str]) -> dict[str, str]:
     """Active features with similar names, for the first SUGGESTED of the names that have one.
 
-    Compares with at most COMPARED features: with all, or with those next to each name.
+    ``project_id``: of a project, or of several. Compares with at most COMPARED features: with all,
+    or with those next to each name.
     """
     known = queries.active_names(project_id, COMPARED + 1) if names else []
     asked = names[:SUGGESTED]
@@ -299,6 +301,19 @@ def _record_dependency(
         data=after.rule() if after else None,
         pre_data=before.rule() if before else None,
     )
+
+
+def names_everywhere(
+    actor: Actor,
+    *,
+    stale_after: timedelta,
+    project: str | None = None,
+    **filters: Unpack[Filters],
+) -> list[str]:
+    """The names of all features of visible projects that match the filters."""
+    within = visible_projects(actor, project)
+    query = lifecycle.matching(within, stale_after=stale_after, **filters)
+    return list(db.session.scalars(query.with_only_columns(Feature.name)))
 
 
 def search_everywhere(

@@ -32,6 +32,8 @@ class Inverse(NamedTuple):
 
 
 Inverses = Mapping[EventType, Inverse]
+MOST = 500
+"""Events of an act that is undone at once."""
 
 
 def undo(actor: Actor, events: Sequence[Event], inverses: Inverses) -> None:

@@ -1,7 +1,10 @@
+from collections.abc import Collection
+
 from flask import flash, make_response, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.environments import service as environments
 from app.catalogue.features import selections
 from app.catalogue.projects import service as projects
 from app.catalogue.strategies import queries as strategies
@@ -164,10 +167,23 @@ def _plan_page(found: Import) -> ResponseReturnValue:
     )
 
 
-export_bp = PageBlueprint("transfer_pages", __name__, url_prefix="/projects/<key:project_id>")
+export_bp = PageBlueprint("transfer_pages", __name__)
 
 
-@export_bp.get("/export", needs=Access.SIGNED_IN)
+@export_bp.get("/features/export", needs=Access.SIGNED_IN)
+def export_selected() -> ResponseReturnValue:
+    """Choose an environment to export selected features of any project in, or download them."""
+    id = request.args.get("selection", "")
+    names = selections.get(current_actor, None, id).active
+    return _export(None, names) or render_template(
+        "exchange/unleash/export_selected.html",
+        environments=environments.list_all(),
+        selection=id,
+        names=names,
+    )
+
+
+@export_bp.get("/projects/<key:project_id>/export", needs=Access.SIGNED_IN)
 def export(project_id: str) -> ResponseReturnValue:
     """Choose an environment to export the features of the project in, or download them.
 
@@ -177,15 +193,22 @@ def export(project_id: str) -> ResponseReturnValue:
     names = selections.names_of(current_actor, project_id, selection) if selection else ()
     if names is None:
         raise NotFound("This selection is no longer known. Select the features again.")
-    if environment := request.args.get("environment"):
-        found = service.export(current_actor, environment, names=names, project=project_id)
-        content = schemas.ExportDocument().dump(found)
-        name = service.file_name(environment, project_id)
-        return exports.document(name, content, rows=len(found.found))
-    return render_template(
+    return _export(project_id, names) or render_template(
         "exchange/unleash/export.html",
         overview=projects.overview(current_actor, project_id),
         environments=strategies.environments_of([project_id]).get(project_id, []),
         selection=selection,
         names=names,
+    )
+
+
+def _export(project_id: str | None, names: Collection[str]) -> Response | None:
+    """The file, if the address names its environment."""
+    environment = request.args.get("environment")
+    if not environment:
+        return None
+    found = service.export(current_actor, environment, names=names, project=project_id)
+    content = schemas.ExportDocument().dump(found)
+    return exports.document(
+        service.file_name(environment, project_id), content, rows=len(found.found)
     )

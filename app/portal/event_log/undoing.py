@@ -11,16 +11,13 @@ from app.core.events import service as events
 from app.core.events import undoing
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
-from app.core.events.undoing import Inverses
+from app.core.events.undoing import MOST, Inverses
 from app.portal.event_log import service
 from app.portal.event_log.service import Act
 from app.releases import undoing as releases
 
 INVERSES: Inverses = {**access.INVERSES, **catalogue.INVERSES, **releases.INVERSES}
 """How events can be undone."""
-
-MOST = 500
-"""Events of an act that is undone at once."""
 
 _NOTES = {EventType.APPROVALS_LOWERED, EventType.CHANGE_REQUEST_BYPASSED}
 """Types that only say how the rest of an act was done."""

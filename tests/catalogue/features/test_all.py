@@ -19,6 +19,7 @@ def features(admin, people):
         ("secret", "moonshot", {"type": "experiment"}),
     ):
         admin.ok("POST", f"/projects/{project}/features", {"name": name, **fields})
+    admin.ok("POST", "/projects/default/features/login/environments/production/on")
     for project, name in (("shop", "cart"), ("secret", "moonshot")):
         tags = {"addedTags": [{"value": "beta"}], "removedTags": []}
         admin.ok("PUT", f"/projects/{project}/tags", {"features": [name], "tags": tags})
@@ -57,6 +58,8 @@ def test_only_projects_that_the_caller_can_see(admin, viewer, features):
         ("withoutTag=beta", ["login"]),
         ("type=experiment", ["moonshot"]),
         ("stale=true", ["cart"]),
+        ("state=on:production", ["login"]),
+        ("state=off:production", ["cart", "moonshot"]),
         ("sort=-project", ["cart", "moonshot", "login"]),
     ],
 )
