@@ -100,7 +100,7 @@ class Account(HeldRole, Model):
 
     ``scim_id`` and ``external_id``: the ids of a directory's user, here and in the directory.
     ``scim_attributes``: the names and e-mails as the directory sent them. ``deactivated_at``: when
-    a directory blocked all access; roles stay.
+    a directory blocked all access; roles stay. ``time_zone``: in which they read times on pages.
     """
 
     __tablename__ = "accounts"
@@ -123,6 +123,7 @@ class Account(HeldRole, Model):
     scim_attributes: Mapped[dict[str, Any] | None]
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     last_sign_in_at: Mapped[datetime | None]
+    time_zone: Mapped[str | None] = mapped_column(String(64))
     deactivated_at: Mapped[datetime | None]
     deleted_at: Mapped[datetime | None]
 
@@ -132,6 +133,7 @@ class Account(HeldRole, Model):
         at_most("username", 255),
         at_most("name", 255),
         at_most("email", 254),
+        at_most("time_zone", 64),
         NEVER_REUSE_IDS,
     )
 

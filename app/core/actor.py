@@ -38,6 +38,7 @@ class Actor:
     project ``default`` is in mode open, where Editors work without being members. ``name``: the
     person's full name. ``proved_at``: when they last proved their identity in this browser;
     ``proof``: how they can do so again.
+    ``time_zone``: in which they read times on pages; None: in UTC, since they never chose one.
     ``batch_id``: batch of all events that the actor records. ``cause``: reason in the event log if
     the actor gave none. Unlike ``reason``, it can't bypass approvals.
     """
@@ -51,6 +52,7 @@ class Actor:
     session_id: int | None = None
     proved_at: datetime | None = None
     proof: Proof = Proof.PASSWORD
+    time_zone: str | None = None
     has_password: bool = True
     name: str | None = None
     ip: str | None = None

@@ -1,9 +1,10 @@
-"""The clock, and times as text."""
+"""The clock, times as text, and time zones."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 _moved_to: ContextVar[datetime | None] = ContextVar("moved_to", default=None)
 
@@ -22,6 +23,35 @@ def in_text(at: datetime) -> str:
 def from_text(text: str) -> datetime:
     """Parse a time that ``in_text`` formatted."""
     return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def zones() -> list[str]:
+    """Names of the time zones of the IANA database that people choose from, sorted."""
+    parts = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe")
+    known = {*parts, "Indian", "Pacific"}
+    found = (name for name in available_timezones() if name.partition("/")[0] in known)
+    return ["UTC", *sorted(found)]
+
+
+def zone(name: str | None) -> tzinfo:
+    """The time zone with this name; UTC for None, and for one that the database no longer has."""
+    try:
+        return ZoneInfo(name) if name and name != "UTC" else UTC
+    except ZoneInfoNotFoundError:
+        return UTC
+
+
+def in_zone(wall: datetime, zone: tzinfo) -> datetime:
+    """The moment when clocks in a time zone show this; the first, if they show it twice.
+
+    Raises:
+        ValueError: when they skip it.
+
+    """
+    at = wall.replace(tzinfo=zone).astimezone(UTC)
+    if at.astimezone(zone).replace(tzinfo=None) != wall:
+        raise ValueError(wall)
+    return at
 
 
 @contextmanager

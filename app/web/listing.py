@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
@@ -12,6 +12,8 @@ from flask import request
 from marshmallow import ValidationError, fields, validate
 from werkzeug.datastructures import MultiDict
 
+from app.core.clock import in_text
+from app.web.current import current_zone
 from app.web.schemas import QueryNumber, Schema
 
 DEFAULT_LIMIT = 50
@@ -110,24 +112,48 @@ def read_query(
 
 
 def as_time(name: str, value: str) -> str:
-    """The start of a day, which date fields send, as a time; for ``to`` the end of the day."""
+    """The start of a day, which date fields send, as a time; for ``to`` the end of the day.
+
+    It is a day of the reader's time zone.
+    """
     if name not in {"from", "to"} or not re.fullmatch(r"\d{4}-\d\d-\d\d", value):
         return value
     try:
         day = date.fromisoformat(value)
     except ValueError:
         return value
-    if name == "from":
-        return f"{day}T00:00:00Z"
-    return f"{day + timedelta(days=1)}T00:00:00Z" if day < date.max else f"{day}T23:59:59.999Z"
+    try:
+        start = datetime.combine(day + timedelta(days=name == "to"), time.min, current_zone())
+        return in_text(start)
+    except OverflowError:  # the first and the last day of all
+        return f"{day}T00:00:00Z" if name == "from" else f"{day}T23:59:59.999Z"
 
 
 def days_of(query: Query) -> dict[str, str]:
     """The values of the date fields: the first and the last day."""
+    days = _days(query)
+    return {name: day.isoformat() if (day := days.get(name)) else "" for name in ("from", "to")}
+
+
+def days_in_words(query: Query) -> dict[str, dict[str, str]]:
+    """The days by what the address says of them: see ``Query.in_use``."""
+    days = _days(query).items()
+    return {name: {query.given[name]: f"{day.day} {day:%b %Y}"} for name, day in days}
+
+
+def _days(query: Query) -> dict[str, date]:
+    """The first and the last day, if the address has them."""
     first, end = query.values.get("from_"), query.values.get("to")
     last = end and max(end, datetime.combine(date.min, time.max, UTC)) - datetime.resolution
-    days = {"from": first, "to": last}
-    return {name: at.date().isoformat() if at else "" for name, at in days.items()}
+    zone = current_zone()
+    return {name: _day(at, zone) for name, at in (("from", first), ("to", last)) if at}
+
+
+def _day(at: datetime, zone: tzinfo) -> date:
+    try:
+        return at.astimezone(zone).date()
+    except OverflowError:  # the first and the last day of all
+        return at.date()
 
 
 def ids_in(sent: MultiDict[str, str]) -> list[int]:

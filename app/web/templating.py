@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from app.core.clock import utcnow
 from app.core.permissions import Permission, who_can_grant
 from app.core.words import counted, initials, spoken
+from app.web.current import current_zone
 from app.web.navigation import navigation
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
@@ -44,6 +45,9 @@ def init_app(app: Flask) -> None:
     env.filters |= {
         "age": age,
         "ago": ago,
+        "both": both,
+        "clock": clock,
+        "local": local,
         "moment": moment,
         "breakable": breakable,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
@@ -60,6 +64,7 @@ def init_app(app: Flask) -> None:
         "navigation": navigation,
         "who_can_grant": who_can_grant,
         "now": utcnow,
+        "zone_name": zone_name,
     }
     env.globals |= {
         "version": app.config["API_VERSION"],
@@ -94,8 +99,32 @@ def age(since: datetime) -> Markup:
 
 
 def moment(at: datetime) -> Markup:
-    """``21 Nov 2026, 14:03 UTC`` as a <time>."""
-    return _time(at, _absolute(at))
+    """``21 Nov 2026, 15:03`` in the reader's time zone, or with ``UTC`` after it, as a <time>."""
+    return _time(at, _absolute(at, current_zone()))
+
+
+def both(at: datetime) -> Markup:
+    """``21 Nov 2026, 15:03 (14:03 UTC)`` as a <time>, for when something will happen."""
+    return _time(at, _in_both(at, ""))
+
+
+def clock(at: datetime) -> Markup:
+    """``15:03`` in the reader's time zone, as a <time>."""
+    return _time(at, f"{local(at):%H:%M}")
+
+
+def local(at: datetime) -> datetime:
+    """The same moment in the reader's time zone."""
+    return at.astimezone(current_zone())
+
+
+def zone_name() -> str:
+    """Where the reader's time zone is, and its distance from UTC now: ``Stockholm (UTC+1)``."""
+    zone, now = current_zone(), utcnow()
+    if zone is UTC:
+        return "UTC"
+    hours = (now.astimezone(zone).utcoffset() or timedelta()) / timedelta(hours=1)
+    return f"{_place(zone)} (UTC{hours:+g})"
 
 
 def breakable(name: str) -> Markup:
@@ -164,12 +193,29 @@ def _indented(text: str, by: int = 4) -> str:
 
 def _time(at: datetime, words: str) -> Markup:
     iso = at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso, _absolute(at), words)
+    title = _in_both(at, f" in {_place(current_zone())}")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso, title, words)
 
 
-def _absolute(at: datetime) -> str:
-    utc = at.astimezone(UTC)
-    return f"{utc.day} {utc:%b %Y, %H:%M} UTC"
+def _absolute(at: datetime, zone: tzinfo) -> str:
+    there = at.astimezone(zone)
+    return f"{there.day} {there:%b %Y, %H:%M}{' UTC' if zone is UTC else ''}"
+
+
+def _in_both(at: datetime, where: str) -> str:
+    """A moment in the reader's time zone, with ``where``, and in UTC."""
+    zone, utc = current_zone(), at.astimezone(UTC)
+    if zone is UTC:
+        return _absolute(at, UTC)
+    same_day = utc.date() == at.astimezone(zone).date()
+    return (
+        f"{_absolute(at, zone)}{where} ({f'{utc:%H:%M} UTC' if same_day else _absolute(at, UTC)})"
+    )
+
+
+def _place(zone: tzinfo) -> str:
+    """``Stockholm``, of ``Europe/Stockholm``."""
+    return str(zone).rpartition("/")[2].replace("_", " ")
 
 
 def _relative(at: datetime, now: datetime) -> str:
@@ -185,5 +231,6 @@ def _relative(at: datetime, now: datetime) -> str:
     for limit, words in steps:
         if 0 <= seconds < limit:
             return words
+    at, now = local(at), local(now)
     same_year = at.year == now.year
     return f"{at.day} {at:%b}" if same_year else f"{at.day} {at:%b %Y}"

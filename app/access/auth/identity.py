@@ -70,6 +70,7 @@ _by_session = Prepared(
         Identity.issuer,
         Identity.subject,
         Account.password_hash.is_not(None).label("has_password"),
+        Account.time_zone,
     )
     .join(Session, Session.account_id == Account.id)
     .outerjoin(Member, Member.account_id == Account.id)
@@ -205,6 +206,7 @@ def _load(secret: str) -> SignedIn | None:
         proved_at=row.proved_at,
         proof=_proof(row),
         has_password=row.has_password,
+        time_zone=row.time_zone,
     )
     return SignedIn(secret, actor)
 

@@ -4,6 +4,7 @@ from flask import Response
 
 from app.access.my_account import schemas, service
 from app.access.my_account.models import FEEDBACK, SPLASHES, Feedback, Splash
+from app.accounts.models import Account
 from app.accounts.schemas import PasswordChange
 from app.accounts.tokens import schemas as token_schemas
 from app.accounts.tokens import service as tokens
@@ -47,6 +48,25 @@ def change_password(data: dict[str, Any]) -> Response:
         shortest=current_settings().password_min,
         revoke_tokens=data["revoke_tokens"],
     )
+    return no_body()
+
+
+@bp.get("/user/time-zone", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.ReadTimeZone)
+def show_time_zone() -> Account:
+    """Get the time zone in which the calling account reads times on pages
+
+    null before one was chosen; times are in UTC then. All times of the API are in UTC.
+    """
+    return service.person(current_actor)
+
+
+@bp.put("/user/time-zone", needs=Access.SIGNED_IN, keeps=NOTHING)
+@bp.arguments(schemas.TimeZone, example={"timeZone": "Europe/Stockholm"})
+@bp.response(200)
+def set_time_zone(data: dict[str, str]) -> Response:
+    """Set the time zone in which the calling account reads times on pages"""
+    service.set_time_zone(current_actor, data["time_zone"])
     return no_body()
 
 

@@ -1,5 +1,6 @@
-from wtforms import BooleanField, PasswordField
+from wtforms import BooleanField, PasswordField, SelectField
 
+from app.access.my_account import schemas
 from app.accounts.forms import offer_to_revoke
 from app.accounts.schemas import PasswordChange
 from app.web.current import current_settings
@@ -22,3 +23,9 @@ class PasswordForm(SchemaForm):
             f"At least {shortest} characters. A few words make a good password. "
             "Your other sessions will end."
         )
+
+
+class TimeZoneForm(SchemaForm):
+    schema = schemas.TimeZone
+
+    time_zone = SelectField("Time zone", choices=())

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response
 from app.access.auth import attempts, second_factor
 from app.access.groups import sources
 from app.access.my_account import schemas, service
-from app.access.my_account.forms import PasswordForm
+from app.access.my_account.forms import PasswordForm, TimeZoneForm
 from app.access.security_log.models import SecurityKind
 from app.access.security_log.requests import record
 from app.accounts import links, pages
@@ -20,6 +20,7 @@ from app.accounts.tokens.forms import TokenForm
 from app.accounts.tokens.models import TOKENS
 from app.accounts.tokens.secrets import TokenKind
 from app.catalogue.projects import service as projects
+from app.core.clock import zones
 from app.core.permissions import (
     GRANTS,
     ON_PROJECTS,
@@ -31,7 +32,7 @@ from app.core.quotas import NOTHING
 from app.core.words import spoken
 from app.web.browsers import require_password
 from app.web.current import current_actor, current_settings
-from app.web.forms import show_form, submit, submitted
+from app.web.forms import flash_errors, show_form, submit, submitted
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
 from app.web.templating import THEME_COOKIE, THEMES
@@ -84,6 +85,7 @@ def show() -> str:
         overview=overview,
         as_json=json.dumps(schemas.Overview().dump(overview), indent=2, sort_keys=False),
         theme_choices=THEME_CHOICES,
+        zones=zones(),
     )
 
 
@@ -182,6 +184,17 @@ def sign_out_others() -> Response:
     record(SecurityKind.OTHER_SESSIONS_ENDED)
     flash("You’re signed out everywhere else.", "ok")
     return redirect_to(".show_security")
+
+
+@bp.post("/time-zone", needs=Access.SIGNED_IN, keeps=NOTHING)
+def set_time_zone() -> Response:
+    """Set the time zone in which I read times; a script sends that of the browser at first."""
+    form, back = TimeZoneForm(), redirect_to(".show")
+    if not submitted(form, lambda: service.set_time_zone(current_actor, form.values["time_zone"])):
+        return flash_errors(form, back)
+    if "by-script" not in request.form:
+        flash("Time zone saved.", "ok")
+    return back
 
 
 @bp.post("/theme", needs=Access.SIGNED_IN, keeps=NOTHING)

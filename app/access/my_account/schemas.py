@@ -1,8 +1,9 @@
 from typing import Any
 
-from marshmallow import fields, post_dump
+from marshmallow import fields, post_dump, validate
 
 from app.accounts.schemas import image_path
+from app.core.clock import zones
 from app.web.schemas import Ignored, Key, Schema, StrictBoolean, Timestamp
 
 
@@ -77,3 +78,18 @@ class SplashDetail(Schema):
     user_id = fields.Integer()
     splash_id = fields.String()
     seen = fields.Constant(constant=True)
+
+
+class TimeZone(Schema):
+    time_zone = fields.String(
+        required=True,
+        allow_none=False,
+        validate=validate.OneOf(
+            zones(), error="Enter the name of a time zone, such as Europe/Stockholm."
+        ),
+        metadata={"description": "A name of the IANA database."},
+    )
+
+
+class ReadTimeZone(Schema):
+    time_zone = fields.String(allow_none=True)

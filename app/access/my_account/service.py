@@ -78,6 +78,12 @@ def overview(actor: Actor) -> AccountOverview:
     )
 
 
+def set_time_zone(actor: Actor, name: str) -> None:
+    """Set the time zone in which the actor reads times on pages."""
+    query = sa.update(Account).where(Account.id == actor.account_id)
+    db.session.execute(query.values(time_zone=name))
+
+
 def person(actor: Actor) -> Account:
     """The calling person's account.
 

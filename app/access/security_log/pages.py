@@ -10,7 +10,7 @@ from app.accounts import service as accounts
 from app.core.permissions import Permission
 from app.web import exports
 from app.web.current import current_settings
-from app.web.listing import Query, as_time, days_of, read_query
+from app.web.listing import Query, as_time, days_in_words, days_of, read_query
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("security_log_pages", __name__)
@@ -30,6 +30,7 @@ def index() -> ResponseReturnValue:
     names = _names(query, entries)
     account = names.get(query.values.get("account", 0))
     chosen = {"kind": TITLES, "account": {query.given["account"]: account} if account else {}}
+    chosen |= days_in_words(query)
     return render_template(
         "access/security_log/index.html",
         query=query,

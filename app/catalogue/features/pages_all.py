@@ -3,8 +3,9 @@ from functools import partial
 from math import ceil
 from typing import Any
 
-from flask import render_template, request
+from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
 
 from app.catalogue.environments import service as environments
 from app.catalogue.environments.models import Environment, EnvironmentType
@@ -141,7 +142,8 @@ def index() -> ResponseReturnValue:
 @bp.form("/features/paste", needs=Access.SIGNED_IN, keeps=NOTHING)
 def paste() -> ResponseReturnValue:
     """Paste a list of names from any project to work with."""
-    _require_selecting()
+    if not _may_select(current_actor):
+        return _refuse()
     form = PasteForm()
     if form.validate_on_submit():
         return requests.open_selection(None, form.values["names"])
@@ -151,15 +153,16 @@ def paste() -> ResponseReturnValue:
 @bp.post("/features/selection", needs=Access.SIGNED_IN, keeps=NOTHING)
 def select() -> ResponseReturnValue:
     """Store a selection over projects and go to the page that acts on it."""
-    _require_selecting()
+    if not _may_select(current_actor):
+        return _refuse()
     after = current_settings().stale_after
     search = partial(service.names_everywhere, current_actor, stale_after=after)
     return requests.select(None, lambda: search(**requests.list_filters(schemas.AllFeaturesQuery)))
 
 
-def _require_selecting() -> None:
-    if not _may_select(current_actor):
-        current_actor.require(Permission.UPDATE_FEATURE)
+def _refuse() -> Response:
+    flash("You can’t change features in any project. Ask an Owner to make you a member.", "warn")
+    return redirect_to(".index")
 
 
 new_bp = PageBlueprint("new_feature_pages", __name__)

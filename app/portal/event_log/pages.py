@@ -27,10 +27,10 @@ from app.portal.event_log.service import Act
 from app.web import exports
 from app.web.current import current_actor
 from app.web.forms import ReasonForm, flash_errors, submit
-from app.web.listing import Query, as_time, days_of, read_query
+from app.web.listing import Query, as_time, days_in_words, days_of, read_query
 from app.web.redirects import DONE, flash_with_undo, form_address, redirect_to_path
 from app.web.routes import PageBlueprint
-from app.web.templating import breakable
+from app.web.templating import breakable, local
 
 bp = PageBlueprint("event_pages", __name__)
 
@@ -171,12 +171,12 @@ def _log(query: Query, subjects: Iterable[Subject], *fixed: str) -> dict[str, An
     acts = service.acts(current_actor, **query.values)
     accounts = service.accounts_in([act.event for act in acts])
     rows = zip(_rows(acts, accounts), _details(acts, accounts), strict=True)
-    chosen = query.given.keys() - {*fixed}
+    filters = query.in_use(LABELS, days_in_words(query))
     return {
         "query": query,
         "days": [(day, list(group)) for day, group in groupby(rows, key=_day)],
         "older": acts[-1].event.id if len(acts) == query.values["limit"] else None,
-        "filters": [(k, label, query.given[k]) for k, label in LABELS.items() if k in chosen],
+        "filters": [each for each in filters if each[0] not in fixed],
         "types": {
             subject: [(type.value, _label(type)) for type in types_about(subject)]
             for subject in subjects
@@ -281,4 +281,4 @@ def _file(name: str, query: Query) -> ResponseReturnValue:
 
 
 def _day(row: tuple[EventLine, Details]) -> date:
-    return row[0].act.event.created_at.date()
+    return local(row[0].act.event.created_at).date()

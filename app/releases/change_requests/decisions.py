@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from app.catalogue.constraints.words import moment
 from app.core.actor import Actor
 from app.core.errors import Invalid, PreconditionFailed
 from app.core.words import counted
@@ -121,7 +120,7 @@ def _apply(actor: Actor, request: ChangeRequest, _: Values) -> str:
 
 def _schedule(actor: Actor, request: ChangeRequest, values: Values) -> str:
     review.schedule(actor, request, values.get("scheduled_at"))
-    return f"Applies on {moment(values['scheduled_at'].isoformat())}."
+    return "Scheduled. It’s applied by itself then."
 
 
 def _unschedule(actor: Actor, request: ChangeRequest, _: Values) -> str:

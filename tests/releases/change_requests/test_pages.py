@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+import time_machine
 
 from app.core.actor import COMMAND_LINE
 from app.core.clock import utcnow
@@ -152,19 +153,37 @@ def test_removing_the_last_change_discards_the_draft(desk, reader):
     assert page.messages[0] == "That was the only change, so the draft is discarded."
 
 
-def test_a_schedule_is_entered_in_utc_changed_and_ended(desk, reader):
+def test_a_schedule_is_entered_changed_and_ended(desk, reader):
     number, kim = desk.approved(switching("card", on=True)), reader("kim")
     page = kim.get(f"{PAGES}/{number}")
-    assert "In UTC" in text_of(page.select("#scheduled_at-help")[0])
+    assert text_of(page.select("#scheduled_at-help")[0]) == "In the time of UTC."
     for bad in ("", "2020-01-01T10:00", "soon"):
         assert decide(kim, number, "schedule", scheduled_at=bad).errors
     at = (utcnow() + timedelta(days=3)).replace(hour=7, minute=0)
     page = kim.follow(decide(kim, number, "schedule", scheduled_at=f"{at:%Y-%m-%dT%H:%M}"))
-    assert page.messages[0] == f"Applies on {at.day} {at:%b %Y, %H:%M} UTC."
+    assert page.messages[0] == "Scheduled. It’s applied by itself then."
+    assert page.has(f"Applies on {at.day} {at:%b %Y, %H:%M} UTC")
     assert desk.read(number)["schedule"]["scheduledAt"].startswith(f"{at:%Y-%m-%dT%H:%M}:00")
     assert page.select("#scheduled_at")[0].attributes["value"] == f"{at:%Y-%m-%dT%H:%M}"
     page = kim.follow(decide(kim, number, "unschedule"))
     assert page.messages[0] == "No longer scheduled. The approvals stay."
+
+
+def test_a_schedule_is_entered_in_the_time_of_the_reader(desk, reader):
+    number, kim = desk.approved(switching("card", on=True)), reader("kim")
+    kim.post("/account/time-zone", {"time_zone": "Europe/Stockholm"})
+    with time_machine.travel("2027-03-26T12:00:00Z", tick=False):
+        kim = reader("kim")
+        page = decide(kim, number, "schedule", scheduled_at="2027-03-28T02:30")
+        [error] = page.errors
+        assert error.endswith(
+            "Clocks of Stockholm (UTC+1) skip 02:30 on that day. Choose another time."
+        )
+        page = kim.follow(decide(kim, number, "schedule", scheduled_at="2027-03-28T03:30"))
+        assert page.has("Applies on 28 Mar 2027, 03:30 (01:30 UTC)")
+        assert page.select("#scheduled_at")[0].attributes["value"] == "2027-03-28T03:30"
+        schedule = desk.read(number)["schedule"]
+    assert schedule["scheduledAt"] == "2027-03-28T01:30:00.000Z"
 
 
 def test_what_people_had_approved_is_next_to_what_it_leads_to_now(app, desk, reader):
