@@ -9,15 +9,18 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup, escape
 from werkzeug.wrappers import Response
 
-from app.accounts.models import Account
+from app.accounts import service as accounts
+from app.accounts.models import Account, AccountKind
 from app.catalogue.features import service as features
 from app.catalogue.features.pages import about
 from app.catalogue.projects import service as projects
+from app.catalogue.segments import service as segments
 from app.catalogue.segments.queries import with_ids
 from app.core.events import service as events
-from app.core.events import words
+from app.core.events import verification, words
 from app.core.events.event_types import EventType, Subject, types_about
 from app.core.events.models import Event
+from app.core.events.verification import Evidence
 from app.core.events.words import Mention, Part
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
@@ -56,6 +59,7 @@ OF_PROJECTS = [
     Subject.TARGETING,
 ]
 OF_FEATURES = [Subject.SWITCHING, Subject.FEATURES]
+OF_SEGMENTS = [Subject.TARGETING]
 """What events of a project, and of a feature, can be about."""
 ROW = schemas.EventRow()
 
@@ -117,6 +121,49 @@ def feature_history(project_id: str, name: str) -> ResponseReturnValue:
     )
 
 
+@bp.get("/segments/<id:id>/history", needs=Access.SIGNED_IN)
+def segment_history(id: int) -> ResponseReturnValue:
+    """The events of one segment."""
+    segment = segments.get(current_actor, id)
+    _require_history(segment.project_id)
+    fixed = {"segment": id} | ({"project": segment.project_id} if segment.project_id else {})
+    query = _read_query(**fixed)
+    if exports.wanted():
+        return _file(f"events-of-segment-{id}", query)
+    return render_template(
+        "portal/event_log/segment.html", **_log(query, OF_SEGMENTS, *fixed), segment=segment
+    )
+
+
+@bp.get("/users/<id:account_id>/history", needs=Permission.ADMIN)
+def user_history(account_id: int) -> ResponseReturnValue:
+    """What a person did, or what was done to their account."""
+    return _account_history(accounts.get(account_id))
+
+
+@bp.get("/service-accounts/<id:account_id>/history", needs=Permission.ADMIN)
+def service_account_history(account_id: int) -> ResponseReturnValue:
+    """What a service account did, or what was done to it."""
+    return _account_history(accounts.get(account_id, kind=AccountKind.SERVICE))
+
+
+def _account_history(account: Account) -> ResponseReturnValue:
+    is_about = request.args.get("show") == "about"
+    query = _read_query(**{"about" if is_about else "account": account.id})
+    if exports.wanted():
+        return _file(f"events-of-account-{account.id}", query)
+    shown = _log(query, Subject, "about")
+    return render_template(
+        "portal/event_log/account.html", **shown, account=account, is_about=is_about
+    )
+
+
+@bp.get("/events/check", needs=Permission.ADMIN)
+def check() -> str:
+    """Verify the whole log, and say what was changed, removed or added."""
+    return render_template("portal/event_log/check.html", verdict=verification.verify(Evidence()))
+
+
 @bp.post("/events/undo", needs=Access.SIGNED_IN, keeps=NOTHING)
 def undo_batch() -> Response:
     """Undo all events of ``batch``, in the query string, and return to where that was pressed."""
@@ -155,13 +202,14 @@ def _undone(undone: list[Event]) -> str:
     return f"Undone. {words.actor(last, naming)} had {had}. {but}".rstrip()
 
 
-def _read_query(**fixed: str) -> Query:
+def _read_query(**fixed: str | int) -> Query:
     """Read the filters of the address. ``fixed``: filters that it can't change."""
     query = read_query(schemas.EventQuery, as_time)
-    return Query(query.values | fixed, query.given | fixed, query.faults)
+    given = {name: str(value) for name, value in fixed.items()}
+    return Query(query.values | fixed, query.given | given, query.faults)
 
 
-def _require_history(project_id: str) -> None:
+def _require_history(project_id: str | None) -> None:
     if not current_actor.may_read_events(project_id):
         current_actor.require(Permission.READ_LOGS)
 

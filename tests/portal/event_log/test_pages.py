@@ -1,8 +1,11 @@
 """The event log in a browser without a script."""
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 
+from app.core.db import db, unit_of_work
+from app.core.events.models import EventHead
 from tests.support.browser import Browser, Page, text_of
 from tests.support.clients import ApiClient
 from tests.support.people import People
@@ -293,11 +296,13 @@ def test_an_account_leads_to_what_happened_to_it_and_what_it_did(browser, people
     admin.ok("PUT", f"/{api}/{id}", json={"name": "Robot"})
     client.ok("POST", "/projects", json={"id": "shop", "name": "Shop"})
     page = browser.get(f"/{area}/{id}")
-    about = lines(browser.get(page.links[f"Events about this {kind}"]))
+    page = browser.get(page.links["History"])
+    assert page.h1 == "History of Robot"
+    assert lines(page) == ["Robot created project shop"]
+    whose = "their account" if kind == "user" else "it"
+    about = lines(browser.get(page.links[f"What was done to {whose}"]))
     assert len(about) == 3
     assert all("Robot" in line for line in about)
-    by = lines(browser.get(page.links[f"Events by this {kind}"]))
-    assert by == ["Robot created project shop"]
 
 
 def test_a_token_leads_to_what_it_did_and_what_happened_to_it(browser, people, admin):
@@ -409,3 +414,12 @@ def test_what_a_change_request_did_leads_to_it(browser, admin, people, shop):
     assert page.links[f"Open change request {id}"] == f"/projects/shop/change-requests/{id}"
     switched = next(row for row in page.select(".event") if "switched" in text_of(row))
     assert "Undo this" not in text_of(switched)
+
+
+def test_an_admin_checks_that_no_event_was_changed(browser, admin):
+    admin.ok("POST", "/projects", json={"id": "shop", "name": "Shop"})
+    page = browser.get(browser.get("/events").links["Check the log"])
+    assert page.has("No event has been changed or removed.")
+    with browser.app.app_context(), unit_of_work(writes=True):
+        db.session.execute(sa.update(EventHead).values(digest=bytes(32)))
+    assert browser.get("/events/check").has("The log isn’t as it was written")
