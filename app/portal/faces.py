@@ -10,6 +10,7 @@ from app.portal.help import api as docs_api
 from app.portal.help import pages as docs_pages
 from app.portal.help import pages_help as docs_pages_help
 from app.portal.home import pages as home_pages
+from app.portal.instance import pages as instance_pages
 from app.portal.notices import api as notices_api
 from app.portal.notices import pages as notice_pages
 from app.portal.notices import service as notices
@@ -36,6 +37,7 @@ ROOM = Room(
         saved_filter_pages.bp,
         display_pages.bp,
         event_log_pages.bp,
+        instance_pages.bp,
         docs_pages.bp,
         docs_pages_help.bp,
     ),
@@ -51,6 +53,8 @@ ROOM = Room(
             icon="bell",
         ),
         Entry(Heading.AUDIT, 1, "Events", "event_pages.index", Permission.READ_LOGS),
+        Entry(Heading.INSTANCE, 4, "Backups", "instance_pages.backups", Permission.ADMIN),
+        Entry(Heading.INSTANCE, 5, "Settings", "instance_pages.settings", Permission.ADMIN),
         Entry(Heading.SUPPORT, 1, "Help", "help_pages.index", also="/api"),
     ),
     actions=(

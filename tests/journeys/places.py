@@ -86,6 +86,14 @@ for name, path, heading in (
     ("playground-compare-empty", "/playground/compare", "Playground"),
     ("playground-compare", f"/playground/compare?{KIM}&other.userId=2", "Playground"),
     ("features", CHECKOUT, "Checkout"),
+    ("features-of-all", "/features", "Features"),
+    ("features-of-all-chosen", "/features?limit=20&all=1&state=off:production", "Features"),
+    ("features-of-all-paste", "/features/paste", "Paste a list"),
+    ("backups", "/backups", "Backups"),
+    ("instance-settings", "/settings", "Settings"),
+    ("events-check", "/events/check", "Check of the event log"),
+    ("segment-history", "/segments/1/history", "History of"),
+    ("user-history", "/users/2/history?show=about", "History of"),
     ("features-all-chosen", f"{CHECKOUT}?limit=20&all=1", "Checkout"),
     ("features-page-2", f"{CHECKOUT}?limit=20&offset=20", "Checkout"),
     ("features-filtered", f"{CHECKOUT}?tag=risk:high&stale=false&sort=createdAt", "Checkout"),
@@ -295,6 +303,30 @@ def change_request_own(page: Page, instance: Instance) -> None:
     path = f"{base}/change-requests/{made['id']}"
     instance.api("PUT", f"{path}/state", {"state": "In review"})
     page.goto(path)
+
+
+def _of_several_projects(page: Page, instance: Instance, button: str) -> None:
+    chosen = [names(1, instance.project(1))[0] for _ in range(2)]
+    page.goto("/features/paste")
+    page.get_by_label("Feature names").fill("\n".join([*chosen, "checkout.expres"]))
+    press(page, button)
+
+
+@place("Edit the tags of 2 features")
+def several_projects_tag(page: Page, instance: Instance) -> None:
+    _of_several_projects(page, instance, "Edit tags")
+    page.get_by_label("Tags to add").fill("team:payments")
+    press(page, "Review")
+
+
+@place("Archive 2 features")
+def several_projects_archive(page: Page, instance: Instance) -> None:
+    _of_several_projects(page, instance, "Archive…")
+
+
+@place("Edit type and state of 2 features")
+def several_projects_settings(page: Page, instance: Instance) -> None:
+    _of_several_projects(page, instance, "Edit type and state…")
 
 
 @place("Sign in", None)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from tests.journeys.instance import Instance
+from tests.journeys.instance import PASSWORD, Instance
 from tests.journeys.places import choose, picker, press
 
 pytestmark = pytest.mark.one_in(2)
@@ -36,6 +36,18 @@ def test_rows_are_chosen_all_at_once_and_by_stretches(page: Page, instance: Inst
     expect(count).to_have_text("All 60 that match are selected")
     press(page, "Edit tags")
     expect(page.get_by_role("heading", level=1)).to_have_text("Edit tags of 60 features")
+
+
+def test_times_are_in_the_time_zone_of_the_browser(browser: Browser, instance: Instance):
+    [who] = instance.absent(1)
+    with instance.context(browser, None, timezone_id="Asia/Tokyo") as context:
+        page = context.new_page()
+        page.goto(instance.link(who))
+        page.get_by_label("New password").fill(PASSWORD)
+        with page.expect_response("**/account/time-zone"):
+            press(page, "Set password")
+        page.goto("/account")
+        expect(page.get_by_text("Times are shown in the time of Tokyo (UTC+9).")).to_be_visible()
 
 
 def test_leaving_one_out_of_all_that_match_leaves_the_other_pages_alone(

@@ -196,3 +196,22 @@ def test_a_switch_leads_to_the_sign_in_when_the_session_has_ended(page: Page, in
     page.get_by_role("switch", name=f"{name} in development").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
     assert not instance.is_on(project, name)
+
+
+def test_features_of_several_projects_are_switched_from_one_list(
+    browser: Browser, instance: Instance, scripts: bool
+):
+    places = [(id, names(1, id)[0]) for id in (instance.project(1), instance.project(1))]
+    with instance.context(browser, java_script_enabled=scripts) as context:
+        page = context.new_page()
+        page.goto("/features?text=night-shop&limit=1000")
+        for _, name in places:
+            page.get_by_label(f"Select {name}", exact=True).check()
+        page.get_by_label("Environment").select_option("production")
+        press(page, "Switch on…")
+        press(page, "Switch on 2 features")
+        expect(page.get_by_role("status")).to_contain_text("2 features switched on in production.")
+        assert all(instance.is_on(id, name, "production") for id, name in places)
+        press(page, "Undo changing 2 features")
+        expect(page.get_by_role("status")).to_contain_text("Undone.")
+        assert not any(instance.is_on(id, name, "production") for id, name in places)

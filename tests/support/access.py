@@ -323,6 +323,8 @@ PAGES_NEED = {
     ("GET", "/users/<id:account_id>/history"): "ADMIN",
     ("GET", "/service-accounts/<id:account_id>/history"): "ADMIN",
     ("GET", "/events/check"): "ADMIN",
+    ("GET", "/backups"): "ADMIN",
+    ("GET", "/settings"): "ADMIN",
     ("POST", PAGES + "/features/<key:name>/favourite"): SESSION,
     ("GET", "/playground"): SESSION,
     ("POST", "/playground"): SESSION,

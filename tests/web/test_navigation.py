@@ -32,7 +32,7 @@ def test_a_group_of_one_page_is_that_page(app, people, role, groups):
         ("/connect", "Applications", ["Applications", "SDK tokens", "Browser origins"]),
         ("/new-group", "People", ["Users", "Groups", "Service accounts", "Single sign-on"]),
         ("/security-log", "Audit", ["Events", "Security log"]),
-        ("/imports", "Instance", ["Environments", "Webhooks", "Import"]),
+        ("/imports", "Instance", ["Environments", "Webhooks", "Import", "Backups", "Settings"]),
     ],
 )
 def test_the_group_of_the_page_is_open(browser, path, group, names):
