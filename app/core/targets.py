@@ -31,6 +31,10 @@ class Target(NamedTuple):
         host = in_address(self.host)
         return host if self.port == USUAL_PORTS[self.scheme] else f"{host}:{self.port}"
 
+    @property
+    def origin(self) -> str:
+        return f"{self.scheme}://{self.authority}"
+
 
 def parse(url: str) -> Target:
     """The parts of a URL that matches PATTERN.
@@ -51,4 +55,4 @@ def parse(url: str) -> Target:
 def shown(url: str) -> str:
     """URL without its path, which holds a secret for some receivers."""
     target = parse(url)
-    return f"{target.scheme}://{target.authority}{'/…' if target.path != '/' else ''}"
+    return f"{target.origin}{'/…' if target.path != '/' else ''}"

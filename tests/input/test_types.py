@@ -37,6 +37,8 @@ def fields(document: dict, schema: dict, before: str = "") -> set[str]:
     found = {before} - {""}
     if "items" in schema:
         found |= fields(document, schema["items"], f"{before}/0")
+    for choice in schema.get("anyOf", ()):
+        found |= fields(document, choice, before)
     for name, part in schema.get("properties", {}).items():
         found |= fields(document, part, f"{before}/{name}" if before else name)
     return found

@@ -59,6 +59,7 @@ for name, path, heading in (
     ("imports", "/imports", "Imports"),
     ("import-new", "/imports/new", "Import from Unleash"),
     ("import-plan", "/imports/1", "Import from Unleash"),
+    ("import-choose", "/imports/1/choose", "Choose features"),
     ("import-result", "/imports/2", "Import from Unleash"),
     ("import-undo", "/imports/2/undo", "Undo this import"),
     ("import-failed", "/imports/3", "Import from Unleash"),

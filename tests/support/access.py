@@ -302,6 +302,8 @@ PAGES_NEED = {
     ("POST", "/imports/new"): "ADMIN",
     ("GET", "/imports/<id:import_id>"): "ADMIN",
     ("GET", "/imports/<id:import_id>/plan.json"): "ADMIN",
+    ("GET", "/imports/<id:import_id>/choose"): "ADMIN",
+    ("POST", "/imports/<id:import_id>/choose"): "ADMIN",
     ("POST", "/imports/<id:import_id>/decide"): "ADMIN",
     ("POST", "/imports/<id:import_id>/apply"): "ADMIN",
     ("GET", "/imports/<id:import_id>/undo"): "ADMIN",

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from sqlalchemy.pool import NullPool
 
 from app.core.config import kinds
-from app.core.config.allowed_hosts import ALLOWED_HOSTS, AllowedHost
+from app.core.config.allowed_hosts import ALLOWED_HOSTS, EITHER_SCHEME, AllowedHost
 from app.core.config.setting import Setting, WrongKeyFile, WrongSetting, setting, variable
 
 KEY_FILE = "secret_key"
@@ -148,8 +148,9 @@ class Settings:
     )
     import_hosts: tuple[AllowedHost, ...] = setting(
         "The hosts of Unleash servers that Admins can import from in the portal, written like "
-        "those of webhooks. The command line reads from any.",
-        ALLOWED_HOSTS,
+        "those of webhooks. With a port and no scheme, both https and http are allowed. The "
+        "command line reads from any.",
+        EITHER_SCHEME,
     )
     oidc_issuer: str | None = setting(
         "The OpenID Connect provider that people sign in with. Flagstaff reads its configuration "

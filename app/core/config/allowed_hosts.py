@@ -56,8 +56,23 @@ def is_public(address: Address) -> bool:
 
 
 def _read(value: str) -> tuple[AllowedHost, ...]:
-    entries = (entry.strip().lower() for entry in value.split(","))
-    return tuple(_read_entry(entry) for entry in entries if entry)
+    return tuple(map(_read_entry, _entries(value)))
+
+
+def _read_with_either_scheme(value: str) -> tuple[AllowedHost, ...]:
+    """As ``_read``, but a port without a scheme allows http too: people type what they read."""
+    entries = _entries(value)
+    with_port = [f"http://{entry}" for entry in entries if _names_only_port(entry)]
+    return tuple(map(_read_entry, [*entries, *with_port]))
+
+
+def _entries(value: str) -> list[str]:
+    return [entry for part in value.split(",") if (entry := part.strip().lower())]
+
+
+def _names_only_port(entry: str) -> bool:
+    match = _entry.fullmatch(entry)
+    return match is not None and match["scheme"] is None and match["port"] is not None
 
 
 def _read_entry(entry: str) -> AllowedHost:
@@ -85,3 +100,4 @@ ALLOWED_HOSTS = Kind(
     "http://10.1.2.3:8080 or hooks.internal=10.0.0.0/8",
     _read,
 )
+EITHER_SCHEME = Kind(ALLOWED_HOSTS.allowed, _read_with_either_scheme)

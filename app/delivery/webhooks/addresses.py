@@ -30,10 +30,9 @@ def entries_for(
     """
     found = find(hosts, target.scheme, target.host, target.port)
     if not found:
-        origin = f"{target.scheme}://{target.authority}"
         raise NotAllowed(
-            f"Flagstaff may not connect to {origin} yet. Ask the people who run the server to add "
-            f"it to {setting}."
+            f"Flagstaff may not connect to {target.origin} yet. Ask the people who run the server "
+            f"to add it to {setting}."
         )
     return found
 

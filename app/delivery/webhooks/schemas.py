@@ -31,7 +31,7 @@ class _Url(fields.String):
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
         text: str = super()._deserialize(value, *args, **kwargs).strip()
         target = self._target(text)
-        return f"{target.scheme}://{target.authority}{target.path}"
+        return f"{target.origin}{target.path}"
 
     def _target(self, text: str) -> Target:
         if not _is_url(text):

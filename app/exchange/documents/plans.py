@@ -107,6 +107,8 @@ class Wanted:
     fields: Mapping[Kind | tuple[Kind, str], Collection[str]] = field(default_factory=dict)
     environments: Collection[str] | None = None
     is_exact: bool = False
+    lost: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The projects of things that can’t be read, by the keys of entries."""
     base: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """After the last import from there, by the keys of entries: (digest there, digest here)."""
 

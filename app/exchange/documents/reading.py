@@ -1,7 +1,7 @@
 """Reads this instance as a document."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import sqlalchemy as sa
@@ -41,7 +41,10 @@ def of_project(project_id: str) -> Document:
     """A project, and everything that its features, strategies and members refer to."""
     document = _around(smaller(), project_id)
     document[Kind.FEATURES] = dict(reading_features.features(project_id=project_id))
-    return _only_used(document)
+    return document | {
+        kind: {name: item for name, item in document[kind].items() if name in names}
+        for kind, names in used(document, [project_id]).items()
+    }
 
 
 def smaller() -> Document:
@@ -177,7 +180,7 @@ def _segment(row: Segment) -> Item:
 
 
 def _around(document: Document, project_id: str) -> Document:
-    """The parts of a document about one project, with all that its features could refer to."""
+    """A document whose projects and default strategies are those of one project."""
     project = document[Kind.PROJECTS][project_id]
     of_it = document | {Kind.PROJECTS: {project_id: project}}
     of_it[Kind.DEFAULT_STRATEGIES] = {
@@ -185,21 +188,20 @@ def _around(document: Document, project_id: str) -> Document:
         for name, item in document[Kind.DEFAULT_STRATEGIES].items()
         if item["project"] == project_id
     }
-    of_it[Kind.SEGMENTS] = {
-        name: item
-        for name, item in document[Kind.SEGMENTS].items()
-        if item["project"] in {None, project_id}
-    }
     of_it[Kind.BROWSER_ORIGINS] = {}
     return of_it
 
 
-def _only_used(document: Document) -> Document:
-    """The document without things that nothing in it refers to."""
+def used(document: Document, projects: Collection[str]) -> dict[Kind, set[str]]:
+    """What the features, projects and default strategies of a document refer to, by kind.
+
+    ``projects``: those whose own segments count as used.
+    """
     strategies = [*document[Kind.DEFAULT_STRATEGIES].values()]
     used: dict[Kind, set[str]] = {kind: set() for kind in _REFERRED_TO}
     for feature in document[Kind.FEATURES].values():
         used[Kind.TAGS].update(feature["tags"])
+        used[Kind.ENVIRONMENTS].update(feature["environments"])
         for state in feature["environments"].values():
             strategies += state["strategies"]
             for variant in state["variants"]:
@@ -210,7 +212,7 @@ def _only_used(document: Document) -> Document:
         used[Kind.CONTEXT_FIELDS].add(strategy["parameters"].get("stickiness", ""))
         _note_fields(used, strategy["variants"], strategy["constraints"])
     for name, segment in document[Kind.SEGMENTS].items():
-        if segment["project"] or name in used[Kind.SEGMENTS]:
+        if segment["project"] in projects or name in used[Kind.SEGMENTS]:
             used[Kind.SEGMENTS].add(name)
             _note_fields(used, [], segment["constraints"])
     used[Kind.TAG_TYPES] = {tag.partition(":")[0] for tag in used[Kind.TAGS]}
@@ -219,10 +221,7 @@ def _only_used(document: Document) -> Document:
         used[Kind.CONTEXT_FIELDS].add(project["defaultStickiness"])
         used[Kind.USERS].update(project["members"])
     used[Kind.SERVICE_ACCOUNTS] = used[Kind.USERS]
-    return document | {
-        kind: {name: item for name, item in document[kind].items() if name in names}
-        for kind, names in used.items()
-    }
+    return used
 
 
 def _note_fields(used: dict[Kind, set[str]], variants: Any, constraints: Any) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import urllib3
 
-from app.core.config.allowed_hosts import AllowedHost
+from app.core.config.allowed_hosts import AllowedHost, find
 from app.core.errors import Conflict
 from app.core.targets import PATTERN, parse
 from app.delivery.webhooks.addresses import NotAllowed, resolve
@@ -48,11 +48,14 @@ class Unleash:
             raise UnleashRefused(f"{url!r} is not an address like https://unleash.example.com.")
         try:
             target = parse(address)
+            if hosts is not None and not find(hosts, target.scheme, target.host, target.port):
+                raise UnleashRefused(
+                    f"Flagstaff may not read from {target.origin} yet. Ask the people who run the "
+                    f"server to add {target.origin} to {SETTING}."
+                )
             found = None if hosts is None else resolve(target, hosts, SETTING)[0]
         except NotAllowed as error:
-            raise UnleashRefused(
-                f"{error} Ask the operator to add it, or run flagstaff import unleash there."
-            ) from None
+            raise UnleashRefused(str(error)) from None
         except OSError as error:
             raise UnleashRefused(f"{target.host} was not found: {error.strerror}.") from None
         except ValueError:

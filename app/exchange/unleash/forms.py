@@ -1,9 +1,18 @@
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from flask import request
-from wtforms import FileField, HiddenField, PasswordField, StringField
+from wtforms import (
+    FileField,
+    HiddenField,
+    PasswordField,
+    SelectMultipleField,
+    StringField,
+    TextAreaField,
+)
 
+from app.catalogue.features import selections
 from app.exchange.unleash import schemas_imports
 from app.web.forms import SchemaForm
 
@@ -46,6 +55,27 @@ class NewImportForm(SchemaForm):
         except (ValueError, RecursionError) as error:
             self.show([("file", f"This is not JSON: {error}.")])
             return {"content": {}}
+
+
+class ChoiceForm(SchemaForm):
+    """Which features come. All blank: everything."""
+
+    schema = schemas_imports.ImportChoice
+
+    projects = SelectMultipleField("Projects", validate_choice=False)
+    prefix = StringField("Names begin with", description="For example “checkout.”")
+    names = TextAreaField(
+        "These features only",
+        description="One name per line, or separated by commas or spaces. The plan says which of "
+        "them aren’t there.",
+    )
+
+    def payload(self) -> dict[str, Any]:
+        sent = super().payload() | {"names": selections.pasted(self.names.data or "")}
+        return {name: value for name, value in sent.items() if value}
+
+    def show(self, problems: Iterable[tuple[str, str]]) -> None:
+        super().show((path.removeprefix("/chosen"), message) for path, message in problems)
 
 
 class ApplyForm(SchemaForm):

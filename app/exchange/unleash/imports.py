@@ -2,9 +2,9 @@
 
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -13,12 +13,14 @@ from app.core.clock import utcnow
 from app.core.db import by_id, db
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.events import service as events
-from app.core.words import counted
+from app.core.words import counted, spoken
 from app.exchange.documents import reading, words, writing_features
 from app.exchange.documents import service as configuration
 from app.exchange.documents.documents import Fault, Item, Kind, digest
 from app.exchange.documents.plans import Choice, Decisions, Entry, Plan, Status, Wanted
 from app.exchange.documents.service import Prepared
+from app.exchange.unleash import choosing
+from app.exchange.unleash.choosing import Chosen, Unknown
 from app.exchange.unleash.models import MAX_SOURCE, RETENTION, Import, ImportState
 
 LISTED = 1_000
@@ -32,6 +34,10 @@ class Shown:
 
     ``digest``: of exactly this plan. ``counts``: by kind and status. ``attention``: entries that
     differ, can’t be imported, or only with conditions. ``number``: how many things are written.
+    ``names``: of everything, by kind and status.
+
+    ``there``: how many features were read, also those that were not chosen. ``parents``: those that
+    come because chosen ones depend on them. ``unknown``: chosen names that are not there.
     """
 
     digest: str
@@ -40,6 +46,10 @@ class Shown:
     attention: list[dict[str, Any]]
     notes: list[str]
     proposed: str
+    names: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    there: int = 0
+    parents: list[str] = field(default_factory=list)
+    unknown: list[Unknown] = field(default_factory=list)
     of: list[Any] = field(default_factory=list)
     """The key of the cached plan: the last event when it was made, and the decisions."""
 
@@ -107,9 +117,17 @@ def decide(
     by_key: Mapping[str, str] | None = None,
     different: Choice | None = None,
     left_out: list[Kind] | None = None,
+    chosen: Chosen | None = None,
 ) -> None:
-    """Store decisions. Those that are not given stay."""
+    """Store decisions. Those that are not given stay. ``chosen``: empty to let everything come.
+
+    Raises:
+        Invalid: when nothing that was read fits ``chosen``.
+
+    """
     _require_plan(found)
+    if chosen is not None:
+        choosing.check(_content(found)[0], chosen)
     decided = dict(found.decisions)
     if by_key is not None:
         decided["byKey"] = {**decided.get("byKey", {}), **by_key}
@@ -117,6 +135,8 @@ def decide(
         decided["different"] = different.value
     if left_out is not None:
         decided["leftOut"] = [kind.value for kind in left_out]
+    if chosen is not None:
+        decided["chosen"] = chosen
     found.decisions = decided
     db.session.flush()
 
@@ -128,9 +148,9 @@ def shown(found: Import) -> Shown:
         kept = Shown(**_unpacked(found.shown))
         if kept.of == state:
             return kept
-    wanted, notes = _wanted(found)
-    made = configuration.plan(wanted, _decisions(found))
-    return replace(_shown(made, notes, source_name(found)), of=state)
+    source = _source(found)
+    made = configuration.plan(source.wanted, _decisions(found))
+    return replace(_shown(made, source, source_name(found)), of=state)
 
 
 def keep(found: Import, plan: Shown) -> None:
@@ -141,8 +161,7 @@ def keep(found: Import, plan: Shown) -> None:
 
 def prepare(found: Import) -> Prepared:
     """The plan, for ``apply``."""
-    wanted, _ = _wanted(found)
-    return configuration.prepare(wanted, _decisions(found))
+    return configuration.prepare(_source(found).wanted, _decisions(found))
 
 
 def source_name(found: Import) -> str:
@@ -183,7 +202,7 @@ def apply(
     found = get(id, for_change=True)
     if found.state not in {ImportState.PLANNED, ImportState.APPLYING}:
         raise Conflict(f"Import {id} can’t be applied: it is {found.state}.")
-    wanted, notes = _wanted(found)
+    source = _source(found)
     done = 0
 
     def note(kind: Kind, number: int) -> None:
@@ -193,7 +212,7 @@ def apply(
 
     batch_id, made, result = configuration.apply(
         actor,
-        wanted,
+        source.wanted,
         _decisions(found),
         cause=f"Imported from {found.source}",
         shown=shown_digest,
@@ -202,9 +221,9 @@ def apply(
     )
     found.state, found.batch_id, found.finished_at = ImportState.APPLIED, batch_id, utcnow()
     found.failure, found.progress = None, None
-    report = _shown(made, notes, source_name(found), limit=None)
+    report = _shown(made, source, source_name(found), limit=None)
     found.report = _packed(asdict(report) | {"changeRequests": result.change_requests})
-    found.written = _packed(_written(made))
+    found.written = _packed(_written(made, source.wanted.base))
     found.content = found.shown = None
     db.session.flush()
     return found
@@ -241,10 +260,45 @@ def _decisions(found: Import) -> Decisions:
         raise Invalid(str(error)) from None
 
 
-def _wanted(found: Import) -> tuple[Wanted, list[str]]:
+class _Source(NamedTuple):
+    """What comes of what was read; ``there``, ``parents``, ``unknown``: see ``Shown``."""
+
+    wanted: Wanted
+    notes: list[str]
+    there: int
+    parents: list[str]
+    unknown: list[Unknown]
+
+
+def _source(found: Import) -> _Source:
+    whole, notes = _content(found)
+    chosen = found.chosen or Chosen()
+    wanted, parents = choosing.choose(whole, chosen)
+    return _Source(
+        replace(wanted, base=_base(found)),
+        notes,
+        choosing.projects(whole).total(),
+        parents,
+        choosing.unknown(whole, chosen),
+    )
+
+
+def projects(found: Import) -> list[tuple[str, str, int]]:
+    """The projects that were read: id, name and number of features, by name."""
+    _require_plan(found)
+    whole, _ = _content(found)
+    items = whole.document[Kind.PROJECTS]
+    rows = [
+        (id, items[id]["name"] if id in items else id, number)
+        for id, number in choosing.projects(whole).items()
+    ]
+    return sorted(rows, key=lambda row: row[1].lower())
+
+
+def _content(found: Import) -> tuple[Wanted, list[str]]:
+    """Everything that was read, and the notes about it."""
     content = _unpacked(found.content or b"")
-    wanted = _from_json(content)
-    return replace(wanted, base=_base(found)), content["notes"]
+    return _from_json(content), content["notes"]
 
 
 def _base(found: Import) -> dict[str, list[str]]:
@@ -259,9 +313,12 @@ def _base(found: Import) -> dict[str, list[str]]:
     return {} if last is None or last.written is None else _unpacked(last.written)["base"]
 
 
-def _written(made: Plan) -> dict[str, Any]:
-    """``base`` for a later import to compare with, and ``things`` for undoing this one."""
-    base, things = {}, {}
+def _written(made: Plan, earlier: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """``base`` for a later import to compare with, and ``things`` for undoing this one.
+
+    ``earlier``: the ``base`` of the import before it, for what does not come with this one.
+    """
+    base, things = {**earlier}, {}
     now = reading.smaller()
     for entry in made.entries:
         present = entry.item or entry.current
@@ -275,8 +332,14 @@ def _written(made: Plan) -> dict[str, Any]:
     return {"base": base, "things": things}
 
 
-def _shown(made: Plan, notes: list[str], source: str, limit: int | None = LISTED) -> Shown:
+def _shown(made: Plan, read: _Source, source: str, limit: int | None = LISTED) -> Shown:
     attention = [_entry(entry, source) for entry in made.entries if _needs_attention(entry)]
+    names: dict[str, dict[str, list[str]]] = {}
+    for entry in made.entries:
+        names.setdefault(entry.kind, {}).setdefault(entry.status, []).append(entry.was)
+    for by_status in names.values():
+        for listed in by_status.values():
+            listed.sort()
     return Shown(
         digest=made.digest,
         number=len(made.written),
@@ -285,8 +348,12 @@ def _shown(made: Plan, notes: list[str], source: str, limit: int | None = LISTED
             for kind, found in made.counts().items()
         },
         attention=attention if limit is None else attention[:limit],
-        notes=notes,
+        notes=read.notes,
         proposed=words.proposals(made.entries),
+        names=names,
+        there=read.there,
+        parents=read.parents,
+        unknown=read.unknown,
     )
 
 
@@ -330,6 +397,7 @@ def _as_json(wanted: Wanted) -> Item:
         ],
         "environments": wanted.environments,
         "isExact": wanted.is_exact,
+        "lost": wanted.lost,
     }
 
 
@@ -346,6 +414,7 @@ def _from_json(content: Item) -> Wanted:
         },
         content["environments"],
         is_exact=content["isExact"],
+        lost=content.get("lost", {}),  # missing in plans of earlier versions
     )
 
 
@@ -366,4 +435,28 @@ def summary(found: Shown, source: str) -> list[str]:
         parts.append(f"{counted(different, 'differs', 'differ')} from {source}.")
     if impossible := found.count(Status.IMPOSSIBLE):
         parts.append(f"{impossible:,} can’t be imported as they are.")
+    return parts
+
+
+def choice(found: Shown, chosen: Chosen | None) -> list[str]:
+    """In sentences, what was chosen: ``30 of 3,030 features come, with what they need: …``."""
+    if not chosen:
+        return []
+    asked = []
+    if "projects" in chosen:
+        asked.append(f"those of {spoken(chosen['projects'])}")
+    if "prefix" in chosen:
+        asked.append(f"names that begin with {chosen['prefix']}")
+    if "names" in chosen:
+        asked.append(counted(len(chosen["names"]), "listed name"))
+    number = sum(found.counts.get(Kind.FEATURES, {}).values()) - len(found.parents)
+    come = "comes, with what it needs" if number == 1 else "come, with what they need"
+    what = f"{number:,} of {counted(found.there, 'feature')} {come}"
+    parts = [f"{what}: {', '.join(asked)}."]
+    if rest := len(chosen.get("names", ())) and len(chosen["names"]) - len(found.unknown) - number:
+        outside = counted(rest, "listed feature doesn’t", "listed features don’t")
+        parts.append(f"{outside} fit the rest of the choice.")
+    if found.parents:
+        more = counted(len(found.parents), "more comes", "more come")
+        parts.append(f"{more} because others depend on them: {spoken(found.parents)}.")
     return parts

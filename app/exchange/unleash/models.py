@@ -60,6 +60,11 @@ class Import(Model):
     )
 
     @property
+    def chosen(self) -> Any:
+        """Which features come, see ``choosing.Chosen``; None for everything."""
+        return self.decisions.get("chosen") or None
+
+    @property
     def is_busy(self) -> bool:
         return self.state in {ImportState.READING, ImportState.APPLYING}
 

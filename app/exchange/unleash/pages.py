@@ -56,7 +56,7 @@ def new() -> ResponseReturnValue:
         "exchange/unleash/new.html",
         form,
         hosts=settings.import_hosts,
-        most=settings.max_request_bytes,
+        most=_in_words(settings.max_request_bytes),
         example=api_imports.EXAMPLE,
         sources=forms.SOURCES,
     )
@@ -78,6 +78,7 @@ def show(import_id: int) -> ResponseReturnValue:
         found=found,
         plan=plan,
         change_requests=change_requests,
+        choice=imports.choice(plan, found.chosen),
         kinds=Kind,
         address=current_settings().address("/api"),
         there=found.origin if found.origin.startswith("http") else client.EXAMPLE,
@@ -95,18 +96,34 @@ def decide(import_id: int) -> Response:
     }
     schema = schemas_imports.ImportDecisions()
     by_all = request.form.get("different")
-    taken = set(request.form.getlist("kind"))
-    left_out = [kind for kind in Kind if f"{kind}" not in taken]
+    plan, taken = imports.shown(found), request.form.getlist("kind")
+    before = found.decisions.get("leftOut", ())
+    left_out = [k for k in Kind if (k not in taken if k in plan.counts else k in before)]
     values = schema.load(
         {"byKey": asked, "leftOut": [kind.value for kind in left_out]}
         | ({"different": by_all} if by_all else {})
     )
     if by_all:
-        differing = imports.shown(found).entries(Status.DIFFERENT)
+        differing = plan.entries(Status.DIFFERENT)
         values["by_key"] |= {entry["key"]: by_all for entry in differing}
     imports.decide(found, **values)
     imports.keep(found, imports.shown(found))
     return redirect_to(".show", import_id=import_id)
+
+
+@bp.form(f"{ONE}/choose", needs=Permission.ADMIN)
+def choose(import_id: int) -> ResponseReturnValue:
+    """Choose which features come; then show the plan for them."""
+    found = imports.get(import_id, for_change=request.method == "POST")
+    chosen = found.chosen or {}
+    names = "\n".join(chosen.get("names", ()))
+    form = forms.ChoiceForm(data=chosen | {"names": names})
+    if submitted(form, lambda: imports.decide(found, chosen=form.values)):  # type: ignore[arg-type] # as the schema loads them
+        imports.keep(found, imports.shown(found))
+        return redirect_to(".show", import_id=import_id)
+    return show_form(
+        "exchange/unleash/choose.html", form, found=found, projects=imports.projects(found)
+    )
 
 
 @bp.post(f"{ONE}/apply", needs=Permission.ADMIN)
@@ -141,6 +158,12 @@ def download(import_id: int) -> Response:
     return exports.document(f"import-{import_id}.json", content, rows=1)
 
 
+def _in_words(size: int) -> str:
+    """``2 MB``; rounded down, as it is a limit."""
+    megabytes = size // 2**20
+    return f"{megabytes:,} MB" if megabytes else f"{size // 2**10:,} kB"
+
+
 def _running_page(found: Import) -> Response:
     what, done = requests.progress(found)
     page = render_template("exchange/unleash/running.html", found=found, what=what, done=done)
@@ -159,6 +182,7 @@ def _plan_page(found: Import) -> ResponseReturnValue:
         plan=plan,
         source=imports.source_name(found),
         summary=imports.summary(plan, imports.source_name(found)),
+        choice=imports.choice(plan, found.chosen),
         groups={status: plan.entries(status) for status in (Status.DIFFERENT, Status.IMPOSSIBLE)},
         renamed=[e for e in plan.entries(Status.NEW) if e["choice"] == Choice.RENAME],
         shown=None if asked == "all" else DISPLAY_LIMIT,

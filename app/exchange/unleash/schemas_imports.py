@@ -3,19 +3,22 @@
 import re
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate, validates_schema
+from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from app.core.targets import PATTERN
+from app.core.words import MAX_KEY
 from app.exchange.documents import schemas
 from app.exchange.documents.documents import Document, Fault, Kind, empty
 from app.exchange.documents.plans import Choice, Status, Wanted
 from app.exchange.documents.renaming import fitting_name
 from app.exchange.unleash.models import ImportState
 from app.exchange.unleash.unleash import Translation
-from app.web.schemas import Schema, SingleLine, StrictList, Timestamp
+from app.web.schemas import KeySet, Schema, SingleLine, StrictList, Timestamp
 
 LONGEST_TOKEN = 500
 MAX_DECISIONS = 50_000
+MAX_NAME = 255
+"""Unleash had longer names than Flagstaff allows."""
 
 
 class _Address(SingleLine):
@@ -59,6 +62,28 @@ class NewImport(Schema):
             raise ValidationError("This field is required.", "token")
 
 
+class ImportChoice(Schema):
+    """Which features come: those that all of this holds for."""
+
+    projects = KeySet(
+        validate=validate.Length(min=1, error="Name at least one project."),
+        metadata={
+            "description": "Ids of projects there. They come whole: with their segments, default "
+            "strategies, and the SDK tokens that read nothing else."
+        },
+    )
+    prefix = SingleLine(high=MAX_KEY, metadata={"description": "What their names begin with."})
+    names = StrictList(
+        SingleLine(high=MAX_NAME),
+        validate=validate.Length(min=1, error="Name at least one feature."),
+        metadata={"description": "Their names there."},
+    )
+
+    @post_load
+    def _drop_repeated(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return data | {"names": [*dict.fromkeys(data["names"])]} if "names" in data else data
+
+
 class ImportDecisions(Schema):
     """What to do with things; what is left out stays decided as it was."""
 
@@ -84,6 +109,20 @@ class ImportDecisions(Schema):
         fields.Enum(Kind, by_value=True),
         metadata={"description": "Kinds of which nothing is imported."},
     )
+    chosen = fields.Nested(
+        ImportChoice,
+        allow_none=True,
+        metadata={
+            "description": "Which features come, with what they need. Null: everything that was "
+            "read. Users and browser origins come only with everything."
+        },
+    )
+
+    @post_load
+    def _read_null(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        if data.get("chosen") == {}:
+            raise ValidationError("Give projects, prefix or names.", "chosen")
+        return data | {"chosen": data["chosen"] or {}} if "chosen" in data else data
 
 
 class ImportApplication(Schema):
@@ -118,11 +157,36 @@ class ImportEntryRow(Schema):
     needs_approval_in = fields.List(fields.String(), attribute="proposed")
 
 
+class UnknownNameRow(Schema):
+    name = fields.String()
+    similar = fields.String(
+        allow_none=True, metadata={"description": "A feature there that is spelled like it."}
+    )
+
+
 class ImportPlanRow(Schema):
     digest = fields.String()
     number = fields.Integer(metadata={"description": "How many things are written."})
     counts = fields.Dict(
         keys=fields.String(), values=fields.Dict(keys=fields.String(), values=fields.Integer())
+    )
+    names = fields.Dict(
+        keys=fields.String(),
+        values=fields.Dict(keys=fields.String(), values=fields.List(fields.String())),
+        metadata={"description": "The names there of everything, by kind and status."},
+    )
+    features_there = fields.Integer(
+        attribute="there",
+        metadata={"description": "How many features were read, also those that don’t come."},
+    )
+    parents = fields.List(
+        fields.String(),
+        metadata={"description": "Features that come because chosen ones depend on them."},
+    )
+    unknown_names = fields.List(
+        fields.Nested(UnknownNameRow),
+        attribute="unknown",
+        metadata={"description": "Chosen names that aren’t there."},
     )
     attention = fields.List(
         fields.Nested(ImportEntryRow),
@@ -145,6 +209,11 @@ class ImportRow(Schema):
 
 
 class ImportDetail(ImportRow):
+    chosen = fields.Nested(
+        ImportChoice,
+        allow_none=True,
+        metadata={"description": "Which features come. Null: everything that was read."},
+    )
     plan = fields.Nested(
         ImportPlanRow,
         allow_none=True,
@@ -178,4 +247,6 @@ def wanted(translation: Translation, environments: list[str] | None = None) -> W
                 faults.setdefault((kind, name), []).extend(problems)
             if item is not None:
                 document[kind][name] = item | {"name": raw["name"]} if has_odd_name else item
-    return Wanted(document, faults, translation.fields, known, is_exact=True)
+            elif kind in {Kind.DEFAULT_STRATEGIES, Kind.FEATURES, Kind.SDK_TOKENS}:
+                translation.lost[f"{kind}:{name}"] = raw.get("projects") or [raw["project"]]
+    return Wanted(document, faults, translation.fields, known, is_exact=True, lost=translation.lost)

@@ -68,7 +68,7 @@ class Snapshot:
 class Translation:
     """``raws``: items of a document, not checked yet. ``fields``: see ``Wanted``.
 
-    ``notes``: sentences about what was changed or left out.
+    ``notes``: sentences about what was changed or left out. ``lost``: see ``Wanted``.
     """
 
     source: str
@@ -78,6 +78,7 @@ class Translation:
     )
     fields: dict[Kind | tuple[Kind, str], frozenset[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    lost: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, kind: Kind, item: Item) -> None:
         self.raws[kind][name_of(kind, item)] = item
@@ -338,16 +339,18 @@ class _Translator:
     def _tokens(self) -> None:
         for raw in self.snapshot.tokens:
             name = raw.get("tokenName") or raw.get("username") or "token"
+            projects = raw.get("projects") or [raw.get("project") or ALL]
             secret, type = raw.get("secret") or "", TYPES_OF_TOKENS.get(raw.get("type") or "")
             if obstacle := _obstacle_of_token(raw, type):
                 unique = f"{name} ({secret[-HINT_LENGTH:]})"
                 self.result.faults[Kind.SDK_TOKENS, unique].append(Fault("", obstacle))
+                self.result.lost[f"{Kind.SDK_TOKENS}:{unique}"] = projects
                 continue
             item = {
                 "name": name,
                 "type": type,
                 "environment": raw["environment"],
-                "projects": raw.get("projects") or [raw.get("project") or ALL],
+                "projects": projects,
                 "expiresAt": raw.get("expiresAt"),
             }
             self._token(item, secret)

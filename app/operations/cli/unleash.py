@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
+from app.catalogue.features import selections
 from app.core.actor import COMMAND_LINE, Actor
 from app.core.clock import in_text
 from app.core.words import counted, spoken
+from app.exchange.documents.documents import Kind
 from app.exchange.documents.plans import Choice, Status
 from app.exchange.unleash import (
     client,
@@ -45,6 +47,7 @@ from app.operations.server.instance import read_transaction, set_up_home, write_
 
 TOKEN = "UNLEASH_TOKEN"  # noqa: S105 - the name of a variable
 DISPLAY_LIMIT = 50
+NAMED = 3
 NOTHING_CHANGED = "\nDry run: nothing was changed."
 
 _token_file = click.option(
@@ -105,21 +108,55 @@ def import_file(file: Path, *, show_all: bool, as_json: bool) -> None:
     type=click.Choice([Choice.KEEP.value, Choice.TAKE.value]),
     help="What to do with all that is here and differs.",
 )
+@click.option(
+    "--project", "projects", multiple=True, metavar="ID", help="Only features of this project."
+)
+@click.option("--prefix", help="Only features whose names begin with this.")
+@click.option(
+    "--names",
+    type=click.File(),
+    help="Only features that this file names, one per line. With -, from standard input.",
+)
+@click.option("--everything", is_flag=True, help="All features again, and everything else.")
 @_all
 @json_option
 def show_plan(
-    id: int, *, decide: tuple[str, ...], different: str | None, show_all: bool, as_json: bool
+    id: int,
+    *,
+    decide: tuple[str, ...],
+    different: str | None,
+    projects: tuple[str, ...],
+    prefix: str | None,
+    names: TextIO | None,
+    everything: bool,
+    show_all: bool,
+    as_json: bool,
 ) -> None:
-    """Show the plan of import ID as it is now, after deciding what KEY=CHOICE says.
+    """Show the plan of import ID as it is now, after deciding what the options say.
 
     The plan names the keys and the choices of each thing: take, keep, leave-out, switched-off or
     rename:NAME.
+
+    Of features, those come that fit all of --project (which can be given several times), --prefix
+    and --names, with what they need. A project brings its default strategies, and the SDK tokens
+    that read nothing else.
     """
+    given = {
+        "projects": [*projects] or None,
+        "prefix": prefix,
+        "names": names and selections.pasted(names.read()),
+    }
+    chosen: Any = validated(schemas_imports.ImportChoice, given)
+    if everything and chosen:
+        raise click.UsageError("--everything is for all features, so choose none.")
     with write_transaction():
         found = imports.get(id, for_change=True)
-        by_key = dict(_decision(each) for each in decide)
-        chosen = Choice(different) if different else None
-        imports.decide(found, by_key=by_key, different=chosen)
+        imports.decide(
+            found,
+            by_key=dict(_decision(each) for each in decide),
+            different=Choice(different) if different else None,
+            chosen=chosen if chosen or everything else None,
+        )
         shown = imports.shown(found)
         imports.keep(found, shown)
     print_output(_output(found, shown, show_all=show_all), as_json=as_json)
@@ -249,7 +286,11 @@ def _applied(found: Import, *, is_dry: bool) -> Output:
 
 def _output(found: Import, shown: Shown, *, show_all: bool) -> Output:
     summary = " ".join(imports.summary(shown, imports.source_name(found)))
-    lines = [*_lines(shown, show_all=show_all), summary]
+    lines = [*_lines(shown, show_all=show_all), summary, *imports.choice(shown, found.chosen)]
+    lines += [
+        f"Not there: {each['name']}." + f" Did you mean {each['similar']}?" * bool(each["similar"])
+        for each in shown.unknown
+    ]
     if shown.proposed:
         lines.append(f"Needs approval, and will be proposed: {shown.proposed}.")
     lines += [f"Note: {note}" for note in shown.notes]
@@ -264,6 +305,10 @@ def _lines(shown: Shown, *, show_all: bool) -> Iterator[str]:
         for kind, found in shown.counts.items()
     ]
     yield table(columns, rows)
+    for kind, by_status in shown.names.items():
+        for status, names in by_status.items():
+            shown_names = len(names) if show_all else NAMED
+            yield f"{Kind(kind).many}, {status}: {spoken(names, shown_names)}"
     listed = shown.attention if show_all else shown.attention[:DISPLAY_LIMIT]
     for entry in listed:
         others = ", ".join(_other_choices(entry)) or "nothing else"

@@ -2,7 +2,7 @@
 
 import os
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from ipaddress import ip_network
 from itertools import product
 from pathlib import Path
@@ -76,7 +76,10 @@ GOOD = [
     ("LOG_FORMAT", "json", "json"),
     ("WEBHOOK_HOSTS", "Hooks.Example.com", (HOOKS,)),
     ("WEBHOOK_HOSTS", "http://[::1]:8080, ", (LOOPBACK,)),
+    ("WEBHOOK_HOSTS", "[::1]:8080", (replace(LOOPBACK, scheme="https"),)),
     ("IMPORT_HOSTS", "http://[::1]:8080, ", (LOOPBACK,)),
+    ("IMPORT_HOSTS", "[::1]:8080", (replace(LOOPBACK, scheme="https"), LOOPBACK)),
+    ("IMPORT_HOSTS", "Hooks.Example.com", (HOOKS,)),
 ]
 
 NUMBERS = {

@@ -38,11 +38,12 @@ class TestMovingIn:
         commands = [
             c.split()[1:] for c in re.findall(r"<code>(flagstaff import .*?)</code>", page.text)
         ]
-        read, file, decide, apply, check = commands
+        read, file, decide, apply, check, choose = commands
         assert (read[1], file[1], check[1]) == ("unleash", "file", "check")
         said = machine.ok(*read[:2], there.url, "--token-file", token)
         assert "To import this: flagstaff import apply 1" in said
         machine.ok(*[word.replace("checkout", "hostile") for word in decide])
+        machine.ok(*[word.replace("checkout.", "shop.") for word in choose])
         assert "Imported" in machine.ok(*apply)
 
     def test_names_what_can_not_come_and_what_can_be_done(self, machine, there, token):
@@ -50,6 +51,35 @@ class TestMovingIn:
         assert "features:child.two: leave-out (or switched-off)" in said
         assert "It depends on parent.feature and grand.parent." in said
         assert "items can be imported." in said
+
+    def test_brings_only_features_that_are_chosen(self, machine, there, token):
+        id = str(read(machine, there, token)["id"])
+        options = ("--project", "shop", "--prefix", "shop.", "--names", "-")
+        said = machine.ok("import", "plan", id, *options, fed="shop.europe\nshop.chekcout\n")
+        assert "features, new: shop.europe" in said
+        assert "1 of 23 features comes, with what it needs" in said
+        assert "Not there: shop.chekcout. Did you mean shop.checkout?" in said
+        machine.ok("import", "apply", id)
+        assert [feature["name"] for feature in exported(machine)["features"]] == ["shop.europe"]
+
+    def test_brings_everything_again_on_request(self, machine, there, token):
+        plan = read(machine, there, token)
+        machine.ok("import", "plan", str(plan["id"]), "--prefix", "old.")
+        again = machine.ok("import", "plan", str(plan["id"]), "--everything", "--json")
+        assert json.loads(again)["number"] == plan["number"]
+
+    @pytest.mark.parametrize(
+        ("options", "why"),
+        [
+            (("--prefix", "zz"), "No feature there has a name that begins with 'zz'."),
+            (("--project", "shopp"), "Did you mean 'shop'?"),
+            (("--names", "-"), "Name at least one feature."),
+            (("--everything", "--prefix", "old."), "choose none"),
+        ],
+    )
+    def test_says_what_is_wrong_with_a_choice(self, machine, there, token, options, why):
+        id = str(read(machine, there, token)["id"])
+        assert why in machine.run("import", "plan", id, *options, fed="").stderr
 
     def test_the_token_is_never_an_argument(self, machine, there, monkeypatch):
         said = machine.run("import", "unleash", there.url, TOKEN)

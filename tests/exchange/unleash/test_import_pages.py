@@ -62,12 +62,60 @@ def test_the_result_says_what_to_do_next_and_can_be_undone(admin, browser, plann
     assert page.has("23 items will be deleted, or changed back")
 
 
+def test_the_plan_names_all_of_each_kind(browser, planned):
+    page = browser.get(planned)
+    assert page.has("child.off, child.on, child.two and 17 more")
+    assert page.has("Can’t come as they are: 3")
+    assert page.has("shop.env-variants")
+
+
+class TestChoosingFeatures:
+    def test_shows_a_plan_for_these_alone(self, browser, planned):
+        form = browser.get(browser.get(planned).links["Choose features…"])
+        assert form.has("shop: 5 features")
+        sent = {"projects": ["shop"], "names": "shop.europe\nshop.chekcout, child.on"}
+        page = browser.follow(browser.submit(form, sent))
+        assert page.has("1 of 20 features comes, with what it needs: those of shop")
+        assert page.has("1 listed feature doesn’t fit the rest of the choice.")
+        assert page.has("did you mean shop.checkout")
+
+    def test_is_asked_again_when_nothing_fits(self, browser, planned):
+        page = browser.submit(browser.get(f"{planned}/choose"), {"prefix": "nothing."})
+        assert page.status == 400
+        assert page.has("No feature there has a name that begins with 'nothing.'.")
+        assert page.fields()["prefix"] == "nothing."
+
+    def test_is_undone_by_leaving_all_blank(self, browser, planned):
+        browser.submit(browser.get(f"{planned}/choose"), {"prefix": "shop."})
+        page = browser.submit(browser.get(f"{planned}/choose"), {"prefix": ""})
+        assert browser.follow(page).has("23 of 31 items can be imported.")
+
+    def test_leaves_the_choice_of_kinds_as_it_was(self, browser, planned):
+        before = browser.get(planned).fields("/decide")["kind"]
+        browser.submit(browser.get(f"{planned}/choose"), {"prefix": "going"})
+        browser.submit(browser.get(planned), form="/decide", button="Update the plan")
+        browser.submit(browser.get(f"{planned}/choose"), {"prefix": ""})
+        assert browser.get(planned).fields("/decide")["kind"] == before
+
+
+def test_a_result_that_was_undone_no_longer_says_imported(admin, browser, planned):
+    id = int(planned.rpartition("/")[2])
+    finish(admin, id)
+    admin.ok("POST", f"/imports/{id}/undo")
+    page = browser.get(planned)
+    assert page.has("This import was undone")
+    assert not page.has("items imported.")
+
+
 def test_a_plan_can_be_downloaded(browser, planned):
     page = browser.get(f"{planned}/plan.json")
     assert json.loads(page.text)["plan"]["number"] == 23
 
 
 class TestTheSource:
+    def test_says_how_large_a_file_can_be(self, browser):
+        assert browser.get("/imports/new").has("Up to 2 MB.")
+
     def test_can_be_a_file(self, browser):
         data = json.dumps(sample("export-5.12.8")).encode()
         answer = browser.client.post(

@@ -328,7 +328,10 @@ class TestItIsRefused:
     def test_from_a_host_that_the_operator_does_not_name(self, admin):
         answer = admin.post("/imports", {"url": "http://unleash.example", "token": "x"})
         assert error_of(answer) == (409, "ConflictError")
-        assert "FLAGSTAFF_IMPORT_HOSTS" in answer.json["message"]
+        assert answer.json["message"] == (
+            "Flagstaff may not read from http://unleash.example yet. Ask the people who run the "
+            "server to add http://unleash.example to FLAGSTAFF_IMPORT_HOSTS."
+        )
 
     @pytest.mark.parametrize(
         "content", [{}, {"features": 1}, {"features": [1]}, {"features": [{}]}]
