@@ -73,7 +73,8 @@ def show(id: int) -> Detail:
 def decide(data: dict[str, Any], id: int) -> Detail:
     """Decide what becomes of things
 
-    Answers with the plan that follows.
+    Or which features come: by project, by what their names begin with, or by name. Answers with the
+    plan that follows.
     """
     found = imports.get(id, for_change=True)
     imports.decide(found, **data)

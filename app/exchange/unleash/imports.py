@@ -439,7 +439,7 @@ def summary(found: Shown, source: str) -> list[str]:
 
 
 def choice(found: Shown, chosen: Chosen | None) -> list[str]:
-    """In sentences, what was chosen: ``30 of 3,030 features come, with what they need: …``."""
+    """In sentences, what was chosen: ``30 of 3,030 features are chosen: …``."""
     if not chosen:
         return []
     asked = []
@@ -450,9 +450,11 @@ def choice(found: Shown, chosen: Chosen | None) -> list[str]:
     if "names" in chosen:
         asked.append(counted(len(chosen["names"]), "listed name"))
     number = sum(found.counts.get(Kind.FEATURES, {}).values()) - len(found.parents)
-    come = "comes, with what it needs" if number == 1 else "come, with what they need"
-    what = f"{number:,} of {counted(found.there, 'feature')} {come}"
-    parts = [f"{what}: {', '.join(asked)}."]
+    are = "is" if number == 1 else "are"
+    parts = [
+        f"{number:,} of {counted(found.there, 'feature')} {are} chosen: {', '.join(asked)}.",
+        "What they need comes too.",
+    ]
     if rest := len(chosen.get("names", ())) and len(chosen["names"]) - len(found.unknown) - number:
         outside = counted(rest, "listed feature doesn’t", "listed features don’t")
         parts.append(f"{outside} fit the rest of the choice.")

@@ -57,7 +57,7 @@ class TestMovingIn:
         options = ("--project", "shop", "--prefix", "shop.", "--names", "-")
         said = machine.ok("import", "plan", id, *options, fed="shop.europe\nshop.chekcout\n")
         assert "features, new: shop.europe" in said
-        assert "1 of 23 features comes, with what it needs" in said
+        assert "1 of 23 features is chosen" in said
         assert "Not there: shop.chekcout. Did you mean shop.checkout?" in said
         machine.ok("import", "apply", id)
         assert [feature["name"] for feature in exported(machine)["features"]] == ["shop.europe"]

@@ -65,6 +65,7 @@ def test_the_result_says_what_to_do_next_and_can_be_undone(admin, browser, plann
 def test_the_plan_names_all_of_each_kind(browser, planned):
     page = browser.get(planned)
     assert page.has("child.off, child.on, child.two and 17 more")
+    assert page.has("New: ops.Team and shop. Same: default.")
     assert page.has("Can’t come as they are: 3")
     assert page.has("shop.env-variants")
 
@@ -75,7 +76,7 @@ class TestChoosingFeatures:
         assert form.has("shop: 5 features")
         sent = {"projects": ["shop"], "names": "shop.europe\nshop.chekcout, child.on"}
         page = browser.follow(browser.submit(form, sent))
-        assert page.has("1 of 20 features comes, with what it needs: those of shop")
+        assert page.has("1 of 20 features is chosen: those of shop")
         assert page.has("1 listed feature doesn’t fit the rest of the choice.")
         assert page.has("did you mean shop.checkout")
 
