@@ -446,7 +446,7 @@ def choice(found: Shown, chosen: Chosen | None) -> list[str]:
     if "projects" in chosen:
         asked.append(f"those of {spoken(chosen['projects'])}")
     if "prefix" in chosen:
-        asked.append(f"names that begin with {chosen['prefix']}")
+        asked.append(f"names that begin with “{chosen['prefix']}”")
     if "names" in chosen:
         asked.append(counted(len(chosen["names"]), "listed name"))
     number = sum(found.counts.get(Kind.FEATURES, {}).values()) - len(found.parents)
