@@ -19,13 +19,18 @@ if (form) {
   const replaceList = (page) => {
     let here = form;
     let there = find(page);
+    for (const select of form.querySelectorAll("select")) {
+      const { value } = select; // stays, while what else can be chosen may differ
+      select.replaceChildren(...there.elements[select.id].childNodes);
+      select.value = value;
+    }
     while (here.id !== "main") {
       while (here.nextSibling) here.nextSibling.remove();
       while (there.nextSibling) here.parentNode.append(document.adoptNode(there.nextSibling));
       here = here.parentNode;
       there = there.parentNode;
     }
-    const found = document.querySelector("main table caption b, main .empty h2");
+    const found = document.querySelector("main .verdict b, main table caption b, main .empty h2");
     status.textContent = found?.textContent ?? "";
     document.dispatchEvent(new Event("replaced"));
   };

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.journeys.instance import CHECKOUT, Instance
+from tests.journeys.usage import report
 
 pytestmark = pytest.mark.one_in(2)
 
@@ -99,3 +100,33 @@ def test_without_scripts_the_button_does_the_same(browser: Browser, instance: In
         page.get_by_role("searchbox").fill("v2")
         page.get_by_role("button", name="Filter", exact=True).click()
         expect(page).to_have_url(re.compile("text=v2"))
+
+
+def test_usage_follows_its_period(browser: Browser, instance: Instance):
+    with instance.context(browser) as context:
+        page = context.new_page()
+        page.goto(f"{CHECKOUT}/features/{report(instance)}/usage")
+        page.get_by_label("Period").focus()
+        page.get_by_label("Period").select_option("90 days")
+        expect(page).to_have_url(re.compile(r"\?environment=production&period=90d$"))
+        expect(page.get_by_role("heading", name="Checks per day in production")).to_be_visible()
+        expect(page.get_by_label("Period")).to_be_focused()
+        expect(page.get_by_label("Application")).to_have_value("")
+        expect(page.locator("[data-found]")).to_have_text(re.compile("of checks said yes$"))
+
+
+def test_the_values_of_a_chart_show_on_hover_and_by_keyboard(
+    browser: Browser, instance: Instance, scripts: bool
+):
+    with instance.context(browser, java_script_enabled=scripts) as context:
+        page = context.new_page()
+        page.goto(f"{CHECKOUT}/features/{report(instance)}/usage")
+        columns = page.get_by_role("group", name="Values by hour").locator("label")
+        values = columns.locator("span")
+        columns.nth(20).hover()
+        expect(values.nth(20)).to_have_css("opacity", "1")
+        expect(values.nth(20)).to_contain_text("On for ")
+        columns.first.get_by_role("radio").focus()
+        page.keyboard.press("ArrowRight")
+        expect(values.nth(1)).to_have_css("opacity", "1")
+        expect(values.first).to_have_css("opacity", "0")

@@ -1,74 +1,88 @@
 """A bar chart of counts over time: yes above the zero line, no below it, on one scale."""
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from app.catalogue.strategies.words import GAP, HUES, WHOLE, Share
+from app.catalogue.usage.words import on_for
 from app.delivery.applications.counts import Moment
 
-STEP, BAR, HEIGHT, LABELS, TOGETHER = 16, 13, 160, 4, 6
-"""Pixels from bar to bar, of a bar, and of the chart's height. Number of labels. Bars per row of
-the table.
+STEP, BAR, HEIGHT, LEAST, LABELS = 16, 13, 160, 3, 4
+"""Pixels from bar to bar, of a bar, of the chart's height, and of the lowest bar. Number of labels.
 """
 DAY = timedelta(days=1)
 
 
-class Bar(NamedTuple):
-    x: int
-    yes: float
-    no: float
+class Column(NamedTuple):
+    """An hour or a day, and its bars. ``middle``: in percent of the width.
 
+    ``changes``: in words.
+    """
 
-class TableRow(NamedTuple):
-    label: str
+    start: datetime
     yes: int
     no: int
+    label: str
+    says: str
+    changes: list[str]
+    x: int
+    middle: float
+    top: float
+    above: float
+    below: float
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """``base``: y of the zero line. ``table``: sums of TOGETHER bars each, latest first."""
+    """``base``: y of the zero line. ``labels``: of columns that are evenly spaced."""
 
-    bars: list[Bar]
+    columns: list[Column]
     width: int
     base: float
     most_yes: int
     most_no: int
     labels: list[str]
-    table: list[TableRow]
     unit: str
-    together: int = TOGETHER
     height: int = HEIGHT
 
+    @property
+    def changed(self) -> list[Column]:
+        return [column for column in self.columns if column.changes]
 
-def draw(moments: Sequence[Moment]) -> Chart:
+
+def draw(moments: Sequence[Moment], changes: Iterable[tuple[datetime, str]] = ()) -> Chart:
     """Draw moments that are evenly spaced, either by hours or by days."""
     days = moments[1].start - moments[0].start >= DAY
     most_yes, most_no = max(moment.yes for moment in moments), max(moment.no for moment in moments)
-    scale = (HEIGHT - 2) / max(most_yes + most_no, 1)
-    bars = [
-        Bar(STEP * place, round(moment.yes * scale, 1), round(moment.no * scale, 1))
-        for place, moment in enumerate(moments)
-        if moment.yes or moment.no
-    ]
-    groups = [moments[at : at + TOGETHER] for at in range(0, len(moments), TOGETHER)]
+    scale = (HEIGHT - 2 - 2 * LEAST) / max(most_yes + most_no, 1)
+    base = round(_height(most_yes * scale) + 0.5, 1)
+    marks: defaultdict[int, list[str]] = defaultdict(list)
+    for at, says in changes:
+        marks[bisect_right(moments, at, key=lambda moment: moment.start) - 1].append(says)
     return Chart(
-        bars,
-        STEP * len(moments) - (STEP - BAR),
-        round(most_yes * scale + 0.5, 1),
+        [
+            Column(
+                *moment,
+                _label(moment.start, days=days),
+                on_for(moment.yes, moment.no),
+                marks[place],
+                STEP * place,
+                round(100 * (STEP * place + BAR / 2) / (STEP * len(moments)), 2),
+                round(base - _height(moment.yes * scale), 1),
+                _height(moment.yes * scale),
+                _height(moment.no * scale),
+            )
+            for place, moment in enumerate(moments)
+        ],
+        STEP * len(moments),
+        base,
         most_yes,
         most_no,
         [_label(moments[len(moments) * at // LABELS].start, days=days) for at in range(LABELS)],
-        [
-            TableRow(
-                _label(group[0].start, days=days),
-                sum(moment.yes for moment in group),
-                sum(moment.no for moment in group),
-            )
-            for group in reversed(groups)
-        ],
         "day" if days else "hour",
     )
 
@@ -83,6 +97,11 @@ def shares(counts: dict[str, int]) -> list[Share]:
         parts.append(Share(name, percent, start, max(end - start - gap, 0), place % HUES + 1))
         start = end
     return parts
+
+
+def _height(of: float) -> float:
+    """Return the height of a bar: what isn't zero can be seen."""
+    return round(max(of, LEAST), 1) if of else 0
 
 
 def _label(start: datetime, *, days: bool) -> str:

@@ -11,8 +11,10 @@ from app.catalogue.features import service as features
 from app.catalogue.features.pages import about
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.strategies.words import short
+from app.catalogue.usage.words import share
 from app.core.permissions import Access, Permission
 from app.delivery.applications import counts, schemas, service, words
+from app.delivery.applications.counts import Usage
 from app.delivery.applications.drawing import draw, shares
 from app.web import exports
 from app.web.current import current_actor
@@ -80,7 +82,7 @@ def show(name: str) -> ResponseReturnValue:
         suggestions=service.suggestions(current_actor, names),
         can_create=service.can_create_features(current_actor),
         tokens=service.tokens_of(current_actor, overview.view.application),
-        share=words.share,
+        share=share,
         short=short,
         sentence=words.chart,
     )
@@ -102,16 +104,18 @@ def show_usage(project_id: str, name: str) -> ResponseReturnValue:
     environment = _environment(view, query.values.get("environment"))
     period, application = query.values["period"], query.values.get("application")
     use = counts.of_feature(view.feature.id, environment, period, application)
-    chart = draw(use.moments)
+    page = about(project_id, view)
+    changes = page["history"].in_environment(environment, use.moments[0].start)
+    chart = draw(use.moments, [(entry.at, entry.says) for entry in changes])
     plan = words.plan(view.environments, environment)
     given = use.variants | {name: use.variants.get(name, 0) for name in plan or ()}
     return render_template(
         "delivery/applications/usage.html",
-        **about(project_id, view),
+        **page,
         query=query,
         environment=environment,
         environments=[(state.name, state.name) for state in view.environments],
-        applications=[(one.application, one.application) for one in use.applications],
+        applications=[(name, name) for name in _applications(use, application)],
         period=period,
         periods=[(one.value, text) for one, text in words.PERIODS.items()],
         application=application,
@@ -138,3 +142,9 @@ def _environment(view: FeatureView, asked: str | None) -> str:
         ),
     )
     return ranked[-1].name if ranked else ""
+
+
+def _applications(use: Usage, chosen: str | None) -> list[str]:
+    """Return the applications that asked, and the chosen one even if it didn't."""
+    names = [one.application for one in use.applications]
+    return names if chosen is None or chosen in names else [*names, chosen]

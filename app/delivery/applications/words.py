@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from app.catalogue.strategies.queries import EnvironmentState
+from app.catalogue.usage.words import share
 from app.core.words import counted, spoken
 from app.delivery.applications.counts import Moment, Period
 
@@ -15,16 +16,6 @@ def verdict(yes: int, checks: int, environment: str, period: Period) -> tuple[st
     if not checks:
         return "No application asked for it", f"{last}."
     return f"{share(yes, checks)} of checks said yes", f"{last}: {yes:,} of {checks:,}."
-
-
-def share(yes: int, checks: int) -> str:
-    """Return a percentage such as ``25.4%``. It is 0% or 100% only if that is exact."""
-    if not checks:
-        return "–"
-    percent = 100 * yes / checks
-    if 0 < yes < checks:
-        percent = min(max(percent, 0.1), 99.9)
-    return f"{percent:.1f}".removesuffix(".0") + "%"
 
 
 def chart(moments: Sequence[Moment], unit: str) -> str:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from tests.support.browser import Browser
+from tests.support.browser import Browser, text_of
 from tests.support.sdks import write_reports
 
 FEATURES = "/projects/default/features"
@@ -198,6 +198,47 @@ def test_variants_that_were_given_are_next_to_what_was_planned(app, admin, brows
     assert browser.get(USAGE).has("Planned 50 / 20 / 0 / 30")
     split(admin, {"new": 1_000})
     assert browser.get(USAGE).has("Strategies plan different shares")
+
+
+PRODUCTION = f"{FEATURES}/checkout.cart/environments/production"
+
+
+def change_the_share(admin):
+    """From 10% to 40%, and switch it on."""
+    rollout = {"name": "flexibleRollout", "parameters": {"rollout": "10"}}
+    strategy = admin.ok("POST", f"{PRODUCTION}/strategies", rollout)["id"]
+    rollout["parameters"]["rollout"] = "40"
+    admin.ok("PUT", f"{PRODUCTION}/strategies/{strategy}", rollout)
+    admin.ok("POST", f"{PRODUCTION}/on")
+
+
+def test_the_chart_says_what_changed_in_which_hour(app, admin, browser, people, sdk):
+    with time_machine.travel(datetime.now(UTC).replace(minute=0) - timedelta(hours=2)):
+        ask(sdk, app, {"checkout.cart": (3, 5)})
+        change_the_share(admin)
+    page = browser.get(USAGE)
+    changes = "Strategy added by admin. 10% → 40% by admin. Switched on by admin."
+    assert page.has(f"On for 3 of 8 checks (37.5%). {changes}")
+    assert [text_of(row).split(" UTC ")[1] for row in page.select(".chart ~ details tbody tr")] == [
+        f"3 5 {changes.replace('.', '')}"
+    ]
+    assert not browser.get(f"{USAGE}?environment=development").has("10% → 40%")
+    people.person("vera")
+    assert not Browser(app).sign_in("vera").get(USAGE).has("10% → 40%")
+
+
+def test_the_chart_says_since_when_changes_are_marked(app, admin, browser, sdk):
+    ask(sdk, app, {"checkout.cart": (3, 5)})
+    assert not browser.get(USAGE).has("aren’t marked")
+    for way in 25 * ("on", "off"):
+        admin.ok("POST", f"{PRODUCTION}/{way}")
+    assert browser.get(USAGE).has("aren’t marked")
+
+
+def test_a_small_part_of_the_checks_can_be_seen(app, browser, sdk):
+    ask(sdk, app, {"checkout.cart": (99_999, 1)})
+    [bar] = browser.get(USAGE).select(".chart__plot rect.chart__no")
+    assert float(bar.attributes["height"]) >= 2
 
 
 def test_usage_of_90_days_comes_by_day(app, browser, sdk):

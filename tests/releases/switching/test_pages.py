@@ -82,7 +82,7 @@ def test_each_environment_says_who_changed_it_last(app, browser, admin, people):
     browser.submit(browser.get(PAGE), form="cart in production On")
     page = browser.get(PAGE)
     assert page.has("Switched off by you just now")
-    assert page.has("Changed by mia just now")
+    assert page.has("Strategy added by mia just now")
     people.person("vera")
     assert not Browser(app).sign_in("vera").get(PAGE).has("by mia")
 
