@@ -14,6 +14,7 @@ from app.catalogue.features.forms import (
     filter_choices,
     proposals,
 )
+from app.catalogue.features.history import ChangeHistory
 from app.catalogue.features.pages_all import asked_name, list_columns
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
@@ -22,6 +23,7 @@ from app.catalogue.strategies import words
 from app.catalogue.strategies.models import Strategy
 from app.catalogue.strategies.words import RolloutState
 from app.catalogue.tags import service as tags
+from app.catalogue.usage.moments import Spark, last_hours, spark
 from app.core.permissions import Access, Permission
 from app.web import exports
 from app.web.current import current_actor, current_settings
@@ -97,9 +99,11 @@ def new(project_id: str) -> ResponseReturnValue:
 def show(project_id: str, name: str) -> str:
     """Show where a feature is on, and who gets it."""
     view = service.get(current_actor, project_id, name)
+    page = about(project_id, view)
     return render_template(
         "catalogue/features/show.html",
-        **about(project_id, view),
+        **page,
+        sparks=_sparks(view, page["history"]),
         describe=words.describe,
         reach=words.reach,
         shares=words.shares,
@@ -139,6 +143,17 @@ def about(project_id: str, view: FeatureView) -> dict[str, Any]:
         "life": lives[feature.id],
         "stages": STAGES,
         "stale_days": settings.stale_after_days,
+    }
+
+
+def _sparks(view: FeatureView, history: ChangeHistory) -> dict[str, Spark]:
+    """The last 48 hours by environment, where the feature was checked."""
+    return {
+        name: spark(
+            hours,
+            [(entry.at, entry.verb) for entry in history.in_environment(name, hours[0].start)],
+        )
+        for name, hours in last_hours(view.feature.id).items()
     }
 
 

@@ -46,6 +46,15 @@ class Count(NamedTuple):
     no: int
 
 
+class Total(NamedTuple):
+    """How often a feature was asked for in an environment, in an hour or on a day."""
+
+    environment: str
+    start: datetime
+    yes: int
+    no: int
+
+
 class VariantCount(NamedTuple):
     """How often an application got a variant of a feature in an hour or on a day."""
 
@@ -130,6 +139,22 @@ def counts(feature_id: int, span: Span, since: datetime) -> list[Count]:
         .order_by(Usage.environment, Application.name, Usage.start)
     )
     return [Count(*row) for row in db.session.execute(query)]
+
+
+def totals(feature_id: int, span: Span, since: datetime) -> list[Total]:
+    """How often all applications together asked for a feature, by environment and time."""
+    yes, no = (sa.cast(sa.func.sum(column), sa.BigInteger) for column in (Usage.yes, Usage.no))
+    query = (
+        sa.select(Usage.environment, Usage.start, yes, no)
+        .where(
+            Usage.feature_id == feature_id,
+            Usage.environment.in_(sa.select(Environment.name)),
+            Usage.span == span,
+            Usage.start >= since,
+        )
+        .group_by(Usage.environment, Usage.start)
+    )
+    return [Total(*row) for row in db.session.execute(query)]
 
 
 def variants(feature_id: int, span: Span, since: datetime) -> list[VariantCount]:

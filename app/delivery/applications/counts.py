@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from app.catalogue.usage import queries as usage
 from app.catalogue.usage.models import Span
+from app.catalogue.usage.moments import HOURS_KEPT, Moment, starts, summed
 from app.catalogue.usage.queries import RECENT, Count
 from app.catalogue.usage.service import RETENTION
 from app.core.actor import Actor
@@ -17,7 +18,6 @@ from app.core.clock import utcnow
 from app.delivery.applications import queries
 from app.delivery.applications.queries import AskedFor
 
-HOURS_KEPT = int(RETENTION[Span.HOUR] / timedelta(hours=1))
 MOST_HOURS = int(RETENTION[Span.DAY] / timedelta(hours=1))
 
 
@@ -31,14 +31,6 @@ class Period(StrEnum):
     @property
     def hours(self) -> int:
         return {Period.DAY: 24, Period.TWO_DAYS: HOURS_KEPT, Period.QUARTER: MOST_HOURS}[self]
-
-
-class Moment(NamedTuple):
-    """An hour or a day, and how often something was on and off in it."""
-
-    start: datetime
-    yes: int = 0
-    no: int = 0
 
 
 class HourUse(NamedTuple):
@@ -95,25 +87,6 @@ class Usage:
     @property
     def checks(self) -> int:
         return self.yes + sum(one.no for one in self.moments)
-
-
-def starts(hours: int) -> tuple[Span, list[datetime]]:
-    """Return the starts of the last ``hours`` hours, or of days if that is over HOURS_KEPT."""
-    now = utcnow().replace(minute=0, second=0, microsecond=0)
-    if hours <= HOURS_KEPT:
-        return Span.HOUR, [now - timedelta(hours=back) for back in reversed(range(hours))]
-    today, days = now.replace(hour=0), -(-hours // 24)
-    return Span.DAY, [today - timedelta(days=back) for back in reversed(range(days))]
-
-
-def summed(starts: Iterable[datetime], counts: Iterable[tuple[datetime, int, int]]) -> list[Moment]:
-    """Add up counts by time, with zeros for times without counts."""
-    yes: Counter[datetime] = Counter()
-    no: Counter[datetime] = Counter()
-    for start, yes_count, no_count in counts:
-        yes[start] += yes_count
-        no[start] += no_count
-    return [Moment(start, yes[start], no[start]) for start in starts]
 
 
 def last_hour(actor: Actor, name: str) -> FeatureUse:

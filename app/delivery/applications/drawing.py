@@ -1,6 +1,5 @@
 """A bar chart of counts over time: yes above the zero line, no below it, on one scale."""
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from app.catalogue.strategies.words import GAP, HUES, WHOLE, Share
+from app.catalogue.usage.moments import Moment, index_at
 from app.catalogue.usage.words import on_for
-from app.delivery.applications.counts import Moment
 
 STEP, BAR, HEIGHT, LEAST, LABELS = 16, 13, 160, 3, 4
 """Pixels from bar to bar, of a bar, of the chart's height, and of the lowest bar. Number of labels.
@@ -62,7 +61,7 @@ def draw(moments: Sequence[Moment], changes: Iterable[tuple[datetime, str]] = ()
     base = round(_height(most_yes * scale) + 0.5, 1)
     marks: defaultdict[int, list[str]] = defaultdict(list)
     for at, says in changes:
-        marks[bisect_right(moments, at, key=lambda moment: moment.start) - 1].append(says)
+        marks[index_at(moments, at)].append(says)
     return Chart(
         [
             Column(

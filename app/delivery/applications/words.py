@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from app.catalogue.strategies.queries import EnvironmentState
+from app.catalogue.usage.moments import Moment
 from app.catalogue.usage.words import share
 from app.core.words import counted, spoken
-from app.delivery.applications.counts import Moment, Period
+from app.delivery.applications.counts import Period
 
 PERIODS = {Period.DAY: "24 hours", Period.TWO_DAYS: "48 hours", Period.QUARTER: "90 days"}
 

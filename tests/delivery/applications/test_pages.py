@@ -7,9 +7,11 @@ import time_machine
 
 from tests.support.browser import Browser, text_of
 from tests.support.sdks import write_reports
+from tests.support.statements import settled
 
 FEATURES = "/projects/default/features"
-USAGE = f"{FEATURES}/checkout.cart/usage"
+CART = f"{FEATURES}/checkout.cart"
+USAGE = f"{CART}/usage"
 NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 
 
@@ -200,7 +202,7 @@ def test_variants_that_were_given_are_next_to_what_was_planned(app, admin, brows
     assert browser.get(USAGE).has("Strategies plan different shares")
 
 
-PRODUCTION = f"{FEATURES}/checkout.cart/environments/production"
+PRODUCTION = f"{CART}/environments/production"
 
 
 def change_the_share(admin):
@@ -233,6 +235,33 @@ def test_the_chart_says_since_when_changes_are_marked(app, admin, browser, sdk):
     for way in 25 * ("on", "off"):
         admin.ok("POST", f"{PRODUCTION}/{way}")
     assert browser.get(USAGE).has("aren’t marked")
+
+
+def test_each_environment_of_a_feature_shows_its_last_48_hours(app, admin, browser, sdk):
+    assert not browser.get(CART).select(".spark")
+    ask(sdk, app, {"checkout.cart": (3, 5)})
+    ask(sdk, app, {"checkout.cart": (1, 0)}, "api")
+    change_the_share(admin)
+    page = browser.get(CART)
+    says = "On for 4 of 9 checks (44.4%) in production"
+    assert page.has(f"Switched on, just now {says} Last checked just now")
+    assert page.links[says] == f"{USAGE}?environment=production"
+    assert [text_of(mark) for mark in page.select(".spark title")] == [
+        "Strategy added",
+        "10% → 40%",
+        "Switched on",
+    ]
+    assert len(page.select(".spark")) == 1
+    assert page.has("Never checked")
+
+
+def test_more_environments_cost_the_page_of_a_feature_no_statement(app, browser, new_sdk):
+    numbers = []
+    for environment in ("production", "development"):
+        ask(new_sdk(environment=environment), app, {"checkout.cart": (3, 5)})
+        numbers.append(len(settled(app, lambda: browser.get(CART))))
+    assert len(browser.get(CART).select(".spark")) == 2
+    assert numbers[0] == numbers[1]
 
 
 def test_a_small_part_of_the_checks_can_be_seen(app, browser, sdk):
