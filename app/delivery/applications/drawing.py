@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import NamedTuple
 
 from app.catalogue.strategies.words import GAP, HUES, WHOLE, Share
@@ -89,8 +90,9 @@ def draw(moments: Sequence[Moment], changes: Iterable[tuple[datetime, str]] = ()
 def shares(counts: dict[str, int]) -> list[Share]:
     """Return the share of each variant, as parts of one bar in the order of ``counts``."""
     total, parts, start = sum(counts.values()), [], 0
+    so_far = accumulate(counts.values())
     for place, (name, times) in enumerate(counts.items()):
-        end = start + WHOLE * times // total
+        end = WHOLE * next(so_far) // total
         gap = GAP if end < WHOLE else 0
         percent = f"{100 * times / total:.1f}".removesuffix(".0") + "%"
         parts.append(Share(name, percent, start, max(end - start - gap, 0), place % HUES + 1))

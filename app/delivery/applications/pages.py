@@ -10,7 +10,7 @@ from app.catalogue.environments.models import EnvironmentType
 from app.catalogue.features import service as features
 from app.catalogue.features.pages import about
 from app.catalogue.features.queries import FeatureView
-from app.catalogue.strategies.words import short
+from app.catalogue.strategies.words import bar, short
 from app.catalogue.usage.words import share
 from app.core.permissions import Access, Permission
 from app.delivery.applications import counts, schemas, service, words
@@ -125,7 +125,8 @@ def show_usage(project_id: str, name: str) -> ResponseReturnValue:
         verdict=words.verdict(use.yes, use.checks, environment, period),
         given=given,
         variants=shares(given) if use.variants else [],
-        planned=words.planned(plan, given),
+        plan=plan,
+        planned=bar([(name, plan.get(name, 0)) for name in given]) if plan else [],
     )
 
 

@@ -1,6 +1,6 @@
 """Sentences of the pages about usage."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.usage.moments import Moment
@@ -41,16 +41,6 @@ def plan(states: Iterable[EnvironmentState], environment: str) -> dict[str, int]
     ]
     first = plans[0] if plans else {}
     return first if all(one == first for one in plans) else None
-
-
-def planned(plan: Mapping[str, int] | None, names: Iterable[str]) -> str:
-    """Return ``Planned 50 / 30 / 20``, in the order of the names."""
-    if plan is None:
-        return "Strategies plan different shares"
-    if not plan:
-        return ""
-    shares = (f"{plan.get(name, 0) / 10:.1f}".removesuffix(".0") for name in names)
-    return f"Planned {' / '.join(shares)}"
 
 
 def problems(unknown: int, archived: int, unreadable: int) -> str:

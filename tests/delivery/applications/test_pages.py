@@ -167,7 +167,7 @@ def test_a_feature_says_how_often_it_was_on_and_for_whom(app, browser, sdk):
     page = browser.get(USAGE)
     assert page.has("37.5% of checks said yes in production in the last 48 hours: 3 of 8.")
     assert page.has("3 yes and 5 no in 48 hours. No checks in 47 hours.")
-    assert page.has("blue 66.7% red 33.3%")
+    assert page.has("blue 66.7% 2 red 33.3% 1")
     assert page.has("2 applications ask for it in production")
     assert page.has("web-shop 3 1 just now")
     page = browser.get(f"{USAGE}?application=api&period=24h")
@@ -190,16 +190,17 @@ def split(admin, weights, **strategy):
 
 def test_variants_that_were_given_are_next_to_what_was_planned(app, admin, browser, sdk):
     ask(sdk, app, {"checkout.cart": (9, 0, {"control": 2, "one-step": 6, "old": 1})})
-    assert not browser.get(USAGE).has("Planned")
+    assert browser.get(USAGE).has("Given Times one-step 66.7% 6 control 22.2% 2 old 11.1% 1")
     split(admin, SPLIT)
-    page = browser.get(USAGE)
-    assert page.has("Variants given Planned 50 / 20 / 0 / 30")
-    assert page.has("one-step 66.7% control 22.2% old 11.1% wallet 0%")
+    beside = "Given Planned Times one-step 66.7% 50% 6 control 22.2% 20% 2 old 11.1% 0% 1"
+    assert browser.get(USAGE).has(f"{beside} wallet 0% 30% 0")
     split(admin, SPLIT, disabled=True)
     split(admin, {"new": 1_000}, disabled=True)
-    assert browser.get(USAGE).has("Planned 50 / 20 / 0 / 30")
+    assert browser.get(USAGE).has(beside)
     split(admin, {"new": 1_000})
-    assert browser.get(USAGE).has("Strategies plan different shares")
+    page = browser.get(USAGE)
+    assert page.has("Strategies plan different shares")
+    assert not page.has("Planned")
 
 
 PRODUCTION = f"{CART}/environments/production"
@@ -285,6 +286,12 @@ def test_the_environment_with_use_is_shown_first(app, browser, new_sdk):
     page = browser.get(f"{USAGE}?environment=production")
     assert page.has("No application asked for it in production")
     assert page.has("SDKs report about once a minute")
+
+
+def test_the_bar_of_the_variants_is_whole(app, browser, sdk):
+    ask(sdk, app, {"checkout.cart": (7, 0, {"a": 3, "b": 2, "c": 2})})
+    last = browser.get(USAGE).select(".shares__bar rect")[-1].attributes
+    assert int(last["x"]) + int(last["width"]) == 1_000
 
 
 def test_parts_of_the_address_that_mean_nothing_are_named(browser):
