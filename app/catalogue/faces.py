@@ -275,6 +275,7 @@ ROOM = Room(
             {
                 "mode": "Mode",
                 "features": "Features",
+                "onInProduction": "On in production",
                 "members": "Members",
                 "owners": "Owners",
                 "changed": "Changed",

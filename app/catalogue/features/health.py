@@ -2,18 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
 from app.accounts.models import Account
-from app.catalogue.environments.models import Environment, EnvironmentType
 from app.catalogue.features import lifecycle, queries, stale
 from app.catalogue.features.models import Feature, Stage
 from app.catalogue.features.queries import Life
 from app.catalogue.features.stale import StaleFilter
 from app.catalogue.projects import service as projects
-from app.catalogue.projects.models import ProjectEnvironment
+from app.catalogue.projects.queries import on_in_production
 from app.catalogue.strategies.models import FeatureState
 from app.core.actor import Actor
 from app.core.clock import utcnow
@@ -129,26 +128,6 @@ def most_active(actor: Actor, project_id: str) -> list[Changes]:
         .limit(MOST_ACTIVE)
     )
     return [Changes(*row) for row in db.session.execute(query)]
-
-
-def on_in_production(*columns: sa.SQLColumnExpression[Any]) -> sa.Select[*tuple[Any, ...]]:
-    """Select from states of active features that are on in a production environment."""
-    uses = sa.and_(
-        ProjectEnvironment.project_id == Feature.project_id,
-        ProjectEnvironment.environment == FeatureState.environment,
-    )
-    return (
-        sa.select(*columns)
-        .select_from(Feature)
-        .join(FeatureState, FeatureState.feature_id == Feature.id)
-        .join(Environment, Environment.name == FeatureState.environment)
-        .join(ProjectEnvironment, uses)
-        .where(
-            Feature.archived_at.is_(None),
-            FeatureState.enabled,
-            Environment.type == EnvironmentType.PRODUCTION,
-        )
-    )
 
 
 def _on_ages(project_id: str) -> ByAge:

@@ -69,6 +69,7 @@ def index() -> ResponseReturnValue:
         page=page,
         query=query,
         owners=service.owners(page),
+        on=service.numbers_on(page),
         elsewhere=service.search(current_actor, **other).total,
         filters=query.in_use(FILTERS, {"mode": MODES, "membership": MEMBERSHIPS}),
         modes=MODES.items(),

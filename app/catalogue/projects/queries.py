@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import selectinload, with_expression
 
 from app.accounts.models import Account, AccountKind
+from app.catalogue.environments.models import Environment, EnvironmentType
 from app.catalogue.features.models import Feature
 from app.catalogue.projects.models import (
     Approval,
@@ -17,6 +18,7 @@ from app.catalogue.projects.models import (
     ProjectEnvironment,
     ProjectMode,
 )
+from app.catalogue.strategies.models import FeatureState
 from app.core.actor import Actor
 from app.core.db import MAX_ID, chunks, contains, db, once
 from app.core.events.models import Event
@@ -150,6 +152,34 @@ def owners(project_ids: Collection[str]) -> dict[str, list[Account]]:
     for project_id, account in db.session.execute(query):
         found.setdefault(project_id, []).append(account)
     return found
+
+
+def on_in_production(*columns: sa.SQLColumnExpression[Any]) -> sa.Select[*tuple[Any, ...]]:
+    """Select from states of active features that are on in a production environment."""
+    uses = sa.and_(
+        ProjectEnvironment.project_id == Feature.project_id,
+        ProjectEnvironment.environment == FeatureState.environment,
+    )
+    return (
+        sa.select(*columns)
+        .select_from(Feature)
+        .join(FeatureState, FeatureState.feature_id == Feature.id)
+        .join(Environment, Environment.name == FeatureState.environment)
+        .join(ProjectEnvironment, uses)
+        .where(
+            Feature.archived_at.is_(None),
+            FeatureState.enabled,
+            Environment.type == EnvironmentType.PRODUCTION,
+        )
+    )
+
+
+def numbers_on(project_ids: Collection[str]) -> dict[str, int]:
+    """How many features are on in production, by project that has any."""
+    number = sa.func.count(sa.distinct(Feature.id))
+    query = on_in_production(Feature.project_id, number).group_by(Feature.project_id)
+    found = db.session.execute(query.where(Feature.project_id.in_(project_ids)))
+    return dict(found.all())
 
 
 def last_event(project_id: str) -> Event | None:

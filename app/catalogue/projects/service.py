@@ -91,6 +91,11 @@ def owners(page: Page[Project]) -> dict[str, list[Account]]:
     return queries.owners([project.id for project in page.items])
 
 
+def numbers_on(page: Page[Project]) -> dict[str, int]:
+    """How many features of each project in a list are on in production."""
+    return queries.numbers_on([project.id for project in page.items])
+
+
 @dataclass(frozen=True, slots=True)
 class Overview:
     """A project with the numbers and names shown at the top of each of its pages."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from app.catalogue.features.health import on_in_production
 from app.catalogue.features.models import Feature
 from app.catalogue.projects import queries as projects
 from app.catalogue.projects.models import Project
@@ -58,7 +57,7 @@ def own_projects(actor: Actor, favourites: Collection[str]) -> list[ProjectRow]:
     candidates.sort(key=lambda project: project.id not in favourites)
     shown = candidates[: max(DISPLAY_LIMIT, len(favourites))]
     ids = [project.id for project in shown]
-    on, waiting = _on_in_production(ids), _open_requests(ids)
+    on, waiting = projects.numbers_on(ids), _open_requests(ids)
     return [
         ProjectRow(
             project, project.id in favourites, on.get(project.id, 0), waiting.get(project.id, 0)
@@ -79,12 +78,6 @@ def _latest(actor: Actor) -> sa.Select[str]:
     """Select a few new projects, so that counting doesn't take longer the more there are."""
     visible = projects.visible_projects(actor).where(Project.archived_at.is_(None))
     return visible.order_by(Project.created_at.desc(), Project.id).limit(DISPLAY_LIMIT)
-
-
-def _on_in_production(ids: Collection[str]) -> dict[str, int]:
-    query = on_in_production(Feature.project_id, sa.func.count(sa.distinct(Feature.id)))
-    query = query.where(Feature.project_id.in_(ids)).group_by(Feature.project_id)
-    return dict(db.session.execute(query).all())
 
 
 def _open_requests(ids: Collection[str]) -> dict[str, int]:

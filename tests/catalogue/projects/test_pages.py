@@ -43,11 +43,16 @@ def settings(admin: ApiClient, id: str = "shop") -> dict[str, object]:
     return admin.ok("GET", f"/projects/{id}")
 
 
-def test_projects_are_listed_with_their_figures(browser: Browser, shop):
+def test_projects_are_listed_with_their_figures(browser: Browser, admin, shop):
+    for name in ("cart", "card"):
+        admin.ok("POST", "/projects/shop/features", {"name": name})
+    admin.ok("POST", "/projects/shop/features/cart/environments/production/on")
+    admin.ok("POST", "/projects/shop/features/card/environments/development/on")
     page = browser.get("/projects")
     assert rows(page) == ["Default", "Web shop"]
-    line = text_of(page.select("tbody tr")[1])
-    assert line == "Web shop shop Open 0 1 B just now"
+    default, line = map(text_of, page.select("tbody tr"))
+    assert default.startswith("Default default Open 0 None")
+    assert line == "Web shop shop Open 2 1 of 2 1 B just now"
 
 
 def test_projects_are_found_and_sorted_on_both_faces(browser, people, shop, subtests):

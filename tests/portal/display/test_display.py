@@ -76,7 +76,8 @@ def test_the_api_does_the_same_and_names_what_can_be_hidden(admin):
     admin.ok("PUT", f"{DISPLAY}/projects", {"hidden": ["owners", "mode"]})
     found = admin.ok("GET", f"{DISPLAY}/projects")
     assert found["hidden"] == ["mode", "owners"]
-    assert found["parts"] == ["mode", "features", "members", "owners", "changed"]
+    parts = ["mode", "features", "onInProduction", "members", "owners", "changed"]
+    assert found["parts"] == parts
     everything = admin.ok("GET", DISPLAY)["pages"]
     assert {one["page"] for one in everything} == {"home", *FIRST}
     admin.ok("PUT", f"{DISPLAY}/projects", {"hidden": []})
@@ -88,5 +89,5 @@ def test_what_can_not_be_hidden_is_refused_with_what_can(admin):
     assert error_of(answer) == (400, "ValidationError")
     [problem] = answer.json["details"]
     assert problem["path"] == "/hidden"
-    assert "Choose from: mode, features, members, owners and changed." in problem["message"]
+    assert "Choose from: mode, features, onInProduction, members, owners and" in problem["message"]
     assert error_of(admin.put(f"{DISPLAY}/moon", {"hidden": []})) == (404, "NotFoundError")
