@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -54,8 +54,13 @@ class Chart:
         return [column for column in self.columns if column.changes]
 
 
-def draw(moments: Sequence[Moment], changes: Iterable[tuple[datetime, str]] = ()) -> Chart:
-    """Draw moments that are evenly spaced, either by hours or by days."""
+def draw(
+    moments: Sequence[Moment], changes: Iterable[tuple[datetime, str]] = (), zone: tzinfo = UTC
+) -> Chart:
+    """Draw moments that are evenly spaced, either by hours or by days.
+
+    ``zone``: the time zone of the labels of hours. Days are those of UTC.
+    """
     days = moments[1].start - moments[0].start >= DAY
     most_yes, most_no = max(moment.yes for moment in moments), max(moment.no for moment in moments)
     scale = (HEIGHT - 2 - 2 * LEAST) / max(most_yes + most_no, 1)
@@ -67,7 +72,7 @@ def draw(moments: Sequence[Moment], changes: Iterable[tuple[datetime, str]] = ()
         [
             Column(
                 *moment,
-                _label(moment.start, days=days),
+                _label(moment.start, None if days else zone),
                 on_for(moment.yes, moment.no),
                 marks[place],
                 STEP * place,
@@ -82,7 +87,10 @@ def draw(moments: Sequence[Moment], changes: Iterable[tuple[datetime, str]] = ()
         base,
         most_yes,
         most_no,
-        [_label(moments[len(moments) * at // LABELS].start, days=days) for at in range(LABELS)],
+        [
+            _label(moments[len(moments) * at // LABELS].start, None if days else zone)
+            for at in range(LABELS)
+        ],
         "day" if days else "hour",
     )
 
@@ -105,6 +113,7 @@ def _height(of: float) -> float:
     return round(max(of, LEAST), 1) if of else 0
 
 
-def _label(start: datetime, *, days: bool) -> str:
-    day = f"{start.day} {start:%b}"
-    return day if days else f"{day} {start:%H:%M}"
+def _label(start: datetime, zone: tzinfo | None) -> str:
+    """The day, or in a time zone the hour."""
+    there = start.astimezone(zone) if zone else start
+    return f"{there.day} {there:%b %H:%M}" if zone else f"{there.day} {there:%b}"

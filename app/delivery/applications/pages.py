@@ -17,7 +17,7 @@ from app.delivery.applications import counts, schemas, service, words
 from app.delivery.applications.counts import Usage
 from app.delivery.applications.drawing import draw, shares
 from app.web import exports
-from app.web.current import current_actor
+from app.web.current import current_actor, current_zone
 from app.web.listing import read_query
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -76,7 +76,7 @@ def show(name: str) -> ResponseReturnValue:
         features_shown=FEATURES_SHOWN,
         busiest=busiest,
         moments=moments,
-        chart=draw(moments),
+        chart=draw(moments, zone=current_zone()),
         unknown={one.name: one for one in reversed(overview.unknown)},
         unreadable=unreadable,
         suggestions=service.suggestions(current_actor, names),
@@ -106,7 +106,7 @@ def show_usage(project_id: str, name: str) -> ResponseReturnValue:
     use = counts.of_feature(view.feature.id, environment, period, application)
     page = about(project_id, view)
     changes = page["history"].in_environment(environment, use.moments[0].start)
-    chart = draw(use.moments, [(entry.at, entry.says) for entry in changes])
+    chart = draw(use.moments, [(entry.at, entry.says) for entry in changes], zone=current_zone())
     plan = words.plan(view.environments, environment)
     given = use.variants | {name: use.variants.get(name, 0) for name in plan or ()}
     return render_template(
