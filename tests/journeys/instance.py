@@ -15,6 +15,8 @@ from urllib.request import Request, urlopen
 
 from playwright.sync_api import Browser, BrowserContext
 
+from tests.journeys.written import await_written
+from tests.support.imports import BUSY
 from tests.support.machines import Within
 from tests.support.nginx import nginx
 from tests.support.processes import FLAGSTAFF, Server, free_port, running
@@ -103,12 +105,12 @@ class Instance:
         """A number that is used only once."""
         return next(self._numbers)
 
-    def absent(self, number: int, **about: Any) -> list[str]:
-        """The user names of so many new people who are inactive."""
+    def absent(self, number: int, days: int = 300, **about: Any) -> list[str]:
+        """The user names of so many new people who did not sign in for so long."""
         made = [f"absent-{next(self._numbers)}" for _ in range(number)]
         for username in made:
             self.api("POST", "/user-admin", {"username": username, "rootRole": 3, **about})
-            self._seen(username, created=timedelta(days=400), signed_in=timedelta(days=300))
+            self._seen(username, created=timedelta(days=days + 100), signed_in=timedelta(days=days))
         return made
 
     def come_back(self, username: str) -> None:
@@ -214,12 +216,23 @@ def prepare_imports(instance: Instance) -> None:
     content = sample("export-8.2.0")
     small = {"features": [{"name": "moved.basket", "project": "empty"}]}
     planned = instance.api("POST", "/imports", {"content": content})
-    done = instance.api("POST", "/imports", {"content": small})
+    import_features(instance, small)
     gone = {"url": "http://127.0.0.1:9", "token": "none"}
     instance.api("POST", "/imports", gone)
-    found = instance.api("GET", f"/imports/{done['id']}")
-    instance.api("POST", f"/imports/{done['id']}/apply", {"digest": found["plan"]["digest"]})
     assert planned["id"] == 1
+
+
+def import_features(instance: Instance, content: dict[str, Any]) -> None:
+    """Take over what an exported file holds."""
+    path = f"/imports/{instance.api('POST', '/imports', {'content': content})['id']}"
+
+    def has_settled() -> bool:
+        return instance.api("GET", path)["state"] not in BUSY
+
+    await_written(has_settled)
+    digest = instance.api("GET", path)["plan"]["digest"]
+    instance.api("POST", f"{path}/apply", {"digest": digest})
+    await_written(has_settled)
 
 
 @contextmanager

@@ -1334,7 +1334,7 @@ def second_step_wrong(page: Page, instance: Instance) -> None:
 @place("Recovery codes", None)
 def second_step_codes(page: Page, instance: Instance) -> None:
     _second_step_begun(page, instance)
-    page.get_by_role("textbox", name="Code").fill(_code(page))
+    page.get_by_role("textbox", name="Code").fill(code_of(page))
     press(page, "Turn on")
 
 
@@ -1348,7 +1348,7 @@ def _sign_in_code(page: Page, instance: Instance) -> None:
     username = _sign_in_newcomer(page, instance)
     page.goto("/account/second-step")
     press(page, "Set up two-step sign-in")
-    page.get_by_role("textbox", name="Code").fill(_code(page))
+    page.get_by_role("textbox", name="Code").fill(code_of(page))
     press(page, "Turn on")
     page.get_by_role("heading", name="Recovery codes").wait_for()
     page.context.clear_cookies()
@@ -1407,7 +1407,7 @@ def open_palette(page: Page) -> None:
 @place("SDK tokens")
 def sdk_tokens(page: Page, instance: Instance) -> None:
     for asked in ({}, {"projects": ["checkout"]}, {"type": "frontend", "expiresAt": SOON}):
-        _sdk_token(instance, **asked)
+        new_sdk_token(instance, **asked)
     page.goto("/sdk-tokens")
 
 
@@ -1452,12 +1452,12 @@ def webhook_delete(page: Page, instance: Instance) -> None:
 
 @place("Rotate web-shop")
 def sdk_token_rotate(page: Page, instance: Instance) -> None:
-    page.goto(f"/sdk-tokens/{_sdk_token(instance)['id']}/rotate")
+    page.goto(f"/sdk-tokens/{new_sdk_token(instance)['id']}/rotate")
 
 
 @place("Revoke web-shop")
 def sdk_token_revoke(page: Page, instance: Instance) -> None:
-    page.goto(f"/sdk-tokens/{_sdk_token(instance)['id']}/revoke")
+    page.goto(f"/sdk-tokens/{new_sdk_token(instance)['id']}/revoke")
 
 
 @place("Connect an application")
@@ -1477,12 +1477,12 @@ def connect_token(page: Page, instance: Instance) -> None:
 
 @place("Connect an application")
 def connect_waiting(page: Page, instance: Instance) -> None:
-    page.goto(f"/sdk-tokens/{_sdk_token(instance)['id']}/contact")
+    page.goto(f"/sdk-tokens/{new_sdk_token(instance)['id']}/contact")
 
 
 @place("Connect an application")
 def connect_seen(page: Page, instance: Instance) -> None:
-    token = _sdk_token(instance)
+    token = new_sdk_token(instance)
     use_token(instance, token["secret"])
     page.goto(f"/sdk-tokens/{token['id']}/contact")
     reload_until(page, page.get_by_text("is connected").filter(visible=True))
@@ -1490,7 +1490,7 @@ def connect_seen(page: Page, instance: Instance) -> None:
 
 @place("Check a leaked token")
 def find_token_of_an_sdk(page: Page, instance: Instance) -> None:
-    _look_up(page, _sdk_token(instance)["secret"])
+    _look_up(page, new_sdk_token(instance)["secret"])
 
 
 @place("Check a leaked token")
@@ -1527,7 +1527,7 @@ def _sign_in_newcomer(page: Page, instance: Instance) -> str:
     return username
 
 
-def _code(page: Page) -> str:
+def code_of(page: Page) -> str:
     """What an authenticator would show that has the secret of this page."""
     secret = page.locator("pre code").inner_text().replace(" ", "")
     return pyotp.TOTP(secret).now()
@@ -1551,7 +1551,7 @@ def _webhook(instance: Instance, **asked: Any) -> int:
     return int(instance.api("POST", "/webhooks", body)["id"])
 
 
-def _sdk_token(instance: Instance, **asked: Any) -> dict[str, Any]:
+def new_sdk_token(instance: Instance, **asked: Any) -> dict[str, Any]:
     name = f"web-shop-{instance.next_number()}"
     body = {"tokenName": name, "type": "client", "environment": "production", **asked}
     created: dict[str, Any] = instance.api("POST", "/api-tokens", body)

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.journeys.hand import Hand
 from tests.journeys.instance import PASSWORD, reachable
-from tests.journeys.places import choose, new_tag, press
+from tests.journeys.places import choose, new_tag, press, reload_until, use_token
+from tests.support.processes import Server
 
 pytestmark = pytest.mark.one_in(2)
 
@@ -20,16 +22,18 @@ def test_the_first_day(browser: Browser, home: Path, tmp_path: Path, scripts: bo
     printed = tmp_path / "console.txt"
     with (
         printed.open("wb") as out,
-        reachable(home, out=out) as (_, pages),
+        reachable(home, out=out) as (server, pages),
         browser.new_context(
             base_url=pages, ignore_https_errors=True, java_script_enabled=scripts
         ) as context,
     ):
         page = context.new_page()
+        hand = Hand(page)
         page.goto(re.search(r"/first-admin/\S+", printed.read_text()).group())
-        _become_the_first_admin(page)
-        _create_a_project(page, scripts)
-        _create_features(page)
+        _become_the_first_admin(hand)
+        _create_a_project(hand, scripts)
+        _create_features(hand)
+        _connect_an_application(hand, server, scripts)
         _prepare_tags(page)
         _tag_twelve(page)
         _undo(page)
@@ -41,28 +45,35 @@ def test_the_first_day(browser: Browser, home: Path, tmp_path: Path, scripts: bo
         expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def _become_the_first_admin(page: Page) -> None:
-    page.get_by_label("User name").fill("kim")
-    page.get_by_label("Full name").fill("Kim Berger")
-    page.get_by_label("E-mail").fill("kim@shop.example")
-    page.get_by_label("New password").fill(PASSWORD)
-    press(page, "Create account and sign in")
-    expect(page.get_by_text("You’re the first Admin")).to_be_visible()
+def _become_the_first_admin(hand: Hand) -> None:
+    with hand.at_most(clicks=2, keys=3, loads=1):
+        hand.fill("User name", "kim")
+        hand.fill_next("Full name (optional)", "Kim Berger")
+        hand.fill_next("E-mail (optional)", "kim@shop.example")
+        hand.fill_next("New password", PASSWORD)
+        hand.button("Create account and sign in")
+        expect(hand.page.get_by_text("You’re the first Admin")).to_be_visible()
 
 
-def _create_a_project(page: Page, scripts: bool) -> None:
-    page.get_by_role("link", name="New project").click()
-    page.get_by_label("Name").fill("Night shop")
-    id = page.get_by_label("Project id")
-    expect(id).to_have_value("night-shop" if scripts else "")
-    id.fill("night-shop")
-    press(page, "Create project")
-    expect(page.get_by_role("status")).to_contain_text("Project Night shop created")
+def _create_a_project(hand: Hand, scripts: bool) -> None:
+    page = hand.page
+    with hand.at_most(clicks=3, loads=2):
+        hand.link("New project")
+        hand.fill("Name", "Night shop")
+        id = page.get_by_label("Project id")
+        expect(id).to_have_value("night-shop" if scripts else "")  # it can follow from the name
+        hand.button("Create project")
+        expect(page.get_by_role("status")).to_contain_text("Project Night shop created")
 
 
-def _create_features(page: Page) -> None:
-    page.get_by_role("link", name="New feature").first.click()
-    for name in FEATURES[:-1]:
+def _create_features(hand: Hand) -> None:
+    page = hand.page
+    with hand.at_most(clicks=3, loads=2):
+        hand.link("New feature")
+        hand.fill("Name", FEATURES[0])
+        hand.button("Create and add another")
+        expect(page.get_by_role("status")).to_contain_text(f"Feature {FEATURES[0]} created.")
+    for name in FEATURES[1:-1]:
         page.get_by_label("Name").fill(name)
         press(page, "Create and add another")
         expect(page.get_by_role("status")).to_contain_text(f"Feature {name} created.")
@@ -72,7 +83,26 @@ def _create_features(page: Page) -> None:
     page.get_by_label("Depends on").fill(PARENT)
     press(page, "Save")
     expect(page.get_by_text(f"Depends on {PARENT}")).to_be_visible()
-    to_list(page)
+
+
+def _connect_an_application(hand: Hand, server: Server, scripts: bool) -> None:
+    page = hand.page
+    with hand.at_most(clicks=6, loads=3):
+        hand.link("Home")
+        hand.link("Connect an application")
+        hand.fill("Application name", "night-shop")
+        hand.pick("development")
+        hand.pick("All projects, including future ones")
+        hand.button("Create token")
+        token = page.locator(".secret code").inner_text()
+    use_token(server, token)
+    connected = page.get_by_text("night-shop is connected.").filter(visible=True)
+    if scripts:
+        expect(connected).to_be_visible(timeout=20_000)
+    else:
+        page.get_by_role("link", name="Check now").click()
+        reload_until(page, connected)
+    page.goto("/projects/night-shop")
 
 
 def _prepare_tags(page: Page) -> None:

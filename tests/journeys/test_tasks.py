@@ -1,43 +1,15 @@
-"""Daily work, by the clicks and page loads that it takes."""
+"""Daily work on who gets what, by the clicks and page loads that it takes."""
+
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.journeys.instance import Instance
-from tests.journeys.places import names
+from tests.journeys.hand import Hand
+from tests.journeys.instance import COLLEAGUE, Instance, names
+from tests.journeys.places import reload_until
 
 pytestmark = pytest.mark.one_in(2)
-
-
-class Hand:
-    """Works on a page with a mouse and a keyboard. ``clicks``, ``loads``: how many it took."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.clicks = self.loads = 0
-        page.on("domcontentloaded", self._count_load)
-
-    def click(self, target: Locator) -> None:
-        self.clicks += 1
-        target.click()
-
-    def button(self, name: str) -> None:
-        self.click(self.page.get_by_role("button", name=name, exact=True))
-
-    def choose(self, label: str, option: str) -> None:
-        """Open a list and click an option of it."""
-        self.clicks += 2
-        self.page.get_by_label(label, exact=True).last.select_option(option)
-
-    def type(self, text: str) -> None:
-        """Type where the focus is."""
-        self.page.keyboard.type(text)
-
-    def press(self, key: str) -> None:
-        self.page.keyboard.press(key)
-
-    def _count_load(self, _: Page) -> None:
-        self.loads += 1
 
 
 @pytest.fixture
@@ -57,10 +29,10 @@ def test_a_feature_is_switched_from_the_list(page: Page, instance: Instance):
     name = names(3, project)[1]
     page.goto(f"/projects/{project}")
     hand = Hand(page)
-    hand.click(page.get_by_role("switch", name=f"{name} in development"))
-    expect(page.get_by_role("status")).to_contain_text("Switched on")
+    with hand.at_most(clicks=1, loads=0):
+        hand.click(page.get_by_role("switch", name=f"{name} in development"))
+        expect(page.get_by_role("status")).to_contain_text("Switched on")
     assert instance.is_on(project, name)
-    assert (hand.clicks, hand.loads) == (1, 0)
 
 
 def test_half_get_one_variant_and_half_the_other(
@@ -68,49 +40,94 @@ def test_half_get_one_variant_and_half_the_other(
 ):
     project, name = feature
     hand = Hand(page)
-    hand.click(page.get_by_role("link", name="Add strategy in development"))
-    for number, (variant, payload) in enumerate((("one-step", '{"steps": 1}'), ("classic", "{}"))):
-        hand.button("Add variant")
-        focused(page, f"variant-{number}-name")
-        hand.type(variant)
-        hand.choose("Payload", "json")
-        page.locator(f"#variant-{number}-payload").focus()
-        hand.type(payload)
-    expect(page.locator("#says")).to_contain_text("one-step 50%")
-    hand.button("Add strategy")
-    expect(page.get_by_role("status")).to_contain_text("Strategy added in development.")
+    variants = (("one-step", '{"steps": 1}'), ("classic", "{}"))
+    with hand.at_most(clicks=8, keys=2, loads=2):
+        hand.link("Add strategy in development")
+        for number, (variant, payload) in enumerate(variants):
+            hand.button("Add variant")
+            focused(page, f"variant-{number}-name")
+            hand.type(variant)
+            hand.choose("Payload", "json")
+            hand.press("Tab")
+            focused(page, f"variant-{number}-payload")
+            hand.type(payload)
+        expect(page.locator("#says")).to_contain_text("one-step 50%")
+        hand.button("Add strategy")
+        expect(page.get_by_role("status")).to_contain_text("Strategy added in development.")
     place = f"/projects/{project}/features/{name}/environments/development"
     [made] = instance.api("GET", f"{place}/strategies")
     assert [(one["weight"], one["payload"]["value"]) for one in made["variants"]] == [
         (500, '{"steps": 1}'),
         (500, "{}"),
     ]
-    assert hand.clicks <= 10
-    assert hand.loads == 2
 
 
 def test_a_tenth_of_sweden_gets_it_and_that_is_undone(
     page: Page, instance: Instance, feature: tuple[str, str]
 ):
     project, name = feature
-    hand = Hand(page)
-    hand.click(page.get_by_role("link", name="Add strategy in development"))
-    hand.button("10%")
-    hand.button("Add constraint")
-    focused(page, "constraint-0-contextName")
-    hand.choose("Field", "country")
-    hand.click(page.get_by_role("checkbox", name="SE", exact=True))
-    hand.button("Add and switch on")
     toast = page.get_by_role("status")
-    expect(toast).to_contain_text(f"Strategy added in development, and {name} switched on there.")
+    hand = Hand(page)
+    with hand.at_most(clicks=7, loads=2):
+        hand.link("Add strategy in development")
+        hand.button("10%")
+        hand.button("Add constraint")
+        focused(page, "constraint-0-contextName")
+        hand.choose("Field", "country")
+        hand.pick("SE")
+        hand.button("Add and switch on")
+        expect(toast).to_contain_text(
+            f"Strategy added in development, and {name} switched on there."
+        )
     expect(page.locator("#in-development")).to_contain_text("On for 10% of users")
     assert instance.is_on(project, name)
-    hand.button("Undo adding the strategy in development")
-    expect(toast).to_contain_text("Undone.")
+    with hand.at_most(clicks=1, loads=0):
+        hand.button("Undo adding the strategy in development")
+        expect(toast).to_contain_text("Undone.")
     expect(page.locator("#in-development")).to_contain_text("No strategy yet.")
     assert not instance.is_on(project, name)
-    assert hand.clicks <= 12
-    assert hand.loads == 2
+
+
+def test_a_change_waits_for_approvals_and_a_date_and_again_once_it_leads_elsewhere(
+    browser: Browser, page: Page, instance: Instance, feature: tuple[str, str]
+):
+    project, name = feature
+    path = f"/projects/{project}/features/{name}"
+    done = page.get_by_role("status").first
+    hand = Hand(page)
+    page.goto(f"/projects/{project}/settings")
+    with hand.at_most(clicks=2, loads=1):
+        hand.pick("Needs approvals in production")
+        hand.button("Save")
+        expect(done).to_contain_text("saved")
+    with instance.context(browser, COLLEAGUE) as window:
+        author = Hand(window.new_page())
+        author.page.goto(path)
+        with author.at_most(clicks=2, loads=2):
+            author.button("Propose switching on… in production")
+            author.button("Send for review")
+            expect(author.page.get_by_role("status").first).to_contain_text("Sent for review.")
+        request = author.page.url
+    assert not instance.is_on(project, name, "production")
+    page.goto(request)
+    with hand.at_most(clicks=1, loads=1):
+        hand.button("Approve")
+        expect(done).to_contain_text("It can be applied now.")
+    at = f"{datetime.now(UTC) + timedelta(days=2):%Y-%m-%dT%H:%M}"
+    with hand.at_most(clicks=2, loads=1):
+        hand.fill("Date and time", at)
+        hand.button("Schedule")
+        expect(done).to_contain_text("Applies on")
+    strategy = {"name": "flexibleRollout", "parameters": {"rollout": "30"}}
+    instance.api("POST", f"{path}/environments/production/strategies", strategy)
+    reload_until(page, page.get_by_text("Changed since it was approved"))
+    with hand.at_most(clicks=1, loads=1):
+        hand.button("Approve")
+        expect(done).to_contain_text("It can be applied now.")
+    with hand.at_most(clicks=1, loads=1):
+        hand.button("Apply now")
+        expect(done).to_contain_text("1 change took effect.")
+    assert instance.is_on(project, name, "production")
 
 
 def test_parts_of_a_strategy_come_and_go_where_one_works(
