@@ -112,28 +112,6 @@ def test_a_feature_is_found_and_opened_by_keyboard(page: Page, instance: Instanc
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
 
 
-def test_filters_are_saved_and_are_one_click_away(page: Page, instance: Instance):
-    number = instance.next_number()
-    project = instance.project(2, name=f"Filtered shop {number}")
-    other = instance.project(1)
-    page.goto("/features")
-    hand = Hand(page)
-    with hand.at_most(clicks=4, loads=2):
-        hand.choose("Project", f"Filtered shop {number}")
-        expect(page.locator("main tbody tr")).to_have_count(2)
-        hand.link("Save filters…")
-        expect(page.get_by_label("Name", exact=True)).to_be_focused()
-        hand.type("Our shop")
-        hand.button("Save filters")
-        expect(page.get_by_role("link", name="Our shop")).to_be_visible()
-    page.goto(f"/features?project={other}")
-    with hand.at_most(clicks=1, loads=1):
-        hand.link("Our shop")
-        expect(page.locator("main tbody tr")).to_have_count(2)
-    shown = instance.api("GET", f"/projects/{project}/features")["features"]
-    expect(page.locator("main tbody th a")).to_have_text([row["name"] for row in shown])
-
-
 def active(instance: Instance, project: str) -> list[str]:
     found = instance.api("GET", f"/projects/{project}/features")["features"]
     return [row["name"] for row in found]
