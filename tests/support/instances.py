@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.access.auth.pages import HAS_USERS
 from app.catalogue.visits.pending import PendingVisits
 from app.core import migrations
 from app.core.config import from_environment
@@ -146,6 +147,7 @@ def twins(request: pytest.FixtureRequest, instances: Callable[..., Flask]) -> li
 
 def _at_its_start(app: Flask) -> Flask:
     app.extensions["flagstaff.visits"] = PendingVisits(seconds=0)  # none of people who are gone
+    app.extensions.pop(HAS_USERS, None)
     with app.app_context():
         reset_database()
     return app

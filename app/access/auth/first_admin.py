@@ -20,7 +20,7 @@ VALID = timedelta(hours=24)
 
 def make_link() -> str | None:
     """The path of a new link; None if a user already exists."""
-    if _has_users():
+    if has_users():
         return None
     secret = secrets.generate()
     save(FirstAdminLink(digest=secrets.digest(secret), expires_at=utcnow() + VALID))
@@ -42,7 +42,7 @@ def check(secret: str) -> None:
         "This link is unknown, expired or already used. The server prints a new one when it "
         "starts, as long as there are no users."
     )
-    if link is None or _has_users():
+    if link is None or has_users():
         raise UnusableLink(refusal)
     if link.expires_at <= utcnow():
         raise ExpiredLink(refusal, link.id)
@@ -70,6 +70,7 @@ def create(
     return account
 
 
-def _has_users() -> bool:
+def has_users() -> bool:
+    """Whether any person has, or had, an account."""
     query = sa.exists().where(Account.kind == AccountKind.PERSON)
     return bool(db.session.scalar(sa.select(query)))

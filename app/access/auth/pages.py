@@ -1,8 +1,9 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from typing import Any
 
-from flask import Flask, flash, g, json, render_template, request
+from flask import Flask, current_app, flash, g, json, render_template, request
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from werkzeug.wrappers import Response
@@ -43,6 +44,9 @@ bp = PageBlueprint("sign_in_pages", __name__)
 
 CODE_SECONDS = 600
 """How long a correct password waits for its code."""
+
+HAS_USERS = "flagstaff.has_users"
+"""Set once a person has an account: from then on the sign-in page reads nothing."""
 
 
 def init_app(app: Flask) -> None:
@@ -275,9 +279,17 @@ def _sign_in_page(form: SchemaForm, target: str, typed: Fields | None = None) ->
         kept=json.dumps(typed) if typed else None,
         is_lost=typed is not None and settings.has_provider and not cookies.fits(typed),
         settings=settings,
+        has_users=_has_users(),
         asks_password=settings.password_sign_in or form.problems or "password" in request.args,
     )
     return page, 400 if form.problems else 200
+
+
+def _has_users() -> bool:
+    known: dict[str, Any] = current_app.extensions
+    if not known.get(HAS_USERS):
+        known[HAS_USERS] = first_admin.has_users()
+    return bool(known[HAS_USERS])
 
 
 def _kept_fields() -> Fields | None:

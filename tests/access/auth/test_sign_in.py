@@ -17,6 +17,7 @@ from app.web.redirects import own_path
 from tests.support.browser import Browser
 from tests.support.clients import ApiClient
 from tests.support.sign_in import PASSWORD, sign_in
+from tests.support.statements import statements
 
 NEUTRAL = "Wrong user name or password."
 
@@ -33,6 +34,19 @@ def test_the_first_link_creates_an_admin_and_signs_them_in(app: Flask, visitor: 
     page = visitor.follow(visitor.submit(page, typed))
     assert page.messages == ["Welcome. You’re the first Admin of this Flagstaff."]
     assert "New project" in page.links
+
+
+def test_the_sign_in_page_says_how_the_first_admin_is_made_until_there_is_one(visitor, people):
+    assert visitor.get("/sign-in").has("There are no accounts yet")
+    people.person("ada")
+    assert not visitor.get("/sign-in").has("There are no accounts yet")
+
+
+def test_the_sign_in_page_reads_nothing_once_an_account_was_seen(app, visitor, ada):
+    visitor.get("/sign-in")
+    with statements(app) as seen:
+        visitor.get("/sign-in")
+    assert seen == []
 
 
 def test_the_first_link_works_once_and_only_without_users(app, visitor, people):
