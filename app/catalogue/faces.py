@@ -258,6 +258,8 @@ ROOM = Room(
             "Review",
             "project_pages.index",
             {"membership": "ownerless"},
+            one="member_pages.index",
+            act=("Become its Owner", "member_pages.add"),
         ),
         Reminder(
             15,

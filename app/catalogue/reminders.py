@@ -15,7 +15,7 @@ from app.catalogue.sdk_tokens.models import SdkTokenState
 from app.catalogue.tags import duplicates
 from app.core.actor import Actor
 from app.core.paging import page_of
-from app.core.permissions import Permission
+from app.core.permissions import Permission, Role
 from app.core.reminders import NAMED, HomeContext, Item, Tone, days, some
 from app.core.words import counted
 
@@ -69,11 +69,14 @@ def ownerless_projects(actor: Actor, _: HomeContext) -> Iterator[Item]:
     found = projects.search(
         actor, archived=False, limit=NAMED, offset=0, membership=Membership.OWNERLESS
     )
-    if found.total:
-        verb = "has" if found.total == 1 else "have"
-        names = [project.name for project in found.items]
-        says = f"{counted(found.total, 'project')} {verb} no Owner"
-        yield Item(Tone.WARNING, says, some(names, found.total))
+    names = some((project.name for project in found.items), found.total)
+    if found.total == 1:
+        place = {"project_id": found.items[0].id}
+        # A Member becomes its Owner too: the button says so.
+        fields = {"account": actor.username, "role_id": str(Role.OWNER.value), "change_role": "1"}
+        yield Item(Tone.WARNING, "1 project has no Owner", names, place, fields)
+    elif found.total:
+        yield Item(Tone.WARNING, f"{counted(found.total, 'project')} have no Owner", names)
 
 
 def alike_tags(actor: Actor, _: HomeContext) -> Iterator[Item]:

@@ -155,5 +155,8 @@ def _process_user() -> str:
         return f"uid {os.getuid()}"
 
 
+FIRST_LINK = "set-up link"
+"""Who the event log says created the first Admin."""
+
 COMMAND_LINE = Actor(id=None, username=f"{system_user()} (command line)", role=Role.ADMIN)
 """The system user of this process. Anyone who can run a command can also write to the database."""

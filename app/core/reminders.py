@@ -21,12 +21,16 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """``place``: values for the URL of the next step, such as a project's id."""
+    """``place``: values for the URL of the next step, such as a project's id.
+
+    ``fields``: those of the form that takes the step at once, if there is one.
+    """
 
     tone: Tone
     says: str
     more: str
     place: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,8 @@ class Reminder(NamedTuple):
     """Lines of the home page, most urgent first: in the order of ``place``.
 
     ``key``, ``title``: by which people hide them. ``step``: the words of the link to ``endpoint``.
-    ``one``: the endpoint for items with a place, if that is another.
+    ``one``: the endpoint for items with a place, if that is another. ``act``: the words of the
+    button for items with fields, and the endpoint that takes them.
     """
 
     place: int
@@ -40,6 +41,7 @@ class Reminder(NamedTuple):
     endpoint: str
     values: Mapping[str, Any] = MappingProxyType({})
     one: str | None = None
+    act: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from app.accounts import service as accounts
 from app.accounts.links import ExpiredLink, UnusableLink
 from app.accounts.models import Account, AccountKind
 from app.core import secrets
-from app.core.actor import Actor
+from app.core.actor import FIRST_LINK, Actor
 from app.core.clock import utcnow
 from app.core.db import db, save
 from app.core.permissions import Role
@@ -63,9 +63,10 @@ def create(
     email: str | None = None,
 ) -> Account:
     """Create the first Admin, after ``check``; every link stops working."""
-    link = Actor(id=None, username="set-up link", role=Role.ADMIN, ip=ip)
+    link = Actor(id=None, username=FIRST_LINK, role=Role.ADMIN, ip=ip)
     account = accounts.create(link, root_role=Role.ADMIN, username=username, name=name, email=email)
-    passwords.set_first(link, account, password=password, shortest=shortest)
+    admin = Actor(id=account.id, username=account.label, role=Role.ADMIN, ip=ip)
+    passwords.set_first(admin, account, password=password, shortest=shortest)
     db.session.execute(sa.delete(FirstAdminLink))
     return account
 

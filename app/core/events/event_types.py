@@ -576,7 +576,7 @@ class EventType(StrEnum):
     USER_CREATED = _people(
         "user-created",
         "A user was created.",
-        "created user {account}",
+        "created {new_user}",
         touches_sdks=False,
     )
     USER_DEACTIVATED = _people(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from string import Formatter
 from typing import Any, NamedTuple
 
+from app.core.actor import FIRST_LINK
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.permissions import Role
@@ -88,11 +89,14 @@ def parts(event: Event, count: int = 1, naming: Naming = AS_RECORDED) -> list[Pa
 
 
 def actor(event: Event, naming: Naming = AS_RECORDED) -> Mention:
-    """The actor, with whom the sentence begins."""
-    id = event.created_by_user_id
+    """The actor, with whom the sentence begins; the first Admin created their own account."""
+    facts = _Facts(event, 1, naming)
+    id, recorded = event.created_by_user_id, event.created_by
+    if facts.is_by_first_link:
+        id, recorded = facts.subject_id, facts.name
     if id is not None and id == naming.reader:
         return Mention("account", id, "You")
-    return Mention("account", id, naming.names.get(id or 0, event.created_by))
+    return Mention("account", id, naming.names.get(id or 0, recorded))
 
 
 def account_ids(event: Event) -> set[int]:
@@ -158,11 +162,22 @@ class _Facts:
     def account(self) -> list[Part]:
         if self._is_own:
             return ["yourself" if self._is_read_by(self.subject_id) else "themselves"]
-        return [self._person(self.subject_id, self._name)]
+        return [self._person(self.subject_id, self.name)]
+
+    @property
+    def is_by_first_link(self) -> bool:
+        return self._event.created_by_user_id is None and self._event.created_by == FIRST_LINK
+
+    @property
+    def new_user(self) -> list[Part]:
+        if not self.is_by_first_link:
+            return ["user ", *self.account]
+        which = "this" if self._is_read_by(self.subject_id) else "their"
+        return [f"{which} account with the set-up link"]
 
     @property
     def application(self) -> list[Part]:
-        return [self._name]
+        return [self.name]
 
     @property
     def whose(self) -> list[Part]:
@@ -204,7 +219,7 @@ class _Facts:
 
     @property
     def context_field(self) -> list[Part]:
-        return [Mention("context field", self._name, self._name)]
+        return [Mention("context field", self.name, self.name)]
 
     @property
     def completion(self) -> list[Part]:
@@ -230,7 +245,7 @@ class _Facts:
 
     @property
     def environment(self) -> list[Part]:
-        name = str(self._data.get("environment", self._name))
+        name = str(self._data.get("environment", self.name))
         return [Mention("environment", name, name)]
 
     @property
@@ -247,7 +262,7 @@ class _Facts:
 
     @property
     def group(self) -> list[Part]:
-        return [self._name]
+        return [self.name]
 
     @property
     def joined(self) -> list[Part]:
@@ -311,15 +326,15 @@ class _Facts:
 
     @property
     def segment(self) -> list[Part]:
-        return [Mention("segment", self._name, self._name)]
+        return [Mention("segment", self.name, self.name)]
 
     @property
     def strategy_type(self) -> list[Part]:
-        return [Mention("strategy type", self._name, self._name)]
+        return [Mention("strategy type", self.name, self.name)]
 
     @property
     def old_name(self) -> list[Part]:
-        return [str(self._before.get("name", self._name))]
+        return [str(self._before.get("name", self.name))]
 
     @property
     def subject_there(self) -> list[Part]:
@@ -328,7 +343,7 @@ class _Facts:
 
     @property
     def tag_type(self) -> list[Part]:
-        return [Mention("tag type", self._name, self._name)]
+        return [Mention("tag type", self.name, self.name)]
 
     @property
     def tags(self) -> list[Part]:
@@ -350,16 +365,16 @@ class _Facts:
 
     @property
     def webhook(self) -> list[Part]:
-        return [self._name]
+        return [self.name]
 
     @property
-    def _name(self) -> str:
+    def name(self) -> str:
         found = (self._data.get(key) for key in ("name", "username", "email", "id"))
         return str(next(filter(None, found), "?"))
 
     @property
     def _owner(self) -> list[Part]:
-        fallback = self._name if "userId" not in self._data else f"account {self.subject_id}"
+        fallback = self.name if "userId" not in self._data else f"account {self.subject_id}"
         return [self._person(self.subject_id, fallback)]
 
     @property

@@ -40,7 +40,7 @@ ABOUT_TOKENS = types_that_name("token")
 """Types whose data has the id of a token, and that of its owner as ``userId``."""
 ABOUT_ACCOUNTS = [
     type
-    for type in types_that_name("account", "whose", "for_other", "of_other")
+    for type in types_that_name("account", "new_user", "whose", "for_other", "of_other")
     if type not in ABOUT_TOKENS
 ]
 """Types whose data has the id of the account that they are about."""

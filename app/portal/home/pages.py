@@ -23,7 +23,7 @@ bp = PageBlueprint("home_pages", __name__)
 
 
 class Step(NamedTuple):
-    """The link of an item: what to do about it, and where."""
+    """What to do about an item, and where."""
 
     words: str
     href: str
@@ -48,8 +48,11 @@ def index() -> ResponseReturnValue:
     )
 
 
-def _attention(hidden: set[str]) -> Iterator[tuple[Item, Step]]:
-    """Yield everything that needs the reader, most urgent first, without what they hide."""
+def _attention(hidden: set[str]) -> Iterator[tuple[Item, Step, Step | None]]:
+    """Yield everything that needs the reader, most urgent first, without what they hide.
+
+    With its link, and the button that does it at once, if there is one.
+    """
     settings = current_settings()
     source: Source = current_app.extensions["flagstaff.source"]
     context = HomeContext(
@@ -63,4 +66,9 @@ def _attention(hidden: set[str]) -> Iterator[tuple[Item, Step]]:
         if reminder.key not in hidden:
             for item in reminder.items(current_actor, context):
                 endpoint = (item.place and reminder.one) or reminder.endpoint
-                yield item, Step(reminder.step, url_for(endpoint, **item.place, **reminder.values))
+                link = Step(reminder.step, url_for(endpoint, **(item.place or reminder.values)))
+                act = None
+                if item.fields and reminder.act:
+                    words, form = reminder.act
+                    act = Step(words, url_for(form, **item.place))
+                yield item, link, act

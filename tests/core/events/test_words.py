@@ -5,6 +5,7 @@ from string import Formatter
 
 import pytest
 
+from app.core.actor import FIRST_LINK
 from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.events.words import (
@@ -99,6 +100,20 @@ def test_the_actor_has_their_full_name_and_the_reader_is_you():
     assert actor(by_ada, Naming(NAMES, ADA)).text == "You"
     by_command = event(EventType.PROJECT_CREATED, by=None)
     assert actor(by_command, Naming(NAMES, None)).text == "ada"
+
+
+@pytest.mark.parametrize(
+    ("reader", "words"),
+    [
+        (KIM, "You created this account with the set-up link"),
+        (ADA, "Kim Osei created their account with the set-up link"),
+    ],
+)
+def test_the_first_admin_created_their_own_account(reader, words):
+    created = event(EventType.USER_CREATED, by=None, data=PERSON)
+    created.created_by = FIRST_LINK
+    naming = Naming(NAMES, reader)
+    assert f"{actor(created, naming)} {sentence(created, naming=naming)}" == words
 
 
 @pytest.mark.parametrize(

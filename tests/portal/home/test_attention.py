@@ -108,7 +108,25 @@ def test_admins_see_inactive_people_and_projects_without_an_owner(home, admin, p
     people.person("gone", away_days=200)
     found = home("ada").attention
     assert found["1 user has been inactive for 180 days"] == "/users/inactive"
-    assert found["1 project has no Owner"] == "/projects?membership=ownerless"
+    assert found["1 project has no Owner"] == "/projects/default/members"
+
+
+def test_admins_become_the_owner_of_the_only_project_without_one(home, app, people):
+    people.person("ada", role="Admin")
+    browser = Browser(app).sign_in("ada")
+    done = browser.follow(browser.submit(browser.get("/"), form="Become its Owner"))
+    assert "ada is now an Owner of Default." in done.words
+    assert "1 project has no Owner" not in home("ada").attention
+
+
+def test_admins_review_several_projects_without_an_owner(home, admin, people):
+    people.person("ada", role="Admin")
+    gone = people.client("gone", role="Editor")
+    gone.ok("POST", "/projects", {"id": "pay", "name": "Pay"})
+    admin.ok("DELETE", f"/user-admin/{gone.ok('GET', '/user')['user']['id']}")
+    found = home("ada")
+    assert found.attention["2 projects have no Owner"] == "/projects?membership=ownerless"
+    assert not found.page.has("Become its Owner")
 
 
 def test_admins_and_owners_see_where_no_one_can_approve(home, desk, people):
