@@ -43,6 +43,22 @@ def redirect_to(endpoint: str, **values: Any) -> Response:
     return redirect(url_for(endpoint, **values), 303)
 
 
+_of_a_form = re.compile(r"(.*)/(?:([a-z-]+)s/new|new-([a-z-]+))").fullmatch
+
+
+def new_address(path: str) -> str | None:
+    """The address of the form to create something that ``path`` has in another shape.
+
+    ``/webhooks/new`` and ``/new-webhook`` are one. None if no form has the other shape.
+    """
+    found = _of_a_form(path)
+    if found is None or _rule_of(path).endswith(path.rsplit("/", 1)[-1]):
+        return None
+    before, things, thing = found.groups()
+    other = f"{before}/new-{things}" if things else f"{before}/{thing}s/new"
+    return other if _rule_of(other).endswith(other.rsplit("/", 1)[-1]) else None
+
+
 def with_kept_form(path: str, kept: int | None) -> str:
     """The address of the form at ``path``, filled in with what was kept, if anything was."""
     if kept is None:
@@ -51,11 +67,16 @@ def with_kept_form(path: str, kept: int | None) -> str:
 
 
 def _takes_get(path: str) -> bool:
+    return bool(_rule_of(path))
+
+
+def _rule_of(path: str) -> str:
+    """The rule of the page at this path; empty if there is none."""
     adapter = current_app.create_url_adapter(request)
     try:
-        return adapter is not None and bool(adapter.match(path, method="GET"))
+        return adapter.match(path, method="GET", return_rule=True)[0].rule if adapter else ""
     except HTTPException:
-        return False
+        return ""
 
 
 DONE = "done"

@@ -23,9 +23,12 @@ from app.core.errors import (
 )
 from app.core.faults import is_unavailable
 from app.web.http import request_id, wants_json
+from app.web.redirects import new_address, redirect_to_path
 
 UNREADABLE = "The request can not be read."
 NOTHING_HERE = "There is nothing at this address."
+ELSEWHERE = "The address may have a typo, or what was here has been deleted."
+"""The remedy on the page of what is not found, and in no project."""
 
 
 def init_app(app: Flask) -> None:
@@ -60,6 +63,8 @@ def _refuse(error: DomainError) -> ResponseReturnValue:
             return answer
     if wants_json():
         return jsonify(error.body(request_id())), error.status, error.headers
+    if isinstance(error, NotFound) and (other := new_address(request.path)):
+        return redirect_to_path(other)
     return _page(error), error.status, error.headers
 
 
@@ -109,9 +114,11 @@ def _page(error: DomainError) -> str:
     if is_refusal and "actor" not in g:
         with suppress(Exception), unit_of_work(writes=False):
             g.actor = current_app.extensions["flagstaff.browsers"].identify()
+    is_elsewhere = isinstance(error, NotFound) and "project_id" not in (request.view_args or {})
     return render_template(
         "errors/error.html",
         error=error,
+        remedy=ELSEWHERE if is_elsewhere else error.remedy,
         id=request_id(),
         is_known="actor" in g,
         # A failed page asks the database for nothing: it may be what has failed.
