@@ -54,11 +54,31 @@ LONGEST_SPELLING = 4
 SHORT = 100
 """Characters up to which quadratic time doesn't matter."""
 
+_OF_KEYS = "A-Z a-z 0-9 _ ~ . -"
+_NOT_OF_KEYS = re.compile(KEY_PATTERN[1:-2].replace("[", "[^"))
+SIGNS_SHOWN = 3
+"""Most wrong characters that a message names."""
 _KEY = rf"{KEY_PATTERN[1:-2]}{{1,{MAX_KEY}}}"
 is_key = re.compile(rf"(?!\.\.?\Z){_KEY}\Z").match
 _lines_of_keys = re.compile(rf"(?:(?!\.\.?\n){_KEY}\n)+").fullmatch
 
 has_visible = re.compile(rf"[^\s{INVISIBLE}\U000e0000-\U000e0fff]").search
+
+
+def key_fault(text: str) -> str:
+    """What is wrong with a text that is no key, and a similar one that is."""
+    if len(text) > MAX_KEY:
+        return f"Use at most {MAX_KEY} characters. This has {len(text):,}."
+    if not (wrong := dict.fromkeys(_NOT_OF_KEYS.findall(text))):
+        return f"Use 1 to {MAX_KEY} of {_OF_KEYS} (and not only . or ..)."
+    found = dict.fromkeys(
+        "spaces" if sign == " " else f"“{sign}”" if sign.isprintable() else "invisible characters"
+        for sign in wrong
+    )
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    similar = re.sub("-{2,}", "-", _NOT_OF_KEYS.sub("-", plain.lower())).strip("-.")
+    example = f" For example: {similar}" if similar else ""
+    return f"Leave out {spoken(found, SIGNS_SHOWN)}. Use only {_OF_KEYS}{example}"
 
 
 def are_keys(values: Sequence[object]) -> bool:

@@ -23,6 +23,7 @@ from app.core.words import (
     camel_case,
     has_visible,
     is_key,
+    key_fault,
     nfc,
 )
 
@@ -238,8 +239,7 @@ class Key(fields.String):
     """The id of a project or the name of a feature: taken as sent, or refused."""
 
     default_error_messages = {  # noqa: RUF012 - as above
-        "invalid": "Must be a string.",
-        "pattern": f"Use 1 to {MAX_KEY} of A-Z a-z 0-9 _ ~ . - (and not only . or ..).",
+        "invalid": "Must be a string."
     }
 
     def __init__(self, **kwargs: Any) -> None:
@@ -253,7 +253,7 @@ class Key(fields.String):
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> str:
         text: str = super()._deserialize(value, None, None)
         if not is_key(text):
-            raise self.make_error("pattern")
+            raise marshmallow.ValidationError(key_fault(text))
         return text
 
 

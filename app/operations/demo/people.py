@@ -9,11 +9,12 @@ from ipaddress import IPv4Address
 from app.access.auth.attempts import HISTORY
 from app.access.auth.models import SignIn
 from app.access.service_accounts import service as service_accounts
+from app.accounts import passwords
 from app.accounts import service as accounts
 from app.accounts.models import Account
 from app.accounts.tokens import service as tokens
 from app.accounts.tokens.secrets import TokenKind
-from app.core import clock
+from app.core import clock, secrets
 from app.core.actor import COMMAND_LINE
 from app.core.db import db, insert_all
 from app.core.networks import network_of
@@ -50,10 +51,15 @@ def schedule_service_accounts(diary: Diary) -> dict[str, Colleague]:
 
 
 def record_sign_ins(diary: Diary) -> None:
-    """Record sign-ins of all people: on the days on which they acted, and some in between."""
+    """Record sign-ins of all people: on the days on which they acted, and some in between.
+
+    They have a password that no one knows.
+    """
+    password = passwords.hasher.hash(secrets.generate())
     for person in diary.people:
         if person.until is not None:
-            db.session.get_one(Account, person.id).last_sign_in_at = person.until
+            account = db.session.get_one(Account, person.id)
+            account.last_sign_in_at, account.password_hash = person.until, password
             common = {
                 "account_id": person.id,
                 "ip": person.ip,

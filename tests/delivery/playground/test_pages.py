@@ -132,7 +132,7 @@ def test_two_people_are_compared_and_what_differs_comes_first(browser, shop):
     [
         ("context.currentTime=soon", "currentTime: Must be a time with its zone"),
         ("project=nothing", "projects: There is no project with the id 'nothing'."),
-        ("project=a b", "project: Use 1 to 100 of"),
+        ("project=a b", "project: Leave out spaces"),
         ("only=none", "only: Must be one of"),
         ("context.userId=" + ",".join(map(str, range(101))), "make 101 combinations"),
         ("context.userId=" + "x" * 10_001, "userId: Enter at most 10000 characters."),

@@ -299,6 +299,14 @@ def test_sign_ins_lead_to_the_last_one(shop):
     assert count(shop.app, "SELECT count(*) FROM sign_ins") > 1_000
 
 
+def test_exactly_those_who_signed_in_have_a_password(shop):
+    differing = (
+        "SELECT count(*) FROM accounts WHERE kind = 'person'"
+        " AND (last_sign_in_at IS NULL) <> (password_hash IS NULL)"
+    )
+    assert count(shop.app, differing) == 0
+
+
 def test_service_account_tokens_are_in_different_states(shop):
     tokens = ask(
         shop.app,
