@@ -17,6 +17,7 @@ from app.core.permissions import (
     ON_PROJECTS,
     Permission,
     Role,
+    refusal,
     who_can_grant,
 )
 
@@ -88,7 +89,10 @@ class Actor:
             # Identical whether or not the project exists: a 403 must not reveal that.
             where = f" in project {project}" if project is not None else ""
             who = who_can_grant(permission, project)
-            raise NoAccess(f"You need the permission {permission}{where}. Ask {who}.")
+            raise NoAccess(
+                f"You need the permission {permission}{where}. Ask {who}.",
+                on_page=refusal(permission, project),
+            )
 
     def for_act(self, batch_id: str, cause: str | None = None) -> Self:
         """Copy of the actor, whose events share a batch and, without a reason, a cause."""

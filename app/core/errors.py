@@ -38,6 +38,11 @@ class DomainError(Exception):
         self.details = details
         self.headers: dict[str, str] = {}
 
+    @property
+    def on_page(self) -> str:
+        """The message for people."""
+        return self.message
+
     def caused_by(self, error: BaseException) -> Self:
         """Set the cause that the log names. Return this error."""
         self.__cause__ = error
@@ -125,6 +130,15 @@ class NoAccess(DomainError):
         "Ask an Admin or an Owner of the project to give it to you. “My permissions” shows which "
         "role gives what."
     )
+
+    def __init__(self, message: str, *, on_page: str | None = None) -> None:
+        """``on_page``: the message for people, if that is another."""
+        super().__init__(message)
+        self._on_page = on_page
+
+    @property
+    def on_page(self) -> str:
+        return self._on_page or self.message
 
 
 class NeedsApprovals(NoAccess):

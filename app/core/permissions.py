@@ -1,10 +1,11 @@
 """Who may do what: the permissions, the five roles, and what each role holds."""
 
+import re
 from collections.abc import Sequence
 from enum import Enum, IntEnum, StrEnum, auto
 from typing import Self
 
-from app.core.words import listed
+from app.core.words import either
 
 DEFAULT_PROJECT = "default"
 
@@ -68,6 +69,12 @@ class Permission(StrEnum):
         self.words = words
         self.roles = frozenset(roles)
         return self
+
+    @property
+    def least_role(self) -> Role:
+        """The role that allows it and little else."""
+        narrow = (role for role in (Role.MEMBER, Role.OWNER, Role.EDITOR) if role in self.roles)
+        return next(narrow, Role.ADMIN)
 
     ADMIN = auto(), "Do everything"
     CREATE_PROJECT = auto(), "Create projects", Role.EDITOR
@@ -147,9 +154,27 @@ GRANTS: dict[Role, frozenset[Permission]] = {
 """What each role holds: everywhere, or an Owner and a Member in their project."""
 
 
+OWNERS_SHOWN = 3
+"""Most Owners that a sentence names."""
+
+
 def who_can_grant(permission: Permission, project: str | None, owners: Sequence[str] = ()) -> str:
     """Who to ask. ``owners``: their names, if the reader can see the project."""
     if project is None or permission not in ON_PROJECTS:
         return "an Admin"
-    named = f" ({listed(owners)})" if owners else ""
-    return f"an Admin or an Owner of project {project}{named}"
+    if owners:
+        others = ["another Owner"] if len(owners) > OWNERS_SHOWN else []
+        return either([*sorted(owners)[:OWNERS_SHOWN], *others])
+    return f"an Admin or an Owner of project {project}"
+
+
+def refusal(permission: Permission, project: str | None) -> str:
+    """What someone without the permission can’t do, and whom to ask: for people."""
+    if permission is Permission.ADMIN:
+        return "Only Admins can do this."
+    narrow = re.split("; |, with", permission.words)[0]
+    act = narrow[0].lower() + narrow[1:]
+    if permission.least_role is Role.ADMIN:
+        return f"Only Admins can {act}."
+    where = f" in project {project}" if project is not None else ""
+    return f"You can’t {act}{where}. Ask {who_can_grant(permission, project)}."

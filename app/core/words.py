@@ -19,6 +19,11 @@ def spoken(names: Iterable[object], shown: int = DISPLAY_LIMIT) -> str:
     return " and ".join(filter(None, (", ".join(known[:-1]), *known[-1:])))
 
 
+def either(names: Sequence[str]) -> str:
+    """``a, b or c``."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def counted(number: int, one: str, many: str | None = None) -> str:
     """``1 feature``, ``3 features``, ``2 properties`` (with ``many`` given)."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

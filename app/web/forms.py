@@ -101,7 +101,7 @@ class SchemaForm(FlaskForm):
         if error.details:
             self.show((d["path"], d["message"]) for d in error.details)
         else:
-            self.show([(error.field or "", error.message)])
+            self.show([(error.field or "", error.on_page)])
 
     def show(self, problems: Iterable[tuple[str, str]]) -> None:
         """Put each message at the field that its path begins with, the rest on top of the page.

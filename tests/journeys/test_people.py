@@ -127,7 +127,7 @@ def test_a_member_asks_for_their_permissions(browser: Browser, instance: Instanc
         status = page.locator("main").get_by_role("status")
         expect(status).to_contain_text("or an Admin can give it to you.")
         page.goto(f"/projects/{id}/members")
-        expect(page.locator(".why")).to_contain_text(f"an Owner of project {id} (Tomás Herrera)")
+        expect(page.locator(".why")).to_contain_text("Ask Tomás Herrera to make you")
 
 
 def test_the_log_is_narrowed_and_kept_as_a_file_without_a_formula(

@@ -258,7 +258,9 @@ def refuse_without_permission(
     if not all(actor.may(Permission.UPDATE_FEATURE, id) for id in project_ids):
         raise NoAccess(
             f"You need the permission {Permission.UPDATE_FEATURE} in every project with a feature "
-            f"that has {which}. An Admin has it."
+            f"that has {which}. An Admin has it.",
+            on_page=f"Only Members of every project with a feature that has {which} can do this. "
+            "Ask an Admin.",
         )
 
 

@@ -6,6 +6,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from app.core.permissions import Permission, refusal
 from tests.support.access import (
     NEEDS,
     PAGES,
@@ -126,8 +127,8 @@ def as_shown(page: Page, needs: str, *, allowed: bool, known: bool) -> bool:
         return page.status < 500 and page.status not in {401, 403, 405} and not asks_to_sign_in
     if not known:
         return asks_to_sign_in
-    permission = needs.partition(",")[0]
-    return page.status == 403 and f"You need the permission {permission}" in page.text
+    words = refusal(Permission(needs.partition(",")[0]), None).partition(".")[0]
+    return page.status == 403 and words in page.words
 
 
 def test_a_token_opens_no_page_and_a_session_no_api(app, people, callers):

@@ -91,5 +91,5 @@ def test_the_page_of_a_field_says_which_values_strategies_use(browser, admin, pl
 def test_viewers_see_the_settings_and_whom_to_ask(people, app, plan):
     people.person("vera")
     page = Browser(app).sign_in("vera").get(plan)
-    assert page.has("for the permission UPDATE_CONTEXT_FIELD")
+    assert page.has("Ask an Admin to make you an Editor.")
     assert page.has("Legal values free and gold")

@@ -139,7 +139,7 @@ def test_of_two_who_change_an_environment_the_second_sees_the_other_change(brows
 def test_people_without_permission_see_why(app: Flask, people: People):
     people.person("looker", role="Editor")
     browser = Browser(app).sign_in("looker")
-    assert browser.get("/environments").has("To change it, ask an Admin for the permission ADMIN.")
+    assert browser.get("/environments").has("You can’t change this. Only Admins can.")
     assert browser.get("/environments/production").has("Position")
     assert browser.get("/new-environment").status == 403
     assert browser.post("/environments/production", {"type": "test"}).status == 403

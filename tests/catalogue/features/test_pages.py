@@ -323,15 +323,14 @@ def test_people_who_can_only_view_see_whom_to_ask(app: Flask, people: People, ma
     page = browser.get(HOME)
     assert names_of(page) == ["pay.cards"]
     assert page.has(
-        "To change it, ask an Admin or an Owner of project default "
-        "for the permission UPDATE_FEATURE."
+        "You can’t change this. Ask an Admin or an Owner of project default to make you a Member."
     )
     assert "New feature" not in page.links
     settings = f"{HOME}/features/pay.cards/settings"
-    assert browser.get(settings).has("for the permission UPDATE_FEATURE")
+    assert browser.get(settings).has("You can’t change this.")
     refused = browser.post(settings, {"description": "x"})
     assert refused.status == 403
-    assert refused.has("You need the permission UPDATE_FEATURE in project default")
+    assert refused.has("You can’t change features and their tags in project default. Ask an Admin")
 
 
 def test_a_private_project_is_as_unknown_as_one_that_is_not_there(app, people, admin):

@@ -393,10 +393,7 @@ def test_back_from_a_conflict_keeps_what_was_typed(browser, admin, shop):
 def test_people_who_cannot_change_a_project_see_its_settings_and_why(app, people, shop):
     people.person("looker")
     page = Browser(app).sign_in("looker").get("/projects/shop/settings")
-    assert page.has(
-        "You can view this. To change it, ask an Admin or an Owner of project shop (boss) "
-        "for the permission UPDATE_PROJECT."
-    )
+    assert page.has("You can’t change this. Ask boss to make you an Owner of Web shop.")
     assert page.has("Default stickiness default")
 
 
@@ -554,5 +551,5 @@ def test_a_project_with_features_says_why_it_can_not_be_archived(browser, admin,
 def test_people_who_cannot_create_projects_see_whom_to_ask(app: Flask, people: People):
     people.person("looker")
     page = Browser(app).sign_in("looker").get("/projects")
-    assert page.has("To change it, ask an Admin for the permission CREATE_PROJECT.")
+    assert page.has("You can’t change this. Ask an Admin to make you an Editor.")
     assert "New project" not in page.links

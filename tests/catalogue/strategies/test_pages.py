@@ -125,7 +125,7 @@ def test_only_an_unused_type_can_be_deleted(browser, admin, used):
 def test_viewers_see_what_it_is_and_whom_to_ask(app, people, by_region):
     people.person("vera")
     page = Browser(app).sign_in("vera").get(by_region)
-    assert page.has("for the permission UPDATE_STRATEGY")
+    assert page.has("Ask an Admin to make you an Editor.")
     assert page.has("Parameters regions (list, required)")
 
 

@@ -92,7 +92,7 @@ def test_people_without_permission_see_the_tag_and_why(app, people):
     people.person("looker")
     browser = Browser(app).sign_in("looker")
     page = open_tag(browser)
-    assert page.has("for the permission UPDATE_TAG_TYPE")
+    assert page.has("Ask an Admin to make you an Editor.")
     assert page.links["2 features"] == "/features?tag=simple:payment"
     assert browser.get(f"{page.path}/replace?type=simple&value=x").status == 403
 

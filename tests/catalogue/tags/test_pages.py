@@ -151,10 +151,8 @@ def test_a_type_in_use_and_the_default_type_cannot_be_deleted(browser, admin, ta
 def test_people_without_permission_see_why(app: Flask, people: People, tagged: None):
     people.person("looker")
     browser = Browser(app).sign_in("looker")
-    assert browser.get("/tags").has(
-        "To change it, ask an Admin for the permission CREATE_TAG_TYPE."
-    )
-    assert browser.get("/tags/types/team").has("for the permission UPDATE_TAG_TYPE")
+    assert browser.get("/tags").has("You can’t change this. Ask an Admin to make you an Editor.")
+    assert browser.get("/tags/types/team").has("Ask an Admin to make you an Editor.")
     assert browser.get("/tags/new-type").status == 403
     assert browser.post("/tags/types/team", {"description": "x"}).status == 403
     assert browser.get("/tags/types/unknown").status == 404

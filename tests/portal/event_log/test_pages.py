@@ -123,7 +123,9 @@ def test_without_permission_the_page_of_events_says_what_is_missing(app: Flask, 
     browser = Browser(app).sign_in("looker")
     page = browser.get("/events")
     assert page.status == 403
-    assert page.has("You need the permission READ_LOGS. Ask an Admin.")
+    assert page.has("You can’t read the event log. Ask an Admin.")
+    assert page.links["My permissions"] == "/account/permissions"
+    assert not page.has("READ_LOGS")
     assert "Events" not in browser.get("/projects").links
 
 
@@ -173,7 +175,7 @@ def test_others_get_the_same_refusal_for_every_project(app, people, shop, id):
     people.person("looker")
     page = Browser(app).sign_in("looker").get(f"/projects/{id}/history")
     assert page.status == 403
-    assert page.has("You need the permission READ_LOGS. Ask an Admin.")
+    assert page.has("You can’t read the event log. Ask an Admin.")
 
 
 def test_an_editor_gets_a_hidden_project_as_an_unknown_one(app, people, shop):

@@ -9,6 +9,7 @@ from app.core.permissions import Permission
 from app.portal.help import commands
 from app.portal.help.examples import EXAMPLES
 from app.portal.help.pages_help import TOPICS
+from tests.support.browser import Browser
 from tests.support.machines import every_command
 
 NAMES = {
@@ -41,6 +42,18 @@ def test_every_topic_is_shown_to_everyone(visitor, browser, subtests):
                 page = reader.get(f"/help/{topic}")
                 assert (page.status, page.h1) == (200, TOPICS[topic][0])
             assert f"/help/{topic}" in visitor.get("/help").links.values()
+
+
+def test_help_leads_a_viewer_only_where_they_may_go(app, people):
+    people.person("vera", role="Viewer")
+    browser = Browser(app).sign_in("vera")
+    linked = {
+        link.partition("#")[0]
+        for topic in TOPICS
+        for link in browser.get(f"/help/{topic}").links.values()
+        if link.startswith("/")
+    }
+    assert {link for link in linked if link and browser.get(link).status == 403} == set()
 
 
 def test_every_page_links_to_help(visitor, browser):

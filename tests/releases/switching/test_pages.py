@@ -138,7 +138,7 @@ def test_who_may_not_switch_sees_the_state_and_whom_to_ask(app, admin, people):
     admin.ok("POST", f"{PLACE}/on")
     people.person("vera")
     page = Browser(app).sign_in("vera").get(PAGE)
-    assert page.has("for the permission UPDATE_FEATURE_ENVIRONMENT")
+    assert page.has("You can’t change this. Ask")
     assert page.has("production On On for everyone")
     assert 'role="switch"' not in page.text
 
