@@ -986,7 +986,7 @@ def group_stale(page: Page, instance: Instance) -> None:
     id = a_group(instance)["id"]
     page.goto(f"/groups/{id}")
     instance.api("PUT", f"/groups/{id}", {"rootRole": 3})
-    page.get_by_label("Also in the project").fill("checkout")
+    page.get_by_label("Also in the project").select_option("checkout")
     press(page, "Save")
 
 
@@ -1144,7 +1144,7 @@ def environment_stale(page: Page, instance: Instance) -> None:
 @place("New user")
 def user_new_refused(page: Page, _: Instance) -> None:
     page.goto("/users/new")
-    page.get_by_label("User name").fill(ADMIN)
+    page.get_by_label("User name (this").fill(ADMIN)
     page.get_by_label("E-mail").fill("no address")
     press(page, "Create user")
 
@@ -1152,7 +1152,7 @@ def user_new_refused(page: Page, _: Instance) -> None:
 @place("Nora Night")
 def user_link(page: Page, instance: Instance) -> None:
     page.goto("/users/new")
-    page.get_by_label("User name").fill(f"nora-{instance.next_number()}")
+    page.get_by_label("User name (this").fill(f"nora-{instance.next_number()}")
     page.get_by_label("Full name").fill("Nora Night")
     press(page, "Create user")
 
@@ -1171,7 +1171,7 @@ def user_active(page: Page, instance: Instance) -> None:
 @place("Nils Night")
 def user_refused(page: Page, instance: Instance) -> None:
     user(page, instance)
-    page.get_by_label("User name").fill(ADMIN)
+    page.get_by_label("User name (this").fill(ADMIN)
     press(page, "Save")
 
 

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any
 
 from wtforms import SelectChoice, SelectField, StringField
@@ -29,19 +30,29 @@ class _Fields(SchemaForm):
             *(SelectChoice(str(role.value), role.title) for role in reversed(ROOT_ROLES)),
         ],
     )
-    project = StringField("Also in the project", description="Its id.")
+    project = SelectField("Also in the project", validate_choice=False)
     project_role = SelectField(
         "Role there",
         choices=[SelectChoice(str(role.value), role.title) for role in reversed(PROJECT_ROLES)],
     )
     reason = ReasonField()
 
-    def __init__(self, data: Values | None = None, *, empty: bool = False) -> None:
+    def __init__(
+        self,
+        projects: Sequence[tuple[str, str]],
+        data: Values | None = None,
+        *,
+        empty: bool = False,
+    ) -> None:
+        """``projects``: the ids and names of those to choose from."""
         super().__init__(data=data, empty=empty)
         self.name.flags.required = True
         present = (data or {}).get("projects", {})
         sent = self.sent or {}
         self.roles = {id: sent.get(f"{ROLE}{id}", role) for id, role in present.items()}
+        self.project_names = dict(projects)
+        offered = [SelectChoice(*project) for project in projects if project[0] not in self.roles]
+        self.project.choices = [SelectChoice("", "None"), *offered]
 
     def payload(self) -> dict[str, Any]:
         projects = [(id, role) for id, role in self.roles.items() if role != REMOVE]

@@ -50,13 +50,13 @@ def index() -> ResponseReturnValue:
 @bp.form("/new-group", needs=Permission.ADMIN)
 def new() -> ResponseReturnValue:
     """Create a group."""
-    form = NewGroupForm()
+    form = NewGroupForm(_projects())
     if gives_admin(form, None):
         require_password(f"make Admins of those in {form.name.data}")
     if group := submit(form, partial(_create, form)):
         flash(f"Group {group.name} created.", "ok")
         return redirect_to(".index")
-    return show_form("access/groups/new.html", form, projects=_projects())
+    return show_form("access/groups/new.html", form)
 
 
 @bp.get("/groups/<id:group_id>", needs=Permission.ADMIN)
@@ -103,13 +103,12 @@ def _edit(group: Group) -> EditPage[GroupForm]:
             "members": service.members(group, limit=MEMBERS_SHOWN, offset=0),
             "role_choices": ROLE_CHOICES,
             "prefix": ROLE,
-            "projects": _projects(),
         }
 
     return EditPage(
         f"group {id}",
         "access/groups/show.html",
-        GroupForm(data),
+        GroupForm(_projects(), data),
         data,
         context,
         LABELS,

@@ -21,6 +21,11 @@ class _UserFields(SchemaForm):
     root_role = role_field()
     reason = ReasonField()
 
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.username.flags.instead = "an e-mail"
+        self.email.flags.instead = "a user name"
+
 
 class NewUserForm(SparseForm, _UserFields):
     schema = schemas.NewUser

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.access.scim.conftest import Directory, issue
-from tests.support.browser import Browser
+from tests.support.browser import Browser, text_of
 from tests.support.clients import ApiClient
 
 DEVS = {"name": "Devs", "rootRole": 2, "projects": [{"id": "default", "roleId": 5}]}
@@ -112,12 +112,15 @@ def test_the_last_admin_is_not_lost_by_a_group(app, admin, people):
 
 def test_a_group_is_made_and_changed_on_pages(browser: Browser, admin):
     page = browser.get("/new-group")
+    offered = [text_of(option) for option in page.select("select#project option")]
+    assert offered == ["None", "Default"]
     typed = {"name": "devs", "root_role": "2", "project": "default", "project_role": "5"}
     page = browser.follow(browser.submit(page, typed))
     assert "Group devs created." in page.messages
     assert "Member of default" in page.words
     page = browser.get(page.links["devs"])
     assert page.fields()["role-default"] == "5"
+    assert page.select("select#project")[0].css("option[value=default]") == []
     refused = browser.submit(page, {"project": "default"})
     assert refused.errors == ["Name 'default' once."]
     page = browser.follow(browser.submit(page, {"role-default": "remove", "root_role": ""}))

@@ -157,6 +157,11 @@ def test_a_taken_name_is_an_error_at_its_field_and_keeps_what_was_typed(browser,
     assert page.fields().items() >= (typed | {"reason": "twice"}).items()
 
 
+def test_the_form_of_a_new_user_says_that_a_user_name_or_an_e_mail_is_needed(browser):
+    labels = [text_of(label) for label in browser.get("/users/new").select("main label")]
+    assert labels[:2] == ["User name (this or an e-mail)", "E-mail (this or a user name)"]
+
+
 def test_the_form_and_the_api_refuse_a_new_user_in_the_same_words(browser, api, subtests):
     for typed, body in (
         ({}, {}),
