@@ -22,7 +22,7 @@ class NewGroup(_Fields):
     name = SingleLine(
         high=255,
         required=True,
-        metadata={"description": "As the provider names it, ignoring case."},
+        metadata={"description": "The group’s name at your provider, ignoring case."},
     )
 
 

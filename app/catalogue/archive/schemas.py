@@ -42,7 +42,7 @@ class AskedFor(Schema):
     feature = fields.String()
     last_seen_at = Timestamp()
     applications = fields.Integer(
-        metadata={"description": "How many applications asked for it in the last 7 days."}
+        metadata={"description": "How many applications checked it in the last 7 days."}
     )
 
 
@@ -52,7 +52,7 @@ class ArchivePlan(Schema):
     archivable = fields.List(fields.String())
     still_asked_for = fields.List(
         fields.Nested(AskedFor),
-        metadata={"description": "Archivable features that were asked for in the last 7 days."},
+        metadata={"description": "Archivable features that were checked in the last 7 days."},
     )
     blocked = fields.Dict(
         keys=fields.String(),

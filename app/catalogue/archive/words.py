@@ -14,7 +14,7 @@ def title(plan: ArchivePlan) -> str:
 def asked_for(one: AskedFor) -> str:
     """How many applications still ask for a feature, and when one last did."""
     by = counted(one.applications, "application")
-    return f"still asked for by {by}, last on {one.last_seen_at:%Y-%m-%d at %H:%M} UTC"
+    return f"still checked by {by}, last on {one.last_seen_at:%Y-%m-%d at %H:%M} UTC"
 
 
 def verdict(plan: ArchivePlan, *, left_out: int) -> tuple[str, str]:

@@ -39,7 +39,7 @@ STAGES = {
 }
 ENTERED = {
     Stage.INITIAL.value: "Created",
-    Stage.PRE_LIVE.value: "First asked for",
+    Stage.PRE_LIVE.value: "First checked",
     Stage.LIVE.value: "First on in production",
     Stage.COMPLETED.value: "Marked as completed",
     Stage.ARCHIVED.value: "Archived",

@@ -158,7 +158,7 @@ class FeatureRow(Schema):
     last_seen_at = Timestamp(
         allow_none=True,
         attribute="life.last_seen_at",
-        metadata={"description": "When an application last asked for it, anywhere."},
+        metadata={"description": "When an application last checked it, anywhere."},
     )
 
 
@@ -223,7 +223,7 @@ class FeatureQuery(PageQuery):
         UsageFilter,
         by_value=True,
         metadata={
-            "description": "Asked for in the last FLAGSTAFF_STALE_AFTER_DAYS days, only before "
+            "description": "Checked in the last FLAGSTAFF_STALE_AFTER_DAYS days, only before "
             "that, or never."
         },
     )

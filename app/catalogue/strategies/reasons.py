@@ -51,7 +51,7 @@ def of_strategy(reason: StrategyReason, number: int, given: Mapping[str, str]) -
     inner = [*_conditions(reason), *_own(reason, given)]
     if reason.is_paused:
         rule = [name, Phrase(", paused: "), *sentence]
-        return Line(Mark.SKIP, rule, "it never reaches SDKs", inner)
+        return Line(Mark.SKIP, rule, "applications don’t get it", inner)
     line = Line(_mark(reason.result), [name, Phrase(": "), *sentence], inner=inner)
     if len(inner) == 1 and not reason.constraints and not reason.segments:
         return replace(line, value=inner[0].value, inner=())

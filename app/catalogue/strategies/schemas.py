@@ -69,7 +69,7 @@ class Segments(StrictList):
 
 class _Contents(Schema):
     title = SingleLine(
-        low=0, high=255, allow_none=True, metadata={"description": "Shown to people only."}
+        low=0, high=255, allow_none=True, metadata={"description": "Only shown in Flagstaff."}
     )
     parameters = Parameters()
     constraints = Constraints()
@@ -149,7 +149,7 @@ class StateRow(Schema):
     last_seen_at = Timestamp(
         allow_none=True,
         attribute="use.last_seen_at",
-        metadata={"description": "When an application last asked for the feature here."},
+        metadata={"description": "When an application last checked the feature here."},
     )
     strategies = fields.List(fields.Nested(StrategyRow))
     variants = fields.List(

@@ -113,8 +113,8 @@ class Settings:
         "90",
     )
     stale_after_days: int = setting(
-        "A feature is proposed as stale if nothing asked for it for this many days, or if it has "
-        "been on for everyone in all environments for so long. 0: never.",
+        "A feature is proposed as stale if no application checked it for this many days, or if it "
+        "has been on for everyone in all environments for so long. 0: never.",
         kinds.whole_number(0, 3_650),
         "30",
     )

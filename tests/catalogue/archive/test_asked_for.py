@@ -61,10 +61,10 @@ def test_the_page_warns_and_offers_to_leave_the_feature_out(app, browser, sdk):
     page = browser.get(f"{PROJECT}/paste")
     page = browser.submit(page, {"names": "used quiet"}, button="Archive…")
     page = browser.follow(page)
-    assert page.has("Still asked for: 1")
-    assert page.has("used last asked for just now by 1 application")
+    assert page.has("Still checked: 1")
+    assert page.has("used last checked just now by 1 application")
     page = browser.follow(browser.submit(page, button="Leave it out"))
-    assert not page.has("Still asked for")
+    assert not page.has("Still checked")
     assert page.has("Archive: 1")
 
 
@@ -78,4 +78,4 @@ def test_new_use_does_not_make_a_review_out_of_date(app, admin, browser, sdk):
 
 def test_the_command_line_says_it_in_a_line():
     one = AskedFor("used", NOW, 2)
-    assert asked_for(one) == "still asked for by 2 applications, last on 2026-11-21 at 14:05 UTC"
+    assert asked_for(one) == "still checked by 2 applications, last on 2026-11-21 at 14:05 UTC"

@@ -109,12 +109,12 @@ def test_those_who_may_create_no_feature_get_no_link(app, people, sdk):
 def test_archived_features_that_are_asked_for_since_are_listed(app, admin, browser, sdk):
     ask(sdk, app, {"checkout.cart": (3, 1)})
     admin.ok("POST", "/projects/default/archive", {"features": ["checkout.cart"]})
-    assert not browser.get("/applications").has("Archived, but still asked for")
+    assert not browser.get("/applications").has("Archived, but still checked")
     ask(sdk, app, {"checkout.cart": (0, 1)})
     page = browser.get("/applications")
-    assert page.has("Archived, but still asked for")
+    assert page.has("Archived, but still checked")
     assert page.has("checkout.cart in default, just now")
-    assert browser.get("/applications/web-shop").has("checkout.cart Archived, still asked for")
+    assert browser.get("/applications/web-shop").has("checkout.cart Archived, still checked")
 
 
 def test_an_application_says_what_it_asks_for_and_where_it_runs(app, admin, browser, sdk):
@@ -123,7 +123,7 @@ def test_an_application_says_what_it_asks_for_and_where_it_runs(app, admin, brow
     page = browser.get("/applications/web-shop")
     assert page.h1 == "web-shop"
     assert page.has("Connected 1 instance now Last seen just now")
-    assert page.has("It asked for 1 feature in the last 24 hours. 2 don’t exist.")
+    assert page.has("It checked 1 feature in the last 24 hours. 2 don’t exist.")
     assert page.has("Checks per hour in production")
     assert page.has("checkout.cart On in production 4 75%")
     assert page.has("checkout.crat Doesn’t exist Did you mean checkout.cart? Create feature…")
@@ -137,7 +137,7 @@ def test_an_application_says_which_features_its_token_does_not_read(app, admin, 
     with time_machine.travel(datetime.now(UTC) + timedelta(hours=1), tick=False):
         ask(sdk, app, {"checkout.cart": (0, 1)})
     page = browser.get("/applications/web-shop")
-    assert page.has("It asked for 0 features in the last 24 hours. 1 can’t be read with its token.")
+    assert page.has("It checked 0 features in the last 24 hours. 1 can’t be read with its token.")
     assert page.has("checkout.cart Its token doesn’t read project default –")
     assert not browser.get("/applications").has("unknown feature")
 
@@ -147,7 +147,7 @@ def test_an_application_that_is_silent_says_so(app, browser, sdk):
         ask(sdk, app, {"checkout.cart": (3, 1)})
     page = browser.get("/applications/web-shop")
     assert page.has("Not seen in 24 hours 0 instances now")
-    assert page.has("It asked for 0 features in the last 24 hours.")
+    assert page.has("It checked 0 features in the last 24 hours.")
 
 
 def test_an_admin_deletes_an_application(app, people, browser, sdk):

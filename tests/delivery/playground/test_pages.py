@@ -59,7 +59,7 @@ def test_reasons_name_the_rule_and_what_it_was_compared_with(browser, shop):
     assert lines(page, "child") == [
         "Met: It’s on in development",
         "Met: parent, which it depends on, is on for them",
-        "Not looked at: Strategy 1, paused: everyone · it never reaches SDKs",
+        "Not looked at: Strategy 1, paused: everyone · applications don’t get it",
         "Not met: Strategy 2: 40% of users, by userId, where country is NO or SE, in segment Beta",
         "Not met: country is NO or SE · theirs is DK",
         "Not met: in segment Beta",
