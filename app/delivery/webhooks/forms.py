@@ -3,7 +3,7 @@ from typing import Any
 
 from wtforms import BooleanField, SelectMultipleField, StringField
 
-from app.core.events.event_types import Subject, types_about
+from app.core.events.event_types import EventType, Subject, types_about
 from app.delivery.webhooks import schemas
 from app.delivery.webhooks.models import ALL, Webhook
 from app.web.conflicts import Values, display_value
@@ -37,11 +37,11 @@ class _Fields(SchemaForm):
         return not self.problems
 
     @property
-    def groups(self) -> Iterator[tuple[str, list[str], bool]]:
+    def groups(self) -> Iterator[tuple[str, list[EventType], bool]]:
         """Yield each subject with its types of event, and whether any of them is chosen."""
         chosen = set(self.event_types.data or ())
         for subject in Subject:
-            types = [type.value for type in types_about(subject)]
+            types = list(types_about(subject))
             yield subject.heading, types, not chosen.isdisjoint(types)
 
 

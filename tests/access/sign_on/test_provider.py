@@ -18,7 +18,7 @@ from app.access.sign_on.answers import SKEW_SECONDS
 from app.access.sign_on.provider import Provider
 from app.accounts.sessions.models import Session
 from app.core.db import db, unit_of_work
-from tests.support.browser import Browser
+from tests.support.browser import Browser, text_of
 from tests.support.clients import ApiClient
 from tests.support.oidc import KIM, OidcProvider, There, change_settings, go_there
 from tests.support.sign_in import PASSWORD, let_time_pass, sign_in
@@ -562,3 +562,9 @@ def test_an_admin_tries_a_sign_in_and_nothing_changes(app, provider, browser, ad
     page = go_there(browser, There(), "kim", "/single-sign-on/try")
     assert "They get a new account." in page.words
     assert people.named("kim") is None
+
+
+def test_without_a_provider_an_admin_has_what_to_send_to_the_operator(browser):
+    [text] = [text_of(block) for block in browser.get("/single-sign-on").select(".code")]
+    assert "FLAGSTAFF_OIDC_ISSUER=" in text
+    assert "http://127.0.0.1:4242/sign-in/callback" in text

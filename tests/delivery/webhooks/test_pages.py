@@ -59,8 +59,10 @@ def test_an_empty_project_is_no_choice_in_the_form(browser, allowed):
 
 def test_without_an_allowed_host_the_form_says_who_can_change_that(app, browser, monkeypatch):
     allow(app, monkeypatch, "")
-    assert browser.get("/new-webhook").has("No host is allowed yet")
-    assert browser.get("/webhooks").has("FLAGSTAFF_WEBHOOK_HOSTS")
+    for path in ("/webhooks", "/new-webhook"):
+        page = browser.get(path)
+        assert page.has("Only your operator can set that: the person who installed Flagstaff")
+        assert "FLAGSTAFF_WEBHOOK_HOSTS=hooks.example.com" in text_of(page.select(".code")[0])
 
 
 def test_the_list_has_the_state_of_each(app, browser, admin, receivers, monkeypatch):
