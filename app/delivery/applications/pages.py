@@ -12,6 +12,7 @@ from app.catalogue.features.pages import about
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.strategies.words import bar, short
 from app.catalogue.usage.words import share
+from app.core.paging import Page
 from app.core.permissions import Access, Permission
 from app.delivery.applications import counts, schemas, service, words
 from app.delivery.applications.counts import Usage
@@ -27,7 +28,6 @@ bp = PageBlueprint("application_pages", __name__)
 FILTERS = {"query": "Name", "environment": "Environment", "sdk": "SDK"}
 SDK_STATES = {"outdated": "Outdated"}
 UNKNOWN_SHOWN = 50
-FEATURES_SHOWN = 200
 
 
 @bp.get("/applications", needs=Access.SIGNED_IN)
@@ -61,24 +61,31 @@ def index() -> ResponseReturnValue:
 @bp.get("/applications/<path:name>", needs=Access.SIGNED_IN)
 def show(name: str) -> ResponseReturnValue:
     """Show what an application asks for, where it runs and with which SDK."""
-    overview = service.overview(current_actor, name)
+    overview, query = service.overview(current_actor, name), read_query(schemas.CheckedQuery)
     names = {one.name for one in overview.unknown}
     archived = {one.feature for one in overview.asked_for if one.is_archived}
     # Reversed, because the latest comes first and the last one of a name is kept.
     unreadable = {one.feature: one for one in reversed(overview.unreadable)}
     busiest, moments = counts.busiest(overview.asked_for)
+    checked = service.features_of(overview)
+    limit, offset = query.values["limit"], query.values["offset"]
+    text = query.values.get("text", "").casefold()
+    found = [one for one in checked if text in one.name.casefold()]
+    is_start = not (text or offset)
     return render_template(
         "delivery/applications/show.html",
         overview=overview,
         view=overview.view,
-        features=service.features_of(overview),
+        checked=len(checked),
+        page=Page(found[offset : offset + limit], len(found), limit, offset),
+        query=query,
+        filters=query.in_use({"text": "Name"}),
         problems=words.problems(len(names), len(archived), len(unreadable)),
-        features_shown=FEATURES_SHOWN,
         busiest=busiest,
         moments=moments,
         chart=draw(moments, zone=current_zone()),
-        unknown={one.name: one for one in reversed(overview.unknown)},
-        unreadable=unreadable,
+        unknown={one.name: one for one in reversed(overview.unknown)} if is_start else {},
+        unreadable=unreadable if is_start else {},
         suggestions=service.suggestions(current_actor, names),
         can_create=service.can_create_features(current_actor),
         tokens=service.tokens_of(current_actor, overview.view.application),

@@ -5,10 +5,17 @@ from marshmallow import fields, post_load, validate
 from app.catalogue.usage.models import MAX_NAME
 from app.delivery.applications.counts import MOST_HOURS, Period
 from app.delivery.applications.service import SdkState
-from app.web.listing import PageQuery
+from app.web.listing import MAX_LIMIT, PageQuery
 from app.web.schemas import Key, QueryNumber, Schema, SingleLine, Timestamp
 
 SORTED_BY = ("appName", "createdAt", "lastSeen")
+
+
+class CheckedQuery(PageQuery):
+    """Filters of the features that an application checks."""
+
+    limit = QueryNumber(load_default=25, low=1, high=MAX_LIMIT)
+    text = SingleLine(high=100)
 
 
 class ApplicationQuery(PageQuery):

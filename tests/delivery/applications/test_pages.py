@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from tests.support.browser import Browser, text_of
+from tests.support.browser import Browser, Page, text_of
 from tests.support.sdks import write_reports
 from tests.support.statements import settled
 
@@ -129,6 +129,23 @@ def test_an_application_says_what_it_asks_for_and_where_it_runs(app, admin, brow
     assert page.has("checkout.crat Doesn’t exist Did you mean checkout.cart? Create feature…")
     assert page.has("keys Doesn’t exist Create feature…")
     assert page.has("production 1 Node 6.12.1 just now")
+
+
+def test_the_features_of_an_application_come_page_by_page_and_by_name(app, admin, browser, sdk):
+    names = [f"shop.{number:02}" for number in range(30)]
+    for name in names:
+        admin.ok("POST", FEATURES, {"name": name})
+    ask(sdk, app, dict.fromkeys(names, (0, 1)) | {"nowhere": (0, 1)})
+    first = browser.get("/applications/web-shop")
+    assert first.has("It checked 30 features in the last 24 hours. 1 doesn’t exist.")
+
+    def rows(page: Page) -> list[str]:
+        return [text_of(name) for name in page.select("tr th .mono")]
+
+    assert rows(first) == ["nowhere", *names[:25]]
+    assert rows(browser.get("/applications/web-shop" + first.links["Next 5"])) == names[25:]
+    assert rows(browser.get("/applications/web-shop?text=OP.07")) == ["shop.07"]
+    assert browser.get("/applications/web-shop?text=nope").has("No feature matches")
 
 
 def test_an_application_says_which_features_its_token_does_not_read(app, admin, browser, new_sdk):
