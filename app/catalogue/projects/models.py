@@ -16,8 +16,9 @@ from app.core.permissions import Role
 class ProjectMode(StrEnum):
     """Who can see a project, and who can change it.
 
-    open: everyone sees it, members change it, and Editors change the project ``default``.
-    protected: everyone sees it, only members change it. private: only members see and change it.
+    open: everyone sees it and can propose changes that need approvals, members change it, and
+    Editors change the project ``default``. protected: everyone sees it, only members propose and
+    change. private: only members see it.
     Admins see and change every project.
     """
 

@@ -49,7 +49,8 @@ MEMBERSHIPS = {
     Membership.OWNERLESS.value: "Without an Owner",
 }
 MODE_WORDS = {
-    ProjectMode.OPEN: "Everyone who can sign in sees it. Members change it.",
+    ProjectMode.OPEN: "Everyone sees it, and can propose changes where they need approvals. "
+    "Members and Admins make changes.",
     ProjectMode.PROTECTED: "Everyone sees it. Only members and Admins can propose or make changes.",
     ProjectMode.PRIVATE: "Only members and Admins know that it exists.",
 }

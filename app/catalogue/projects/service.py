@@ -123,10 +123,11 @@ def overview(actor: Actor, project_id: str) -> Overview:
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """How many accounts can see a project, how many cannot, and how many can change it."""
+    """How many accounts can see a project, how many can’t, and how many can propose and change."""
 
     see: int
     cannot_see: int
+    propose: int
     change: int
 
 
@@ -137,9 +138,9 @@ def reach_by_mode(actor: Actor, project_id: str | None = None) -> dict[ProjectMo
     editors_too = count.insiders_and_editors if is_default else count.insiders
     outsiders = count.everyone - count.insiders
     return {
-        ProjectMode.OPEN: Audience(count.everyone, 0, editors_too),
-        ProjectMode.PROTECTED: Audience(count.everyone, 0, count.insiders),
-        ProjectMode.PRIVATE: Audience(count.insiders, outsiders, count.insiders),
+        ProjectMode.OPEN: Audience(count.everyone, 0, count.everyone, editors_too),
+        ProjectMode.PROTECTED: Audience(count.everyone, 0, count.insiders, count.insiders),
+        ProjectMode.PRIVATE: Audience(count.insiders, outsiders, count.insiders, count.insiders),
     }
 
 
@@ -180,6 +181,25 @@ def require_for_content(actor: Actor, project_id: str) -> None:
     """Refuse like ``require``, or if it is archived. Lock it against archiving."""
     if _require(actor, project_id, for_change=can_write()) is not None:
         raise _archived(project_id)
+
+
+def may_propose(actor: Actor, permission: Permission, project: Project) -> bool:
+    """Whether the actor may propose what takes the permission.
+
+    In an open project, anyone may propose what a Member may do.
+    """
+    is_for_all = project.mode is ProjectMode.OPEN and permission.least_role is Role.MEMBER
+    return is_for_all or actor.may(permission, project.id)
+
+
+def require_proposer(actor: Actor, permission: Permission, project_id: str) -> None:
+    """Refuse unless ``may_propose``; an unknown or hidden project like one that is not open."""
+    if actor.may(permission, project_id):
+        return
+    query = sa.select(Project).where(Project.id == project_id, Project.visible_to(actor))
+    project = db.session.scalar(query)
+    if project is None or not may_propose(actor, permission, project):
+        actor.require(permission, project_id)
 
 
 def create(

@@ -53,7 +53,8 @@ def propose(
     """Propose changes
 
     One, or an array of them. They are added to one of your drafts for the environment. Needs the
-    permission for each change as if it needed no approval.
+    permission for each change as if it needed no approval. In an open project, anyone can propose
+    what a Member can do.
     """
     several = data if isinstance(data, list) else [data]
     proposals = [Proposal(each.get("feature"), each["action"], each["payload"]) for each in several]

@@ -111,6 +111,14 @@ def edit(actor: Actor, request: ChangeRequest, change_id: int, proposal: Proposa
     _note_edit(actor, request)
 
 
+def require_proposer(actor: Actor, request: ChangeRequest) -> None:
+    """Refuse an actor who could not propose all of it now."""
+    for change in request.changes:
+        content = {"id": change.segment_id} if change.segment_id else change.payload
+        proposal = Proposal(change.subject, change.action, content)
+        _require_permission(actor, request.project_id, proposal)
+
+
 def discard(actor: Actor, request: ChangeRequest, change_id: int) -> None:
     """Remove one change. A draft without changes is deleted."""
     service.require_author(actor, request)
@@ -149,7 +157,7 @@ def _change(request: ChangeRequest, id: int) -> Change:
 def _require_permission(actor: Actor, project_id: str, proposal: Proposal) -> None:
     permission = PERMISSIONS[proposal.action]
     if not proposal.action.is_on_segment:
-        actor.require(permission, project_id)
+        projects.require_proposer(actor, permission, project_id)
         return
     segment = segments.get(actor, proposal.payload["id"])
     actor.require(*segments.permission(permission, segment.project_id))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from flask import Flask, flash, render_template, request
@@ -13,10 +14,10 @@ from app.catalogue.features.models import Feature
 from app.catalogue.projects import service as projects
 from app.core.db import unit_of_work
 from app.core.errors import Invalid
-from app.core.permissions import Permission
+from app.core.permissions import Access, Permission
 from app.releases.change_requests import editing, presenter, proposals, proposed, words
 from app.releases.change_requests.editing import Proposal
-from app.releases.change_requests.models import NEW_DRAFT, Action, ChangeRequest
+from app.releases.change_requests.models import NEW_DRAFT, OPEN_REQUESTS, Action, ChangeRequest
 from app.releases.change_requests.proposed import DraftChoice, PendingChanges
 from app.releases.switching.pages_strategies import back
 from app.web.conflicts import Values
@@ -39,6 +40,7 @@ _is_choice = re.compile(r"0|[1-9]\d{0,8}").fullmatch
 def init_app(app: Flask) -> None:
     """Let templates of other areas show the pending changes of features."""
     app.jinja_env.globals["changes_waiting"] = changes_waiting
+    app.jinja_env.globals["may_propose"] = partial(projects.may_propose, current_actor)
     app.register_error_handler(ChooseDraft, _ask)
 
 
@@ -47,13 +49,13 @@ def changes_waiting(features: Iterable[Feature]) -> dict[int, dict[str, list[Pen
     return proposed.of_features(current_actor, [feature.id for feature in features])
 
 
-@bp.post("/propose/on", needs=Permission.UPDATE_FEATURE_ENVIRONMENT)
+@bp.post("/propose/on", needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,))
 def switch_on(project_id: str, name: str, environment: str) -> Response:
     """Propose to switch a feature on."""
     return _switch(project_id, name, environment, on=True)
 
 
-@bp.post("/propose/off", needs=Permission.UPDATE_FEATURE_ENVIRONMENT)
+@bp.post("/propose/off", needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,))
 def switch_off(project_id: str, name: str, environment: str) -> Response:
     """Propose to switch a feature off."""
     return _switch(project_id, name, environment, on=False)
@@ -149,6 +151,7 @@ def one(name: str, action: Action, payload: Any) -> list[Proposal]:
 
 
 def _switch(project_id: str, name: str, environment: str, *, on: bool) -> Response:
+    projects.require_proposer(current_actor, Permission.UPDATE_FEATURE_ENVIRONMENT, project_id)
     form, switch = ReasonForm(), proposals.switching([name], on=on)
     draft = submit(form, lambda: propose(project_id, environment, switch))
     if draft is None:

@@ -7,13 +7,14 @@ from flask import flash
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.projects import service as projects
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies.models import Strategy
 from app.core.actor import Actor
-from app.core.permissions import Permission
+from app.core.permissions import Access, Permission
 from app.core.words import spoken
 from app.releases.change_requests import proposals, service, summaries
-from app.releases.change_requests.models import Action
+from app.releases.change_requests.models import OPEN_REQUESTS, Action
 from app.releases.change_requests.pages_proposing import one, propose, to_draft
 from app.releases.switching import copying
 from app.releases.switching import pages_editor as editor
@@ -57,9 +58,10 @@ def copy(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     return copy_page(place, save)
 
 
-@bp.form("/strategies/new", needs=Permission.CREATE_FEATURE_STRATEGY)
+@bp.form("/strategies/new", needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,))
 def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     """Propose a strategy."""
+    projects.require_proposer(current_actor, Permission.CREATE_FEATURE_STRATEGY, project_id)
 
     def save(form: StrategyForm) -> Response:
         added = one(name, Action.ADD_STRATEGY, form.values)
@@ -69,17 +71,19 @@ def new(project_id: str, name: str, environment: str) -> ResponseReturnValue:
     return editor.add(place, switching.state(current_actor, *place), save)
 
 
-@bp.get("/strategies/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
+@bp.get("/strategies/<uuid:strategy>", needs=Access.SIGNED_IN)
 def show(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
     """Show a strategy as a form, as the reader’s draft has it."""
+    projects.require_proposer(current_actor, Permission.UPDATE_FEATURE_STRATEGY, project_id)
     place = StrategyPlace(project_id, name, environment)
     state = switching.state(current_actor, *place)
     return editor.show(place, state, strategy, _drafted(project_id))
 
 
-@bp.post("/strategies/<uuid:strategy>", needs=Permission.UPDATE_FEATURE_STRATEGY)
+@bp.post("/strategies/<uuid:strategy>", needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,))
 def update(project_id: str, name: str, environment: str, strategy: UUID) -> ResponseReturnValue:
     """Propose an edit, unless someone else changed the strategy first."""
+    projects.require_proposer(current_actor, Permission.UPDATE_FEATURE_STRATEGY, project_id)
 
     def save(form: StrategyForm, found: Strategy) -> Response:
         payload: dict[str, Any] = {"id": found.id, **form.values}
@@ -92,9 +96,10 @@ def update(project_id: str, name: str, environment: str, strategy: UUID) -> Resp
     return editor.update(place, strategy, save, _drafted(project_id))
 
 
-@bp.post("/strategies/<uuid:strategy>/delete", needs=Permission.DELETE_FEATURE_STRATEGY)
+@bp.post("/strategies/<uuid:strategy>/delete", needs=Access.SIGNED_IN, keeps=(OPEN_REQUESTS,))
 def remove(project_id: str, name: str, environment: str, strategy: UUID) -> Response:
     """Propose to delete a strategy."""
+    projects.require_proposer(current_actor, Permission.DELETE_FEATURE_STRATEGY, project_id)
     form, removal = ReasonForm(), one(name, Action.DELETE_STRATEGY, {"id": str(strategy)})
     request = submit(form, lambda: propose(project_id, environment, removal))
     if request is None:

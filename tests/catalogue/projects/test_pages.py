@@ -96,7 +96,8 @@ def test_the_modes_say_what_they_mean_in_numbers(browser, people):
     page = browser.get("/new-project")
     assert page.has("Today, 4 accounts can sign in or use the API.")
     choices = [text_of(e) for e in page.select("label.choice")]
-    assert choices[0].endswith("4 see it 1 change it")
+    assert choices[0].endswith("4 see it 4 propose 1 change it")
+    assert choices[1].endswith("4 see it 1 propose 1 change it")
     assert choices[2].startswith(
         "Private Only members and Admins know that it exists. Hidden from 3 accounts."
     )
