@@ -126,6 +126,7 @@ def test_a_draft_of_a_deleted_person_is_seen_by_no_one_until_they_are_restored(d
 
 
 def test_who_leaves_the_project_can_no_longer_edit_it_into_something_else(desk):
+    desk.admin.ok("PUT", PROJECT, {"name": "Pay", "mode": "protected"})
     number = desk.approved(STRATEGY)
     desk.admin.ok("DELETE", f"{PROJECT}/access/{id_of(desk.kim)}")
     change = desk.read(number)["features"][0]["changes"][0]["id"]

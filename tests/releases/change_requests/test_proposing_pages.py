@@ -106,7 +106,8 @@ def test_an_outcome_names_segments(kim, desk):
     assert found == "on for everyone in segment Staff"
 
 
-def test_who_may_not_switch_is_not_offered_to_propose(app, desk, people):
+def test_who_may_not_propose_is_not_offered_to(app, desk, people):
+    desk.admin.ok("PUT", "/projects/pay", {"name": "Pay", "mode": "protected"})
     people.person("vera")
     page = Browser(app).sign_in("vera").get(FEATURE)
     assert not page.has("Propose")
