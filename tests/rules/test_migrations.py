@@ -240,6 +240,23 @@ def test_what_is_known_of_use_becomes_the_beginning_of_a_lifecycle(make):
         assert day in {str(begun.date()), str(datetime.now(UTC).date())}  # it may be midnight
 
 
+def test_an_instance_with_people_gets_their_time_zones(make):
+    engine = make()
+    with engine.begin() as connection:
+        migrations.build(connection, to="0033")
+    with engine.begin() as connection:
+        for statement in (
+            "INSERT INTO accounts (id, kind, username, role, own_role, login_attempts, created_at) "
+            "VALUES (1, 'person', 'kim', 3, 3, 0, '2026-11-01')",
+            "INSERT INTO project_members (project_id, account_id, role) VALUES ('default', 1, 5)",
+        ):
+            connection.execute(sa.text(statement))
+    migrations.upgrade(engine)
+    with engine.connect() as connection:
+        zones = connection.scalars(sa.text("SELECT time_zone FROM accounts")).all()
+    assert zones == [None]
+
+
 def test_starting_again_changes_nothing(migrated):
     rows, schema = rows_of(migrated), schema_of(migrated)
     migrations.upgrade(migrated)

@@ -106,15 +106,6 @@ def test_an_outcome_names_segments(kim, desk):
     assert found == "on for everyone in segment Staff"
 
 
-def test_who_may_not_propose_is_not_offered_to(app, desk, people):
-    desk.admin.ok("PUT", "/projects/pay", {"name": "Pay", "mode": "protected"})
-    people.person("vera")
-    page = Browser(app).sign_in("vera").get(FEATURE)
-    assert not page.has("Propose")
-    answer = Browser(app).sign_in("vera").post(f"{PLACE}/propose/on")
-    assert answer.status == 403
-
-
 def test_a_proposal_that_is_refused_says_why_on_the_page(kim, desk):
     page = kim.get(FEATURE)
     desk.directly("card/environments/production/on")
