@@ -119,12 +119,12 @@ def local(at: datetime) -> datetime:
 
 
 def zone_name() -> str:
-    """Where the reader's time zone is, and its distance from UTC now: ``Stockholm (UTC+1)``."""
+    """The reader's time zone with its distance from UTC now: ``the time of Stockholm (UTC+1)``."""
     zone, now = current_zone(), utcnow()
     if zone is UTC:
         return "UTC"
     hours = (now.astimezone(zone).utcoffset() or timedelta()) / timedelta(hours=1)
-    return f"{_place(zone)} (UTC{hours:+g})"
+    return f"the time of {_place(zone)} (UTC{hours:+g})"
 
 
 def breakable(name: str) -> Markup:

@@ -199,6 +199,15 @@ USED = [
 ]
 
 
+PEOPLE = [
+    (
+        "INSERT INTO accounts (id, kind, username, role, own_role, login_attempts, created_at) "
+        "VALUES (1, 'person', 'kim', 3, 3, 0, '2026-11-01')"
+    ),
+    "INSERT INTO project_members (project_id, account_id, role) VALUES ('default', 1, 5)",
+]
+
+
 def test_the_database_itself_refuses_what_can_not_be(migrated):
     for statement in IMPOSSIBLE:
         refused = pytest.raises((sa.exc.IntegrityError, sa.exc.DataError))
@@ -245,11 +254,7 @@ def test_an_instance_with_people_gets_their_time_zones(make):
     with engine.begin() as connection:
         migrations.build(connection, to="0033")
     with engine.begin() as connection:
-        for statement in (
-            "INSERT INTO accounts (id, kind, username, role, own_role, login_attempts, created_at) "
-            "VALUES (1, 'person', 'kim', 3, 3, 0, '2026-11-01')",
-            "INSERT INTO project_members (project_id, account_id, role) VALUES ('default', 1, 5)",
-        ):
+        for statement in PEOPLE:
             connection.execute(sa.text(statement))
     migrations.upgrade(engine)
     with engine.connect() as connection:

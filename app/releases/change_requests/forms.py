@@ -41,7 +41,7 @@ class DecisionForm(SchemaForm):
                 "scheduled_at": f"{local(at):%Y-%m-%dT%H:%M}" if at else "",
             }
         )
-        self.scheduled_at.description = f"In the time of {zone_name()}."
+        self.scheduled_at.description = f"In {zone_name()}."
 
     def payload(self) -> dict[str, Any]:
         sent = super().payload()
@@ -60,5 +60,5 @@ def _moment(typed: str) -> str:
     try:
         return in_text(in_zone(wall, current_zone()))
     except (ValueError, OverflowError):
-        message = f"Clocks of {zone_name()} skip {wall:%H:%M} on that day. Choose another time."
+        message = f"{wall:%H:%M} doesn’t exist on that day in {zone_name()}. Choose another time."
         raise ValidationError({"scheduledAt": [message]}) from None

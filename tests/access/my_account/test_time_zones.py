@@ -57,7 +57,7 @@ def test_the_first_page_takes_the_zone_of_the_browser_and_later_ones_do_not(kim)
 def test_another_name_is_refused(kim):
     page = choose(kim, "Europe/Atlantis")
     assert page.messages == ["Time zone: Enter the name of a time zone, such as Europe/Stockholm."]
-    assert page.has("Times are shown in the time of UTC.")
+    assert page.has("Times are shown in UTC.")
 
 
 def test_the_api_has_the_time_zone_of_the_account(admin):
