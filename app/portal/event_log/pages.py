@@ -51,6 +51,9 @@ LABELS = {
     "to": "Before",
     "batch": "Batch",
 }
+MOST_ALIKE = 4
+"""Rows of the same kind that are shown one by one; more of them are folded."""
+
 OF_PROJECTS = [
     Subject.SWITCHING,
     Subject.CHANGE_REQUESTS,
@@ -222,7 +225,8 @@ def _log(query: Query, subjects: Iterable[Subject], *fixed: str) -> dict[str, An
     filters = query.in_use(LABELS, days_in_words(query))
     return {
         "query": query,
-        "days": [(day, list(group)) for day, group in groupby(rows, key=_day)],
+        "days": [(day, _runs(group)) for day, group in groupby(rows, key=_day)],
+        "most_alike": MOST_ALIKE,
         "older": acts[-1].event.id if len(acts) == query.values["limit"] else None,
         "filters": [each for each in filters if each[0] not in fixed],
         "types": {
@@ -326,6 +330,18 @@ def _file(name: str, query: Query) -> ResponseReturnValue:
 
     columns = [field.data_key or key for key, field in ROW.dump_fields.items()]
     return exports.file(name, [*columns, "sentence"], rows())
+
+
+def _runs(rows: Iterable[tuple[EventLine, Details]]) -> list[list[tuple[EventLine, Details]]]:
+    """The rows in their order, those together that a script records one by one."""
+    return [list(group) for _, group in groupby(rows, key=_likeness)]
+
+
+def _likeness(row: tuple[EventLine, Details]) -> tuple[object, ...]:
+    event = row[0].act.event
+    if event.batch_id:
+        return (event.id,)
+    return event.type, event.created_by, event.token_id, event.project
 
 
 def _day(row: tuple[EventLine, Details]) -> date:

@@ -425,3 +425,14 @@ def test_an_admin_checks_that_no_event_was_changed(browser, admin):
     with browser.app.app_context(), unit_of_work(writes=True):
         db.session.execute(sa.update(EventHead).values(digest=bytes(32)))
     assert browser.get("/events/check").has("The log isn’t as it was written")
+
+
+def test_many_events_alike_that_a_script_recorded_are_folded_into_one_row(browser, admin):
+    for number in range(6):
+        admin.ok("POST", "/projects/default/features", json={"name": f"f{number}"})
+    admin.ok("POST", "/projects/default/features/f0/environments/production/on")
+    page = browser.get("/events?type=features")
+    [fold] = page.select(".event__alike")
+    assert text_of(fold.css_first("summary")) == "5 more events like this"
+    assert len(fold.css("article")) == 5
+    assert not browser.get("/events?type=features&limit=4").select(".event__alike")
