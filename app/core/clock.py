@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, tzinfo
+from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 _moved_to: ContextVar[datetime | None] = ContextVar("moved_to", default=None)
@@ -25,12 +26,13 @@ def from_text(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-def zones() -> list[str]:
+@cache
+def zones() -> tuple[str, ...]:
     """Names of the time zones of the IANA database that people choose from, sorted."""
     parts = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe")
     known = {*parts, "Indian", "Pacific"}
     found = (name for name in available_timezones() if name.partition("/")[0] in known)
-    return ["UTC", *sorted(found)]
+    return ("UTC", *sorted(found))
 
 
 def zone(name: str | None) -> tzinfo:

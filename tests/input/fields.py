@@ -1,5 +1,6 @@
 """Every field of every body, what kind of value it takes, and how to send it one."""
 
+from collections.abc import Collection
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -72,13 +73,17 @@ NOTHING: set[str] = set()
 
 
 class Slot(NamedTuple):
-    """A field of a body; ``status``: what values that it takes are answered with."""
+    """A field of a body; ``status``: what values that it takes are answered with.
+
+    ``known``: those of them that name something that there is, answered with 200.
+    """
 
     method: str
     path: str
     pointer: str
     takes: set[str]
     status: int = 200
+    known: Collection[str] = ()
 
 
 SHOP, PIECE = "/projects/shop", "/projects/shop/features/a"
@@ -274,7 +279,7 @@ SLOTS = [
         for act in ("deactivate", "reactivate")
         for slot in (
             Slot("POST", f"/user-admin/{act}", "ids", {"[]"}),
-            Slot("POST", f"/user-admin/{act}", "ids/0", WHOLE, 404),
+            Slot("POST", f"/user-admin/{act}", "ids/0", WHOLE, 404, known=ONE),
         )
     ),
     Slot("POST", "/user-admin/inactive/delete", "ids", {"[]"}),

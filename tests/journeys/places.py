@@ -986,7 +986,7 @@ def group_stale(page: Page, instance: Instance) -> None:
     id = a_group(instance)["id"]
     page.goto(f"/groups/{id}")
     instance.api("PUT", f"/groups/{id}", {"rootRole": 3})
-    page.get_by_label("Also in the project").select_option("checkout")
+    page.get_by_label("Also in the project").select_option("default")
     press(page, "Save")
 
 
@@ -1145,7 +1145,7 @@ def environment_stale(page: Page, instance: Instance) -> None:
 def user_new_refused(page: Page, _: Instance) -> None:
     page.goto("/users/new")
     page.get_by_label("User name (this").fill(ADMIN)
-    page.get_by_label("E-mail").fill("no address")
+    page.get_by_label("E-mail (this or a user name)").fill("no address")
     press(page, "Create user")
 
 

@@ -20,7 +20,7 @@ def test_all_are_archived_but_what_the_preview_finds_in_use(page: Page, instance
     with hand.at_most(clicks=6, loads=3):
         hand.pick(*(f"Select {name}" for name in (used, *others)))
         hand.button("Archive…")
-        expect(page.get_by_role("region", name="Still asked for: 1")).to_contain_text(used)
+        expect(page.get_by_role("region", name="Still checked: 1")).to_contain_text(used)
         hand.button("Leave it out")
         hand.button("Archive 2 features")
         expect(page.get_by_role("heading", level=1)).to_have_text("2 features archived")

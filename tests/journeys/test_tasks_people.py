@@ -102,11 +102,11 @@ def test_a_group_gives_a_role_in_a_project(page: Page, instance: Instance):
     name = f"buyers-{project}"
     page.goto("/")
     hand = Hand(page)
-    with hand.at_most(clicks=8, loads=3):
+    with hand.at_most(clicks=9, loads=3):
         hand.menu("People", "Groups")
         hand.link("New group")
         hand.fill("Name", name)
-        hand.fill("Also in the project (optional)", project)
+        hand.choose("Also in the project", project)
         hand.choose("Role there", "Owner")
         hand.button("Create group")
         expect(page.get_by_role("status")).to_contain_text(name)

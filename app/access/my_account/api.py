@@ -4,7 +4,6 @@ from flask import Response
 
 from app.access.my_account import schemas, service
 from app.access.my_account.models import FEEDBACK, SPLASHES, Feedback, Splash
-from app.accounts.models import Account
 from app.accounts.schemas import PasswordChange
 from app.accounts.tokens import schemas as token_schemas
 from app.accounts.tokens import service as tokens
@@ -53,12 +52,12 @@ def change_password(data: dict[str, Any]) -> Response:
 
 @bp.get("/user/time-zone", needs=Access.SIGNED_IN)
 @bp.response(200, schemas.ReadTimeZone)
-def show_time_zone() -> Account:
+def show_time_zone() -> dict[str, str | None]:
     """Get the time zone in which the calling account reads times on pages
 
     null before one was chosen; times are in UTC then. All times of the API are in UTC.
     """
-    return service.person(current_actor)
+    return {"time_zone": service.time_zone(current_actor)}
 
 
 @bp.put("/user/time-zone", needs=Access.SIGNED_IN, keeps=NOTHING)

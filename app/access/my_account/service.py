@@ -78,6 +78,11 @@ def overview(actor: Actor) -> AccountOverview:
     )
 
 
+def time_zone(actor: Actor) -> str | None:
+    """The time zone in which the actor reads times on pages; None before they have one."""
+    return db.session.scalar(sa.select(Account.time_zone).where(Account.id == actor.account_id))
+
+
 def set_time_zone(actor: Actor, name: str) -> None:
     """Set the time zone in which the actor reads times on pages."""
     query = sa.update(Account).where(Account.id == actor.account_id)

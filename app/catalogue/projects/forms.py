@@ -1,5 +1,6 @@
 import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from wtforms import (
@@ -246,14 +247,17 @@ class NewMemberForm(SchemaForm):
         self.account_id = 0
 
     def validate(self, extra_validators: Any = None) -> bool:
-        name = (self.account.data or "").strip()
-        found = members.accounts_called(name)
+        name, found = (self.account.data or "").strip(), self._found
         if len(found) == 1:
             self.member, self.account_id = found[0], found[0].id
         super().validate(extra_validators)
         if len(found) != 1:
             self.show([("account", _unclear(name, found))])
         return not self.problems
+
+    @cached_property
+    def _found(self) -> list[Account]:
+        return members.accounts_called((self.account.data or "").strip())
 
     def payload(self) -> dict[str, Any]:
         return {"id": self.account_id, **super().payload()}

@@ -141,7 +141,7 @@ def test_a_page_says_whether_the_token_was_used(app, browser):
 def test_the_list_has_what_each_token_reads_and_its_end(browser, admin, shop):
     made = admin.ok("POST", "/api-tokens", NEW | {"projects": ["shop"]})
     page = browser.get(LIST)
-    assert page.has(f"web Server shop:production.…{made['secret'][-4:]}")
+    assert page.has(f"web Server ends in {made['secret'][-4:]}")
     assert page.has("production Project shop No one Never Never")
     assert not browser.get(f"{LIST}?text=nothing").has("shop:production")
 
