@@ -6,6 +6,7 @@ from typing import Any
 from flask import Flask, current_app, flash, g, json, render_template, request
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature, URLSafeTimedSerializer
+from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.wrappers import Response
 
 from app.access.auth import cookies, first_admin, forms, identity, service
@@ -288,7 +289,10 @@ def _sign_in_page(form: SchemaForm, target: str, typed: Fields | None = None) ->
 def _has_users() -> bool:
     known: dict[str, Any] = current_app.extensions
     if not known.get(HAS_USERS):
-        known[HAS_USERS] = first_admin.has_users()
+        try:
+            known[HAS_USERS] = first_admin.has_users()
+        except SQLAlchemyError:
+            return True  # the page needs no database to be shown
     return bool(known[HAS_USERS])
 
 
