@@ -199,6 +199,9 @@ def export_selected() -> ResponseReturnValue:
     """Choose an environment to export selected features of any project in, or download them."""
     id = request.args.get("selection", "")
     names = selections.get(current_actor, None, id).active
+    if not names:  # without names, an export has all features
+        flash("All of the selected features are archived. Revive them first.", "warn")
+        return redirect_to("all_feature_pages.index")
     return _export(None, names) or render_template(
         "exchange/unleash/export_selected.html",
         environments=environments.list_all(),

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from app.catalogue.features import changes, selections
 from app.catalogue.features import service as features
 from app.catalogue.features.forms import STATES, TYPE_NAMES
+from app.catalogue.features.requests import SWITCHES
 from app.catalogue.projects.queries import visible_projects
 from app.core.events import service as events
 from app.core.events.undoing import MOST
@@ -79,6 +80,9 @@ def _review_page(form: ReasonForm, shown: Shown | None = None) -> ResponseReturn
     query = read_query(schemas.SelectedQuery)
     selection = selections.get(current_actor, None, request.args.get("selection", ""))
     act, to = _act(query), query.values["to"]
+    if act is None and to in SWITCHES:
+        flash("Choose an environment first.", "warn")
+        return redirect_to("all_feature_pages.index")
     found = acts.preview(current_actor, act, selection.found.values()) if act else []
     facts = {project.id: one.facts for project, one in found if one.facts}
     changing = sum(map(len, facts.values()))
@@ -116,7 +120,7 @@ def _act(query: Query) -> Act | None:
     values, to = query.values, query.values["to"]
     if to == "archive":
         return Archive()
-    if to in {"on", "off"}:
+    if to in SWITCHES:
         environment = values.get("environment")
         return Switch(environment, to == "on") if environment else None
     if to == "tags":

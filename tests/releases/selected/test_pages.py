@@ -11,7 +11,7 @@ LIST = "/features"
 
 @pytest.fixture(autouse=True)
 def shops(admin, people):
-    """Two projects with features, and a private one of which kim is no member."""
+    """Two projects with features, and a private one that kim is not a member of."""
     for id, mode in (("shop", "open"), ("pay", "open"), ("secret", "private")):
         admin.ok("POST", "/projects", {"id": id, "name": id.title(), "mode": mode})
     for project, name in (
@@ -192,3 +192,17 @@ def test_selected_features_of_any_project_are_exported(boss):
     page = choose(boss, "Export…", "cart", "card")
     document = boss.submit(page, {"environment": "production"}, form="Download")
     assert [one["name"] for one in json.loads(document.text)["features"]] == ["card", "cart"]
+
+
+def test_of_archived_features_alone_nothing_is_exported(boss, admin):
+    path = choose(boss, "Export…", "cart", "card").path
+    admin.ok("POST", "/projects/shop/archive", {"features": ["cart"]})
+    admin.ok("POST", "/projects/pay/archive", {"features": ["card"]})
+    page = boss.follow(boss.get(f"{path}&environment=production"))
+    assert page.has("All of the selected features are archived.")
+
+
+def test_switching_without_an_environment_asks_for_one(boss):
+    path = choose(boss, "Switch on…", "cart", "card", environment="production").path
+    page = boss.follow(boss.get(path.replace("&environment=production", "")))
+    assert page.has("Choose an environment first.")
