@@ -16,12 +16,16 @@ def spoken(names: Iterable[object], shown: int = DISPLAY_LIMIT) -> str:
     known = [str(name) for name in names]
     if len(known) > shown + 1:
         known = [*known[:shown], f"{len(known) - shown:,} more"]
-    return " and ".join(filter(None, (", ".join(known[:-1]), *known[-1:])))
+    return _joined(known, " and ")
 
 
 def either(names: Sequence[str]) -> str:
     """``a, b or c``."""
-    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return _joined(names, " or ")
+
+
+def _joined(names: Sequence[str], last: str) -> str:
+    return last.join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
@@ -125,6 +129,19 @@ def nfc(text: str) -> str:
 
 def _is_mark(char: str) -> bool:
     return unicodedata.combining(char) > 0
+
+
+SUGGESTED = 20
+"""For so many names similar ones are looked for."""
+LEAST_SIMILARITY = 80
+
+
+def similar_names(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
+    """For each of the first SUGGESTED names the known one that is spelled most alike, if one is."""
+    spellings = Spellings(known if names else ())
+    asked = names[:SUGGESTED]
+    similar = {name: spellings.most_similar(name, least=LEAST_SIMILARITY) for name in asked}
+    return {name: found[0] for name, found in similar.items() if found}
 
 
 class Spellings:

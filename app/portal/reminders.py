@@ -1,4 +1,4 @@
-"""The reminder to make backups."""
+"""Backups: the last ones, and the reminder to create them."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -28,6 +28,13 @@ def backup(actor: Actor, _: HomeContext) -> Iterator[Item]:
     days = counted((utcnow() - since).days, "day")
     says = f"No backup for {days}" if last else "No backup yet"
     yield Item(Tone.BAD, says, "Create one with the command flagstaff backup")
+
+
+def backups(limit: int) -> list[Event]:
+    """The last backups that were created or restored, newest first."""
+    types = (EventType.BACKUP_CREATED, EventType.BACKUP_RESTORED)
+    query = sa.select(Event).where(Event.type.in_(types)).order_by(Event.id.desc()).limit(limit)
+    return list(db.session.scalars(query))
 
 
 def _time_of(order: sa.ColumnElement[Any], *conditions: sa.ColumnElement[bool]) -> datetime | None:

@@ -71,9 +71,7 @@ def open_selection(project_id: str | None, names: Iterable[str]) -> Response:
             current_actor.require(Permission.UPDATE_FEATURE, project_id)
             id = selections.save(current_actor, project_id, selection.names)
     to = request.form.get("to")
-    asked = {"environment": request.form.get("environment")} if to in SWITCHES else {}
-    if to in SWITCHES and project_id is not None:
-        asked["to"] = to
+    asked = {"to": to, "environment": request.form.get("environment")} if to in SWITCHES else {}
     if to == "stale":
         asked["stale"] = "true"
     return _act(project_id, selection=id, **asked)
@@ -108,7 +106,8 @@ def _act(project_id: str | None, **asked: Any) -> Response:
         return redirect_to(endpoint, project_id=project_id, **asked)
     if to == "export":
         return redirect_to("transfer_pages.export_selected", **asked)
-    return redirect_to("selected_pages.review", to=to if to in DESTINATIONS else "tags", **asked)
+    asked["to"] = to if to in DESTINATIONS else "tags"
+    return redirect_to("selected_pages.review", **asked)
 
 
 def _return_to_list(project_id: str | None, names: Collection[str]) -> Response:

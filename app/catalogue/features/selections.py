@@ -71,8 +71,7 @@ def pasted(text: str) -> list[str]:
 
 def save(actor: Actor, project_id: str | None, names: Iterable[str]) -> str:
     """Store the names and return the id. Delete all selections unused for RETENTION."""
-    if project_id is not None:
-        projects.require(actor, project_id)
+    _require(actor, project_id)
     ordered = sorted(set(names))
     id = sha256("\n".join([project_id or "", *ordered]).encode()).hexdigest()[:32]
     now = utcnow()
@@ -113,7 +112,11 @@ def get(actor: Actor, project_id: str | None, id: str) -> ResolvedSelection:
 
 def names_of(actor: Actor, project_id: str | None, id: str) -> list[str] | None:
     """The names of a selection as they were selected; None for an unknown one."""
-    if project_id is not None:
-        projects.require(actor, project_id)
+    _require(actor, project_id)
     query = sa.select(Selection.names).where(Selection.id == id, Selection.project_id == project_id)
     return db.session.scalar(query)
+
+
+def _require(actor: Actor, project_id: str | None) -> None:
+    if project_id is not None:
+        projects.require(actor, project_id)

@@ -13,17 +13,15 @@ from app.catalogue.projects.queries import visible_projects
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.tags.models import TagName
+from app.core import words
 from app.core.actor import Actor
 from app.core.db import db, one_or_none, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
-from app.core.words import Spellings
 
-SUGGESTED = 20
 COMPARED = 2_000
-LEAST_SIMILARITY = 80
 
 
 class Filters(TypedDict, total=False):
@@ -67,19 +65,17 @@ def names(
 
 
 def similar_names(project_id: str | sa.Select[str], names: Sequence[str]) -> dict[str, str]:
-    """Active features with similar names, for the first SUGGESTED of the names that have one.
+    """Active features with similar names, as ``words.similar_names`` finds them.
 
     ``project_id``: of a project, or of several. Compares with at most COMPARED features: with all,
     or with those next to each name.
     """
     known = queries.active_names(project_id, COMPARED + 1) if names else []
-    asked = names[:SUGGESTED]
     if len(known) > COMPARED:
-        number = COMPARED // SUGGESTED // 2
+        number = COMPARED // words.SUGGESTED // 2
+        asked = names[: words.SUGGESTED]
         known = [n for name in asked for n in queries.neighbours(project_id, name, number)]
-    spellings = Spellings(known)
-    found = {name: spellings.most_similar(name, least=LEAST_SIMILARITY) for name in asked}
-    return {name: similar[0] for name, similar in found.items() if similar}
+    return words.similar_names(names, known)
 
 
 def archived_count(actor: Actor, project_id: str) -> int:

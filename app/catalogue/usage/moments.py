@@ -83,9 +83,9 @@ def spark(moments: Sequence[Moment], changes: Iterable[tuple[datetime, str]]) ->
     scale = BASE / max(*(moment.yes + moment.no for moment in moments), 1)
     on, off = "", ""
     for place, moment in enumerate(moments):
-        x, above = STEP * place, _height(moment.yes * scale)
+        x, above = STEP * place, height(moment.yes * scale, LEAST)
         on += f"M{x} {BASE}v-{above}h{BAR}v{above}z"
-        rest = _height(moment.no * scale)
+        rest = height(moment.no * scale, LEAST)
         off += f"M{x} {BASE - above}v-{rest}h{BAR}v{rest}z"
     return Spark(
         on,
@@ -95,6 +95,6 @@ def spark(moments: Sequence[Moment], changes: Iterable[tuple[datetime, str]]) ->
     )
 
 
-def _height(of: float) -> float:
-    """Return the height of a part: what isn't zero can be seen."""
-    return round(max(of, LEAST), 1) if of else 0
+def height(of: float, least: float) -> float:
+    """Return the height of a bar, or of a part of one: what isn't zero can be seen."""
+    return round(max(of, least), 1) if of else 0

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from app.catalogue.strategies.words import GAP, HUES, WHOLE, Share
-from app.catalogue.usage.moments import Moment, index_at
+from app.catalogue.usage.moments import Moment, height, index_at
 from app.catalogue.usage.words import on_for
 
 STEP, BAR, HEIGHT, LEAST, LABELS = 16, 13, 160, 3, 4
@@ -64,7 +64,7 @@ def draw(
     days = moments[1].start - moments[0].start >= DAY
     most_yes, most_no = max(moment.yes for moment in moments), max(moment.no for moment in moments)
     scale = (HEIGHT - 2 - 2 * LEAST) / max(most_yes + most_no, 1)
-    base = round(_height(most_yes * scale) + 0.5, 1)
+    base = round(height(most_yes * scale, LEAST) + 0.5, 1)
     marks: defaultdict[int, list[str]] = defaultdict(list)
     for at, says in changes:
         marks[index_at(moments, at)].append(says)
@@ -77,9 +77,9 @@ def draw(
                 marks[place],
                 STEP * place,
                 round(100 * (STEP * place + BAR / 2) / (STEP * len(moments)), 2),
-                round(base - _height(moment.yes * scale), 1),
-                _height(moment.yes * scale),
-                _height(moment.no * scale),
+                round(base - height(moment.yes * scale, LEAST), 1),
+                height(moment.yes * scale, LEAST),
+                height(moment.no * scale, LEAST),
             )
             for place, moment in enumerate(moments)
         ],
@@ -106,11 +106,6 @@ def shares(counts: dict[str, int]) -> list[Share]:
         parts.append(Share(name, percent, start, max(end - start - gap, 0), place % HUES + 1))
         start = end
     return parts
-
-
-def _height(of: float) -> float:
-    """Return the height of a bar: what isn't zero can be seen."""
-    return round(max(of, LEAST), 1) if of else 0
 
 
 def _label(start: datetime, zone: tzinfo | None) -> str:

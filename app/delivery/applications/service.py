@@ -27,7 +27,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
 from app.core.permissions import Permission
-from app.core.words import Spellings
+from app.core.words import SUGGESTED, similar_names
 from app.delivery.applications import queries
 from app.delivery.applications.queries import ArchivedUse, AskedFor, Unknown, UsedToken
 from app.delivery.applications.views import (
@@ -39,7 +39,7 @@ from app.delivery.applications.views import (
     running,
 )
 
-SUGGESTED, COMPARED, LEAST_SIMILARITY = 20, 2_000, 80
+COMPARED = 2_000
 ARCHIVED_SHOWN = 20
 
 
@@ -158,9 +158,8 @@ def suggestions(actor: Actor, names: Collection[str]) -> dict[str, Suggestion]:
     """Return features with similar names, for the first SUGGESTED names."""
     asked = list(names)[:SUGGESTED]
     known = queries.names_like(actor, asked, COMPARED) if asked else {}
-    spellings = Spellings(list(known))
-    similar = {name: spellings.most_similar(name, least=LEAST_SIMILARITY) for name in asked}
-    return {name: Suggestion(found[0], known[found[0]]) for name, found in similar.items() if found}
+    similar = similar_names(asked, list(known))
+    return {name: Suggestion(found, known[found]) for name, found in similar.items()}
 
 
 def tokens_of(actor: Actor, application: Application) -> list[UsedToken]:

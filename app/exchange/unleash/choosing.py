@@ -1,19 +1,15 @@
 """Chooses what comes of a source: some of its features, with everything that they need."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypedDict
 
 from app.core.errors import Detail, Invalid
-from app.core.words import Spellings, spoken
+from app.core.words import similar_names, spoken
 from app.exchange.documents import reading
 from app.exchange.documents.documents import Kind
 from app.exchange.documents.plans import Wanted
-
-SUGGESTED = 20
-"""How many unknown names are compared with the known ones."""
-LEAST_SIMILARITY = 80
 
 
 class Chosen(TypedDict, total=False):
@@ -81,13 +77,11 @@ def projects(wanted: Wanted) -> Counter[str]:
 
 
 def unknown(wanted: Wanted, chosen: Chosen) -> list[Unknown]:
-    """The names that are not in the source; for the first SUGGESTED, with a similar one."""
+    """The names that are not in the source; with a similar one for the first of them."""
     known = _names(wanted, Kind.FEATURES)
     missing = [name for name in chosen.get("names", ()) if name not in known]
-    return [
-        {"name": name, "similar": similar}
-        for name, similar in zip(missing, _similar(missing, known), strict=True)
-    ]
+    similar = similar_names(missing, list(known))
+    return [{"name": name, "similar": similar.get(name)} for name in missing]
 
 
 def check(wanted: Wanted, chosen: Chosen) -> None:
@@ -100,13 +94,14 @@ def check(wanted: Wanted, chosen: Chosen) -> None:
     known = projects(wanted)
     asked = chosen.get("projects", [])
     missing = [(place, id) for place, id in enumerate(asked) if id not in known]
-    similar = _similar([id for _, id in missing], known)
+    similar = similar_names([id for _, id in missing], list(known))
     faults: list[Detail] = [
         {
             "path": f"/chosen/projects/{place}",
-            "message": f"There is no project {id!r} in what was read.{_did_you_mean(near)}",
+            "message": f"There is no project {id!r} in what was read."
+            + _did_you_mean(similar.get(id)),
         }
-        for (place, id), near in zip(missing, similar, strict=True)
+        for place, id in missing
     ]
     if faults:
         raise Invalid.because(faults)
@@ -126,17 +121,6 @@ def check(wanted: Wanted, chosen: Chosen) -> None:
 
 def _did_you_mean(similar: str | None) -> str:
     return f" Did you mean {similar!r}?" if similar else ""
-
-
-def _similar(names: list[str], known: Iterable[str]) -> list[str | None]:
-    """For each name one that is spelled like it; None where there is none, or too many names."""
-    spellings = Spellings(list(known)) if names else None
-    return [
-        next(iter(spellings.most_similar(name, least=LEAST_SIMILARITY)), None)
-        if spellings and place < SUGGESTED
-        else None
-        for place, name in enumerate(names)
-    ]
 
 
 def _features(wanted: Wanted, chosen: Chosen) -> Iterator[str]:

@@ -7,8 +7,7 @@ from flask import render_template
 from app.core.config import every_setting
 from app.core.events.event_types import EventType
 from app.core.permissions import Permission
-from app.portal.instance import service
-from app.portal.reminders import BACKUPS_EVERY
+from app.portal import reminders
 from app.web.routes import PageBlueprint
 
 bp = PageBlueprint("instance_pages", __name__)
@@ -22,9 +21,9 @@ def backups() -> str:
     """Show when backups were created and restored, and how to do so."""
     return render_template(
         "portal/instance/backups.html",
-        events=service.backups(SHOWN),
+        events=reminders.backups(SHOWN),
         created=EventType.BACKUP_CREATED,
-        days=BACKUPS_EVERY.days,
+        days=reminders.BACKUPS_EVERY.days,
     )
 
 
