@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
+from math import inf
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -89,13 +90,9 @@ def theme() -> str | None:
 def age(since: datetime) -> Markup:
     """``12 days``, ``5 months``, ``2 years``, as a <time>."""
     days = (utcnow() - since).days
-    steps = (
-        (1, "today"),
-        (60, counted(days, "day")),
-        (730, counted(days // 30, "month")),
-    )
-    words = next((words for limit, words in steps if days < limit), counted(days // 365, "year"))
-    return _time(since, words)
+    steps = ((60, 1, "day"), (730, 30, "month"), (inf, 365, "year"))
+    length, unit = next((length, unit) for limit, length, unit in steps if days < limit)
+    return _time(since, counted(days // length, unit) if days > 0 else "today")
 
 
 def moment(at: datetime) -> Markup:
@@ -105,7 +102,7 @@ def moment(at: datetime) -> Markup:
 
 def both(at: datetime) -> Markup:
     """``21 Nov 2026, 15:03 (14:03 UTC)`` as a <time>, for when something will happen."""
-    return _time(at, _in_both(at, ""))
+    return _time(at, _in_both(at))
 
 
 def clock(at: datetime) -> Markup:
@@ -193,8 +190,8 @@ def _indented(text: str, by: int = 4) -> str:
 
 def _time(at: datetime, words: str) -> Markup:
     iso = at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    title = _in_both(at, f" in {_place(current_zone())}")
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso, title, words)
+    title = _in_both(at, with_place=True)
+    return Markup('<time datetime="%s" title="%s">%s</time>') % (iso, title, words)
 
 
 def _absolute(at: datetime, zone: tzinfo) -> str:
@@ -202,15 +199,14 @@ def _absolute(at: datetime, zone: tzinfo) -> str:
     return f"{there.day} {there:%b %Y, %H:%M}{' UTC' if zone is UTC else ''}"
 
 
-def _in_both(at: datetime, where: str) -> str:
-    """A moment in the reader's time zone, with ``where``, and in UTC."""
+def _in_both(at: datetime, *, with_place: bool = False) -> str:
+    """A moment in the reader's time zone and in UTC."""
     zone, utc = current_zone(), at.astimezone(UTC)
     if zone is UTC:
         return _absolute(at, UTC)
+    there = _absolute(at, zone) + (f" in {_place(zone)}" if with_place else "")
     same_day = utc.date() == at.astimezone(zone).date()
-    return (
-        f"{_absolute(at, zone)}{where} ({f'{utc:%H:%M} UTC' if same_day else _absolute(at, UTC)})"
-    )
+    return f"{there} ({f'{utc:%H:%M} UTC' if same_day else _absolute(at, UTC)})"
 
 
 def _place(zone: tzinfo) -> str:

@@ -85,6 +85,8 @@ def page(
 ) -> Page[FeatureView]:
     """A page of feature views with their lives."""
     found = page_of(query, limit=limit, offset=offset)
+    if not found.items:
+        return found
     return found.of(with_life(queries.views(found.items), stale_after=stale_after))
 
 

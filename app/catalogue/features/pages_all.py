@@ -3,7 +3,7 @@ from functools import partial
 from math import ceil
 from typing import Any
 
-from flask import flash, render_template, request
+from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
@@ -109,26 +109,30 @@ def index() -> ResponseReturnValue:
     search = partial(service.search_everywhere, current_actor, stale_after=settings.stale_after)
     if exports.wanted():
         return exports.table("features", schemas.FeatureRow(), search, query.values)
-    other = {**query.values, "archived": not query.values["archived"], "limit": 1, "offset": 0}
+    other = {**query.values, "archived": not query.values["archived"], "limit": 0, "offset": 0}
     names = projects.names(current_actor, PROJECTS_OFFERED + 1)
     offered = dict(names) if len(names) <= PROJECTS_OFFERED else {}
-    used = environments.list_all()
-    choices = filter_choices(settings.stale_after_days, [one.name for one in used])
+    known = environments.list_all()
+    choices = filter_choices(settings.stale_after_days, [one.name for one in known])
     choices["project"] = offered
     page = search(**query.values)
     selected, shown = requests.selected(None), {view.feature.name for view in page.items}
+    listed = {state.name for view in page.items for state in view.environments}
+    used = [one for one in known if one.name in listed]
+    ids = {view.feature.project_id for view in page.items}
     return render_template(
         "catalogue/features/all.html",
         **list_columns(used, page.items, NAME + PROJECT + PICK),
         page=page,
-        environments=used,
+        environments=known,
         selected=selected & shown,
         selected_elsewhere=len(selected - shown),
         everything="all" in request.args,
         may_select=_may_select(current_actor),
         may_switch=_may_switch(current_actor),
         may_create=_may_create(current_actor),
-        projects=for_ids({view.feature.project_id for view in page.items}),
+        projects=for_ids(ids),
+        project_pages={id: url_for("feature_pages.index", project_id=id) for id in ids},
         elsewhere=search(**other).total,
         query=query,
         filters=query.in_use(FILTERS, choices),

@@ -64,7 +64,7 @@ def index() -> ResponseReturnValue:
         search = partial(service.search, current_actor)
         return exports.table("projects", schemas.ProjectRow(), search, query.values)
     page = service.search(current_actor, **query.values)
-    other = {**query.values, "archived": not query.values["archived"], "limit": 1, "offset": 0}
+    other = {**query.values, "archived": not query.values["archived"], "limit": 0, "offset": 0}
     return render_template(
         "catalogue/projects/index.html",
         page=page,

@@ -98,3 +98,16 @@ def test_an_empty_list_says_what_to_do(app, features):
 def test_the_list_is_exported_as_it_is_filtered(app, features):
     page = Browser(app).sign_in("looker").get(f"{PATH}?format=json&project=shop")
     assert [row["name"] for row in page.answer.json] == ["cart"]
+
+
+def test_an_environment_that_no_listed_feature_has_takes_no_column(app, admin, people, features):
+    for number in range(3):
+        body = {"name": f"live-{number}", "type": "production", "sortOrder": 100 + number}
+        admin.ok("POST", "/environments", body)
+    people.person("boss", role="Admin")
+    page = Browser(app).sign_in("boss").get(PATH)
+    heads = [text_of(head) for head in page.select("thead th")]
+    assert [name for name in heads if name in {"development", "live-1", "live-2"}] == [
+        "development"
+    ]
+    assert not page.select(".table__more")

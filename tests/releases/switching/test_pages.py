@@ -287,6 +287,19 @@ def test_a_list_has_no_switch_for_people_who_may_not_switch(app, browser, three,
         assert "Propose…" not in page.text
 
 
+def test_in_an_open_project_the_list_lets_everyone_propose(app, admin, three, guarded, people):
+    people.person("vera")
+    vera = Browser(app).sign_in("vera")
+    for path in (LIST, "/features"):
+        page = vera.get(path)
+        assert not page.select('[role="switch"]')
+        assert "Propose… switching on a in production" in row(page, "a")
+    draft = vera.follow(press_in_list(vera, page, "switching on a in production"))
+    assert draft.messages == ["Added to your draft. Send it for review when it’s complete."]
+    admin.ok("PUT", "/projects/default", {"name": "Default", "mode": "protected"})
+    assert "Propose…" not in vera.get(LIST).text
+
+
 def test_a_list_shows_three_environments_and_counts_the_others(browser, admin, three):
     for name in ("qa", "load", "eu"):
         admin.ok("POST", "/environments", {"name": name, "type": "test"})
@@ -297,9 +310,7 @@ def test_a_list_shows_three_environments_and_counts_the_others(browser, admin, t
     page = browser.get(LIST)
     assert page.has("Type production qa load 1 more Tags")
     assert "a in production On a in qa Off a in load Off 1 of 1 on elsewhere: a" in row(page, "a")
-    page = browser.get("/features")
-    assert page.has("Type production load eu 2 more Tags")
-    assert "a in load Off Not used 1 of 2 on elsewhere: a" in row(page, "a")
+    assert browser.get("/features").has("Type production qa load 1 more Tags")
 
 
 def test_without_an_environment_the_list_comes_back(browser, three):
