@@ -323,7 +323,7 @@ def test_people_who_can_only_view_see_whom_to_ask(app: Flask, people: People, ma
     page = browser.get(HOME)
     assert names_of(page) == ["pay.cards"]
     assert page.has(
-        "You can’t change this. Ask an Admin or an Owner of project default to make you a Member."
+        "You can’t change this. Ask an Admin or an Owner of project Default to make you a Member."
     )
     assert "New feature" not in page.links
     settings = f"{HOME}/features/pay.cards/settings"
