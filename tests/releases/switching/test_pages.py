@@ -311,6 +311,12 @@ def test_a_list_shows_three_environments_and_counts_the_others(browser, admin, t
     assert page.has("Type production qa load 1 more Tags")
     assert "a in production On a in qa Off a in load Off 1 of 1 on elsewhere: a" in row(page, "a")
     assert browser.get("/features").has("Type production qa load 1 more Tags")
+    admin.ok("POST", "/projects", {"id": "shop", "name": "Shop"})
+    admin.ok("PUT", "/projects/shop/environments", {"environments": ["eu"]})
+    admin.ok("POST", "/projects/shop/features", {"name": "sale"})
+    page = browser.get("/features")
+    assert page.has("Type production load eu 2 more Tags")
+    assert "a in load Off Not used 1 of 2 on elsewhere: a" in row(page, "a")
 
 
 def test_without_an_environment_the_list_comes_back(browser, three):
