@@ -132,12 +132,12 @@ def _is_mark(char: str) -> bool:
 
 
 SUGGESTED = 20
-"""For so many names similar ones are looked for."""
+"""How many names get a suggestion at most."""
 LEAST_SIMILARITY = 80
 
 
 def similar_names(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
-    """For each of the first SUGGESTED names the known one that is spelled most alike, if one is."""
+    """Return the most similar known name for each of the first SUGGESTED names that has one."""
     spellings = Spellings(known if names else ())
     asked = names[:SUGGESTED]
     similar = {name: spellings.most_similar(name, least=LEAST_SIMILARITY) for name in asked}

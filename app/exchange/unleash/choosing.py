@@ -77,7 +77,7 @@ def projects(wanted: Wanted) -> Counter[str]:
 
 
 def unknown(wanted: Wanted, chosen: Chosen) -> list[Unknown]:
-    """The names that are not in the source; with a similar one for the first of them."""
+    """The names that are not in the source, the first of them with a similar one."""
     known = _names(wanted, Kind.FEATURES)
     missing = [name for name in chosen.get("names", ()) if name not in known]
     similar = similar_names(missing, list(known))
