@@ -6,7 +6,7 @@ INSTALL := $(PYTHON) .pins/install.py
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check style types layers templates format coverage bench soak dist pins clean
+.PHONY: help run test quick check style types layers templates format coverage bench soak dist release pins clean
 
 help: ## list these targets
 	@echo "make TARGET, where TARGET is one of:"
@@ -60,8 +60,9 @@ soak: ## run the tests that take more than an hour: kills, full disks, load
 	@$(INSTALL) test
 	$(BIN)/pytest tests/soak -p no:randomly -s
 
-# dist/ gets the wheel, the source, the list of all parts (CycloneDX), and wheels/ for installing
-# without an index: for this kind of machine and each Python of PYTHONS, every file with its hash.
+# dist/ gets the wheel, the source, the list of all parts (CycloneDX), the versions it was tested with
+# (constraints.txt), and wheels/ for installing without an index: for this kind of machine and each
+# Python of PYTHONS, every file with its hash.
 PYTHONS := 3.11 3.12 3.13 3.14
 
 dist: ## build what you carry to a machine without a network, in dist/
@@ -75,6 +76,7 @@ dist: ## build what you carry to a machine without a network, in dist/
 			--only-binary :all: --python-version $$version --dest dist/wheels -r .pins/run.txt \
 			|| exit 1; \
 	done
+	sed -n 's/ \\$$//; /==/p' .pins/run.txt > dist/constraints.txt
 	cp .pins/run.txt dist/wheels/requirements.txt
 	printf 'flagstaff==%s %s\n' "$$($(BIN)/flagstaff --version | cut -d" " -f3)" \
 		"$$($(BIN)/pip hash dist/*.whl | tail -n 1)" >> dist/wheels/requirements.txt
@@ -83,13 +85,17 @@ dist: ## build what you carry to a machine without a network, in dist/
 		--find-links dist/wheels --no-deps --require-hashes -r dist/wheels/requirements.txt
 	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
 		--output-file dist/flagstaff.cdx.json build/installed/bin/python
-	cd dist && sha256sum *.whl *.tar.gz *.json wheels/* > SHA256SUMS
+	cd dist && sha256sum *.whl *.tar.gz *.json *.txt wheels/* > SHA256SUMS
+
+release: ## give what is unreleased a version: make release VERSION=1.2.3 commits and tags it
+	@$(PYTHON) .ci/release.py $(VERSION)
 
 pins: ## write the exact versions and hashes of all packages to .pins/; needs uv
-	uv pip compile $(COMPILE) --extra dev -o .pins/test.txt pyproject.toml
+	uv pip compile $(COMPILE) --group dev -o .pins/test.txt pyproject.toml
 	uv pip compile $(COMPILE) -c .pins/test.txt -o .pins/run.txt pyproject.toml
-	uv pip compile $(COMPILE) -c .pins/test.txt --extra dist -o .pins/dist.txt pyproject.toml
-	echo 'hatchling>=1.28' | uv pip compile $(COMPILE) -c .pins/test.txt -o .pins/build.txt -
+	uv pip compile $(COMPILE) -c .pins/test.txt --group dist -o .pins/dist.txt pyproject.toml
+	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' | \
+		uv pip compile $(COMPILE) -c .pins/test.txt -o .pins/build.txt -
 
 # One version of each package for every Python and machine; wheels alone, since building a package
 # would fetch what no list names.

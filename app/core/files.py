@@ -1,13 +1,13 @@
-"""Folders of files other than Python: next to the package, or inside it once installed."""
+"""Folders of files other than Python: they stand next to the package ``app``, also installed."""
 
 from pathlib import Path
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-_ROOT = _PACKAGE if (_PACKAGE / "templates").is_dir() else _PACKAGE.parent
+_ROOT = Path(__file__).resolve().parents[2]
 
 TEMPLATES = _ROOT / "templates"
 STATIC = _ROOT / "static"
 MIGRATIONS = _ROOT / "migrations"
+CHANGELOG = _ROOT / "CHANGELOG.md"
 
 
 def revisions() -> list[str]:

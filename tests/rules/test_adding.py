@@ -11,7 +11,7 @@ import pytest
 
 from tests.portal.help.documents import ADDING, BLOCK, ROOT
 
-COPIED = ("app", "docs", "migrations", "static", "templates", "tests")
+COPIED = ("app", "docs", "flagstaff", "migrations", "static", "templates", "tests")
 TESTS = {
     "Add an event": [
         "tests/catalogue/features/test_stale_events.py",
@@ -73,7 +73,8 @@ def test_an_example_works_with_nothing_but_what_it_shows(section: str, tmp_path:
     for name in COPIED:
         ignored = shutil.ignore_patterns("node_modules")
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for name in ("CHANGELOG.md", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
     with suppress(FileNotFoundError):  # mypy looks only at what differs from what it knows
         shutil.copytree(ROOT / ".mypy_cache", tmp_path / ".mypy_cache")
     touched = blocks(section)

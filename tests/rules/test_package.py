@@ -1,16 +1,28 @@
 """The wheel has all that Flagstaff needs, and works where there is nothing else of it."""
 
+import re
 import subprocess
 import sys
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+from packaging.metadata import Metadata
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_in(2)]
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("templates", "static", "migrations")
+FOLDERS = ("app", "flagstaff", "migrations", "static", "templates")
+MAKES_PAGES = """
+import sys
+from flagstaff.wsgi import app
+from app.core import files
+
+client = app.test_client()
+pages = ("/help/operating", "/help/changes", "/ready")
+print(*(client.get(page).status_code for page in pages), files.TEMPLATES)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -22,39 +34,59 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_templates_static_files_and_migrations_are_in_it(wheel):
-    with zipfile.ZipFile(wheel) as archive:
-        packed = {name for name in archive.namelist() if not name.startswith("flagstaff-")}
-    expected = {
-        f"app/{file.relative_to(ROOT)}"
-        for part in PARTS
-        for file in (ROOT / part).rglob("*")
-        if file.is_file() and "__pycache__" not in file.parts
-    }
-    code = {str(file.relative_to(ROOT)) for file in (ROOT / "app").rglob("*.py")}
-    assert packed == expected | code
-
-
-def test_it_migrates_and_draws_pages_from_there_alone(wheel, tmp_path):
+@pytest.fixture
+def installed(wheel, tmp_path) -> Path:
+    """A folder with the wheel's packages."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
-    script = (
-        "from app.core import files, migrations\n"
-        "from app.core.db import db\n"
-        "from app.operations.server.application import application\n"
-        "app = application()\n"
-        "with app.app_context(): migrations.upgrade(db.engine)\n"
-        "client = app.test_client()\n"
-        "page = client.get('/help/operating')\n"
-        "print(page.status_code, client.get('/ready').status_code, files.TEMPLATES)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(tmp_path / "installed"), "FLAGSTAFF_HOME": str(tmp_path / "home")},
+    return tmp_path / "installed"
+
+
+def python(*words: str, where: Path, path: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=where,
+        env={"PYTHONPATH": path, "FLAGSTAFF_HOME": str(where / "home")},
         capture_output=True,
         text=True,
         check=False,
     )
-    where = tmp_path / "installed" / "app" / "templates"
-    assert done.stdout == f"200 200 {where}\n", done.stderr
+
+
+def test_it_has_everything_under_one_name(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+    files = {
+        file.relative_to(ROOT)
+        for folder in FOLDERS
+        for file in (ROOT / folder).rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts
+    } | {Path("wsgi.py"), Path("CHANGELOG.md")}
+    assert packed == {
+        str(file if file.parts[0] == "flagstaff" else "flagstaff" / file) for file in files
+    }
+
+
+def test_it_migrates_and_draws_pages_from_there_alone(installed, tmp_path):
+    done = python("-c", MAKES_PAGES, where=tmp_path, path=str(installed))
+    assert done.stdout == f"200 200 200 {installed / 'flagstaff/templates'}\n", done.stderr
+
+
+def test_it_runs_where_another_project_has_a_package_called_app(installed, tmp_path):
+    (tmp_path / "other" / "app").mkdir(parents=True)
+    (tmp_path / "other" / "app" / "__init__.py").write_text("raise SystemExit('the other one')")
+    path = f"{tmp_path / 'other'}:{installed}"
+    done = python("-m", "flagstaff", "db", "current", where=tmp_path / "other", path=path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_it_says_of_itself_is_valid_and_holds_on_the_page_of_an_index(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        raw = archive.read(name)
+    said = Metadata.from_email(raw, validate=True)
+    assert said.license_expression == "MIT"
+    assert said.provides_extra in (None, [])
+    text = message_from_bytes(raw).get_payload()
+    assert "## Start" in text
+    assert [link for link in re.findall(r"\]\(([^)]*)\)", text) if "://" not in link] == []

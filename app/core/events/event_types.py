@@ -354,6 +354,12 @@ class EventType(StrEnum):
         "deleted {inactive}",
         touches_sdks=False,
     )
+    INSTANCE_UPGRADED = _instance(
+        "instance-upgraded",
+        "Another version of Flagstaff serves this instance. The event has both versions.",
+        "upgraded Flagstaff {from_version}to {version}",
+        touches_sdks=False,
+    )
     PASSWORD_CHANGED = _people(
         "password-changed",
         "The password of a user was changed.",

@@ -202,6 +202,15 @@ class _Facts:
         return [counted(self._data.get("rows", 0), "row")]
 
     @property
+    def version(self) -> list[Part]:
+        version = str(self._data.get("version", "?"))
+        return [Mention("version", version, version)]
+
+    @property
+    def from_version(self) -> list[Part]:
+        return [f"from {before} "] if (before := self._before.get("version")) else []
+
+    @property
     def backup_time(self) -> list[Part]:
         return [str(self._data.get("createdAt", "?"))]
 

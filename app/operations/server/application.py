@@ -26,6 +26,7 @@ from app.operations.server.instance import migrate, set_up_home
 from app.operations.upkeep import checkpoints
 from app.operations.upkeep.backup import last_backup
 from app.operations.upkeep.progress import OperationFailed
+from app.portal.instance import service as instance
 from app.web.metrics import Metrics
 
 
@@ -70,6 +71,7 @@ def prepare(app: Flask) -> list[str]:
         _bootstrap(settings)
         with unit_of_work(writes=True):
             path = first_admin.make_link()
+            instance.note_version(app.config["API_VERSION"])
         with unit_of_work(writes=False):
             scim.load_if_used()
         statements.compile_all(db.engine.dialect)

@@ -315,6 +315,9 @@ def _pages(accounts: Mapping[int, Account]) -> Callable[[Mention], str | None]:
         "segment": lambda _: url_for("segment_pages.index"),
         "strategy type": lambda _: url_for("strategy_type_pages.index"),
         "tag type": lambda _: url_for("tag_pages.index"),
+        "version": lambda version: url_for(
+            "help_pages.show", topic="changes", _anchor=f"v{version}"
+        ),
     }
     return lambda mention: finders[mention.kind](mention.id)
 

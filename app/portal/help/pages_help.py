@@ -24,6 +24,7 @@ from app.delivery.webhooks import outbox
 from app.portal.help import commands
 from app.portal.help.examples import EXAMPLES
 from app.portal.help.receivers import ENTRIES, RECEIVERS
+from app.portal.instance import service as instance
 from app.web import rooms
 from app.web.browsers import identify_if_signed_in
 from app.web.current import current_settings
@@ -44,6 +45,7 @@ TOPICS = {
     "faq": ("Questions", "What people ask in their first weeks"),
     "api": ("The API", "Tokens, lists, dry runs and errors, for scripts"),
     "troubleshooting": ("Troubleshooting", "What each error means and what to do about it"),
+    "changes": ("What changed", "The versions of Flagstaff, and what each brought"),
     "operating": ("Operating", "Installing, proxies, backups, upgrades and several servers"),
     "settings": ("Settings", "Every environment variable"),
     "commands": ("Commands", "Everything the command flagstaff does on the server"),
@@ -145,6 +147,7 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "moving-in": lambda: {"example": "https://unleash.example.com"},
     "operating": _operating,
     "connect": _connect,
+    "changes": lambda: {"versions": instance.versions()},
     "webhooks": lambda: {"receivers": RECEIVERS, "entries": ENTRIES, "pauses": _pauses()},
 }
 """Values that the template of a topic needs."""

@@ -1,7 +1,7 @@
 """Notices: what others did to what someone owns or follows, read from the event log.
 
 People own the projects whose Owner they are, and their change requests. They follow their
-favourites. Only how far they have read is stored.
+favourites, and Admins the version that serves. Only how far they have read is stored.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -18,6 +18,7 @@ from app.catalogue.features.models import Feature
 from app.core.actor import Actor
 from app.core.clock import utcnow
 from app.core.db import db, once, upsert
+from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.events.words import types_that_name
 from app.core.permissions import Role
@@ -145,7 +146,7 @@ def _newest(
 
 
 def _kinds(actor: Actor, followed: Followed) -> Iterator[list[sa.ColumnElement[bool]]]:
-    """Yield conditions: in followed projects, on followed features, on own change requests."""
+    """Yield conditions: in followed projects, on followed features, on own requests; upgrades."""
     if followed.projects:
         yield [Event.project.in_(followed.projects), _is_last_in(Event.project)]
     if followed.features:
@@ -155,6 +156,8 @@ def _kinds(actor: Actor, followed: Followed) -> Iterator[list[sa.ColumnElement[b
     # In other types the value may be no number, and PostgreSQL would refuse to compare it.
     request_id = sa.case((is_about_request, Event.data["id"].as_integer()))
     yield [is_about_request, request_id.in_(own)]
+    if actor.is_admin:
+        yield [Event.type == EventType.INSTANCE_UPGRADED]
 
 
 @cache  # an alias takes as long to make as the statement to run, and each page counts the unread

@@ -1,0 +1,63 @@
+"""Which version of Flagstaff serves, and what changed in each."""
+
+import re
+from datetime import date
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from markupsafe import Markup
+
+from app.core.actor import COMMAND_LINE
+from app.core.clock import utcnow
+from app.core.db import db, locked, upsert
+from app.core.events import service as events
+from app.core.events.event_types import EventType
+from app.core.events.models import EventHead
+from app.core.files import CHANGELOG
+from app.portal.instance.models import ServedVersion
+
+_to_files = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")
+"""A link to another file of the repository, which a server doesn't have."""
+
+
+class Version(NamedTuple):
+    """A version in the changelog; ``released``: None if it isn't yet."""
+
+    name: str
+    released: date | None
+    changes: Markup
+
+
+def note_version(version: str) -> None:
+    """Record which version serves from now on. After another one, that is an upgrade: an event."""
+    last_event = db.session.scalar(locked(sa.select(EventHead.last_id)))  # one server at a time
+    newest = sa.select(ServedVersion.version).order_by(ServedVersion.since.desc()).limit(1)
+    before = db.session.scalar(newest)
+    if before == version:
+        return
+    row = {"version": version, "since": utcnow()}
+    db.session.execute(upsert(ServedVersion, latest=("since",)).values(row))
+    if before or last_event:
+        events.record(
+            COMMAND_LINE,
+            EventType.INSTANCE_UPGRADED,
+            data={"version": version},
+            pre_data={"version": before} if before else None,
+        )
+
+
+def versions() -> list[Version]:
+    """The versions in the changelog that have changes, newest first."""
+    from markdown import markdown  # noqa: PLC0415 - a server starts faster without it
+
+    text = _to_files.sub(r"\1", CHANGELOG.read_text("utf-8"))
+    _, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    found = []
+    for section in sections:
+        heading, _, text = section.partition("\n")
+        name, _, released = heading.partition(" - ")
+        if text.strip():
+            day = date.fromisoformat(released) if released else None
+            changes = Markup(markdown(text))  # noqa: S704 - our own file
+            found.append(Version(name.strip("[]"), day, changes))
+    return found
