@@ -14,3 +14,8 @@ def upgrade() -> None:
         sa.Column("since", sa.DateTime, nullable=False),
         sa.PrimaryKeyConstraint("version", name=op.f("pk_served_versions")),
     )
+    # An older version has served what has events; which one is not known.
+    op.execute(
+        "INSERT INTO served_versions (version, since) "
+        "SELECT '', created_at FROM events WHERE id = (SELECT last_id FROM event_heads)"
+    )

@@ -199,6 +199,10 @@ USED = [
 ]
 
 
+EVENT = (
+    "INSERT INTO events (id, type, created_at, created_by) "
+    "VALUES (1, 'project-created', '2026-11-01', 'kim')"
+)
 PEOPLE = [
     (
         "INSERT INTO accounts (id, kind, username, role, own_role, login_attempts, created_at) "
@@ -307,3 +311,18 @@ def upgrade_all(urls: list[str], home: Path, together: Barrier) -> None:
         together.wait()
         migrations.upgrade(engine)
         engine.dispose()
+
+
+@pytest.mark.parametrize("events", [0, 1])
+def test_an_instance_with_events_was_served_by_a_version_that_is_not_known(make, events):
+    engine = make()
+    with engine.begin() as connection:
+        migrations.build(connection, to="0035")
+    with engine.begin() as connection:
+        for _ in range(events):
+            connection.execute(sa.text(EVENT))
+            connection.execute(sa.text("UPDATE event_heads SET last_id = 1"))
+    migrations.upgrade(engine)
+    with engine.connect() as connection:
+        served = connection.scalars(sa.text("SELECT version FROM served_versions")).all()
+    assert served == [""] * events

@@ -7,7 +7,10 @@ from app.core.db import Model
 
 
 class ServedVersion(Model):
-    """A version of Flagstaff that has served this instance; ``since``: its last upgrade to it."""
+    """A version of Flagstaff that has served this instance; ``since``: its last upgrade to it.
+
+    An empty ``version`` stands for those that did not record themselves.
+    """
 
     __tablename__ = "served_versions"
 

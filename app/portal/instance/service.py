@@ -30,14 +30,14 @@ class Version(NamedTuple):
 
 def note_version(version: str) -> None:
     """Record which version serves from now on. After another one, that is an upgrade: an event."""
-    last_event = db.session.scalar(locked(sa.select(EventHead.last_id)))  # one server at a time
+    db.session.execute(locked(sa.select(EventHead.id)))  # one server at a time
     newest = sa.select(ServedVersion.version).order_by(ServedVersion.since.desc()).limit(1)
     before = db.session.scalar(newest)
     if before == version:
         return
     row = {"version": version, "since": utcnow()}
     db.session.execute(upsert(ServedVersion, latest=("since",)).values(row))
-    if before or last_event:
+    if before is not None:
         events.record(
             COMMAND_LINE,
             EventType.INSTANCE_UPGRADED,
@@ -58,6 +58,6 @@ def versions() -> list[Version]:
         name, _, released = heading.partition(" - ")
         if text.strip():
             day = date.fromisoformat(released) if released else None
-            changes = Markup(markdown(text))  # noqa: S704 - our own file
-            found.append(Version(name.strip("[]"), day, changes))
+            html = markdown(text).replace("<ul>", "<ul class=bullets>")
+            found.append(Version(name.strip("[]"), day, Markup(html)))  # noqa: S704 - our own file
     return found
