@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 
-TEMPLATES = _ROOT / "templates"
-STATIC = _ROOT / "static"
-MIGRATIONS = _ROOT / "migrations"
-CHANGELOG = _ROOT / "CHANGELOG.md"
+TEMPLATES = ROOT / "templates"
+STATIC = ROOT / "static"
+MIGRATIONS = ROOT / "migrations"
+CHANGELOG = ROOT / "CHANGELOG.md"
 
 
 def revisions() -> list[str]:

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, TextIO
 
+from app.core.config import Settings
+
 LOGGER = logging.getLogger("flagstaff")
 ACCESS = logging.getLogger("flagstaff.access")
 """One line a request. As JSON, the entries of ``extra["facts"]`` are keys of the line."""
@@ -95,12 +97,14 @@ def written_in_batches() -> Iterator[Callable[[], None]]:
         handler.waiting = None
 
 
-def configure(style: str) -> None:
-    """``style`` is ``text`` or ``json``."""
+def configure(settings: Settings) -> None:
+    """Log as the operator wants it."""
     handler = _Handler()
-    handler.setFormatter(_Json() if style == "json" else _Text())
-    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    LOGGER.setLevel(logging.INFO)
+    handler.setFormatter(_Json() if settings.log_format == "json" else _Text())
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING), force=True)
+    LOGGER.setLevel(level)
+    ACCESS.setLevel(level if settings.log_requests else logging.ERROR)
     logging._srcfile = None  # noqa: SLF001 - documented: no line names its place in the code
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     # waitress warns of every request that waits for a thread; under load that is each of them.

@@ -14,6 +14,7 @@ from werkzeug.routing import BaseConverter, PathConverter, Rule
 
 from app.core.config import Settings
 from app.core.logs import log_request
+from app.core.networks import is_in
 from app.web.metrics import Metrics
 
 SAFE_METHODS = frozenset({"GET", "HEAD"})
@@ -29,6 +30,10 @@ it must not block.
 
 PEER = "flagstaff.peer"
 """The key in a request's WSGI environment of the address that it came from directly."""
+
+_ID = re.compile(r"[A-Za-z0-9-]{8,64}")
+_TRACE = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+"""The header traceparent of W3C's Trace Context; the group is the id of the trace."""
 
 View = Callable[..., Any]
 AgainWhile = Callable[[Callable[[], bool]], None]
@@ -131,11 +136,21 @@ def headers(settings: Settings) -> dict[str, str]:
 
 
 def request_id() -> str:
-    """The id of this request: in its response and in all its lines in the log."""
+    """The id of this request: in its response and in all its lines in the log.
+
+    A trusted proxy can choose it with the header X-Request-Id.
+    """
     if "request_id" not in g:
-        g.request_id = str(uuid4())
+        given = request.headers.get("X-Request-Id", "") if came_from_proxy() else ""
+        g.request_id = given if _ID.fullmatch(given) else str(uuid4())
     found: str = g.request_id
     return found
+
+
+def came_from_proxy() -> bool:
+    """Whether the request came directly from a trusted proxy."""
+    settings: Settings = current_app.config["SETTINGS"]
+    return is_in(request.environ.get(PEER, ""), settings.trusted_proxy)
 
 
 def wants_json() -> bool:
@@ -193,6 +208,7 @@ def _note(response: Response) -> None:
     face = "static" if is_file else "api" if wants_json() else "page"
     current_metrics().note(face, response.status_code, seconds)
     actor = g.get("actor")
+    trace = _TRACE.fullmatch(request.headers.get("traceparent", ""))
     entry = {
         "id": request_id(),
         "method": request.method,
@@ -202,6 +218,7 @@ def _note(response: Response) -> None:
         "ip": request.remote_addr,
         "account": actor and actor.id,
         "token": actor and actor.token_id,
+        "traceId": trace[1] if trace else None,
         "refusal": g.get("refusal"),
     }
     log_request(_line(entry), entry, g.get("cause"))
@@ -210,7 +227,8 @@ def _note(response: Response) -> None:
 def _line(entry: dict[str, Any]) -> str:
     """``ID GET /path 200 in 3.1 ms from 127.0.0.1 account 7 token 9: NotFoundError: …``."""
     line = "{id} {method} {path} {status} in {ms} ms from {ip}".format_map(entry)
-    line += "".join(f" {name} {entry[name]}" for name in ("account", "token") if entry[name])
+    more = ("account", "token", "traceId")
+    line += "".join(f" {name} {entry[name]}" for name in more if entry[name])
     return f"{line}: {entry['refusal']}" if entry["refusal"] else line
 
 

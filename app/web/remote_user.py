@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from flask import request
 
 from app.web.current import current_settings
-from app.web.http import PEER
+from app.web.http import came_from_proxy
 
 LONGEST = 255
 
@@ -21,7 +21,7 @@ class RemoteUser:
 
 
 def remote_user() -> RemoteUser | None:
-    """The person in the headers of a request that came directly from the trusted proxy.
+    """The person in the headers of a request that came directly from a trusted proxy.
 
     None without such a header, or if the server doesn’t say where the request came from.
     """
@@ -38,12 +38,6 @@ def remote_user() -> RemoteUser | None:
         _value(settings.sign_on_header_name),
         None if groups is None else [name for n in _text(groups).split(",") if (name := n.strip())],
     )
-
-
-def came_from_proxy() -> bool:
-    """Whether the request came directly from the trusted proxy."""
-    proxy = current_settings().trusted_proxy
-    return proxy is not None and request.environ.get(PEER) == proxy
 
 
 def _value(header: str | None) -> str | None:

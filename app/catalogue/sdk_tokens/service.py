@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from app.accounts import admins
 from app.accounts.tokens import secrets
-from app.accounts.tokens.models import Issued, refuse_past, replaced
+from app.accounts.tokens.models import HINT_LENGTH, Issued, refuse_past, replaced
 from app.accounts.tokens.secrets import TokenKind
 from app.catalogue.environments.models import Environment
 from app.catalogue.projects.models import Project
@@ -18,13 +19,15 @@ from app.catalogue.sdk_tokens.models import (
     SdkTokenType,
 )
 from app.catalogue.usage.models import Application, TokenUse
-from app.core.actor import Actor
+from app.core.actor import COMMAND_LINE, Actor
 from app.core.clock import utcnow
+from app.core.config.kinds import SdkToken as ChosenToken
 from app.core.db import contains, db, one_or_none, save
 from app.core.errors import Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
+from app.core.secrets import digest
 
 SOON = timedelta(days=30)
 """A token that expires within this time is about to."""
@@ -94,6 +97,39 @@ def take_over(
     token = _token(token_name, type, environment, projects, expires_at)
     token.digest, token.hint = digest, hint
     return _save(actor, token)
+
+
+def bootstrap(chosen: Sequence[ChosenToken]) -> list[str]:
+    """Take over the tokens that the operator chose, except those that are or were known here.
+
+    Returns a sentence for each that can't be, because its project or environment doesn't exist.
+    """
+    admins.guard()  # several servers may start at once
+    refused = []
+    for token in chosen:
+        by_secret = sa.select(SdkToken.id).where(SdkToken.digest == digest(token.secret))
+        if db.session.scalar(by_secret) is not None:
+            continue
+        place, hint = f"{token.project}:{token.environment}", token.secret[-HINT_LENGTH:]
+        try:
+            _check_environment(token.environment)
+            if token.project != ALL:
+                _check_projects([token.project])
+        except Invalid as error:
+            why = " ".join(problem["message"] for problem in error.details or ())
+            refused.append(f"The SDK token for {place} is not valid yet. {why}")
+            continue
+        take_over(
+            COMMAND_LINE,
+            token_name=f"bootstrap {place} ({hint})",
+            type=SdkTokenType(token.type),
+            environment=token.environment,
+            projects=[token.project],
+            expires_at=None,
+            digest=digest(token.secret),
+            hint=hint,
+        )
+    return refused
 
 
 def search(

@@ -15,9 +15,13 @@ from sqlalchemy.pool import NullPool
 
 from app.core.config import kinds
 from app.core.config.allowed_hosts import ALLOWED_HOSTS, EITHER_SCHEME, AllowedHost
-from app.core.config.setting import Setting, WrongKeyFile, WrongSetting, setting, variable
+from app.core.config.kinds import Network, SdkToken
+from app.core.config.setting import Given, Setting, WrongKeyFile, WrongSetting, setting, variable
+from app.core.files import ROOT
 
 KEY_FILE = "secret_key"
+OF_A_HOME = (KEY_FILE, "flagstaff.db", "event_heads.jsonl")
+"""Files of which every home folder has one."""
 COMMITTED = "committed"
 """The bind of a second connection, which reads the state before a transaction's changes."""
 MOST_PROCESSES = 4
@@ -45,20 +49,24 @@ class Settings:
         "The folder of the SQLite file, the secret key and what belongs to them. If it is missing, "
         "it is created for its owner only.",
         kinds.FOLDER,
-        "instance",
+        lambda _: str(_usual_home()),
+        "instance in a checkout, otherwise the user’s folder for data of programs",
     )
     database_url: str = setting(
         "The database.",
         kinds.DATABASE_URL,
         lambda before: f"sqlite:///{before['home'] / 'flagstaff.db'}",
         "flagstaff.db in the home folder",
+        usual="DATABASE_URL",
     )
     host: str = setting(
         "The address to listen on. Other than loopback, it needs FLAGSTAFF_BASE_URL.",
         kinds.HOST,
         "127.0.0.1",
     )
-    port: int = setting("The port to listen on.", kinds.whole_number(1, kinds.MAX_PORT), "4242")
+    port: int = setting(
+        "The port to listen on.", kinds.whole_number(1, kinds.MAX_PORT), "4242", usual="PORT"
+    )
     processes: int = setting(
         "How many processes answer requests. SIGHUP replaces them one by one.",
         kinds.whole_number(1, 64),
@@ -84,16 +92,21 @@ class Settings:
         "one. Remove it from the environment afterwards.",
         kinds.SECRET,
     )
+    bootstrap_sdk_tokens: tuple[SdkToken, ...] = setting(
+        "SDK tokens that are valid from the first start on, for applications that start together "
+        "with Flagstaff. With frontend= before one, it is for browsers. What is revoked stays so.",
+        kinds.SDK_TOKENS,
+    )
     secret_key: str | None = setting(
         "Signs cookies and reviews; the keys of two-step sign-in and the secrets of webhooks are "
         "derived from it. Several servers on one database need the same key.",
         kinds.SECRET,
         default_words="created at the first start: secret_key in the home folder",
     )
-    trusted_proxy: str | None = setting(
-        "The proxy whose X-Forwarded-For, -Host and -Proto are believed. Without it, they are "
-        "ignored.",
-        kinds.IP,
+    trusted_proxy: tuple[Network, ...] = setting(
+        "The proxies whose X-Forwarded-For, -Host and -Proto and X-Request-Id are believed. From "
+        "others, they are ignored.",
+        kinds.NETWORKS,
     )
     url_prefix: str = setting(
         "The path below which a reverse proxy serves Flagstaff.",
@@ -212,6 +225,18 @@ class Settings:
     log_format: str = setting(
         "The format of the log on standard error.", kinds.one_of("text", "json"), "text"
     )
+    log_level: str = setting(
+        "What is the least important to log. Requests are logged as info, and as error if they "
+        "failed because of the server.",
+        kinds.one_of("info", "warning", "error"),
+        "info",
+    )
+    log_requests: bool = setting(
+        "Whether each request is a line in the log. Those that failed because of the server are "
+        "in any case.",
+        kinds.ON_OR_OFF,
+        "on",
+    )
 
     def address(self, path: str = "") -> str:
         """URL of a path of this server, as people reach it."""
@@ -260,6 +285,33 @@ def every_setting() -> dict[str, Setting]:
     return {variable(field.name): field.metadata["setting"] for field in fields(Settings)}
 
 
+def from_process() -> Settings:
+    """The settings of this process: its environment and ``.env`` in the working folder.
+
+    What the environment has wins. Only Flagstaff's own variables are read from the file.
+
+    Raises:
+        WrongSetting: at the first one that is not valid.
+
+    """
+    file = Path(".env")
+    if file.is_file():
+        from dotenv import dotenv_values  # noqa: PLC0415 - few have the file
+
+        for name, text in dotenv_values(file, interpolate=False).items():
+            if name.startswith(variable("")) and text is not None:
+                os.environ.setdefault(name, text)
+    return from_environment(os.environ)
+
+
+def given_in(environ: Mapping[str, str]) -> dict[str, Given]:
+    """What is set of each setting, by its name; an empty text for what is not."""
+    return {
+        field.name: field.metadata["setting"].given(field.name, environ)
+        for field in fields(Settings)
+    }
+
+
 def from_environment(environ: Mapping[str, str]) -> Settings:
     """Read and check all settings. An empty variable counts as not set.
 
@@ -267,24 +319,22 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         WrongSetting: at the first one that is not valid.
 
     """
-    given = {
-        field.name: environ.get(variable(field.name), "").strip() for field in fields(Settings)
-    }
+    given = given_in(environ)
     values: dict[str, Any] = {}
     for field in fields(Settings):
-        values[field.name] = field.metadata["setting"].read(field.name, given[field.name], values)
+        values[field.name] = field.metadata["setting"].read(given[field.name], values)
     path = urlsplit(values["base_url"]).path
     if path not in ("", values["url_prefix"]):
         allowed = f"empty or {path}, because FLAGSTAFF_BASE_URL ends with that"
-        raise WrongSetting("url_prefix", given["url_prefix"], allowed)
+        raise WrongSetting(*given["url_prefix"], allowed)
     values["base_url"] = values["base_url"].removesuffix(path)
     settings = Settings(**values)
-    if not settings.listens_on_loopback and not given["base_url"]:
+    if not settings.listens_on_loopback and not given["base_url"].text:
         allowed = (
             f"the address that people use, because FLAGSTAFF_HOST is {settings.host!r}, "
             "for example https://flags.example.org"
         )
-        raise WrongSetting("base_url", "", allowed)
+        raise WrongSetting(*given["base_url"], allowed)
     _check_sign_on(settings)
     return settings
 
@@ -292,16 +342,20 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
 def _check_sign_on(settings: Settings) -> None:
     """Refuse sign-on settings that lack another one they need."""
     if settings.has_provider and settings.oidc_client_id is None:
-        raise WrongSetting("oidc_client_id", "", "set, because FLAGSTAFF_OIDC_ISSUER is")
+        raise WrongSetting("FLAGSTAFF_OIDC_CLIENT_ID", "", "set, because FLAGSTAFF_OIDC_ISSUER is")
     if settings.oidc_client_id is not None and not settings.has_provider:
-        raise WrongSetting("oidc_issuer", "", "set, because FLAGSTAFF_OIDC_CLIENT_ID is")
+        raise WrongSetting("FLAGSTAFF_OIDC_ISSUER", "", "set, because FLAGSTAFF_OIDC_CLIENT_ID is")
     if "openid" not in settings.oidc_scopes.split():
-        raise WrongSetting("oidc_scopes", settings.oidc_scopes, "a list with openid in it")
-    if settings.sign_on_header is not None and settings.trusted_proxy is None:
-        raise WrongSetting("trusted_proxy", "", "set, because FLAGSTAFF_SIGN_ON_HEADER is")
+        raise WrongSetting(
+            "FLAGSTAFF_OIDC_SCOPES", settings.oidc_scopes, "a list with openid in it"
+        )
+    if settings.sign_on_header is not None and not settings.trusted_proxy:
+        raise WrongSetting(
+            "FLAGSTAFF_TRUSTED_PROXY", "", "set, because FLAGSTAFF_SIGN_ON_HEADER is"
+        )
     if not settings.password_sign_in and not settings.has_single_sign_on:
         allowed = "on, unless FLAGSTAFF_OIDC_ISSUER or FLAGSTAFF_SIGN_ON_HEADER is set"
-        raise WrongSetting("password_sign_in", "off", allowed)
+        raise WrongSetting("FLAGSTAFF_PASSWORD_SIGN_IN", "off", allowed)
 
 
 def for_flask(settings: Settings) -> dict[str, Any]:
@@ -351,6 +405,18 @@ def for_flask(settings: Settings) -> dict[str, Any]:
             },
         },
     }
+
+
+def _usual_home() -> Path:
+    """Where data is unless the operator says where: the same wherever the command is started."""
+    here = Path("instance")
+    if any((here / name).exists() for name in OF_A_HOME):  # as versions before 0.3.0 had it
+        return here
+    if (ROOT / "pyproject.toml").is_file():
+        return ROOT / "instance"
+    from platformdirs import user_data_path  # noqa: PLC0415 - a checkout needs none
+
+    return user_data_path("flagstaff", appauthor=False)
 
 
 def _kept_secret_key(home: Path) -> str:

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
-from app.core.config.kinds import HOST_NAME, MAX_PORT, Kind
+from app.core.config.kinds import HOST_NAME, MAX_PORT, Kind, Network
 
 Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
 
 USUAL_PORTS = {"https": 443, "http": 80}
 TRANSLATED = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48")))

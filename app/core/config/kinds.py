@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
+
+Network = IPv4Network | IPv6Network
 
 MIN_SECRET = 32
 MAX_PORT = 65_535
@@ -20,6 +22,21 @@ URL_PATH = r"(/[A-Za-z0-9_~.-]+)*"
 _base_url = re.compile(
     rf"https?://({HOST_NAME}|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{{1,5}}))?{URL_PATH}/?"
 )
+
+
+_sdk_token = re.compile(
+    rf"((?P<type>client|frontend)=)?(?P<secret>(?P<project>\*|[A-Za-z0-9_~.-]{{1,100}}):"
+    rf"(?P<environment>[A-Za-z0-9_~-]{{1,100}})\.[A-Za-z0-9_-]{{{MIN_SECRET},255}})"
+)
+
+
+class SdkToken(NamedTuple):
+    """A token for SDKs that an operator chose. ``secret``: the whole of it, as SDKs send it."""
+
+    type: str
+    project: str
+    environment: str
+    secret: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +163,15 @@ def _read_secret(value: str) -> str | None:
     return value or None
 
 
-def _read_ip(value: str) -> str | None:
-    if value and not is_ip(value):
+def _read_networks(value: str) -> tuple[Network, ...]:
+    return tuple(ip_network(part) for each in value.split(",") if (part := each.strip()))
+
+
+def _read_sdk_tokens(value: str) -> tuple[SdkToken, ...]:
+    found = [_sdk_token.fullmatch(part) for each in value.split(",") if (part := each.strip())]
+    if not all(found):
         raise ValueError
-    return value or None
+    return tuple(SdkToken(**match.groupdict(default="client")) for match in found if match)
 
 
 def _read_database_url(value: str) -> str:
@@ -174,7 +196,10 @@ def _scheme_only(value: str) -> str:
 
 FOLDER = Kind("a path, where ~ is the home folder of an existing user", _path)
 HOST = Kind("an IP address or a host name", _host)
-IP = Kind("one IP address", _read_ip)
+NETWORKS = Kind(
+    "IP addresses or networks with commas between them, such as 10.0.0.1 or 10.0.0.0/8",
+    _read_networks,
+)
 URL_PREFIX = Kind("a path like /flagstaff", _read_url_path)
 BASE_URL = Kind(
     "an address like https://flags.example.org",
@@ -197,6 +222,12 @@ NAME = Kind(f"at most {LONGEST_NAME} characters without spaces", _read_name)
 NAMES = Kind("names with commas between them", _read_names)
 PROVIDER_SECRET = Kind(NAME.allowed, _read_name, lambda _: "…")
 WORDS = Kind(f"1 to {LONGEST_NAME} characters", _read_words)
+SDK_TOKENS = Kind(
+    "tokens like default:development.SECRET with commas between them. A secret has at least "
+    f"{MIN_SECRET} letters, digits, - and _",
+    _read_sdk_tokens,
+    lambda _: "…",
+)
 SECRET = Kind(
     f"at least {MIN_SECRET} printable ASCII characters without spaces",
     _read_secret,

@@ -1,11 +1,11 @@
-import os
+from dataclasses import replace
 from functools import partial
 
 import click
 
 from app.core import migrations
-from app.core.config import from_environment
-from app.core.config.setting import WrongSetting
+from app.core.config import from_process
+from app.core.config.kinds import DATABASE_URL
 from app.core.db import db
 from app.core.files import revisions
 from app.operations.cli.commands import progress_bar
@@ -25,9 +25,9 @@ def move(url: str) -> None:
     import app.factory  # noqa: F401, PLC0415 - it knows every table; half a second that others save
 
     try:
-        settings = from_environment(os.environ | {"FLAGSTAFF_DATABASE_URL": url})
-    except WrongSetting as error:
-        raise click.BadParameter(str(error), param_hint="--to") from None
+        settings = replace(from_process(), database_url=DATABASE_URL.read(url))
+    except ValueError:
+        raise click.BadParameter(f"It must be {DATABASE_URL.allowed}.", param_hint="--to") from None
     with open_instance() as here:
         if settings.database_url == here.database_url:
             raise click.BadParameter("That is this instance's own database.", param_hint="--to")

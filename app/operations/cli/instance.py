@@ -1,6 +1,5 @@
 """Commands about the instance itself."""
 
-import os
 import sys
 from collections import Counter
 from dataclasses import asdict
@@ -8,7 +7,7 @@ from dataclasses import asdict
 import click
 from click.shell_completion import get_completion_class
 
-from app.core.config import from_environment
+from app.core.config import from_process
 from app.operations.cli.commands import Output, json_option, print_output, progress_bar
 from app.operations.demo import service
 from app.operations.server.instance import open_instance, write_transaction
@@ -25,7 +24,7 @@ def example(name: str) -> None:
 
     For nginx: FLAGSTAFF_BASE_URL=https://flags.example.org flagstaff example nginx
     """
-    click.echo(EXAMPLES[name].text(from_environment(os.environ)))
+    click.echo(EXAMPLES[name].text(from_process()))
 
 
 SHELLS = ("bash", "zsh", "fish")

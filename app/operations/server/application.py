@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.access.auth import first_admin
 from app.access.scim import api as scim
 from app.access.service_accounts import service as service_accounts
+from app.catalogue.sdk_tokens import service as sdk_tokens
 from app.core import statements
 from app.core.config import Settings
 from app.core.connections import refresh_statistics
@@ -72,10 +73,11 @@ def prepare(app: Flask) -> list[str]:
         with unit_of_work(writes=True):
             path = first_admin.make_link()
             instance.note_version(app.config["API_VERSION"])
+            lines = sdk_tokens.bootstrap(settings.bootstrap_sdk_tokens)
         with unit_of_work(writes=False):
             scim.load_if_used()
         statements.compile_all(db.engine.dialect)
-        lines = [f"The data is in {_database()}"]
+        lines = [f"The data is in {_database()}", *lines]
     write_down_end(app)
     _measure(app, settings)
     if path:

@@ -9,7 +9,7 @@ from flask import Flask
 from app.catalogue.approvals import guard
 from app.core import config, logs, migrations
 from app.core import db as database
-from app.core.config import Settings, from_environment
+from app.core.config import Settings, from_process
 from app.core.config.setting import WrongSetting
 from app.core.db import check_changes, db, unit_of_work
 from app.core.events import service as events
@@ -26,14 +26,14 @@ class CantListen(Exception):
 
 def set_up_home() -> Settings:
     """Read the settings from the environment and create the home folder if it is missing."""
-    settings = from_environment(os.environ)
+    settings = from_process()
     os.umask(0o077)  # other users of this machine must not read what is written here
     try:
         settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except (FileExistsError, NotADirectoryError, PermissionError):
         allowed = "a folder that this user can write to, or can make"
-        raise WrongSetting("home", str(settings.home), allowed) from None
-    logs.configure(settings.log_format)
+        raise WrongSetting("FLAGSTAFF_HOME", str(settings.home), allowed) from None
+    logs.configure(settings)
     return settings
 
 

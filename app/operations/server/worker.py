@@ -30,6 +30,7 @@ from app.delivery.sdk.api import is_for_sdks
 from app.operations.server.background import background
 from app.operations.server.connections import Channel
 from app.operations.server.loop import IDLE_SECONDS, Loop
+from app.operations.server.proxies import behind_proxies
 from app.operations.server.sockets import Sockets
 from app.operations.server.threads import Dispatcher
 from app.web.http import SAFE_METHODS, headers
@@ -76,7 +77,7 @@ class Worker:
         self._dispatcher = Dispatcher(settings.threads, is_change)
         open_sockets = Sockets()
         server = waitress.create_server(
-            app,
+            behind_proxies(app, settings.trusted_proxy),
             open_sockets,
             _dispatcher=self._dispatcher,
             sockets=sockets,
@@ -200,7 +201,7 @@ def changes(app: Flask) -> Callable[[HTTPChannel], bool]:
 
 
 def _options(app: Flask, settings: Settings) -> dict[str, object]:
-    options: dict[str, object] = {
+    return {
         "threads": settings.threads,
         "url_prefix": settings.url_prefix,
         "ident": None,
@@ -213,20 +214,9 @@ def _options(app: Flask, settings: Settings) -> dict[str, object]:
         # The application refuses what is too large, in its own words and after asking who calls;
         # this bound is for bodies that would fill the disk before it is asked.
         "max_request_body_size": 2 * app.config["MAX_CONTENT_LENGTH"],
-        "clear_untrusted_proxy_headers": True,
+        "clear_untrusted_proxy_headers": False,  # behind_proxies does that
         "outbuf_high_watermark": NO_WATERMARK,
     }
-    if settings.trusted_proxy is not None:
-        options |= {
-            "trusted_proxy": settings.trusted_proxy,
-            "trusted_proxy_count": 1,
-            "trusted_proxy_headers": {
-                "x-forwarded-for",
-                "x-forwarded-host",
-                "x-forwarded-proto",
-            },
-        }
-    return options
 
 
 def _most_connections() -> int:

@@ -4,7 +4,7 @@ import os
 
 from flask import render_template
 
-from app.core.config import every_setting
+from app.core.config import every_setting, given_in
 from app.core.events.event_types import EventType
 from app.core.permissions import Permission
 from app.portal import reminders
@@ -30,11 +30,11 @@ def backups() -> str:
 @bp.get("/settings", needs=Permission.ADMIN)
 def settings() -> str:
     """Show the settings that the server was started with; of secrets only that they are set."""
-    given = {name: os.environ.get(name, "").strip() for name in every_setting()}
+    given = given_in(os.environ).values()
     return render_template(
         "portal/instance/settings.html",
         settings=[
-            (name, setting, setting.kind.redact(given[name]) if given[name] else None)
-            for name, setting in every_setting().items()
+            (name, setting, setting.kind.redact(found.text) if found.text else None)
+            for (name, setting), found in zip(every_setting().items(), given, strict=True)
         ],
     )

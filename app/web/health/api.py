@@ -13,9 +13,8 @@ from app.core.errors import NotFound, Unavailable
 from app.core.permissions import Access
 from app.core.quotas import NOTHING
 from app.web.current import admit, current_key, current_settings
-from app.web.http import current_metrics
+from app.web.http import came_from_proxy, current_metrics
 from app.web.metrics import CONTENT_TYPE
-from app.web.remote_user import came_from_proxy
 from app.web.routes import ApiBlueprint
 
 bp = ApiBlueprint("service", __name__, description="The state of the service itself.")
@@ -122,5 +121,4 @@ def _comes_from_this_machine() -> bool:
     """
     settings = current_settings()
     address = ip_address(request.remote_addr or "")
-    is_local = settings.trusted_proxy is not None or settings.base_is_loopback
-    return address.is_loopback and is_local
+    return address.is_loopback and (bool(settings.trusted_proxy) or settings.base_is_loopback)

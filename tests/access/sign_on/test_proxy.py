@@ -1,5 +1,6 @@
 """Signing in behind a proxy that says who is signed in there."""
 
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from tests.support.sign_in import let_time_pass, sign_in
 
 PROXY = "10.0.0.1"
 SETTINGS = {
-    "trusted_proxy": PROXY,
+    "trusted_proxy": (ip_network(PROXY),),
     "sign_on_header": "X-Remote-User",
     "sign_on_header_email": "X-Remote-Email",
     "sign_on_header_name": "X-Remote-Name",

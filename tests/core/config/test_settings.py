@@ -11,6 +11,7 @@ import pytest
 
 from app.core.config import Settings, every_setting, from_environment
 from app.core.config.allowed_hosts import AllowedHost
+from app.core.config.kinds import SdkToken
 from app.core.config.setting import WrongKeyFile, WrongSetting
 from app.factory import create_app
 
@@ -42,8 +43,16 @@ GOOD = [
     ("BASE_URL", "http://[::1]:4242", "http://[::1]:4242"),
     ("BOOTSTRAP_TOKEN", LONG, LONG),
     ("SECRET_KEY", LONG, LONG),
-    ("TRUSTED_PROXY", "10.0.0.1", "10.0.0.1"),
-    ("TRUSTED_PROXY", "fd00::1", "fd00::1"),
+    ("TRUSTED_PROXY", "10.0.0.1", (ip_network("10.0.0.1"),)),
+    ("TRUSTED_PROXY", "fd00::/8, 10.0.0.0/8,", (ip_network("fd00::/8"), ip_network("10.0.0.0/8"))),
+    (
+        "BOOTSTRAP_SDK_TOKENS",
+        f"default:dev.{LONG}, frontend=*:prod-eu.{LONG}",
+        (
+            SdkToken("client", "default", "dev", f"default:dev.{LONG}"),
+            SdkToken("frontend", "*", "prod-eu", f"*:prod-eu.{LONG}"),
+        ),
+    ),
     ("URL_PREFIX", "/flags", "/flags"),
     ("URL_PREFIX", "/tools/flags", "/tools/flags"),
     ("INACTIVITY_DAYS", "3650", 3_650),
@@ -74,6 +83,8 @@ GOOD = [
     ("PASSWORD_SIGN_IN", "off", False),
     ("BREAK_GLASS_ADMINS", "ada, grace,", ("ada", "grace")),
     ("LOG_FORMAT", "json", "json"),
+    ("LOG_LEVEL", "warning", "warning"),
+    ("LOG_REQUESTS", "off", False),
     ("WEBHOOK_HOSTS", "Hooks.Example.com", (HOOKS,)),
     ("WEBHOOK_HOSTS", "http://[::1]:8080, ", (LOOPBACK,)),
     ("WEBHOOK_HOSTS", "[::1]:8080", (replace(LOOPBACK, scheme="https"),)),
@@ -109,9 +120,9 @@ BAD = [
     ("BASE_URL", "https://flags.example.org/?a=b", "an address like https://"),
     ("BASE_URL", "https://flags.example.org/#a", "an address like https://"),
     ("BASE_URL", "https://flags.example.org\nX-Evil: 1", "an address like https://"),
-    ("TRUSTED_PROXY", "proxy", "one IP address"),
-    ("TRUSTED_PROXY", "10.0.0.0/8", "one IP address"),
-    ("TRUSTED_PROXY", "10.0.0.1, 10.0.0.2", "one IP address"),
+    ("TRUSTED_PROXY", "proxy", "IP addresses or networks"),
+    ("TRUSTED_PROXY", "10.0.0.1/8", "IP addresses or networks"),
+    ("TRUSTED_PROXY", "10.0.0.1 10.0.0.2", "IP addresses or networks"),
     ("URL_PREFIX", "flags", "a path like /flagstaff"),
     ("URL_PREFIX", "/flags/", "a path like"),
     ("URL_PREFIX", "/", "a path like"),
@@ -134,6 +145,8 @@ BAD = [
     ("BREAK_GLASS_ADMINS", "a" * 256, "names with commas between them"),
     ("LOG_FORMAT", "xml", "It must be text or json."),
     ("LOG_FORMAT", "JSON", "It must be text or json."),
+    ("LOG_LEVEL", "debug", "It must be info or warning or error."),
+    ("LOG_REQUESTS", "no", "It must be on or off."),
     ("IMPORT_HOSTS", "*", "hosts with commas between them"),
     ("WEBHOOK_HOSTS", "*", "hosts with commas between them"),
     ("WEBHOOK_HOSTS", "hooks.example.com/path", "hosts with commas between them"),
@@ -157,6 +170,9 @@ SECRET = [
     ("BOOTSTRAP_TOKEN", "correct-horse " * 4, "…"),
     ("BOOTSTRAP_TOKEN", "é" * 40, "…"),
     ("SECRET_KEY", "correct-horse", "…"),
+    ("BOOTSTRAP_SDK_TOKENS", "default:development.correct-horse", "…"),
+    ("BOOTSTRAP_SDK_TOKENS", f"correct-horse:a.b.{LONG}", "…"),
+    ("BOOTSTRAP_SDK_TOKENS", f"server=default:correct-horse.{LONG}", "…"),
     ("OIDC_CLIENT_SECRET", "correct-horse battery", "…"),
     ("SECRET_KEY", "correct-horse\n" * 4, "…"),
     ("BASE_URL", "https://a:correct-horse@flags.example.org", "https://…@flags.example.org"),
@@ -184,7 +200,8 @@ def test_the_defaults():
         base_url="http://127.0.0.1:4242",
         bootstrap_token=None,
         secret_key=None,
-        trusted_proxy=None,
+        bootstrap_sdk_tokens=(),
+        trusted_proxy=(),
         url_prefix="",
         inactivity_days=180,
         access_review_days=90,
@@ -209,6 +226,8 @@ def test_the_defaults():
         password_sign_in=True,
         break_glass_admins=(),
         log_format="text",
+        log_level="info",
+        log_requests=True,
         webhook_hosts=(),
         import_hosts=(),
     )
@@ -275,6 +294,35 @@ def test_what_may_be_a_secret_is_not_repeated(name, value, shown):
 def test_the_bounds_of_a_number_are_allowed(name):
     for bound in NUMBERS[name]:
         assert getattr(settings(**{name: str(bound)}), name.lower()) == bound
+
+
+def test_a_secret_can_be_in_a_file(tmp_path):
+    file = tmp_path / "key"
+    file.write_text(f"{LONG}\n")
+    assert settings(SECRET_KEY_FILE=str(file)).secret_key == LONG
+
+
+def test_a_file_of_a_setting_is_refused_if_it_is_bad_or_not_all_that_is_set(tmp_path):
+    (tmp_path / "short").write_text("correct-horse")
+    short, none = str(tmp_path / "short"), str(tmp_path / "none")
+    assert refusal("SECRET_KEY_FILE", short).startswith("FLAGSTAFF_SECRET_KEY_FILE is '…'. It must")
+    assert refusal("SECRET_KEY_FILE", none) == (
+        f"FLAGSTAFF_SECRET_KEY_FILE is {none!r}. It must be a text file that this user can read."
+    )
+    assert refusal("SECRET_KEY_FILE", short, SECRET_KEY=LONG) == (
+        f"FLAGSTAFF_SECRET_KEY_FILE is {short!r}. It must be empty, because FLAGSTAFF_SECRET_KEY "
+        "is set."
+    )
+
+
+def test_what_platforms_set_counts_unless_the_own_variable_is_set():
+    platform = {"PORT": "8080", "DATABASE_URL": "postgres://a:b@host/db"}
+    chosen = from_environment(platform)
+    assert (chosen.port, chosen.base_url) == (8080, "http://127.0.0.1:8080")
+    assert chosen.database_url == "postgresql+psycopg://a:b@host/db"
+    assert from_environment(platform | {"FLAGSTAFF_PORT": "9090"}).port == 9090
+    with pytest.raises(WrongSetting, match=r"^DATABASE_URL is 'mysql://…'\. It must be "):
+        from_environment({"DATABASE_URL": "mysql://a:b@host/db"})
 
 
 def test_the_database_is_in_the_home_folder_unless_said_otherwise():
@@ -344,4 +392,4 @@ def test_the_readme_shows_the_defaults():
 
 
 def test_other_variables_are_ignored():
-    assert from_environment({"PORT": "1", "flagstaff_port": "2", "FLAGSTAFF": "3"}) == settings()
+    assert from_environment({"HOST": "::1", "flagstaff_port": "2", "FLAGSTAFF": "3"}) == settings()

@@ -116,7 +116,7 @@ def _compare(seen: dict[str, str], url: str, settings: Settings) -> Iterator[Fin
             "address.",
             "Let the proxy set or extend that header: $proxy_add_x_forwarded_for (nginx).",
         )
-    elif settings.trusted_proxy is not None and seen["forwardedFor"] is None:
+    elif settings.trusted_proxy and seen["forwardedFor"] is None:
         yield wrong(
             ABOUT,
             "The proxy doesn't pass on the client's address.",

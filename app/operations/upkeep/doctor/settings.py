@@ -47,7 +47,7 @@ def _transport(about: str, chosen: Settings) -> Iterator[Finding]:
             "Put a reverse proxy with TLS in front (flagstaff example nginx) and set "
             "FLAGSTAFF_BASE_URL to its https address.",
         )
-    if chosen.is_https and chosen.trusted_proxy is None:
+    if chosen.is_https and not chosen.trusted_proxy:
         yield warning(
             about,
             "All requests seem to come from the proxy, so wrong passwords from one network slow "
@@ -59,7 +59,7 @@ def _transport(about: str, chosen: Settings) -> Iterator[Finding]:
 def _address(about: str, chosen: Settings) -> Iterator[Finding]:
     base = urlsplit(chosen.base_url)
     port = base.port or (443 if chosen.is_https else 80)
-    if chosen.base_is_loopback and chosen.trusted_proxy is None and port != chosen.port:
+    if chosen.base_is_loopback and not chosen.trusted_proxy and port != chosen.port:
         yield wrong(
             about,
             f"Links lead to port {port}, but the server listens on {chosen.port}.",

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from app.access.sign_on import checks
 from app.core.config import Settings
-from app.core.config.kinds import is_loopback
 from app.operations.upkeep.doctor.findings import Finding, fine, warning, wrong
 
 ABOUT = "sign-on"
@@ -21,7 +20,9 @@ def check_sign_on(settings: Settings) -> Iterator[Finding]:
             )
     for check in checks.of_passwords(settings):
         yield fine(ABOUT, check.says) if check.is_fine else warning(ABOUT, check.says, check.remedy)
-    if settings.sign_on_header is not None and is_loopback(settings.trusted_proxy or ""):
+    if settings.sign_on_header is not None and any(
+        network.is_loopback for network in settings.trusted_proxy
+    ):
         yield warning(
             ABOUT,
             f"Every system user of this machine can send {settings.sign_on_header}, and so sign in "
