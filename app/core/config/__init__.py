@@ -50,7 +50,7 @@ class Settings:
         "it is created for its owner only.",
         kinds.FOLDER,
         lambda _: str(_usual_home()),
-        "instance in a checkout, otherwise the user’s folder for data of programs",
+        "instance in a checkout, otherwise the user’s data folder",
     )
     database_url: str = setting(
         "The database.",
