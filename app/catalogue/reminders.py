@@ -50,7 +50,8 @@ def unused(actor: Actor, context: HomeContext) -> Iterator[Item]:
     count, names = _proposed(actor, context, StaleFilter.UNUSED)
     if count:
         have = "hasn’t" if count == 1 else "haven’t"
-        says = f"{counted(count, 'feature')} {have} been used for {days(context.stale_after)}"
+        since = days(context.settings.stale_after)
+        says = f"{counted(count, 'feature')} {have} been used for {since}"
         yield Item(Tone.WARNING, says, some(names, count))
 
 
@@ -58,7 +59,7 @@ def everywhere(actor: Actor, context: HomeContext) -> Iterator[Item]:
     count, names = _proposed(actor, context, StaleFilter.EVERYWHERE)
     if count:
         verb = "has" if count == 1 else "have"
-        on = f"{verb} been on for everyone for {days(context.stale_after)}"
+        on = f"{verb} been on for everyone for {days(context.settings.stale_after)}"
         says = f"{counted(count, 'feature')} {on}"
         yield Item(Tone.WARNING, says, some(names, count))
 
@@ -93,13 +94,13 @@ def alike_tags(actor: Actor, _: HomeContext) -> Iterator[Item]:
 
 def _proposed(actor: Actor, context: HomeContext, reason: StaleFilter) -> tuple[int, list[str]]:
     """(number, first names) of features of the actor's own projects that are proposed as stale."""
-    if not context.stale_after:
+    if not context.settings.stale_after:
         return 0, []
     able = [id for id in actor.project_roles if actor.may(Permission.UPDATE_FEATURE, id)]
     if not able:
         return 0, []
     own = sa.select(Project.id).where(Project.id.in_(able), Project.archived_at.is_(None))
-    query = lifecycle.matching(own, stale_after=context.stale_after, stale_proposal=reason)
+    query = lifecycle.matching(own, stale_after=context.settings.stale_after, stale_proposal=reason)
     names = query.with_only_columns(Feature.name)
     page = page_of(names, limit=NAMED, offset=0)
     return page.total, page.items

@@ -1,12 +1,12 @@
 """Lines of the home page: what needs someone’s attention, in the words of the room it is about."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
-from app.core.config.allowed_hosts import AllowedHost
+from app.core.config import Settings
 from app.core.words import counted, spoken
 
 NAMED = 2
@@ -37,14 +37,10 @@ class Item:
 class HomeContext:
     """Input for reminders that is not in the database.
 
-    ``inactive_after``, ``review_after``, ``stale_after``, ``webhook_hosts``: from the settings.
     ``unevaluable``: why features can't be evaluated, by environment and name.
     """
 
-    inactive_after: timedelta
-    review_after: timedelta
-    stale_after: timedelta
-    webhook_hosts: Sequence[AllowedHost]
+    settings: Settings
     unevaluable: Mapping[str, Mapping[str, str]]
 
 

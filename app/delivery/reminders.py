@@ -6,6 +6,7 @@ from app.core.actor import Actor
 from app.core.reminders import NAMED, HomeContext, Item, Tone, some
 from app.core.words import counted
 from app.delivery.webhooks import traffic as webhooks
+from app.delivery.webhooks.service import Allowed
 
 
 def evaluation(actor: Actor, context: HomeContext) -> Iterator[Item]:
@@ -19,6 +20,6 @@ def evaluation(actor: Actor, context: HomeContext) -> Iterator[Item]:
 
 def failing_webhooks(actor: Actor, context: HomeContext) -> Iterator[Item]:
     if actor.is_admin:
-        for webhook, says in webhooks.problems(context.webhook_hosts)[:NAMED]:
+        for webhook, says in webhooks.problems(Allowed.by(context.settings))[:NAMED]:
             title = f"Webhook {webhook.name} needs a look"
             yield Item(Tone.WARNING, title, says, {"webhook_id": webhook.id})

@@ -54,6 +54,8 @@ UNREADABLE = {
     "deep": "[" * 21 + "]" * 21,
 }
 
+LISTS_OF_WEBHOOKS = ("eventTypes", "projects", "environments")
+
 TEXTS = {"text", "a number in quotes", "true in quotes"}
 KEY = {*TEXTS}
 LINE = {*TEXTS, "a time"}
@@ -235,13 +237,15 @@ SLOTS = [
     Slot("POST", "/api-tokens", "project", NOTHING),
     Slot("POST", "/api-tokens", "expiresAt", TIME | NULL, 201),
     Slot("POST", "/webhooks", "name", LINE, 201),
+    Slot("POST", "/webhooks", "channel", NULL, 201),
+    Slot("PUT", "/webhooks/{hook}", "channel", NOTHING),
     Slot("PUT", "/webhooks/{hook}", "name", LINE, 204),
     *(
         slot
         for method, path, status in (("POST", "/webhooks", 201), ("PUT", "/webhooks/{hook}", 204))
         for slot in (
-            *(Slot(method, path, name, NOTHING) for name in ("url", "eventTypes", "projects")),
-            *(Slot(method, path, f"{name}/0", NOTHING) for name in ("eventTypes", "projects")),
+            *(Slot(method, path, name, NOTHING) for name in ("url", *LISTS_OF_WEBHOOKS)),
+            *(Slot(method, path, f"{name}/0", NOTHING) for name in LISTS_OF_WEBHOOKS),
             Slot(method, path, "paused", TRUTH, status),
         )
     ),

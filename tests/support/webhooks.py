@@ -70,6 +70,8 @@ class Receiver:
     seconds: float = 0.0
     messages: list[Message] = field(default_factory=list)
     accepted: list[Message] = field(default_factory=list)
+    tunnel: ssl.SSLContext | None = None
+    """If it is a proxy: with what it stands for the hosts that it leads to."""
     _server: "_Server | None" = None
 
     @property
@@ -102,6 +104,20 @@ class Receiver:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def do_CONNECT(self) -> None:
+                """Be a proxy, and also the host that it leads to."""
+                self.send_response(200)
+                self.end_headers()
+                assert receiver.tunnel is not None
+                self.connection = receiver.tunnel.wrap_socket(self.connection, server_side=True)
+                self.rfile = self.connection.makefile("rb", self.rbufsize)
+                self.wfile = self.connection.makefile("wb", self.wbufsize)
+                self.close_connection = False
+
+            def finish(self) -> None:
+                super().finish()
+                self.connection.close()
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -188,8 +204,8 @@ def deliver(app: Flask) -> int:
         for webhook_id in transact(outbox.due, writes=False):
             task = transact(partial(outbox.take, webhook_id), writes=True)
             while task is not None:
-                key, hosts = app.config["SECRET_KEY"], app.config["SETTINGS"].webhook_hosts
-                outcome = outbox.send(task, key, hosts, "Flagstaff/test")
+                key, settings = app.config["SECRET_KEY"], app.config["SETTINGS"]
+                outcome = outbox.send(task, key, settings, "Flagstaff/test")
                 tried += 1
                 task = transact(partial(outbox.settle, task, outcome), writes=True)
     return tried

@@ -15,7 +15,7 @@ from sqlalchemy.pool import NullPool
 
 from app.core.config import kinds
 from app.core.config.allowed_hosts import ALLOWED_HOSTS, EITHER_SCHEME, AllowedHost
-from app.core.config.kinds import Network, SdkToken
+from app.core.config.kinds import Channel, Network, SdkToken
 from app.core.config.setting import Given, Setting, WrongKeyFile, WrongSetting, setting, variable
 from app.core.files import ROOT
 
@@ -158,6 +158,11 @@ class Settings:
         "unless an entry says otherwise. A host must have public addresses, unless the entry is "
         "the address itself or names its network after =.",
         ALLOWED_HOSTS,
+    )
+    channels: tuple[Channel, ...] = setting(
+        "Chats and mailboxes that Admins can have messages sent to, each with a name for them and "
+        "an address of Apprise, for Slack, Microsoft Teams, Mattermost, e-mail and many more.",
+        kinds.CHANNELS,
     )
     import_hosts: tuple[AllowedHost, ...] = setting(
         "The hosts of Unleash servers that Admins can import from in the portal, written like "

@@ -30,6 +30,9 @@ _sdk_token = re.compile(
 )
 
 
+_channel = re.compile(r"(?P<name>[a-z0-9][a-z0-9_-]{0,49})=(?P<url>[a-z][a-z0-9+.-]*://\S+)")
+
+
 class SdkToken(NamedTuple):
     """A token for SDKs that an operator chose. ``secret``: the whole of it, as SDKs send it."""
 
@@ -37,6 +40,13 @@ class SdkToken(NamedTuple):
     project: str
     environment: str
     secret: str
+
+
+class Channel(NamedTuple):
+    """A chat or a mailbox: the name that pages show, and the address as Apprise takes it."""
+
+    name: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +177,14 @@ def _read_networks(value: str) -> tuple[Network, ...]:
     return tuple(ip_network(part) for each in value.split(",") if (part := each.strip()))
 
 
+def _read_channels(value: str) -> tuple[Channel, ...]:
+    found = [_channel.fullmatch(each) for each in value.split()]
+    channels = tuple(Channel(match["name"], match["url"]) for match in found if match)
+    if len({channel.name for channel in channels}) < len(found):
+        raise ValueError
+    return channels
+
+
 def _read_sdk_tokens(value: str) -> tuple[SdkToken, ...]:
     found = [_sdk_token.fullmatch(part) for each in value.split(",") if (part := each.strip())]
     if not all(found):
@@ -226,6 +244,12 @@ SDK_TOKENS = Kind(
     "tokens like default:development.SECRET with commas between them. A secret has at least "
     f"{MIN_SECRET} letters, digits, - and _",
     _read_sdk_tokens,
+    lambda _: "…",
+)
+CHANNELS = Kind(
+    "names and addresses with spaces between them, such as ops=slack://TOKEN/TOKEN/TOKEN. A name "
+    "has at most 50 small letters, digits, - and _, and occurs once",
+    _read_channels,
     lambda _: "…",
 )
 SECRET = Kind(

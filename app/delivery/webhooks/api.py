@@ -7,7 +7,7 @@ from app.core.paging import Page
 from app.core.permissions import Permission
 from app.delivery.webhooks import outbox, schemas, service, traffic
 from app.delivery.webhooks.models import Delivery, Webhook
-from app.delivery.webhooks.service import IssuedSecret
+from app.delivery.webhooks.service import Allowed, IssuedSecret
 from app.delivery.webhooks.traffic import WebhookView
 from app.web.current import current_actor, current_key, current_settings
 from app.web.listing import PageQuery
@@ -25,7 +25,7 @@ bp = ApiBlueprint(
     "webhooks",
     __name__,
     url_prefix="/api/admin/webhooks",
-    description="Addresses that events are sent to, in signed requests.",
+    description="Addresses and channels that events are sent to.",
 )
 
 
@@ -53,11 +53,12 @@ def index(query: dict[str, Any]) -> Page[WebhookView]:
 def create(data: dict[str, Any]) -> tuple["Issued", dict[str, str]]:
     """Create a webhook
 
-    It gets events from now on. This response is the only one that contains the secret. The
-    host of the address must be in FLAGSTAFF_WEBHOOK_HOSTS.
+    It gets events from now on: signed requests to `url`, whose host must be in
+    FLAGSTAFF_WEBHOOK_HOSTS, or messages for people to `channel`, one of FLAGSTAFF_CHANNELS. This
+    response is the only one that contains the secret, which a channel doesn't need.
     """
-    hosts = current_settings().webhook_hosts
-    issued = service.create(current_actor, key=current_key(), hosts=hosts, **data)
+    allowed = Allowed.by(current_settings())
+    issued = service.create(current_actor, key=current_key(), allowed=allowed, **data)
     return Issued.of(issued), {"Location": url_for(".show", id=issued.webhook.id)}
 
 
@@ -78,7 +79,7 @@ def update(data: dict[str, Any], id: int) -> Response:
     not later either.
     """
     webhook = _get_for_change(id)
-    service.update(current_actor, webhook, hosts=current_settings().webhook_hosts, **data)
+    service.update(current_actor, webhook, allowed=Allowed.by(current_settings()), **data)
     return no_body(204)
 
 

@@ -1,7 +1,7 @@
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from wtforms import BooleanField, SelectMultipleField, StringField
+from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 
 from app.core.events.event_types import EventType, Subject, types_about
 from app.delivery.webhooks import schemas
@@ -9,29 +9,46 @@ from app.delivery.webhooks.models import ALL, Webhook
 from app.web.conflicts import Values, display_value
 from app.web.forms import ReasonField, SchemaForm
 
-NEW: Values = {"event_types": [], "projects": [ALL]}
+NEW: Values = {"event_types": [], "projects": [ALL], "environments": [ALL]}
+
+
+class Offered(NamedTuple):
+    """What the forms offer: ids and names of projects, and names of environments and channels."""
+
+    projects: Sequence[tuple[str, str]]
+    environments: Sequence[str]
+    channels: Sequence[str]
 
 
 class _Fields(SchemaForm):
     name = StringField("Name", description="For example “Payments channel”.")
     url = StringField("Address", description="The operator decides which hosts are allowed.")
+    channel = SelectField("Channel")
     event_types = SelectMultipleField("Events")
     projects = SelectMultipleField("Projects")
+    environments = SelectMultipleField("Environments")
     reason = ReasonField()
 
-    def __init__(self, offered: Sequence[tuple[str, str]], data: Values) -> None:
+    def __init__(self, offered: Offered, data: Values) -> None:
         super().__init__(data=data)
-        self.offered = [*offered]
-        known = {ALL, *(id for id, _ in offered)}
+        self.offered = [*offered.projects]
+        known = {ALL, *(id for id, _ in offered.projects)}
         # The list is limited: a webhook can have projects that it doesn't offer.
         sent = [id for id in self.projects.data or () if id.strip() and id not in known]
         self.offered += [(id, id) for id in sent]
-        for field in (self.event_types, self.projects):
+        gone = {*(self.environments.data or ())} - {ALL, *offered.environments}
+        self.known_environments = [*offered.environments, *sorted(gone)]
+        self.channel.choices = [("", "None: requests to the address above"), *offered.channels]
+        for field in (self.event_types, self.projects, self.environments):
             field.validate_choice = False
 
     def validate(self, extra_validators: Any = None) -> bool:
         super().validate(extra_validators)
-        for field, what in ((self.event_types, "event"), (self.projects, "project")):
+        for field, what in (
+            (self.event_types, "event"),
+            (self.projects, "project"),
+            (self.environments, "environment"),
+        ):
             if not field.data:
                 field.errors = [f"Choose at least one {what}, or all"]
         return not self.problems
@@ -54,9 +71,15 @@ class WebhookForm(_Fields):
 
     paused = BooleanField("Paused. Events in the meantime aren’t sent later.")
 
-    def __init__(self, offered: Sequence[tuple[str, str]], data: Values) -> None:
+    def __init__(self, offered: Offered, data: Values) -> None:
         super().__init__(offered, data)
-        self.name.flags.required = self.url.flags.required = True
+        other = "url" if data["channel"] else "channel"
+        del self[other], self.rules[other]
+        self.name.flags.required = True
+        if data["channel"]:
+            self.channel.choices = sorted({data["channel"], *offered.channels})
+        else:
+            self.url.flags.required = True
 
 
 def form_data(webhook: Webhook) -> Values:
@@ -64,8 +87,10 @@ def form_data(webhook: Webhook) -> Values:
     return {
         "name": webhook.name,
         "url": webhook.url,
+        "channel": webhook.channel,
         "event_types": webhook.event_types,
         "projects": webhook.projects,
+        "environments": webhook.environments,
         "paused": webhook.paused,
     }
 
@@ -73,6 +98,6 @@ def form_data(webhook: Webhook) -> Values:
 def display_values(settings: Values) -> Values:
     """Return the settings with lists as text, and as ``all`` if they contain ``*``."""
     found = dict(settings)
-    for name in ("event_types", "projects"):
+    for name in ("event_types", "projects", "environments"):
         found[name] = "all" if ALL in settings[name] else display_value(settings[name])
     return found

@@ -11,14 +11,16 @@ from app.core.db import NEVER_REUSE_IDS, Model, at_most
 from app.core.targets import shown
 
 ALL = "*"
-"""Stands for all types of event or all projects, also those to come."""
+"""Stands for all types of event, projects or environments, also those to come."""
 MAX_URL = 500
+MAX_CHANNEL = 50
 MAX_ERROR = 255
 
 
 class Webhook(Model):
-    """An address that events are sent to.
+    """An address that events are sent to, or a channel that gets messages about them.
 
+    ``channel``: the name that the operator gave it; ``url`` is empty then.
     ``position``: id of the last event that was handled. ``missed``: how many events were pruned
     from the log before that. ``lease``: held by the process that sends now, until ``lease_until``.
     """
@@ -28,8 +30,10 @@ class Webhook(Model):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(100), unique=True)
     url: Mapped[str] = mapped_column(String(MAX_URL))
+    channel: Mapped[str | None] = mapped_column(String(MAX_CHANNEL))
     event_types: Mapped[list[str]] = mapped_column(JSON(none_as_null=True))
     projects: Mapped[list[str]] = mapped_column(JSON(none_as_null=True))
+    environments: Mapped[list[str]] = mapped_column(JSON(none_as_null=True), nullable=True)
     paused: Mapped[bool] = mapped_column(default=False)
     salt: Mapped[bytes] = mapped_column(LargeBinary(32))
     hint: Mapped[str] = mapped_column(String(4))
@@ -43,16 +47,23 @@ class Webhook(Model):
     lease: Mapped[str | None] = mapped_column(String(32))
     lease_until: Mapped[datetime | None]
 
-    __table_args__ = (at_most("name", 100), at_most("url", MAX_URL), NEVER_REUSE_IDS)
+    __table_args__ = (
+        at_most("name", 100),
+        at_most("url", MAX_URL),
+        at_most("channel", MAX_CHANNEL),
+        NEVER_REUSE_IDS,
+    )
 
     def snapshot(self) -> dict[str, Any]:
         """The webhook as the event log records it: without the path, which can contain a secret."""
         return {
             "id": self.id,
             "name": self.name,
-            "url": shown(self.url),
+            "url": shown(self.url) if self.url else None,
+            "channel": self.channel,
             "eventTypes": self.event_types,
             "projects": self.projects,
+            "environments": self.environments,
             "paused": self.paused,
         }
 
@@ -62,8 +73,9 @@ class Webhook(Model):
         return self.old_until is not None and self.old_until > utcnow()
 
     @property
-    def shown_url(self) -> str:
-        return shown(self.url)
+    def target(self) -> str:
+        """Where messages go: ``channel ops``, or the address without its path."""
+        return f"channel {self.channel}" if self.channel else shown(self.url)
 
 
 class DeliveryStatus(StrEnum):

@@ -5,24 +5,28 @@ copied from it to the table of deliveries, in their order. A message is sent wit
 transaction. Instead, its webhook is leased, so that no other process sends for it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import sqlalchemy as sa
 from sqlalchemy.orm import undefer
 
+from app.accounts import service as accounts
 from app.core.clock import utcnow
-from app.core.config.allowed_hosts import AllowedHost
+from app.core.config import Settings
 from app.core.db import db, locked
 from app.core.events import service as events
+from app.core.events import words
 from app.core.events.event_types import EventType
 from app.core.events.models import Event, EventHead
 from app.core.statements import Prepared
-from app.delivery.webhooks import payloads, sending, signatures
+from app.delivery.webhooks import channels, payloads, sending, signatures, texts
 from app.delivery.webhooks.models import ALL, MAX_ERROR, Delivery, DeliveryStatus, Webhook
 from app.delivery.webhooks.sending import DeliveryOutcome
+from app.delivery.webhooks.service import no_channel
+from app.delivery.webhooks.texts import Text
 
 LEASE = timedelta(seconds=6)
 """A process renews its leases while it sends. If it dies, others take over after this time."""
@@ -45,6 +49,7 @@ AT_ONCE = 100
 """Limit of events that are copied in one transaction."""
 MAX_SENT = 1_000
 """Messages kept per webhook that were sent or given up."""
+UNKNOWN = "The server ended while it sent this. It may have arrived."
 KEY_CHANGED = "FLAGSTAFF_SECRET_KEY has changed, and the secret with it. Rotate the secret."
 
 _now = sa.bindparam("now", type_=Webhook.rest_until.type)
@@ -76,6 +81,7 @@ class Task(NamedTuple):
     lease: str
     delivery_id: int
     url: str
+    channel: str | None
     message_id: str
     body: str
     hint: str
@@ -101,8 +107,13 @@ def renew(tasks: Collection[Task]) -> None:
     db.session.execute(sa.update(Webhook).where(ours).values(lease_until=utcnow() + LEASE))
 
 
-def send(task: Task, key: str, hosts: Sequence[AllowedHost], agent: str) -> DeliveryOutcome:
+def send(task: Task, key: str, settings: Settings, agent: str) -> DeliveryOutcome:
     """Send the message. Needs no database. ``key``: the operator's secret key."""
+    if task.channel is not None:
+        found = [one for one in settings.channels if one.name == task.channel]
+        if not found:
+            return DeliveryOutcome(error=no_channel(task.channel))
+        return channels.send(found[0], Text.read(task.body), settings.address)
     secrets = [signatures.secret_of(salt, key) for salt in task.salts]
     if signatures.hint_of(secrets[0]) != task.hint:
         return DeliveryOutcome(error=KEY_CHANGED)
@@ -115,7 +126,7 @@ def send(task: Task, key: str, hosts: Sequence[AllowedHost], agent: str) -> Deli
         "webhook-timestamp": str(int(at.timestamp())),
         "webhook-signature": " ".join(signed),
     }
-    return sending.post(task.url, body, headers, hosts)
+    return sending.post(task.url, body, headers, settings.webhook_hosts)
 
 
 def settle(task: Task, outcome: DeliveryOutcome, *, more: bool = True) -> Task | None:
@@ -168,6 +179,10 @@ def _next_task(webhook: Webhook, lease: str) -> Task | None:
         webhook.lease = webhook.lease_until = None
         return None
     webhook.lease, webhook.lease_until = lease, now + LEASE
+    if webhook.channel is not None:
+        # If this process ends before it knows, no other sends it again: a chat has no ids.
+        delivery.status, delivery.error = DeliveryStatus.FAILED, UNKNOWN
+        delivery.next_at, delivery.ended_at = None, now
     salts = [webhook.salt]
     if webhook.old_salt is not None and webhook.overlaps:
         salts.append(webhook.old_salt)
@@ -176,6 +191,7 @@ def _next_task(webhook: Webhook, lease: str) -> Task | None:
         lease,
         delivery.id,
         webhook.url,
+        webhook.channel,
         delivery.message_id,
         delivery.body,
         webhook.hint,
@@ -199,21 +215,44 @@ def _queue_events(webhook: Webhook) -> None:
         webhook.position = end.pruned_to
     query = sa.select(Event).where(Event.id > webhook.position, *_wanted_by(webhook))
     wanted = db.session.scalars(query.order_by(Event.id).limit(room)).all()
-    db.session.add_all(_message(webhook, event) for event in wanted)
+    if webhook.channel is None:
+        db.session.add_all(_message(webhook, event, payloads.body_of(event)) for event in wanted)
+    else:
+        db.session.add_all(_messages_for_people(webhook, wanted))
     db.session.flush()
     last = wanted[-1].id if wanted else 0
     # With fewer than ``room``, no other event up to the end is for this webhook.
     webhook.position = last if len(wanted) == room else max(last, end.last_id)
 
 
-def _message(webhook: Webhook, event: Event) -> Delivery:
+def _messages_for_people(webhook: Webhook, wanted: Sequence[Event]) -> Iterator[Delivery]:
+    """Yield one message for the events of one type that an act made: the last of them."""
+    counts = _numbers_in_batches(wanted)
+    names = accounts.names({id for event in wanted for id in words.account_ids(event)})
+    for event in wanted:
+        last, count = counts.get((event.batch_id, event.type), (event.id, 1))
+        if event.id == last:
+            yield _message(webhook, event, texts.of(event, count, names))
+
+
+def _numbers_in_batches(wanted: Sequence[Event]) -> dict[tuple[str | None, EventType], Any]:
+    """The last id and the number of events of each batch and type."""
+    query = (
+        sa.select(Event.batch_id, Event.type, sa.func.max(Event.id), sa.func.count())
+        .where(Event.batch_id.in_({event.batch_id for event in wanted if event.batch_id}))
+        .group_by(Event.batch_id, Event.type)
+    )
+    return {(batch, type): (last, count) for batch, type, last, count in db.session.execute(query)}
+
+
+def _message(webhook: Webhook, event: Event, body: str) -> Delivery:
     return Delivery(
         webhook_id=webhook.id,
         message_id=payloads.message_id(event),
         event_id=event.id,
         event_type=event.type.value,
         stream=event.project or "",
-        body=payloads.body_of(event),
+        body=body,
     )
 
 
@@ -224,6 +263,11 @@ def _wanted_by(webhook: Webhook) -> list[sa.ColumnElement[bool]]:
         tests.append(Event.type.in_(known))
     if ALL not in webhook.projects:
         tests.append(Event.project.in_(webhook.projects))
+    if ALL not in webhook.environments:
+        about = sa.func.coalesce(
+            *(data["environment"].as_string() for data in (Event.data, Event.pre_data))
+        )
+        tests.append(about.in_(webhook.environments))
     return tests
 
 
@@ -248,10 +292,11 @@ def _next_delivery(webhook: Webhook) -> Delivery | None:
 
 def _note(delivery: Delivery, outcome: DeliveryOutcome, now: datetime) -> None:
     delivery.attempts += 1
+    delivery.status, delivery.ended_at = DeliveryStatus.WAITING, None
     delivery.answer_status, delivery.answer = outcome.status, outcome.answer
     delivery.error = outcome.error and outcome.error[:MAX_ERROR]
     # A test is for someone who waits for the answer, so it isn't repeated.
-    pauses = PAUSES if delivery.event_id is not None else ()
+    pauses = PAUSES if delivery.event_id is not None and not outcome.is_final else ()
     if outcome.error is not None and delivery.attempts <= len(pauses):
         delivery.next_at = now + pauses[delivery.attempts - 1]
         return

@@ -2,13 +2,21 @@ from flask import flash, render_template, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.environments import service as environments
 from app.catalogue.projects import service as projects
 from app.core.paging import Page
 from app.core.permissions import Permission
 from app.delivery.webhooks import schemas, service, traffic
-from app.delivery.webhooks.forms import NEW, NewWebhookForm, WebhookForm, display_values, form_data
+from app.delivery.webhooks.forms import (
+    NEW,
+    NewWebhookForm,
+    Offered,
+    WebhookForm,
+    display_values,
+    form_data,
+)
 from app.delivery.webhooks.models import DeliveryStatus, Webhook
-from app.delivery.webhooks.service import IssuedSecret
+from app.delivery.webhooks.service import Allowed, IssuedSecret
 from app.delivery.webhooks.traffic import WebhookView
 from app.web import exports
 from app.web.browsers import require_password
@@ -37,7 +45,7 @@ def index() -> ResponseReturnValue:
         page=_search(**query.values),
         query=query,
         problems=_problems(),
-        hosts=current_settings().webhook_hosts,
+        allowed=_allowed(),
     )
 
 
@@ -45,16 +53,17 @@ def index() -> ResponseReturnValue:
 def new() -> ResponseReturnValue:
     """Create a webhook; only this response shows its secret."""
     require_password("create a webhook")
-    form = NewWebhookForm(_projects(), NEW)
-    hosts = current_settings().webhook_hosts
+    form, allowed = NewWebhookForm(_offered(), NEW), _allowed()
     issued = submit(
-        form, lambda: service.create(current_actor, key=current_key(), hosts=hosts, **form.values)
+        form,
+        lambda: service.create(current_actor, key=current_key(), allowed=allowed, **form.values),
     )
-    return (
-        _secret_page(issued)
-        if issued
-        else show_form("delivery/webhooks/new.html", form, hosts=hosts)
-    )
+    if issued is None:
+        return show_form("delivery/webhooks/new.html", form, allowed=allowed)
+    if issued.webhook.channel is None:
+        return _secret_page(issued)
+    flash(f"Messages are sent to {issued.webhook.target} from now on. Send a test.", "ok")
+    return redirect_to(".show", webhook_id=issued.webhook.id)
 
 
 @bp.get(ONE, needs=Permission.ADMIN)
@@ -85,9 +94,9 @@ def update(webhook_id: int) -> ResponseReturnValue:
     """Save, unless someone else changed the webhook first: then show what they changed."""
     webhook = service.get(webhook_id, for_change=True)
     require_password(f"change webhook {webhook.name}")
-    edit, hosts = _edit(webhook), current_settings().webhook_hosts
+    edit, allowed = _edit(webhook), _allowed()
     return edit.save(
-        lambda: service.update(current_actor, webhook, hosts=hosts, **edit.form.values),
+        lambda: service.update(current_actor, webhook, allowed=allowed, **edit.form.values),
         lambda: f"Webhook {webhook.name} saved.",
         redirect_to(".show", webhook_id=webhook_id),
     )
@@ -146,11 +155,19 @@ def _search(limit: int, offset: int) -> Page[WebhookView]:
 
 
 def _problems() -> list[traffic.Problem]:
-    return traffic.problems(current_settings().webhook_hosts)
+    return traffic.problems(_allowed())
 
 
-def _projects() -> list[tuple[str, str]]:
-    return projects.names(current_actor, PROJECTS_OFFERED)
+def _allowed() -> Allowed:
+    return Allowed.by(current_settings())
+
+
+def _offered() -> Offered:
+    return Offered(
+        projects.names(current_actor, PROJECTS_OFFERED),
+        environments.all_names(),
+        [*_allowed().channels],
+    )
 
 
 def _edit(webhook: Webhook) -> EditPage[WebhookForm]:
@@ -158,7 +175,7 @@ def _edit(webhook: Webhook) -> EditPage[WebhookForm]:
     return EditPage(
         f"webhook {webhook.id}",
         "delivery/webhooks/edit.html",
-        WebhookForm(_projects(), data),
+        WebhookForm(_offered(), data),
         data,
         lambda: {"webhook": webhook},
         describe=display_values,

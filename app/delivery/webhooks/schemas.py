@@ -1,11 +1,12 @@
 import re
+from functools import partial
 from typing import Any
 
-from marshmallow import fields, validate
+from marshmallow import ValidationError, fields, validate, validates_schema
 
 from app.core.events.event_types import EventType
 from app.core.targets import PATTERN, Target, parse
-from app.delivery.webhooks.models import ALL, MAX_URL, DeliveryStatus
+from app.delivery.webhooks.models import ALL, MAX_CHANNEL, MAX_URL, DeliveryStatus
 from app.delivery.webhooks.traffic import WebhookState
 from app.web.listing import PageQuery
 from app.web.schemas import Key, Schema, SingleLine, StrictBoolean, StrictList, Timestamp
@@ -59,7 +60,7 @@ class _EventTypeOrAll(fields.String):
         return text
 
 
-class _ProjectOrAll(Key):
+class _KeyOrAll(Key):
     def __init__(self, **kwargs: Any) -> None:
         metadata = {"pattern": r"^(\*|(?!\.\.?$)[A-Za-z0-9_~.-]+)$"}
         super().__init__(metadata=metadata, **kwargs)
@@ -77,13 +78,25 @@ def _chosen(inner: fields.Field[Any], description: str) -> StrictList:
     )
 
 
+_channel = partial(
+    SingleLine,
+    high=MAX_CHANNEL,
+    metadata={"description": "Instead of `url`: the name of a channel, from the operator."},
+)
+
+
 class _Settings(Schema):
     name = SingleLine(high=100, metadata={"description": "Must differ from other webhooks."})
     url = _Url()
     event_types = _chosen(_EventTypeOrAll(), "Which events are sent; `*` for all.")
+    channel = _channel()
     projects = _chosen(
-        _ProjectOrAll(),
+        _KeyOrAll(),
         "Whose events are sent; `*` for all, also those that belong to no project.",
+    )
+    environments = _chosen(
+        _KeyOrAll(),
+        "Only events about one of these; `*` for all, also those about no environment.",
     )
     paused = StrictBoolean(
         metadata={"description": "While it is paused, events are not sent, and not later either."}
@@ -94,7 +107,13 @@ class NewWebhook(_Settings):
     name = SingleLine(
         high=100, required=True, metadata={"description": "Must differ from other webhooks."}
     )
-    url = _Url(required=True)
+    url = _Url(allow_none=True)
+    channel = _channel(allow_none=True)
+
+    @validates_schema
+    def _has_one_target(self, data: dict[str, Any], **_: Any) -> None:
+        if bool(data.get("url")) is bool(data.get("channel")):
+            raise ValidationError("Enter an address, or choose a channel.", "url")
 
 
 class WebhookChanges(_Settings):
@@ -108,9 +127,13 @@ class WebhookRow(Schema):
 
     id = fields.Integer(attribute="webhook.id")
     name = fields.String(attribute="webhook.name")
-    url = fields.String(attribute="webhook.url")
+    url = fields.Function(
+        lambda view: view.webhook.url or None, metadata={"type": ["string", "null"]}
+    )
+    channel = fields.String(attribute="webhook.channel", allow_none=True)
     event_types = fields.List(fields.String(), attribute="webhook.event_types")
     projects = fields.List(fields.String(), attribute="webhook.projects")
+    environments = fields.List(fields.String(), attribute="webhook.environments")
     paused = fields.Boolean(attribute="webhook.paused")
     hint = fields.String(
         attribute="webhook.hint", metadata={"description": "How the secret ends, before any =."}

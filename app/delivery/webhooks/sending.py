@@ -24,11 +24,15 @@ DELIVERED, REDIRECTS = range(200, 300), range(300, 400)
 
 
 class DeliveryOutcome(NamedTuple):
-    """The outcome of one attempt. ``error``: None if the message was delivered."""
+    """The outcome of one attempt. ``error``: None if the message was delivered.
+
+    ``is_final``: whether it must not be sent again, because it may have arrived.
+    """
 
     status: int | None = None
     error: str | None = None
     answer: str | None = None
+    is_final: bool = False
 
 
 def post(

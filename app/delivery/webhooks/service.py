@@ -1,16 +1,18 @@
 """Webhooks: which events are sent where, with a secret that proves where a message is from."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypedDict, Unpack
+from typing import NamedTuple, Self, TypedDict, Unpack
 from uuid import uuid4
 
 import sqlalchemy as sa
 
+from app.catalogue.environments.models import Environment
 from app.catalogue.projects.models import Project
 from app.core.actor import Actor
 from app.core.clock import utcnow
+from app.core.config import Settings
 from app.core.config.allowed_hosts import AllowedHost
 from app.core.db import db, flush, one_or_none, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
@@ -18,7 +20,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
 from app.core.targets import parse
-from app.delivery.webhooks import payloads, signatures
+from app.delivery.webhooks import payloads, signatures, texts
 from app.delivery.webhooks.addresses import NotAllowed, entries_for
 from app.delivery.webhooks.models import ALL, Delivery, DeliveryStatus, Webhook
 
@@ -33,9 +35,36 @@ class WebhookChanges(TypedDict, total=False):
 
     name: str
     url: str
+    channel: str
     event_types: Sequence[str]
     projects: Sequence[str]
+    environments: Sequence[str]
     paused: bool
+
+
+class Allowed(NamedTuple):
+    """What the operator allows to send to: hosts of webhooks, and names of channels."""
+
+    hosts: Sequence[AllowedHost]
+    channels: Collection[str]
+
+    @classmethod
+    def by(cls, settings: Settings) -> Self:
+        return cls(settings.webhook_hosts, [channel.name for channel in settings.channels])
+
+    def refusal(self, url: str, channel: str | None) -> str | None:
+        """Why nothing may be sent to this address, or to this channel."""
+        if channel is not None:
+            return None if channel in self.channels else no_channel(channel)
+        try:
+            entries_for(parse(url), self.hosts)
+        except NotAllowed as error:
+            return str(error)
+        return None
+
+
+def no_channel(name: str) -> str:
+    return f"FLAGSTAFF_CHANNELS has no channel {name!r}. Ask the operator to add it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +79,23 @@ def create(
     actor: Actor,
     *,
     key: str,
-    hosts: Sequence[AllowedHost],
+    allowed: Allowed,
     name: str,
-    url: str,
+    url: str | None = None,
+    channel: str | None = None,
     event_types: Sequence[str] = (ALL,),
     projects: Sequence[str] = (ALL,),
+    environments: Sequence[str] = (ALL,),
     paused: bool = False,
 ) -> IssuedSecret:
-    """Create a webhook for events from now on. ``key``: the operator's secret key."""
-    _check_url(url, hosts)
+    """Create a webhook for events from now on, to ``url`` or to ``channel``.
+
+    ``key``: the operator's secret key.
+    """
+    url = url or ""
+    _check_target(url, channel, allowed)
     _check_projects(projects)
+    _check_environments(environments)
     if (db.session.scalar(sa.select(sa.func.count(Webhook.id))) or 0) >= MAX_WEBHOOKS:
         raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete one first.")
     salt = signatures.new_salt()
@@ -67,8 +103,10 @@ def create(
     webhook = Webhook(
         name=name,
         url=url,
+        channel=channel,
         event_types=_chosen(event_types),
         projects=_chosen(projects),
+        environments=_chosen(environments),
         paused=paused,
         salt=salt,
         hint=signatures.hint_of(secret),
@@ -98,17 +136,24 @@ def update(
     actor: Actor,
     webhook: Webhook,
     *,
-    hosts: Sequence[AllowedHost],
+    allowed: Allowed,
     **changes: Unpack[WebhookChanges],
 ) -> bool:
     """Change a webhook that ``get`` locked. Return whether that changed anything."""
     before, url, was_paused = webhook.snapshot(), webhook.url, webhook.paused
-    if "url" in changes and changes["url"] != url:
-        _check_url(changes["url"], hosts)
-        webhook.url = changes["url"]
+    new_url, new_channel = changes.get("url", url), changes.get("channel", webhook.channel)
+    if bool(new_url) is (new_channel is not None):
+        path, had = ("/channel", "an address") if url else ("/url", "a channel")
+        raise Invalid.at(path, f"This webhook sends to {had}. Create another one for this.")
+    if (new_url, new_channel) != (url, webhook.channel):
+        _check_target(new_url, new_channel, allowed)
+        webhook.url, webhook.channel = new_url, new_channel
     if "projects" in changes:  # those that it has may have been archived in the meantime
         _check_projects(set(changes["projects"]) - set(webhook.projects))
         webhook.projects = _chosen(changes["projects"])
+    if "environments" in changes:
+        _check_environments(set(changes["environments"]) - set(webhook.environments))
+        webhook.environments = _chosen(changes["environments"])
     if "event_types" in changes:
         webhook.event_types = _chosen(changes["event_types"])
     webhook.name = changes.get("name", webhook.name)
@@ -153,7 +198,8 @@ def deliveries(
 
 def send_test(webhook: Webhook) -> Delivery:
     """Queue a test message, which has no event. It is sent once, even while paused."""
-    return _add(webhook, message_id=f"test_{uuid4().hex}", body=payloads.body_of_test(webhook.name))
+    write = payloads.body_of_test if webhook.channel is None else texts.of_test
+    return _add(webhook, message_id=f"test_{uuid4().hex}", body=write(webhook.name))
 
 
 def send_again(webhook: Webhook, delivery_id: int) -> Delivery:
@@ -188,21 +234,26 @@ def _taken(name: str) -> NameExists:
     return NameExists(f"A webhook named {name!r} already exists.", field="name")
 
 
-def _check_url(url: str, hosts: Sequence[AllowedHost]) -> None:
-    try:
-        entries_for(parse(url), hosts)
-    except NotAllowed as error:
-        raise Invalid.at("/url", f"{error} The operator can add it.") from None
+def _check_target(url: str, channel: str | None, allowed: Allowed) -> None:
+    if (why := allowed.refusal(url, channel)) is None:
+        return
+    if channel is not None:
+        raise Invalid.at("/channel", why)
+    raise Invalid.at("/url", f"{why} The operator can add it.")
 
 
-def _check_projects(ids: Sequence[str] | set[str]) -> None:
-    wanted = set(ids) - {ALL}
-    query = sa.select(Project.id).where(Project.id.in_(wanted), Project.archived_at.is_(None))
-    unknown = sorted(wanted - set(db.session.scalars(query)))
-    if unknown:
+def _check_projects(ids: Iterable[str]) -> None:
+    known = sa.select(Project.id).where(Project.archived_at.is_(None))
+    _check_known("projects", "active project", ids, known.where(Project.id.in_(ids)))
+
+
+def _check_environments(names: Iterable[str]) -> None:
+    known = sa.select(Environment.name).where(Environment.name.in_(names))
+    _check_known("environments", "environment", names, known)
+
+
+def _check_known(field: str, what: str, names: Iterable[str], known: sa.Select[str]) -> None:
+    if unknown := sorted({*names} - {ALL, *db.session.scalars(known)}):
         raise Invalid.because(
-            [
-                {"path": "/projects", "message": f"There is no active project {id!r}."}
-                for id in unknown
-            ]
+            [{"path": f"/{field}", "message": f"There is no {what} {one!r}."} for one in unknown]
         )

@@ -10,12 +10,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
 from app.core.clock import utcnow
-from app.core.config.allowed_hosts import AllowedHost
 from app.core.db import db
-from app.core.targets import parse
 from app.core.words import counted
-from app.delivery.webhooks.addresses import NotAllowed, entries_for
 from app.delivery.webhooks.models import Delivery, DeliveryStatus, Webhook
+from app.delivery.webhooks.service import Allowed
 
 RECENT = timedelta(days=7)
 """How long a message that was given up counts as a problem."""
@@ -130,26 +128,23 @@ def traffic(ids: Collection[int]) -> Mapping[int, Traffic]:
     return {row[0]: Traffic(*row[1:]) for row in db.session.execute(query)}
 
 
-def problems(hosts: Sequence[AllowedHost]) -> list[Problem]:
-    """Return the problems of all webhooks: failing, host no longer allowed, messages lost."""
+def problems(allowed: Allowed) -> list[Problem]:
+    """Return the problems of all webhooks: failing, target no longer allowed, messages lost."""
     every = db.session.scalars(sa.select(Webhook).order_by(Webhook.name)).all()
-    return [Problem(one.webhook, says) for one in views(every) for says in _problems(one, hosts)]
+    return [Problem(one.webhook, says) for one in views(every) for says in _problems(one, allowed)]
 
 
-def _problems(one: WebhookView, hosts: Sequence[AllowedHost]) -> list[str]:
+def _problems(one: WebhookView, allowed: Allowed) -> list[str]:
     found: list[str] = []
     webhook, sent = one.webhook, one.traffic
     if webhook.paused:
         return found
-    try:
-        entries_for(parse(webhook.url), hosts)
-    except NotAllowed as error:
-        found.append(str(error))
-    else:
-        if one.state is WebhookState.FAILING:
-            since = sent.last_delivered_at
-            last = f"since {since:%Y-%m-%d %H:%M} UTC" if since else "yet"
-            found.append(f"Nothing has arrived {last}. {counted(sent.waiting, 'message')} waiting.")
+    if refusal := allowed.refusal(webhook.url, webhook.channel):
+        found.append(refusal)
+    elif one.state is WebhookState.FAILING:
+        since = sent.last_delivered_at
+        last = f"since {since:%Y-%m-%d %H:%M} UTC" if since else "yet"
+        found.append(f"Nothing has arrived {last}. {counted(sent.waiting, 'message')} waiting.")
     if sent.given_up:
         times = counted(sent.given_up, "message")
         found.append(f"{times} given up in the last {RECENT.days} days.")

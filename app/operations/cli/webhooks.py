@@ -5,7 +5,7 @@ import click
 from app.core.actor import Actor
 from app.delivery.webhooks import schemas, service, traffic
 from app.delivery.webhooks.models import Webhook
-from app.delivery.webhooks.service import IssuedSecret
+from app.delivery.webhooks.service import Allowed, IssuedSecret
 from app.delivery.webhooks.traffic import WebhookView
 from app.operations.cli.commands import (
     UNLIMITED,
@@ -25,11 +25,17 @@ _types = click.option(
 _projects = click.option(
     "--project", "projects", multiple=True, help="Whose events are sent. Default: all projects."
 )
+_environments = click.option(
+    "--environment",
+    "environments",
+    multiple=True,
+    help="Only events about it. Default: all, and those about none.",
+)
 
 
 @click.group()
 def webhook() -> None:
-    """Manage webhooks, which send events to your own addresses."""
+    """Manage webhooks, which send events to your own addresses and to channels."""
 
 
 @webhook.command("list")
@@ -43,30 +49,35 @@ def list_webhooks(_actor: Actor) -> Output:
 
 @webhook.command()
 @click.argument("name")
-@click.argument("url")
+@click.argument("url", required=False)
+@click.option("--channel", help="Instead of URL: a channel of FLAGSTAFF_CHANNELS.")
 @_types
 @_projects
+@_environments
 @change_command
-def create(actor: Actor, name: str, url: str, **given: Any) -> Output:
+def create(actor: Actor, name: str, **given: Any) -> Output:
     """Create the webhook NAME, which sends events to URL, and print its secret."""
-    values = validated(schemas.NewWebhook, {"name": name, "url": url, **_fields(given)})
-    hosts = current_settings().webhook_hosts
-    return _issued(service.create(actor, key=current_key(), hosts=hosts, **values))
+    values = validated(schemas.NewWebhook, {"name": name, **_fields(given)})
+    allowed = Allowed.by(current_settings())
+    issued = service.create(actor, key=current_key(), allowed=allowed, **values)
+    return _output(issued.webhook) if issued.webhook.channel else _issued(issued)
 
 
 @webhook.command()
 @_id
 @click.option("--name", help="Another name.")
 @click.option("--url", help="Another address.")
+@click.option("--channel", help="Another channel.")
 @_types
 @_projects
+@_environments
 @click.option("--paused/--not-paused", default=None, help="Whether nothing is sent.")
 @change_command
 def update(actor: Actor, id: int, **given: Any) -> Output:
     """Change the webhook ID. Options that are left out change nothing."""
     values = validated(schemas.WebhookChanges, _fields(given))
     found = service.get(id, for_change=True)
-    service.update(actor, found, hosts=current_settings().webhook_hosts, **values)
+    service.update(actor, found, allowed=Allowed.by(current_settings()), **values)
     return _output(found)
 
 
@@ -101,8 +112,8 @@ def delete(actor: Actor, id: int) -> Output:
 
 def _fields(given: dict[str, Any]) -> dict[str, Any]:
     """The options by the names they have in the API."""
-    types, projects = given.pop("event_types"), given.pop("projects")
-    return {"eventTypes": list(types) or None, "projects": list(projects) or None, **given}
+    chosen = {"eventTypes": "event_types", "projects": "projects", "environments": "environments"}
+    return {key: list(given.pop(name)) or None for key, name in chosen.items()} | given
 
 
 def _issued(issued: IssuedSecret) -> Output:
@@ -119,4 +130,4 @@ def _row(view: WebhookView) -> tuple[object, ...]:
     last = view.traffic.last_delivered_at
     day = f"{last:%Y-%m-%d %H:%M}" if last else "never"
     state = (view.webhook.id, view.state.value, view.traffic.waiting, day)
-    return *state, view.webhook.shown_url, view.webhook.name
+    return *state, view.webhook.target, view.webhook.name

@@ -21,6 +21,7 @@ from app.core.connections import refresh_statistics
 from app.core.db import db, unit_of_work
 from app.core.errors import Unavailable
 from app.core.logs import LOGGER
+from app.delivery.webhooks import channels
 from app.factory import create_app
 from app.operations.server.background import background
 from app.operations.server.instance import migrate, set_up_home
@@ -77,7 +78,7 @@ def prepare(app: Flask) -> list[str]:
         with unit_of_work(writes=False):
             scim.load_if_used()
         statements.compile_all(db.engine.dialect)
-        lines = [f"The data is in {_database()}", *lines]
+        lines = [f"The data is in {_database()}", *lines, *channels.unusable(settings.channels)]
     write_down_end(app)
     _measure(app, settings)
     if path:

@@ -37,7 +37,7 @@ class Sender:
         settings: Settings = app.config["SETTINGS"]
         agent = f"Flagstaff/{app.config['API_VERSION']}"
         self._send = partial(
-            outbox.send, key=app.config["SECRET_KEY"], hosts=settings.webhook_hosts, agent=agent
+            outbox.send, key=app.config["SECRET_KEY"], settings=settings, agent=agent
         )
         self._app, self._note = app, note
         self._end = threading.Event()

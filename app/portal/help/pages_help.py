@@ -23,7 +23,7 @@ from app.core.words import counted, spoken
 from app.delivery.webhooks import outbox
 from app.portal.help import commands
 from app.portal.help.examples import EXAMPLES
-from app.portal.help.receivers import ENTRIES, RECEIVERS
+from app.portal.help.receivers import CHANNELS, ENTRIES, RECEIVERS
 from app.portal.instance import service as instance
 from app.web import rooms
 from app.web.browsers import identify_if_signed_in
@@ -148,6 +148,11 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "operating": _operating,
     "connect": _connect,
     "changes": lambda: {"versions": instance.versions()},
-    "webhooks": lambda: {"receivers": RECEIVERS, "entries": ENTRIES, "pauses": _pauses()},
+    "webhooks": lambda: {
+        "receivers": RECEIVERS,
+        "entries": ENTRIES,
+        "channels": CHANNELS,
+        "pauses": _pauses(),
+    },
 }
 """Values that the template of a topic needs."""

@@ -37,4 +37,11 @@ ENTRIES = {
     "http://10.1.2.3:8080": "Without encryption, to this address only.",
 }
 """Hosts that FLAGSTAFF_WEBHOOK_HOSTS can name, and what that allows."""
+CHANNELS = {
+    "ops=slack://TOKEN/TOKEN/TOKEN": "An incoming webhook of Slack.",
+    "ops=workflows://HOST/WORKFLOW/SIGNATURE": "A workflow of Microsoft Teams.",
+    "ops=mmosts://HOST/TOKEN": "An incoming webhook of Mattermost.",
+    "ops=mailtos://USER:PASSWORD@HOST?to=ops@example.com": "A mailbox.",
+}
+"""Channels that FLAGSTAFF_CHANNELS can name, and where they send."""
 RECEIVERS = {"Python": PYTHON, "Node": NODE}

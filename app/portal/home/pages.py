@@ -53,15 +53,8 @@ def _attention(hidden: set[str]) -> Iterator[tuple[Item, Step, Step | None]]:
 
     With its link, and the button that does it at once, if there is one.
     """
-    settings = current_settings()
     source: Source = current_app.extensions["flagstaff.source"]
-    context = HomeContext(
-        settings.inactivity,
-        settings.access_review_after,
-        settings.stale_after,
-        settings.webhook_hosts,
-        source.problems(),
-    )
+    context = HomeContext(current_settings(), source.problems())
     for reminder in reminders():
         if reminder.key not in hidden:
             for item in reminder.items(current_actor, context):

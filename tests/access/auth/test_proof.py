@@ -53,9 +53,9 @@ def is_in_use(app: Flask, people: People) -> dict[str, object]:
         token = db.session.scalar(sa.select(Token.id).where(Token.account_id == bot))
     sdk = issue_sdk_token(app)
     with app.app_context(), unit_of_work(writes=True):
-        hosts = app.config["SETTINGS"].webhook_hosts
+        allowed = webhooks.Allowed.by(app.config["SETTINGS"])
         place = {"name": "old", "url": "https://hooks.example/"}
-        hook = webhooks.create(COMMAND_LINE, key="k", hosts=hosts, **place).webhook.id
+        hook = webhooks.create(COMMAND_LINE, key="k", allowed=allowed, **place).webhook.id
     return {"person": person, "bot": bot, "token": token, "sdk": sdk, "hook": hook}
 
 

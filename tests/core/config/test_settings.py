@@ -11,7 +11,7 @@ import pytest
 
 from app.core.config import Settings, every_setting, from_environment
 from app.core.config.allowed_hosts import AllowedHost
-from app.core.config.kinds import SdkToken
+from app.core.config.kinds import Channel, SdkToken
 from app.core.config.setting import WrongKeyFile, WrongSetting
 from app.factory import create_app
 
@@ -83,6 +83,11 @@ GOOD = [
     ("PASSWORD_SIGN_IN", "off", False),
     ("BREAK_GLASS_ADMINS", "ada, grace,", ("ada", "grace")),
     ("LOG_FORMAT", "json", "json"),
+    (
+        "CHANNELS",
+        "ops=slack://a/b/c\n me-2=mailto://a:b@c?to=d@e,f@g",
+        (Channel("ops", "slack://a/b/c"), Channel("me-2", "mailto://a:b@c?to=d@e,f@g")),
+    ),
     ("LOG_LEVEL", "warning", "warning"),
     ("LOG_REQUESTS", "off", False),
     ("WEBHOOK_HOSTS", "Hooks.Example.com", (HOOKS,)),
@@ -170,6 +175,9 @@ SECRET = [
     ("BOOTSTRAP_TOKEN", "correct-horse " * 4, "…"),
     ("BOOTSTRAP_TOKEN", "é" * 40, "…"),
     ("SECRET_KEY", "correct-horse", "…"),
+    ("CHANNELS", "slack://correct-horse/b/c", "…"),
+    ("CHANNELS", "Ops=slack://correct-horse/b/c", "…"),
+    ("CHANNELS", "ops=slack://correct-horse/b/c, chat=slack://d/e/f ops=json://x", "…"),
     ("BOOTSTRAP_SDK_TOKENS", "default:development.correct-horse", "…"),
     ("BOOTSTRAP_SDK_TOKENS", f"correct-horse:a.b.{LONG}", "…"),
     ("BOOTSTRAP_SDK_TOKENS", f"server=default:correct-horse.{LONG}", "…"),
@@ -229,6 +237,7 @@ def test_the_defaults():
         log_level="info",
         log_requests=True,
         webhook_hosts=(),
+        channels=(),
         import_hosts=(),
     )
 

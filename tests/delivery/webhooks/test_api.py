@@ -31,8 +31,10 @@ def test_a_webhook_is_created_read_changed_and_deleted(admin, allowed):
         "id": 1,
         "name": "Chat",
         "url": allowed.url,
+        "channel": None,
         "eventTypes": ["*"],
         "projects": ["*"],
+        "environments": ["*"],
         "paused": False,
         "hint": created["secret"].rstrip("=")[-4:],
         "oldSecretUntil": None,
@@ -168,7 +170,7 @@ def test_what_still_waits_and_what_is_unknown_is_not_sent_again(app, admin, allo
 
 def problems(app):
     with app.app_context(), unit_of_work(writes=False):
-        return [says for _, says in traffic.problems(app.config["SETTINGS"].webhook_hosts)]
+        return [says for _, says in traffic.problems(service.Allowed.by(app.config["SETTINGS"]))]
 
 
 def test_problems_are_named_until_they_are_over(app, admin, allowed, monkeypatch):

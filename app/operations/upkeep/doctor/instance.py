@@ -16,6 +16,7 @@ from app.core.db import db, unit_of_work
 from app.core.events import service as events
 from app.core.files import revisions
 from app.delivery.webhooks import traffic as webhooks
+from app.delivery.webhooks.service import Allowed
 from app.operations.upkeep import backup, checkpoints
 from app.operations.upkeep.checkpoints import HEADS, UnreadableHeads, has_served
 from app.operations.upkeep.doctor.approvals import check_approvals
@@ -202,7 +203,7 @@ def check_tokens(_settings: Settings) -> Iterator[Finding]:
 
 def check_webhooks(settings: Settings) -> Iterator[Finding]:
     about = "webhooks"
-    found = webhooks.problems(settings.webhook_hosts)
+    found = webhooks.problems(Allowed.by(settings))
     for webhook, says in found:
         yield warning(about, f"{webhook.name}: {says}", WEBHOOK_REMEDY)
     if not found:
