@@ -22,8 +22,8 @@ class Offered(NamedTuple):
 
 class _Fields(SchemaForm):
     name = StringField("Name", description="For example “Payments channel”.")
+    channel = SelectField("Send to")
     url = StringField("Address", description="The operator decides which hosts are allowed.")
-    channel = SelectField("Channel")
     event_types = SelectMultipleField("Events")
     projects = SelectMultipleField("Projects")
     environments = SelectMultipleField("Environments")
@@ -38,7 +38,8 @@ class _Fields(SchemaForm):
         self.offered += [(id, id) for id in sent]
         gone = {*(self.environments.data or ())} - {ALL, *offered.environments}
         self.known_environments = [*offered.environments, *sorted(gone)]
-        self.channel.choices = [("", "None: requests to the address above"), *offered.channels]
+        channels = [(name, f"Channel {name}") for name in offered.channels]
+        self.channel.choices = [("", "Your own address, in signed requests"), *channels]
         for field in (self.event_types, self.projects, self.environments):
             field.validate_choice = False
 
@@ -77,7 +78,8 @@ class WebhookForm(_Fields):
         del self[other], self.rules[other]
         self.name.flags.required = True
         if data["channel"]:
-            self.channel.choices = sorted({data["channel"], *offered.channels})
+            names = sorted({data["channel"], *offered.channels})
+            self.channel.choices = [(name, f"Channel {name}") for name in names]
         else:
             self.url.flags.required = True
 

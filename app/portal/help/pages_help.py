@@ -39,7 +39,7 @@ TOPICS = {
     "moving-in": ("From Unleash to here in an hour", "Import, compare, change one address"),
     "configuration": ("Configuration as a file", "Export everything, and apply it from a file"),
     "change-requests": ("Change requests", "Proposing, approving and applying changes"),
-    "webhooks": ("Webhooks", "Events sent to your own address, and how to verify them"),
+    "webhooks": ("Webhooks", "Events sent to chats, mailboxes and your own address"),
     "lifecycle": ("Lifecycle of a feature", "Its stages, and when to remove it from code"),
     "keyboard": ("Keyboard", "How to do everything without a mouse"),
     "faq": ("Questions", "What people ask in their first weeks"),

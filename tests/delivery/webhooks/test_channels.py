@@ -176,7 +176,7 @@ def test_teams_gets_an_adaptive_card(app, admin, services, monkeypatch):
 
 
 class Mailbox:
-    """Takes mail by SMTP from whoever has the password."""
+    """Takes mail by SMTP from those who have the password."""
 
     def __init__(self) -> None:
         self.mails: list[Any] = []
