@@ -7,6 +7,7 @@ log, and a manifest with the version, the schema revision, and counts and digest
 
 import json
 import os
+import re
 import shutil
 import zipfile
 import zlib
@@ -25,6 +26,9 @@ import sqlalchemy as sa
 from app.core import migrations
 from app.core.clock import utcnow
 from app.core.config import KEY_FILE, Settings
+from app.core.db import db
+from app.core.events.event_types import EventType
+from app.core.events.models import Event
 from app.core.files import revisions
 from app.operations.upkeep.checkpoints import HEADS
 from app.operations.upkeep.progress import OperationFailed, Progress
@@ -43,6 +47,7 @@ UNREADABLE = (
 )
 """What reading a file may raise that is not a backup."""
 REPLACED_SUFFIX = ".before-restore"
+NAME_WITH_TIME = re.compile(r"flagstaff-\d{8}T\d{6}Z\.zip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +122,37 @@ def save(engine: sa.Engine, home: Path, file: Path, progress: Progress) -> dict[
     }
     (home / LAST_BACKUP).write_text(f"{_json(summary)}\n")
     return summary
+
+
+def name_with_time() -> str:
+    """A file name that sorts by the time of the backup."""
+    return f"flagstaff-{utcnow():%Y%m%dT%H%M%SZ}.zip"
+
+
+def delete_old(made: Path, keep: int) -> list[str]:
+    """Delete the backups of this instance next to ``made``, but not the newest ``keep``.
+
+    A file is one if its name has a time and the event log has its SHA-256. Returns the names of
+    those that were deleted.
+
+    Raises:
+        OperationFailed: if one can't be deleted.
+
+    """
+    query = sa.select(Event.data).where(Event.type == EventType.BACKUP_CREATED)
+    digests = {Path(data["file"]).name: data["sha256"] for data in db.session.scalars(query)}
+    names = {path.name for path in made.parent.iterdir() if NAME_WITH_TIME.fullmatch(path.name)}
+    older = sorted((names & digests.keys()) - {made.name}, reverse=True)
+    old = older[keep - 1 :]
+    try:
+        deleted = [name for name in old if _sha256(made.parent / name) == digests[name]]
+        for name in deleted:
+            (made.parent / name).unlink()
+    except OSError as error:
+        raise OperationFailed(
+            f"The backup {made} is complete, but an older one can't be deleted: {error}"
+        ) from error
+    return deleted
 
 
 def restore(settings: Settings, file: Path, progress: Progress, *, apply: bool) -> Manifest:

@@ -6,11 +6,13 @@ import sqlite3
 import threading
 import zipfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import time_machine
 
 from app.core.actor import COMMAND_LINE
 from tests.support.machines import Machine, Within
@@ -134,6 +136,43 @@ def test_nothing_is_restored_over_an_instance(larkspur, file):
     said = larkspur.refused("restore", str(file), "--yes")
     assert re.search(r"is not empty: it has \d\d tables\. Nothing was changed\.", said)
     assert larkspur.ok("events", "verify") == before
+
+
+def backed_up_on(day: int, machine: Machine, folder: Path, *options: str) -> str:
+    """What the command says at midnight on a day in January."""
+    with time_machine.travel(datetime(2026, 1, day, tzinfo=UTC), tick=False):
+        return machine.ok("backup", str(folder), *options)
+
+
+def test_in_a_folder_the_newest_backups_are_kept_and_others_of_this_instance_deleted(
+    machine, elsewhere, tmp_path
+):
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for each in (machine, elsewhere):
+        each.ok("db", "upgrade")
+    for day in (1, 2, 3, 4):
+        backed_up_on(day, machine, folder)
+    backed_up_on(5, elsewhere, folder)
+    machine.ok("backup", str(folder / "before the upgrade"))
+    for name in ("flagstaff-20250101T000000Z.zip", "notes.txt"):
+        (folder / name).write_text("not by this command")
+    (folder / "flagstaff-20260102T000000Z.zip").write_text("changed")
+    before = {path.name for path in folder.iterdir()}
+
+    said = backed_up_on(6, machine, folder, "--keep", "2")
+    gone = ["flagstaff-20260103T000000Z.zip", "flagstaff-20260101T000000Z.zip"]
+    assert said.splitlines()[-1] == f"Deleted 2 older backups: {', '.join(gone)}"
+    made = {"flagstaff-20260106T000000Z.zip"}
+    assert {path.name for path in folder.iterdir()} == before - set(gone) | made
+
+    data = json.loads(backed_up_on(7, machine, folder, "--keep", "9", "--json"))
+    assert data["deleted"] == []
+
+
+def test_to_keep_backups_a_folder_is_needed(machine, file):
+    said = machine.refused("backup", str(file), "--keep", "3")
+    assert said == f"--keep needs a folder, and {file} is none. Try: flagstaff backup --help"
 
 
 def packed(file: Path) -> dict[str, bytes]:
