@@ -17,6 +17,7 @@ from app.operations.server.instance import CantListen
 from app.operations.server.memory import return_large_buffers
 from app.operations.server.supervisor import Supervisor
 from app.operations.server.worker import Worker, changes
+from app.web.health.api import Leaving
 from app.web.metrics import Metrics
 
 BACKLOG = 1_024
@@ -49,6 +50,7 @@ def serve(app: Flask, announce: Callable[[str], object]) -> int:
         Worker(app, sockets, is_change).run()
         return 0
     metrics: Metrics = app.extensions["flagstaff.metrics"]
+    leaving: Leaving = app.extensions["flagstaff.leaving"]
     # The metrics are in mapped files: writing to one kills the process if its disk is full.
     in_memory = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
     with TemporaryDirectory(prefix="flagstaff-", dir=in_memory) as folder:
@@ -59,6 +61,7 @@ def serve(app: Flask, announce: Callable[[str], object]) -> int:
             lambda heart, life: Worker(app, sockets, is_change, heart=heart, life=life).run(),
             settings.processes,
             on_end=metrics.forget,
+            on_leave=leaving.begin,
             stop_listening=lambda: _close(sockets),
         ).run()
     write_down_end(app)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from app.core.logs import LOGGER
+from app.operations.server.systemd import ALIVE, READY, STOPPING, notify, reloading
 
 HANG_SECONDS = 60.0
 """A worker that is silent for longer is replaced."""
@@ -27,9 +28,11 @@ HEALTHY_SECONDS = 5.0
 """After a worker that lived so long, another starts immediately."""
 TICK_SECONDS = 1.0
 WATCHED = [
-    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
+    getattr(signal, name)
+    for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1")
+    if hasattr(signal, name)
 ]
-"""The signals that the parent handles. Windows, where nothing is forked, has no SIGHUP."""
+"""The signals that the parent handles. Windows, where nothing is forked, lacks the last two."""
 
 Work = Callable[[int, int], None]
 """Runs a worker until it is to end; gets the pipes to and from its parent."""
@@ -50,7 +53,7 @@ class Supervisor:
 
     ``work`` runs in each forked worker. It writes to its first pipe when it is ready, and then at
     least every few seconds. Its second pipe is closed when the parent is gone. ``on_end`` gets the
-    process id of each worker that has ended.
+    process id of each worker that has ended. ``on_leave`` is called at SIGUSR1 and before the end.
     """
 
     def __init__(
@@ -59,10 +62,11 @@ class Supervisor:
         number: int,
         *,
         on_end: Callable[[int], None],
+        on_leave: Callable[[], object],
         stop_listening: Callable[[], object],
     ) -> None:
         self._work, self._number = work, number
-        self._on_end = on_end
+        self._on_end, self._on_leave = on_end, on_leave
         self._stop_listening = stop_listening
         self._workers: dict[int, _Worker] = {}
         self._life, self._life_end = os.pipe()
@@ -70,6 +74,7 @@ class Supervisor:
         self._to_replace: deque[int] = deque()
         self._replacement: int | None = None
         self._pause, self._start_after = 0.0, 0.0
+        self._is_announced, self._alive_again_at = False, 0.0
 
     def run(self) -> int:
         """Returns the exit status."""
@@ -87,11 +92,25 @@ class Supervisor:
                 if number == signal.SIGHUP:
                     LOGGER.info("replacing %s workers", len(self._workers))
                     self._to_replace.extend(self._workers)
+                    notify(reloading())
+                    self._is_announced = False
+                elif number == signal.SIGUSR1:
+                    LOGGER.info("/ready answers 503 from now on")
+                    self._on_leave()
                 elif number in {signal.SIGTERM, signal.SIGINT}:
                     return self._end(wake)
             self._reap()
             self._kill_hanging()
             self._replace_next()
+            self._announce()
+
+    def _announce(self) -> None:
+        """Say once that a worker is ready at the start, and that all are replaced after SIGHUP."""
+        is_replacing = self._to_replace or self._replacement is not None
+        if not self._is_announced and not is_replacing:
+            self._is_announced = any(worker.is_ready for worker in self._workers.values())
+            if self._is_announced:
+                notify(READY)
 
     def _start_missing(self) -> None:
         active = [worker for worker in self._workers.values() if not worker.is_ending]
@@ -136,6 +155,9 @@ class Supervisor:
 
     def _listen(self, wake: int) -> None:
         """Read the heartbeats of workers, or wait for TICK_SECONDS."""
+        if time.monotonic() >= self._alive_again_at:
+            self._alive_again_at = time.monotonic() + TICK_SECONDS
+            notify(ALIVE)
         pipes = {worker.pipe: worker for worker in self._workers.values()}
         readable, _, _ = select.select([wake, *pipes], [], [], TICK_SECONDS)
         for pipe in readable:
@@ -202,6 +224,8 @@ class Supervisor:
 
     def _end(self, wake: int) -> int:
         """End all workers and wait for them; a second signal ends them at once."""
+        notify(STOPPING)
+        self._on_leave()
         self._stop_listening()
         for worker in self._workers.values():
             worker.is_ending = True

@@ -2,9 +2,10 @@
 
 from datetime import timedelta
 from ipaddress import ip_address
+from mmap import mmap
 from typing import Any
 
-from flask import Flask, Response, jsonify, request
+from flask import Flask, Response, current_app, jsonify, request
 
 from app.core import migrations, secrets, storage
 from app.core.clock import in_text, utcnow
@@ -22,8 +23,22 @@ bp = ApiBlueprint("service", __name__, description="The state of the service its
 CONTACT_LASTS = timedelta(days=30)
 
 
+class Leaving:
+    """Whether load balancers are to choose another server. All processes forked later share it."""
+
+    def __init__(self) -> None:
+        self._shared = mmap(-1, 1)
+
+    def begin(self) -> None:
+        self._shared[0] = 1
+
+    def __bool__(self) -> bool:
+        return bool(self._shared[0])
+
+
 def init_app(app: Flask) -> None:
     """Add readiness to the metrics."""
+    app.extensions["flagstaff.leaving"] = Leaving()
     app.extensions["flagstaff.metrics"].watch(
         "flagstaff_ready",
         "Whether the database answers, has the right schema and can be written to.",
@@ -42,7 +57,12 @@ def health() -> Response:
 @bp.get("/ready", needs=Access.PUBLIC, snapshot=False)
 @bp.response(200)
 def ready() -> Response:
-    """Check that the database answers, has the right schema and can be written to"""
+    """Check that the database answers, has the right schema and can be written to
+
+    503 also while the server ends, and after SIGUSR1, so that load balancers choose another one.
+    """
+    if current_app.extensions["flagstaff.leaving"]:
+        raise Unavailable("This server is about to end.", result="Send requests to another one.")
     if not _is_ready():
         raise Unavailable
     return jsonify(status="ready")

@@ -176,6 +176,16 @@ def test_a_client_that_has_just_connected_can_still_send_a_request(start):
     assert server.process.wait(30) == 0
 
 
+def test_a_server_that_ends_is_not_ready(start):
+    server = start(command=[sys.executable, "-c", PATIENT, "serve"])
+    with closing(connect(server)) as client:
+        server.process.send_signal(signal.SIGTERM)
+        server.wait_until_it_stops_listening()
+        client.sendall(b"GET /ready HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert client.recv(1_000).startswith(b"HTTP/1.1 503")
+    assert server.process.wait(30) == 0
+
+
 def test_changes_that_wait_for_each_other_keep_no_reader_waiting(machine, start):
     server = start(THREADS="2")
     with (

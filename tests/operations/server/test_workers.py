@@ -2,6 +2,7 @@
 
 import re
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from app.operations.server.loop import DRAIN_SECONDS
-from tests.support.machines import Machine
+from tests.support.machines import SECONDS, Machine
 from tests.support.servers import TOKEN, Server, until
 
 pytestmark = pytest.mark.one_in(2)
@@ -141,6 +142,46 @@ def test_sighup_replaces_all_workers_without_refusing_a_connection(server):
         until(lambda: len(server.workers()) == 2 and not server.workers() & before)
     assert set(answers) == {200}
     assert server.end() == 0
+
+
+def test_after_sigusr1_it_serves_but_no_worker_is_ready(server):
+    server.process.send_signal(signal.SIGUSR1)
+    until(lambda: server.call("GET", "/ready", token=None).status == 503)
+    assert status(server) == 200
+    victims = server.workers()
+    for victim in victims:
+        kill(victim, signal.SIGKILL)
+    until(lambda: len(server.workers() - victims) == 2)
+    refused = server.call("GET", "/ready", token=None)
+    assert (refused.status, refused.json["message"]) == (
+        503,
+        "This server is about to end. Send requests to another one.",
+    )
+    assert server.end() == 0
+
+
+def test_systemd_hears_of_start_reload_and_end(start, tmp_path, monkeypatch):
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(SECONDS)
+
+        def hear(message: str) -> list[str]:
+            """The names of all messages up to this one, without the signs of life between them."""
+            heard = [""]
+            while heard[-1] != message:
+                heard.append(systemd.recv(1_000).decode().partition("=")[0])
+            return [name for name in heard[1:-1] if name != "WATCHDOG"] + heard[-1:]
+
+        server = start(PROCESSES="2")
+        assert hear("READY") == ["READY"]
+        assert hear("WATCHDOG") == ["WATCHDOG"]
+        before = server.workers()
+        server.process.send_signal(signal.SIGHUP)
+        assert hear("READY") == ["RELOADING", "READY"]
+        until(lambda: not server.workers() & before)
+        assert server.end() == 0
+        assert hear("STOPPING") == ["STOPPING"]
 
 
 def test_a_worker_that_hangs_is_replaced(start):
