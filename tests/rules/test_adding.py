@@ -11,7 +11,7 @@ import pytest
 
 from tests.portal.help.documents import ADDING, BLOCK, ROOT
 
-COPIED = ("app", "docs", "flagstaff", "migrations", "static", "templates", "tests")
+COPIED = ("app", "docker", "docs", "flagstaff", "migrations", "static", "templates", "tests")
 TESTS = {
     "Add an event": [
         "tests/catalogue/features/test_stale_events.py",

@@ -61,7 +61,7 @@ def test_it_has_everything_under_one_name(wheel):
         for folder in FOLDERS
         for file in (ROOT / folder).rglob("*")
         if file.is_file() and "__pycache__" not in file.parts
-    } | {Path("wsgi.py"), Path("CHANGELOG.md")}
+    } | {Path("wsgi.py"), Path("CHANGELOG.md"), Path("docker/Dockerfile")}
     assert packed == {
         str(file if file.parts[0] == "flagstaff" else "flagstaff" / file) for file in files
     }

@@ -17,15 +17,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 READ = {
     "app": {".py"},
+    ".github": {".md", ".yml"},
+    "docker": {".example", ".yaml"},
     "docs": {".md"},
     "migrations": {".py"},
     "static": {".css", ".js"},
-    "templates": {".html", ".conf", ".ps1", ".service", ""},
+    "templates": {
+        *(".conf", ".env", ".html", ".json", ".ps1", ".service", ".timer", ".yaml"),
+    },
     "tests": {".py"},
 }
 FILES = (
     "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
-    "Makefile", "pyproject.toml", ".pre-commit-config.yaml",
+    "Makefile", "docker/Dockerfile", "pyproject.toml", ".pre-commit-config.yaml",
 )  # fmt: skip
 PIECES = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)}
 

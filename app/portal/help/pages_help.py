@@ -95,7 +95,7 @@ def show(topic: str) -> str:
 
 def _operating() -> dict[str, Any]:
     settings = current_settings()
-    texts = [(example.title, example.text(settings)) for example in EXAMPLES.values()]
+    texts = {name: (example.title, example.text(settings)) for name, example in EXAMPLES.items()}
     version = current_app.config["API_VERSION"]
     return {
         "install": INSTALL,

@@ -21,7 +21,9 @@ TOKEN = "token-of-the-documents-0123456789abcdef"
 BETWEEN = "\x1e"
 EXAMPLES = {"app/catalogue/notes/"}
 """What docs/adding.md creates."""
-NOT_OURS = {"createdb", "flask", "pip", "pipx", "pre-commit", "python3", "waitress-serve"}
+NOT_OURS = {
+    *("createdb", "docker", "flask", "pip", "pipx", "pre-commit", "python3", "waitress-serve"),
+}
 WITH_RUNS = [document for document in DOCUMENTS if any(block.runs for block in blocks(document))]
 
 
