@@ -3,10 +3,14 @@
 import json
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from operator import attrgetter
+from threading import Lock
 from typing import Any, NamedTuple
 
-from app.evaluation.cache import Cache
+from cachetools import LRUCache
+
 from app.evaluation.context import Context
 from app.evaluation.engine import Engine, StateRefused
 from app.evaluation.reading import DEFAULT, DEFAULT_FIELDS, RANDOM, Reading
@@ -22,6 +26,7 @@ MOST_SELECTIONS = 200
 FOREVER = datetime.max.replace(tzinfo=UTC)
 
 Projects = tuple[str, ...] | None
+_Key = tuple[str, Projects, bytes]
 
 
 class _Selection(NamedTuple):
@@ -38,9 +43,10 @@ class _Selection(NamedTuple):
 class _CacheEntry(NamedTuple):
     """Result for a context, valid ``until``. ``changing``: indexes of pieces that are random.
 
-    ``written``: None if any piece is random.
+    ``written``: None if any piece is random. ``size``: in bytes.
     """
 
+    size: int
     until: datetime
     pieces: Sequence[bytes | None]
     changing: Sequence[int]
@@ -67,7 +73,8 @@ class Evaluator:
         self._dates = sorted(frozenset[datetime]().union(*(reading.dates for reading in on)))
         self._selections: dict[tuple[str, Projects], _Selection] = {}
         self._pieces: dict[str, dict[tuple[bytes, bytes | None], bytes | None]] = {}
-        self._cache: Cache[_CacheEntry] = Cache(ROOM)
+        self._cache: LRUCache[_Key, _CacheEntry] = LRUCache(ROOM, attrgetter("size"))
+        self._cache_lock = Lock()
 
     def all(self, view: View, projects: Projects, given: Mapping[str, Any]) -> Written:
         """Evaluate the features of ``projects`` (None for all) for a context.
@@ -78,11 +85,12 @@ class Evaluator:
         """
         context = Context.of(given, self._fields)
         key, now = (view.name, projects, context.text), datetime.now(UTC)
-        entry = self._cache.get(key)
+        with self._cache_lock:
+            entry = self._cache.get(key)
         if entry is None or now >= entry.until:
             entry = self._evaluate(view, projects, context, now)
-            size = OVERHEAD + len(context.text) + POINTER * len(entry.pieces)
-            self._cache.put(key, entry, size)
+            with self._cache_lock, suppress(ValueError):  # it is larger than the cache
+                self._cache[key] = entry
         if entry.written is not None:
             return entry.written
         chosen, text = self._select(view, projects).features, context.at(now, with_session=True)
@@ -119,10 +127,10 @@ class Evaluator:
         text = context.at(now)
         pieces = self._ask(view, chosen, selection.pieces, selection.asked, text)
         until = FOREVER if "currentTime" in context.fields else self._next_date(now)
-        if changing:
-            return _CacheEntry(until, pieces, changing, None)
-        written = Written(view, pieces)
-        return _CacheEntry(until, written.pieces, (), written)
+        written = None if changing else Written(view, pieces)
+        kept = pieces if written is None else written.pieces
+        size = OVERHEAD + len(context.text) + POINTER * len(kept)
+        return _CacheEntry(size, until, kept, changing, written)
 
     def _ask(
         self,

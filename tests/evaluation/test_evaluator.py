@@ -89,3 +89,11 @@ def test_servers_get_features_that_are_off_and_browsers_do_not():
     for has_off, expected in ((True, {"on": True, "off": False}), (False, {"on": True})):
         body = json.loads(evaluator.all(Flags(has_off=has_off), None, {}).body)
         assert {one["key"]: one["value"] for one in body["flags"]} == expected
+
+
+@pytest.mark.parametrize("room", [1, 2_000])
+def test_a_cache_that_is_too_small_changes_no_answer(monkeypatch, room):
+    monkeypatch.setattr("app.evaluation.evaluator.ROOM", room)
+    evaluator = made(state_of(restricted("staff", "userId", "1")))
+    for number in ("1", "2", "3", "4", "1"):
+        assert on(evaluator, {"userId": number}) == ({"staff"} if number == "1" else set())

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.evaluation.cache import Cache
 from tests.support.clients import error_of
 from tests.support.sdks import write_reports
 
@@ -321,14 +320,3 @@ def test_browsers_report_what_they_showed_as_one_instance(app, front, make, admi
     assert found["seenApplications"] == ["web"]
     instances = admin.ok("GET", "/metrics/instances/web/environment/production")["instances"]
     assert [one["instanceId"] for one in instances] == ["browser"]
-
-
-def test_contexts_that_were_not_asked_for_lately_make_room_for_others():
-    cache: Cache[int] = Cache(30)
-    for key in range(3):
-        cache.put(key, key, 10)
-    assert cache.get(0) == 0
-    cache.put(3, 3, 10)
-    assert [cache.get(key) for key in range(4)] == [0, None, 2, 3]
-    cache.put(4, 4, 31)
-    assert cache.get(4) is None
