@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import sqlalchemy as sa
+import standardwebhooks
 from sqlalchemy.orm import undefer
 
 from app.accounts import service as accounts
@@ -117,8 +118,10 @@ def send(task: Task, key: str, settings: Settings, agent: str) -> DeliveryOutcom
     secrets = [signatures.secret_of(salt, key) for salt in task.salts]
     if signatures.hint_of(secrets[0]) != task.hint:
         return DeliveryOutcome(error=KEY_CHANGED)
-    at, body = utcnow(), task.body.encode()
-    signed = [signatures.sign(secret, task.message_id, at, body) for secret in secrets]
+    at = utcnow()
+    signed = [
+        standardwebhooks.Webhook(secret).sign(task.message_id, at, task.body) for secret in secrets
+    ]
     headers = {
         "Content-Type": "application/json",
         "User-Agent": agent,
@@ -126,7 +129,7 @@ def send(task: Task, key: str, settings: Settings, agent: str) -> DeliveryOutcom
         "webhook-timestamp": str(int(at.timestamp())),
         "webhook-signature": " ".join(signed),
     }
-    return sending.post(task.url, body, headers, settings.webhook_hosts)
+    return sending.post(task.url, task.body.encode(), headers, settings.webhook_hosts)
 
 
 def settle(task: Task, outcome: DeliveryOutcome, *, more: bool = True) -> Task | None:

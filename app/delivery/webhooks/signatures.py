@@ -1,12 +1,11 @@
-"""Secrets and signatures of Standard Webhooks, so that its libraries can verify them.
+"""Secrets of webhooks, in the form of Standard Webhooks, whose library signs with them.
 
 A secret is not stored. It is derived from the operator's secret key and a salt, so the database
 alone isn't enough to sign anything.
 """
 
 import hmac
-from base64 import b64decode, b64encode
-from datetime import datetime
+from base64 import b64encode
 from secrets import token_bytes
 
 PREFIX = "whsec_"
@@ -27,10 +26,3 @@ def secret_of(salt: bytes, key: str) -> str:
 def hint_of(secret: str) -> str:
     """Return the last characters of a secret, without the padding ``=``."""
     return secret.rstrip("=")[-HINT_LENGTH:]
-
-
-def sign(secret: str, message_id: str, at: datetime, body: bytes) -> str:
-    """Return one signature for the header ``webhook-signature``."""
-    signed = f"{message_id}.{int(at.timestamp())}.".encode() + body
-    digest = hmac.digest(b64decode(secret.removeprefix(PREFIX)), signed, "sha256")
-    return f"v1,{b64encode(digest).decode()}"
