@@ -18,11 +18,12 @@ from app.core.db import db, flush, one_or_none, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
+from app.core.outgoing import NotAllowed, entries_for
 from app.core.paging import Page, page_of
 from app.core.targets import parse
 from app.delivery.webhooks import payloads, signatures, texts
-from app.delivery.webhooks.addresses import NotAllowed, entries_for
 from app.delivery.webhooks.models import ALL, Delivery, DeliveryStatus, Webhook
+from app.delivery.webhooks.sending import SETTING
 
 OVERLAP = timedelta(hours=24)
 """How long messages have a signature with the old secret too, after it was rotated."""
@@ -57,7 +58,7 @@ class Allowed(NamedTuple):
         if channel is not None:
             return None if channel in self.channels else no_channel(channel)
         try:
-            entries_for(parse(url), self.hosts)
+            entries_for(parse(url), self.hosts, SETTING)
         except NotAllowed as error:
             return str(error)
         return None

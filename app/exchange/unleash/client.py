@@ -12,8 +12,8 @@ import urllib3
 
 from app.core.config.allowed_hosts import AllowedHost, find
 from app.core.errors import Conflict
+from app.core.outgoing import NotAllowed, resolve
 from app.core.targets import PATTERN, parse
-from app.delivery.webhooks.addresses import NotAllowed, resolve
 from app.exchange.unleash.unleash import Raw, Snapshot
 
 T = TypeVar("T")
@@ -63,29 +63,19 @@ class Unleash:
         self.url, self.host = address, target.host
         self._base = target.path.rstrip("/")
         self._headers = {"Authorization": token.strip(), "Host": target.authority}
-        options: dict[str, Any] = {
-            "timeout": SECONDS,
-            "maxsize": AT_ONCE,
+        self._pool = urllib3.PoolManager(
+            server_hostname=target.host,  # whose certificate is at the checked address
+            timeout=SECONDS,
+            maxsize=AT_ONCE,
             # Version 8 allows few searches a minute, and says how long to wait for the next.
-            "retries": urllib3.Retry(
+            retries=urllib3.Retry(
                 3,
                 redirect=0,
                 raise_on_redirect=False,
                 status_forcelist=[HTTPStatus.TOO_MANY_REQUESTS],
                 allowed_methods=None,
             ),
-        }
-        self._pool: urllib3.HTTPConnectionPool
-        if target.scheme == "https":  # to the checked address, with the certificate of the host
-            self._pool = urllib3.HTTPSConnectionPool(
-                found or target.host,
-                target.port,
-                server_hostname=target.host,
-                assert_hostname=target.host,
-                **options,
-            )
-        else:
-            self._pool = urllib3.HTTPConnectionPool(found or target.host, target.port, **options)
+        ).connection_from_host(found or target.host, target.port, target.scheme)
 
     def get(self, path: str) -> Any:
         return self._ask("GET", path)

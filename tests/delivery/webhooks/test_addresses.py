@@ -10,10 +10,12 @@ from ipaddress import ip_address
 
 import pytest
 
+from app.core import outgoing
 from app.core.config import WrongSetting, from_environment
 from app.core.config.allowed_hosts import ALLOWED_HOSTS, is_public
 from app.delivery.webhooks import sending
 from app.delivery.webhooks.sending import MAX_ANSWER, post
+from app.exchange.unleash.client import Unleash, UnleashRefused
 from tests.support.clients import problems_of
 from tests.support.processes import free_port
 from tests.support.webhooks import WEBHOOKS, allow, create, deliver, deliveries
@@ -66,7 +68,7 @@ def names(monkeypatch):
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in known[host]]
 
-    monkeypatch.setattr(sending.socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(outgoing.socket, "getaddrinfo", look_up)
     known["asked"] = asked
     return known
 
@@ -80,7 +82,7 @@ def connections(monkeypatch):
         made.append(address)
         raise ConnectionRefusedError("refused")
 
-    monkeypatch.setattr(sending.socket, "create_connection", connect)
+    monkeypatch.setattr(outgoing.socket, "create_connection", connect)
     return made
 
 
@@ -296,26 +298,49 @@ def certificate(tmp_path_factory):
     return made, key
 
 
-def test_over_https_the_name_is_verified_at_the_address_that_was_checked(
-    names, receiver, certificate, monkeypatch
-):
-    made, key = certificate
+@pytest.fixture
+def secure(names, receiver, certificate):
+    """The receiver over HTTPS, with the certificate of one of its names; and its two hosts."""
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server.load_cert_chain(made, key)
+    server.load_cert_chain(*certificate)
     receiver.end()
     receiver.listen(server)
     names["hooks.test"] = names["other.test"] = ["127.0.0.1"]
-    allowed = ",".join(f"{one}:{receiver.port}=127.0.0.0/8" for one in ("hooks.test", "other.test"))
+    hosts = (f"{one}:{receiver.port}=127.0.0.0/8" for one in ("hooks.test", "other.test"))
+    return receiver, ",".join(hosts)
+
+
+def test_over_https_the_name_is_verified_at_the_address_that_was_checked(
+    secure, certificate, monkeypatch
+):
+    receiver, allowed = secure
     url = f"https://hooks.test:{receiver.port}/x"
     assert "The certificate is not valid" in send(url, allowed).error
-    trusting = ssl.create_default_context(cafile=made)
-    monkeypatch.setattr(sending, "_context", lambda: trusting)
+    trusting = ssl.create_default_context(cafile=certificate[0])
+    monkeypatch.setattr(outgoing, "_context", lambda: trusting)
     assert send(url, allowed).error is None
     [message] = receiver.messages
     assert message.headers["Host"] == f"hooks.test:{receiver.port}"
     other = send(f"https://other.test:{receiver.port}/x", allowed)
     assert "The certificate is not valid" in other.error
     assert len(receiver.messages) == 1
+
+
+def test_an_import_verifies_the_name_at_the_address_that_was_checked(
+    secure, certificate, monkeypatch
+):
+    receiver, allowed = secure
+    receiver.status, receiver.text = 200, b'{"a": 1}'
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
+    right, wrong = (
+        Unleash(f"https://{host}:{receiver.port}", "token", read(allowed))
+        for host in ("hooks.test", "other.test")
+    )
+    assert right.post("/x", {}) == {"a": 1}
+    with pytest.raises(UnleashRefused, match=r"not valid for 'other\.test'"):
+        wrong.post("/x", {})
+    [message] = receiver.messages
+    assert message.headers["Host"] == f"hooks.test:{receiver.port}"
 
 
 def test_a_webhook_can_only_be_created_for_an_allowed_host(app, admin, receiver, monkeypatch):
