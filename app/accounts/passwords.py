@@ -26,6 +26,11 @@ from app.core.locks import Slots
 FEWEST_CHARACTERS = 5
 """Distinct characters that a password needs; with fewer it is a pattern."""
 
+LONG = 15
+"""Shorter passwords, where they are allowed, must be hard to guess."""
+FEWEST_GUESSES = 10**8
+"""As many as eight random characters take, by the estimate of zxcvbn."""
+
 COMMON = ("password", "passwort", "motdepasse", "1234567", "qwertyuiop", "letmein", "flagstaff")
 
 # OWASP's second recommendation: 46 MiB, one pass, one lane. Two hashes keep both cores of a small
@@ -151,6 +156,12 @@ def _fault(account: Account, password: str, shortest: int) -> str | None:
         rest = rest.replace(word, "")
     if len(rest) < min(shortest, len(folded)) // 2:
         return "This is easy to guess: it is mostly common words or your own name."
+    if len(password) < LONG:
+        from zxcvbn import zxcvbn  # noqa: PLC0415 - 14 MB of words, which few instances need
+
+        known = [*COMMON, *own, *(account.name or "").split()]
+        if zxcvbn(password, known)["guesses"] < FEWEST_GUESSES:
+            return "This is easy to guess. Make it longer: a few words make a good password."
     return None
 
 

@@ -1,5 +1,7 @@
 """Which passwords are accepted: length and a blocklist count, and nothing else."""
 
+from dataclasses import replace
+
 import pytest
 import sqlalchemy as sa
 
@@ -87,6 +89,16 @@ def test_a_short_or_easily_guessed_password_is_refused(ada):
         answer = change(ada, new)
         assert answer.status_code == 400, how
         assert list(problems_of(answer)) == ["/newPassword"], f"{how}: {answer.text}"
+
+
+@pytest.mark.parametrize("app", ["sqlite"], indirect=True)  # no database has a say in it
+def test_where_short_passwords_are_allowed_they_must_be_hard_to_guess(app, ada, monkeypatch):
+    settings = replace(app.config["SETTINGS"], password_min=8)
+    monkeypatch.setitem(app.config, "SETTINGS", settings)
+    for new in ("Summer2026!", "P@ssw0rd1", "1qaz2wsx", "lindqvist-7", "abcd1234efgh", "x7#kQ9!"):
+        assert list(problems_of(change(ada, new))) == ["/newPassword"], new
+    assert change(ada, "x7#kQ9!m").status_code == 200
+    assert change(ada, "moss-dune-sky", "x7#kQ9!m").status_code == 200
 
 
 def test_unicode_forms_of_a_password_are_equal(ada):
