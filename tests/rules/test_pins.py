@@ -1,6 +1,7 @@
 """The lists in .pins are complete, and installing them says what is wrong in one line."""
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -13,6 +14,8 @@ from shutil import copy, copytree
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from app.catalogue.usage.sdks import Sdk
 
 pytestmark = pytest.mark.one_in(2)
 
@@ -68,6 +71,20 @@ def test_lists_agree_on_the_version_of_each_package():
             for package, version in pinned(name).items()
             if tested.get(package, version) != version
         } == {}
+
+
+def test_the_newest_sdks_that_are_known_are_those_of_the_tests(subtests):
+    text = (ROOT / "tests" / "sdks" / "package.json").read_text("utf-8")
+    packages = json.loads(text)["dependencies"]
+    for name, version in {
+        "unleash-node-sdk": packages["unleash-client"],
+        "unleash-js-sdk": packages["unleash-proxy-client"],
+        "unleash-python-sdk": pinned("test")["unleashclient"],
+    }.items():
+        with subtests.test(sdk=name):
+            major = int(version.partition(".")[0])
+            before, same = Sdk(f"{name}:{major - 1}.0.0"), Sdk(f"{name}:{version}")
+            assert (before.newest, same.newest) == (major, None)
 
 
 @pytest.mark.slow
