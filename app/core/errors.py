@@ -224,7 +224,10 @@ class PayloadTooLarge(DomainError):
     )
 
     def __init__(self, limit: int | None) -> None:
-        super().__init__(f"The request is larger than the limit of this server ({limit} bytes).")
+        super().__init__(
+            f"The request is larger than the limit of this server ({limit} bytes). Send it in "
+            "parts, or raise FLAGSTAFF_MAX_REQUEST_BYTES there."
+        )
 
 
 class UnsupportedContentType(DomainError):

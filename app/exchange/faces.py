@@ -1,6 +1,7 @@
 """What this room shows to the others: whole instances and projects in and out."""
 
 from app.core.permissions import Permission
+from app.exchange.documents import api as configuration_api
 from app.exchange.unleash import api as transfer_api
 from app.exchange.unleash import api_imports as imports_api
 from app.exchange.unleash import pages
@@ -9,6 +10,7 @@ from app.web.rooms import Room
 
 ROOM = Room(
     apis=(
+        configuration_api.bp,
         transfer_api.bp,
         imports_api.bp,
     ),

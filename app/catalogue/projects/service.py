@@ -212,8 +212,9 @@ def create(
     default_stickiness: str = "default",
     environments: list[str] | None = None,
     change_request_environments: Collection[ApprovalRule] = (),
+    owned: bool = True,
 ) -> Project:
-    """Create a project and make the actor its Owner.
+    """Create a project and, if ``owned``, make the actor its Owner.
 
     Without ``environments`` it uses all that are not deprecated.
     """
@@ -236,7 +237,7 @@ def create(
         f"A project with the id {id!r} already exists (it may be archived).", field="id"
     )
     save(project, if_taken=taken)
-    if actor.id is not None:
+    if owned and actor.id is not None:
         creator = Member(project_id=id, account_id=actor.id)
         creator.give(actor, Role.OWNER)
         save(creator)

@@ -144,6 +144,11 @@ class Plan:
         return [entry for entry in self.entries if entry.is_written]
 
     @property
+    def reported(self) -> list[Entry]:
+        """Entries with changes or faults."""
+        return [entry for entry in self.entries if entry.is_written or entry.faults]
+
+    @property
     def is_impossible(self) -> bool:
         """Whether it has any step that can’t be done."""
         return any(entry.status is Status.IMPOSSIBLE for entry in self.entries)

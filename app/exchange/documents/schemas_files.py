@@ -15,11 +15,7 @@ def wanted(content: Any) -> Wanted:
         Invalid: with every problem, since the people who write the file can correct them.
 
     """
-    if not isinstance(content, dict) or content.get("version") != VERSION:
-        raise Invalid(
-            f"This is not a document of Flagstaff: it must be an object with version: {VERSION}. "
-            "To bring in what Unleash exported, use flagstaff import file."
-        )
+    require_document(content)
     document, problems = empty(), list(_unknown(content))
     for kind in Kind:
         raws = content.get(kind.value, [])
@@ -41,6 +37,15 @@ def wanted(content: Any) -> Wanted:
     if problems:
         raise Invalid.because(problems)
     return Wanted(document)
+
+
+def require_document(content: Any) -> None:
+    """Refuse what can’t be a document of Flagstaff."""
+    if not isinstance(content, dict) or content.get("version") != VERSION:
+        raise Invalid(
+            f"This is not a document of Flagstaff: it must be an object with version: {VERSION}. "
+            "To bring in what Unleash exported, use flagstaff import file."
+        )
 
 
 def _unknown(content: dict[str, Any]) -> list[Detail]:

@@ -1,17 +1,19 @@
 """Applies a document to this instance: first a plan, then exactly that plan or nothing."""
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from app.catalogue.projects import service as projects
 from app.core.actor import Actor
 from app.core.connections import lift_time_limits
 from app.core.db import db
-from app.core.errors import ChangedSinceReview, Conflict
+from app.core.errors import ChangedSinceReview, Conflict, Detail, Invalid
 from app.core.events import service as events
-from app.core.words import counted
-from app.exchange.documents import planner, plans, reading, writing
-from app.exchange.documents.documents import Document, Kind
+from app.core.words import spoken
+from app.exchange.documents import planner, plans, reading, reading_features, words, writing
+from app.exchange.documents.documents import Document, Kind, count
 from app.exchange.documents.plans import Choice, Decisions, Plan, Wanted
 from app.exchange.documents.writing import Result
 
@@ -32,6 +34,21 @@ def plan(wanted: Wanted, decisions: Decisions = TO_THE_FILE) -> Plan:
     return planner.make(wanted, decisions)
 
 
+@dataclass(frozen=True, slots=True)
+class ShownPlan:
+    """A plan in words. ``summary``: its numbers, and what is only here, a line each."""
+
+    plan: Plan
+    lines: list[str]
+    summary: list[str]
+
+
+def show(plan: Plan, wanted: Wanted) -> ShownPlan:
+    """The plan of a file in words. Call it in the transaction that made the plan."""
+    summary = [words.summary_of(plan), *_only_here(wanted)]
+    return ShownPlan(plan, list(words.lines(plan)), summary)
+
+
 class Prepared(NamedTuple):
     """A plan, with the id of the last event when it was made."""
 
@@ -44,6 +61,15 @@ def prepare(wanted: Wanted, decisions: Decisions = TO_THE_FILE) -> Prepared:
     return Prepared(plan(wanted, decisions), events.end().last_id)
 
 
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A plan that was carried out, and the batch of its events."""
+
+    batch_id: str
+    plan: Plan
+    result: Result
+
+
 def apply(
     actor: Actor,
     wanted: Wanted,
@@ -53,7 +79,7 @@ def apply(
     shown: str | None = None,
     prepared: Prepared | None = None,
     progress: Callable[[Kind, int], object] = lambda _kind, _number: None,
-) -> tuple[str, Plan, Result]:
+) -> Applied:
     """Carry out a plan as one batch of events with the reason ``cause``; all or nothing.
 
     ``shown``: the digest of the plan that someone has read; exactly that plan is carried out.
@@ -61,34 +87,68 @@ def apply(
 
     Raises:
         ChangedSinceReview: when the plan is different now.
-        Conflict: when something is impossible that no one decided about.
+        Invalid: when anything of a file is impossible.
 
     """
-    lift_time_limits(db.session.connection())
     if prepared is not None and prepared.last_event == events.end().last_id:
         found = prepared.plan
     else:
         found = plan(wanted, decisions)
     if shown is not None and shown != found.digest:
         raise ChangedSinceReview
+    is_file = decisions is TO_THE_FILE
+    if is_file and found.is_impossible:
+        raise Invalid(_refusal(found), details=_details(found, wanted))
     batch_id = events.new_batch()
-    result = writing.write(actor.for_act(batch_id, cause), found, progress)
-    return batch_id, found, result
+    act = actor.for_act(batch_id, cause)
+    return Applied(batch_id, found, writing.write(act, found, progress, owns_new=not is_file))
 
 
 def write(actor: Actor, plan: Plan) -> Result:
     """Carry out a plan that was made in this transaction, as part of the actor’s current act."""
     lift_time_limits(db.session.connection())
-    return writing.write(actor, plan, lambda _kind, _number: None)
+    return writing.write(actor, plan, lambda _kind, _number: None, owns_new=True)
 
 
 def refuse_impossible(plan: Plan) -> None:
     """Refuse a plan with any step that can’t be done."""
-    faulty = plans.impossible(plan.entries)
-    if faulty:
-        first = "; ".join(
-            f"{entry.kind.one} {entry.name}: {entry.faults[0]}" for entry in faulty[:3]
-        )
-        raise Conflict(
-            f"{counted(len(faulty), 'thing')} of the file can’t be applied, so none was: {first}."
-        )
+    if plan.is_impossible:
+        raise Conflict(_refusal(plan))
+
+
+def _refusal(plan: Plan) -> str:
+    return words.refusal(
+        [(each.kind, each.name, str(each.faults[0])) for each in plans.impossible(plan.entries)]
+    )
+
+
+def _details(plan: Plan, wanted: Wanted) -> list[Detail]:
+    """Every fault, with its place in the file."""
+    places = {
+        (kind, name): place
+        for kind, items in wanted.document.items()
+        for place, name in enumerate(items)
+    }
+    return [
+        {
+            "path": f"/{entry.kind}/{places[entry.kind, entry.was]}/{fault.path}".rstrip("/"),
+            "message": f"({entry.name}) {fault.message}",
+        }
+        for entry in plans.impossible(plan.entries)
+        for fault in entry.faults
+    ]
+
+
+def _only_here(wanted: Wanted) -> list[str]:
+    """A line with the number of things of this instance that the file does not name."""
+    here = reading.smaller()
+    number = {
+        kind: len(here[kind].keys() - wanted.document[kind].keys())
+        for kind in (Kind.PROJECTS, Kind.SEGMENTS, Kind.USERS)
+    }
+    known = reading_features.names()
+    number[Kind.FEATURES] = len(known - wanted.document[Kind.FEATURES].keys())
+    found = [kind.counted(many) for kind, many in Counter(number).items() if many]
+    if not found or not count(wanted.document):
+        return []
+    return [f"Only here, and stays as it is: {spoken(found, len(found))}."]

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from app.catalogue.strategies.models import Strategy
@@ -18,9 +18,8 @@ _SIGNS = {Status.NEW: "+", Status.DIFFERENT: "~", Status.IMPOSSIBLE: "!"}
 
 def lines(plan: Plan) -> Iterator[str]:
     """The plan in lines: one for each thing, then its changes, indented."""
-    for entry in plan.entries:
-        if entry.is_written or entry.faults:
-            yield from _lines(entry)
+    for entry in plan.reported:
+        yield from _lines(entry)
 
 
 def summary_of(plan: Plan) -> str:
@@ -39,6 +38,12 @@ def summary_of(plan: Plan) -> str:
     if proposed := proposals(plan.entries):
         sentences.append(f"Needs approval: {proposed}.")
     return " ".join(sentences)
+
+
+def refusal(faults: Sequence[tuple[Kind, str, str]]) -> str:
+    """Why nothing of a file was applied. ``faults``: of things, by kind and name."""
+    first = "; ".join(f"{kind.one} {name}: {fault}" for kind, name, fault in faults[:3])
+    return f"{counted(len(faults), 'thing')} of the file can’t be applied, so none was: {first}"
 
 
 def proposals(entries: Iterable[Entry]) -> str:

@@ -50,8 +50,10 @@ class Result:
     change_requests: list[int] = field(default_factory=list)
 
 
-def write(actor: Actor, plan: Plan, progress: Progress) -> Result:
+def write(actor: Actor, plan: Plan, progress: Progress, *, owns_new: bool) -> Result:
     """Write everything that the plan takes; in a transaction, all or nothing.
+
+    ``owns_new``: make the actor the Owner of new projects for which the plan names no members.
 
     Raises:
         DomainError: what the service of a thing refuses, naming the thing.
@@ -61,16 +63,22 @@ def write(actor: Actor, plan: Plan, progress: Progress) -> Result:
     by_kind: defaultdict[Kind, list[Entry]] = defaultdict(list)
     for entry in plan.written:
         by_kind[entry.kind].append(entry)
-    writer = _Writer(actor, by_kind, progress)
+    writer = _Writer(actor, by_kind, progress, owns_new=owns_new)
     writer.write()
     return Result(proposing.propose(actor, plan.written))
 
 
 class _Writer:
     def __init__(
-        self, actor: Actor, by_kind: defaultdict[Kind, list[Entry]], progress: Progress
+        self,
+        actor: Actor,
+        by_kind: defaultdict[Kind, list[Entry]],
+        progress: Progress,
+        *,
+        owns_new: bool,
     ) -> None:
         self.actor, self.by_kind, self.progress = actor, by_kind, progress
+        self.owns_new = owns_new
         self.loss_checks: list[Callable[[], None]] = []
         """Checks that nothing uses removed values of context fields, to run after everything."""
 
@@ -185,7 +193,8 @@ class _Writer:
             "default_stickiness": item["defaultStickiness"],
         }
         if current is None:
-            projects.create(self.actor, id=item["id"], **fields, **used)
+            owned = self.owns_new and not item["members"]
+            projects.create(self.actor, id=item["id"], owned=owned, **fields, **used)
         elif current["archived"]:
             projects.revive(self.actor, item["id"])
         found = projects.get_for_change(self.actor, item["id"])
@@ -193,7 +202,7 @@ class _Writer:
             projects.update(self.actor, found, **fields)
             projects.set_environments(self.actor, found, **used)
         if current is None and not item["members"]:
-            return  # its importer owns it
+            return
         roles = {
             _account_named(name).id: Role[role.upper()] for name, role in item["members"].items()
         }

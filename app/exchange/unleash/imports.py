@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from app.core.actor import Actor
 from app.core.clock import utcnow
+from app.core.connections import lift_time_limits
 from app.core.db import by_id, db
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.events import service as events
@@ -202,6 +203,7 @@ def apply(
     found = get(id, for_change=True)
     if found.state not in {ImportState.PLANNED, ImportState.APPLYING}:
         raise Conflict(f"Import {id} can’t be applied: it is {found.state}.")
+    lift_time_limits(db.session.connection())
     source = _source(found)
     done = 0
 
@@ -210,7 +212,7 @@ def apply(
         done += number
         progress(kind.many, done, 0)
 
-    batch_id, made, result = configuration.apply(
+    applied = configuration.apply(
         actor,
         source.wanted,
         _decisions(found),
@@ -219,11 +221,12 @@ def apply(
         prepared=prepared,
         progress=note,
     )
-    found.state, found.batch_id, found.finished_at = ImportState.APPLIED, batch_id, utcnow()
+    found.state, found.batch_id = ImportState.APPLIED, applied.batch_id
+    found.finished_at = utcnow()
     found.failure, found.progress = None, None
-    report = _shown(made, source, source_name(found), limit=None)
-    found.report = _packed(asdict(report) | {"changeRequests": result.change_requests})
-    found.written = _packed(_written(made, source.wanted.base))
+    report = _shown(applied.plan, source, source_name(found), limit=None)
+    found.report = _packed(asdict(report) | {"changeRequests": applied.result.change_requests})
+    found.written = _packed(_written(applied.plan, source.wanted.base))
     found.content = found.shown = None
     db.session.flush()
     return found

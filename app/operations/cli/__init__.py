@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from pkgutil import resolve_name
 
 import click
+from click.core import ParameterSource
 from click.exceptions import NoArgsIsHelpError
 from flask.helpers import get_debug_flag
 
 from app.operations.cli.errors import message_for
 from app.operations.cli.serve import serve
+
+REMOTE = ("export", "apply")
+"""Commands that can work on another Flagstaff, over HTTP."""
 
 
 class _Commands(click.Group):
@@ -32,12 +36,24 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="flagstaff", prog_name="flagstaff")
-def cli() -> None:
+@click.option(
+    "--server",
+    metavar="URL",
+    envvar="FLAGSTAFF_SERVER",
+    help=f"The Flagstaff on which {' or '.join(REMOTE)} works, if not the one on this machine.",
+)
+@click.pass_context
+def cli(context: click.Context, server: str | None) -> None:
     """Run and administer Flagstaff, a portal for feature toggles.
 
     Settings come from environment variables that start with FLAGSTAFF_. The page /help of a running
     server lists them all.
     """
+    command = context.invoked_subcommand
+    if command in REMOTE:
+        context.default_map = {command: {"server": server}}
+    elif context.get_parameter_source("server") is ParameterSource.COMMANDLINE:
+        raise click.UsageError(f"--server goes with {' or '.join(REMOTE)}, not with {command}.")
 
 
 cli.add_command(serve)

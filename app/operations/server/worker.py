@@ -25,6 +25,7 @@ from waitress.task import ErrorTask
 from app.core import logs
 from app.core.config import Settings
 from app.core.db import db
+from app.core.errors import PayloadTooLarge
 from app.core.logs import ACCESS
 from app.delivery.sdk.api import is_for_sdks
 from app.operations.server.background import background
@@ -71,6 +72,7 @@ class Worker:
     ) -> None:
         settings: Settings = app.config["SETTINGS"]
         _ServerRefusal.headers = headers(settings)
+        _ServerRefusal.max_bytes = app.config["MAX_CONTENT_LENGTH"]
         Channel.error_task_class = _ServerRefusal
         BaseWSGIServer.channel_class = Channel
         tempfile.tempdir = str(settings.home)  # not /tmp, which may be in memory
@@ -156,6 +158,7 @@ class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped
     """An error of waitress, before the application sees the request, as JSON like all others."""
 
     headers: ClassVar[dict[str, str]]
+    max_bytes: ClassVar[int]
 
     def execute(self) -> None:
         error, id = self.request.error, str(uuid4())
@@ -165,6 +168,8 @@ class _ServerRefusal(ErrorTask):  # type: ignore[misc] # untyped
             "%s refused unread: %s %s", id, error.code, error.reason, extra={"facts": facts}
         )
         message = f"{error.reason}: {error.body}."
+        if error.code == PayloadTooLarge.status:
+            message = PayloadTooLarge(self.max_bytes).message
         body = json.dumps(
             {"id": id, "name": name_of(error.code, error.reason), "message": message}
         ).encode()

@@ -129,9 +129,9 @@ def test_guarded_environments_are_never_changed_directly(app, first, second):
         planned = plan(second)
         if planned.is_impossible:
             return
-        _, done, result = apply(second)
+        done = apply(second)
         assert states(export()) == before
-        assert bool(result.change_requests) == any(entry.proposed for entry in done.written)
+        assert bool(done.result.change_requests) == any(e.proposed for e in done.plan.written)
 
 
 def revived(document):
@@ -248,11 +248,11 @@ def test_what_needs_approval_is_left_for_the_change_request(app):
     with app.app_context():
         apply(content)
         there = feature | {"environments": {"development": on, "production": on}}
-        _, done, result = apply(content | {"features": [there]})
-        [entry] = done.written
+        done = apply(content | {"features": [there]})
+        [entry] = done.plan.written
         assert entry.proposed == ["production"]
         assert set(writing_features.direct(entry)["environments"]) == {"development"}
-        assert len(result.change_requests) == 1
+        assert len(done.result.change_requests) == 1
 
 
 def test_lowering_approvals_is_proposed_and_what_ends_them_otherwise_is_refused(app):
@@ -266,10 +266,10 @@ def test_lowering_approvals_is_proposed_and_what_ends_them_otherwise_is_refused(
 
     with app.app_context():
         apply(project())
-        _, done, result = apply(project(name="Web shop", approvals={"production": 1}))
-        assert [entry.proposed for entry in done.written] == [["production"]]
-        assert words.proposals(done.written) == "fewer approvals in production of shop"
-        assert len(result.change_requests) == 1
+        done = apply(project(name="Web shop", approvals={"production": 1}))
+        assert [entry.proposed for entry in done.plan.written] == [["production"]]
+        assert words.proposals(done.plan.written) == "fewer approvals in production of shop"
+        assert len(done.result.change_requests) == 1
         assert (here()["name"], here()["approvals"]) == ("Web shop", {"production": 2})
         for fields in ({"environments": ["development"]}, {"archived": True}):
             made = plan(project(**fields))
