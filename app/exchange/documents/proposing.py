@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.orm import selectinload
 
 from app.catalogue.features.models import Feature
 from app.catalogue.segments.models import Segment
@@ -16,13 +17,17 @@ from app.exchange.documents.plans import Entry
 from app.releases.change_requests import editing, review, service
 from app.releases.change_requests import proposals as change_proposals
 from app.releases.change_requests.editing import Proposal
-from app.releases.change_requests.models import MAX_CHANGES, Action
+from app.releases.change_requests.models import CLOSED, MAX_CHANGES, Action, ChangeRequest, State
+from app.releases.change_requests.queries import is_by
 
 TITLE = "Changes from a document"
 
 
 def propose(actor: Actor, entries: Sequence[Entry]) -> list[int]:
-    """Open a change request for each environment, or several if it is too large; return ids."""
+    """Open a change request for each environment, or several if it is too large; return ids.
+
+    One of the actor that waits with the same changes is not opened again.
+    """
     ids = []
     proposals: defaultdict[tuple[str, str], list[Proposal]] = defaultdict(list)
     for entry in entries:
@@ -45,9 +50,36 @@ def propose(actor: Actor, entries: Sequence[Entry]) -> list[int]:
 
 def _open(actor: Actor, place: tuple[str, str], proposals: Sequence[Proposal]) -> int:
     request = editing.propose(actor, *place, proposals)
+    if (waiting := _waiting(actor, request)) is not None:
+        editing.discard_draft(actor, request)
+        return waiting
     service.describe(actor, request, title=TITLE, description=actor.cause)
     review.send(actor, request)
     return request.id
+
+
+def _waiting(actor: Actor, request: ChangeRequest) -> int | None:
+    """The id of an open change request of the actor that does what this one would do."""
+    query = sa.select(ChangeRequest).options(selectinload(ChangeRequest.changes))
+    query = query.where(
+        is_by(actor.id),
+        ChangeRequest.project_id == request.project_id,
+        ChangeRequest.environment == request.environment,
+        ChangeRequest.state.not_in({*CLOSED, State.DRAFT}),
+        ChangeRequest.obstacle.is_(None),
+        ChangeRequest.digest == request.digest,
+    )
+    changes = _contents(request)
+    found = (each.id for each in db.session.scalars(query) if _contents(each) == changes)
+    return next(found, None)
+
+
+def _contents(request: ChangeRequest) -> list[tuple[Action, str, Any]]:
+    """The changes, without the ids of strategies, which new ones get at random."""
+    return [
+        (each.action, each.subject, {k: v for k, v in each.payload.items() if k != "id"})
+        for each in request.changes
+    ]
 
 
 class _Features:

@@ -133,5 +133,8 @@ class AppliedConfiguration(ConfigurationPlan):
     change_requests = fields.List(
         fields.Integer(),
         attribute="result.change_requests",
-        metadata={"description": "The ids of those that were opened."},
+        metadata={
+            "description": "The ids of those that wait for approval. One of yours that waits with "
+            "the same changes is not opened again."
+        },
     )
