@@ -105,6 +105,10 @@ PROPOSING = "/projects/bank/environments/production/change-requests"
 DRAFT = "/projects/bank/change-requests/{draft}"
 COMMENTS = "/projects/bank/change-requests/{reviewed}/comments"
 EXPORT = "/features-batch/export"
+KINDS = (
+    *("environments", "contextFields", "strategyTypes", "tagTypes", "tags", "users"),
+    *("serviceAccounts", "projects", "segments", "defaultStrategies", "features"),
+)
 SEVERAL = f"{SHOP}/bulk_features/environments/production"
 
 
@@ -422,6 +426,15 @@ SLOTS = [
             ("project", KEY, 404),
             ("environment", KEY, 404),
             ("data", NOTHING),
+        )
+    ),
+    *(
+        Slot("POST", f"/configuration/{way}", *each)
+        for way in ("plan", "apply")
+        for each in (
+            ("version", ONE),
+            *((kind, {"[]"}) for kind in (*KINDS, "browserOrigins")),
+            *((f"{kind}/0", NOTHING) for kind in (*KINDS, "browserOrigins")),
         )
     ),
     Slot("POST", "/imports", "url", NOTHING),

@@ -29,7 +29,7 @@ def test_without_a_body_that_is_needed_the_header_decides(root, world):
 
 FOR_ALL = (
     *("/user/", "/feedback", "/splash", "/segments", "/projects/bank/change-requests"),
-    "/features-batch",
+    *("/features-batch", "/events/"),
 )
 """What routes of these paths need beside a token depends on more than their address."""
 

@@ -26,7 +26,7 @@ from tests.input.fields import (
     with_value,
 )
 from tests.support.clients import REASON, ApiClient, problems_of
-from tests.support.writes import BROUGHT, WRITES, World, filled
+from tests.support.writes import BROUGHT, DOCUMENT, WRITES, World, filled
 
 PLACE = '"the value comes here"'
 CONSTRAINT = {"contextName": "userId", "operator": "IN", "values": ["1"]}
@@ -51,6 +51,7 @@ BODIES: dict[tuple[str, str], Any] = {
     **{("POST", f"{SEVERAL}/{way}/plan"): {"features": ["a"]} for way in ("on", "off")},
     ("POST", "/features-batch/export"): {"environment": "production"},
     ("POST", "/features-batch/validate"): BROUGHT,
+    ("POST", "/configuration/plan"): DOCUMENT,
     ("POST", "/constraints/validate"): CONSTRAINT,
     ("POST", "/segments/validate"): {"name": "New"},
     ("POST", "/playground"): {"environment": "production"} | ASKED,

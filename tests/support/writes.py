@@ -41,6 +41,7 @@ APPROVALS = {"changeRequestsEnabled": True, "requiredApprovals": 2}
 HOOK = {"name": "new", "url": "https://hooks.example/x"}
 SAVED = {"name": "Old", "address": "/features?stale=true"}
 EXPORTED = {"features": [{"name": "moved", "project": "shop"}]}
+DOCUMENT = {"version": 1, "features": [{"name": "new", "project": "shop"}]}
 BROUGHT = {"project": "shop", "environment": "production", "data": EXPORTED}
 TAG = {"addedTags": [{"value": "red"}], "removedTags": []}
 
@@ -76,6 +77,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/webhooks/{hook}/deliveries/{delivery}/send-again", None),
     ("PUT", "/user/notices/read", {"upTo": 1}),
     ("POST", "/features-batch/import", BROUGHT),
+    ("POST", "/configuration/apply", DOCUMENT),
     ("POST", "/imports", {"content": EXPORTED}),
     ("PATCH", "/imports/{planned}", {"different": "take"}),
     ("POST", "/imports/{planned}/apply", {"digest": "0"}),

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow
 
 LOOKING = {
     *(
+        "configuration.plan",
         "transfer.export",
         "transfer.validate",
         "archive.validate",

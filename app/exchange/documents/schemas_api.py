@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from marshmallow import fields, validate
+from marshmallow import EXCLUDE, fields, validate
 
 from app.exchange.documents.documents import VERSION, Kind
 from app.exchange.documents.plans import Choice, Status
-from app.web.schemas import Key, Schema, SingleLine, StrictList
+from app.web.schemas import Key, Schema, SingleLine, StrictList, WholeNumber
 
 
 def _things(kind: Kind, has: str) -> Any:
@@ -18,8 +18,7 @@ def _things(kind: Kind, has: str) -> Any:
 class ConfigurationDocument(Schema):
     """What a file of flagstaff export says. Fields that have their usual value are left out."""
 
-    version = fields.Integer(
-        strict=True,
+    version = WholeNumber(
         required=True,
         validate=validate.Equal(VERSION, error=f"Must be {VERSION}."),
         metadata={"enum": [VERSION]},
@@ -59,6 +58,9 @@ class ExportQuery(Schema):
 
 
 class PlanQuery(Schema):
+    class Meta:
+        unknown = EXCLUDE  # dryRun, which any write takes
+
     plan = SingleLine(
         high=64,
         metadata={
@@ -134,7 +136,7 @@ class AppliedConfiguration(ConfigurationPlan):
         fields.Integer(),
         attribute="result.change_requests",
         metadata={
-            "description": "The ids of those that wait for approval. One of yours that waits with "
-            "the same changes is not opened again."
+            "description": "The ids of those that wait for approval. If one of the caller waits "
+            "with the same changes, no other is opened."
         },
     )

@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from app.catalogue.projects import service as projects
 from app.core.actor import Actor
 from app.core.connections import lift_time_limits
 from app.core.db import db
-from app.core.errors import ChangedSinceReview, Conflict, Detail, Invalid
+from app.core.errors import MAX_DETAILS, ChangedSinceReview, Conflict, Detail, Invalid
 from app.core.events import service as events
 from app.core.words import spoken
 from app.exchange.documents import planner, plans, reading, reading_features, words, writing
@@ -98,9 +98,11 @@ def apply(
         raise ChangedSinceReview
     is_file = decisions is TO_THE_FILE
     if is_file and found.is_impossible:
-        raise Invalid(_refusal(found), details=_details(found, wanted))
+        raise Invalid(_refusal(found), details=_details(found, wanted)[:MAX_DETAILS])
     batch_id = events.new_batch()
     act = actor.for_act(batch_id, cause)
+    if is_file:  # what needs approvals is proposed, and no reason changes that
+        act = replace(act, reason=None, cause=actor.reason or cause)
     return Applied(batch_id, found, writing.write(act, found, progress, owns_new=not is_file))
 
 

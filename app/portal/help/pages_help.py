@@ -21,7 +21,7 @@ from app.core.permissions import (
 )
 from app.core.words import counted, spoken
 from app.delivery.webhooks import outbox
-from app.portal.help import commands
+from app.portal.help import commands, pipelines
 from app.portal.help.examples import EXAMPLES
 from app.portal.help.receivers import CHANNELS, ENTRIES, RECEIVERS
 from app.portal.instance import service as instance
@@ -37,7 +37,7 @@ TOPICS = {
     "single-sign-on": ("Single sign-on", "OpenID Connect, a proxy, SCIM, groups and roles"),
     "connect": ("Connect an application", "Code for each language, and what to check"),
     "moving-in": ("From Unleash to here in an hour", "Import, compare, change one address"),
-    "configuration": ("Configuration as a file", "Export everything, and apply it from a file"),
+    "configuration": ("Configuration as a file", "Export everything, apply it here or from CI"),
     "change-requests": ("Change requests", "Proposing, approving and applying changes"),
     "webhooks": ("Webhooks", "Events sent to chats, mailboxes and your own address"),
     "lifecycle": ("Lifecycle of a feature", "Its stages, and when to remove it from code"),
@@ -144,6 +144,10 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "single-sign-on": lambda: {"scim_address": current_settings().address("/scim/v2")},
     "lifecycle": lambda: {"days": current_settings().stale_after_days},
+    "configuration": lambda: {
+        "workflow": pipelines.workflow(current_settings().address("")),
+        "script": pipelines.script(current_settings().address("")),
+    },
     "moving-in": lambda: {"example": "https://unleash.example.com"},
     "operating": _operating,
     "connect": _connect,

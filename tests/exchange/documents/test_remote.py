@@ -1,11 +1,14 @@
 """Configuration from CI: the command on a machine without data, and a server that has it."""
 
 import json
+import os
 import ssl
 import subprocess
 
 import pytest
+import yaml
 
+from app.portal.help import pipelines
 from tests.support.machines import EXECUTABLE, Machine, Within
 from tests.support.servers import TOKEN
 
@@ -274,3 +277,26 @@ def test_a_proxy_of_the_environment_is_used(folder, receiver, monkeypatch):
 def answers_with(receiver, answer):
     receiver.status, receiver.text = 200, json.dumps(answer).encode()
     receiver.headers = {"Content-Type": "application/json"}
+
+
+@pytest.mark.parametrize("kind", ["workflow", "script"])
+def test_the_pipelines_of_the_help_plan_on_a_branch_and_apply_on_main(folder, server, ci, kind):
+    path = f"{EXECUTABLE.parent}:{os.environ['PATH']}"
+    (folder / "flagstaff.yaml").write_text(json.dumps({"version": 1, "features": [BASKET]}))
+    if kind == "script":
+        text = pipelines.script(server.address)
+        runs = [f"BRANCH={branch}\n{text}" for branch in ("work", "main")]
+    else:
+        [job] = yaml.safe_load(pipelines.workflow(server.address))["jobs"].values()
+        runs = [step["run"] for step in job["steps"] if "if" in step]
+    for text, found in zip(runs, ([], ["basket"]), strict=True):
+        done = subprocess.run(
+            ["sh", "-ec", text],
+            env=ci.environ() | {"PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "+ feature basket in default" in done.stdout
+        assert names(server) == found
