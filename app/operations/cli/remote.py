@@ -22,6 +22,7 @@ TIMEOUT = urllib3.Timeout(connect=10, read=300)
 CONFIGURATION = "/api/admin/configuration"
 YAML = "application/yaml"
 BY_ADMINS = "Documents can change accounts and every project, so it takes the token of an Admin."
+AGAIN = "It may have been applied. Run the command again: it does nothing twice."
 
 Command = Callable[..., Any]
 
@@ -70,45 +71,39 @@ class Remote:
         """The configuration in this form, as text."""
         query = {"project": project} if project else {}
         if form == "yaml":
-            return self._ask("GET", "", query, accept=YAML).decode()
-        found = self._json("GET", "", query, has="version")
+            return self._ask("", query=query, accept=YAML).decode()
+        found = self._json("version", "", query=query)
         return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
     def plan(self, content: Any) -> dict[str, Any]:
-        return self._json("POST", "/plan", body=content, has="digest")
+        return self._json("digest", "/plan", body=content)
 
     def apply(self, content: Any, shown: str, reason: str | None) -> dict[str, Any]:
         """Apply exactly the plan with the digest ``shown``."""
-        sent = {"X-Reason": reason.encode().decode("latin-1")} if reason else {}
-        return self._json("POST", "/apply", {"plan": shown}, content, sent, has="batchId")
+        return self._json(
+            "batchId", "/apply", query={"plan": shown}, body=content, reason=reason or ""
+        )
 
-    def _json(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, str] | None = None,
-        body: Any = None,
-        headers: Mapping[str, str] | None = None,
-        *,
-        has: str,
-    ) -> dict[str, Any]:
-        """The answer, which has the key ``has``."""
-        found = _object(self._ask(method, path, query, body, headers))
-        if has not in found:
+    def _json(self, key: str, path: str, **request: Any) -> dict[str, Any]:
+        """The answer, which has the key."""
+        found = _object(self._ask(path, **request))
+        if key not in found:
             raise click.ClickException(self._not_flagstaff("other JSON"))
         return found
 
     def _ask(
         self,
-        method: str,
         path: str,
+        *,
         query: Mapping[str, str] | None = None,
         body: Any = None,
-        headers: Mapping[str, str] | None = None,
-        *,
+        reason: str = "",
         accept: str = "application/json",
     ) -> bytes:
-        sent = {**self._headers, **(headers or {}), "Accept": accept}
+        """The answer to a GET, or with a body to a POST."""
+        sent = {**self._headers, "Accept": accept}
+        if reason:
+            sent["X-Reason"] = reason.encode().decode("latin-1")
         data = None
         if body is not None:
             sent["Content-Type"] = "application/json"
@@ -116,12 +111,15 @@ class Remote:
         address = f"{self.url}{CONFIGURATION}{path}" + (f"?{urlencode(query)}" if query else "")
         try:
             answer = self._pool.request(
-                method, address, body=data, headers=sent, retries=False, timeout=TIMEOUT
+                "GET" if data is None else "POST",
+                address,
+                body=data,
+                headers=sent,
+                retries=False,
+                timeout=TIMEOUT,
             )
         except HTTPError as error:
-            raise click.ClickException(
-                self._unreachable(error, is_apply=path == "/apply")
-            ) from None
+            raise click.ClickException(self._unreachable(error, path)) from None
         if 300 <= answer.status < 400:  # noqa: PLR2004 - redirects
             to = answer.headers.get("Location", "another address")
             raise click.ClickException(
@@ -130,12 +128,12 @@ class Remote:
         kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if answer.status == HTTPStatus.OK and kind == accept:
             return answer.data
-        raise click.ClickException(self._refusal(answer.status, kind, answer.data))
+        raise click.ClickException(self._refusal(answer, kind, path))
 
-    def _refusal(self, status: int, kind: str, data: bytes) -> str:
+    def _refusal(self, answer: urllib3.BaseHTTPResponse, kind: str, path: str) -> str:
         """What an answer other than the wanted one means, and what to do about it."""
-        message = _object(data).get("message") if kind == "application/json" else None
-        match status:
+        message = _object(answer.data).get("message") if kind == "application/json" else None
+        match answer.status:
             case HTTPStatus.UNAUTHORIZED if message:
                 return (
                     f"{self.url} does not accept the token in {TOKEN}: it is unknown, expired or "
@@ -146,9 +144,12 @@ class Remote:
             case HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
                 by_proxy = "Apply it in parts, or raise the limit of the proxy in front of it."
                 return f"The document is too large for {self.url}. {message or by_proxy}"
-            case _ if message and status >= HTTPStatus.BAD_REQUEST:
+            case status if message and status >= HTTPStatus.BAD_REQUEST:
                 return str(message)
-        return self._not_flagstaff(f"{status}, {kind or 'without content'}")
+            case status if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                advice = AGAIN if path == "/apply" else "Try again later."
+                return f"A proxy in front of {self.url} answers {status}. {advice}"
+        return self._not_flagstaff(f"{answer.status}, {kind or 'without content'}")
 
     def _not_flagstaff(self, answer: str) -> str:
         return (
@@ -157,15 +158,15 @@ class Remote:
             "/api/ through."
         )
 
-    def _unreachable(self, error: Exception, *, is_apply: bool) -> str:
+    def _unreachable(self, error: Exception, path: str) -> str:
         advice = "Check the address, the network, and whether the server runs."
         if isinstance(error, SSLError):
             advice = (
                 "Check the address. If its certificate is from your own authority, name the file "
                 "of that in SSL_CERT_FILE."
             )
-        elif is_apply and isinstance(error, ReadTimeoutError | ProtocolError):
-            advice = "It may have been applied. Run the command again: it does nothing twice."
+        elif path == "/apply" and isinstance(error, ReadTimeoutError | ProtocolError):
+            advice = AGAIN
         return f"{self.url} can’t be reached: {_reason(error)}. {advice}"
 
 

@@ -213,7 +213,7 @@ class TestARefusal:
             ((200, {"Content-Type": "text/html"}, b"<p>Sign in</p>"), "(200, text/html)"),
             ((200, {"Content-Type": "application/json"}, b"[]"), "(other JSON)"),
             ((413, {"Content-Type": "text/html"}, b""), "raise the limit of the proxy in front"),
-            ((502, {}, b""), "(502, without content)"),
+            ((502, {}, b""), "answers 502. Try again later."),
             (
                 (302, {"Location": "https://flags.example.org/"}, b""),
                 "redirects to https://flags.example.org/. Give the address that it leads to",
