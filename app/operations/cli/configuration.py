@@ -107,7 +107,7 @@ def apply(
     if not yes:
         if as_json:
             raise click.UsageError("With --json, say --yes, or --plan to change nothing.")
-        click.confirm("Apply this plan?", abort=True)
+        click.confirm(f"Apply this plan{f' to {server}' if server else ''}?", abort=True)
     done = place.apply(content, shown["digest"], reason)
     lines = [f"Applied. Everything of it is in the event log as batch {done['batchId']}."]
     if ids := done["changeRequests"]:

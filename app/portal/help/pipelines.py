@@ -9,7 +9,7 @@ on:
   pull_request:
   push:
     branches: [main]
-concurrency: flagstaff
+concurrency: flagstaff-${{ github.ref }}
 env:
   FLAGSTAFF_SERVER: ADDRESS
   FLAGSTAFF_TOKEN: ${{ secrets.FLAGSTAFF_TOKEN }}
