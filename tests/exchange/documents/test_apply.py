@@ -72,6 +72,11 @@ def test_the_plan_names_exactly_what_applying_changes(app, first, second):
         planned = plan(second)
         assert plan(second).digest == planned.digest
         assert things(export()) == before
+        if planned.is_impossible:
+            with pytest.raises(Invalid):
+                apply(second)
+            assert things(export()) == before
+            return
         apply(second, shown=planned.digest)
         after = things(export())
         changed = {key for key in {*before, *after} if before.get(key) != after.get(key)}
