@@ -49,6 +49,8 @@ NEEDS = {
     ("GET", "/api/openapi.json"): PUBLIC,
     ("GET", "/metrics"): PUBLIC,  # from this machine; others: tests/web/health/test_metrics.py
     ("GET", "/.well-known/security.txt"): PUBLIC,
+    ("GET", "/.well-known/change-password"): PUBLIC,
+    ("GET", "/robots.txt"): PUBLIC,
     ("POST", "/arrival"): PUBLIC,  # with a proof of its own, as there
     ("GET", "/api/admin/user"): TOKEN,
     ("GET", "/api/admin/user/tokens"): TOKEN,

@@ -54,6 +54,12 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(PasswordRequired, _ask_for_proof)
 
 
+@bp.get("/.well-known/change-password", needs=Access.PUBLIC)
+def change_password() -> Response:
+    """Lead password managers to the page that changes the password."""
+    return redirect_to("account_pages.change_password")
+
+
 @bp.get("/sign-in", needs=Access.PUBLIC)
 def sign_in() -> ResponseReturnValue:
     """Ask for name and password."""

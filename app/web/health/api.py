@@ -1,4 +1,4 @@
-"""Health, readiness and metrics, for monitoring, and where to report security problems."""
+"""For machines: health, readiness, metrics, where to report security problems, robots.txt."""
 
 from datetime import timedelta
 from ipaddress import ip_address
@@ -50,8 +50,11 @@ def init_app(app: Flask) -> None:
 @bp.get("/health", needs=Access.PUBLIC, snapshot=False)
 @bp.response(200)
 def health() -> Response:
-    """Check that the process answers"""
-    return jsonify(status="ok")
+    """Check that the process answers
+
+    `health` is what checks for Unleash look at.
+    """
+    return jsonify(status="ok", health="GOOD")
 
 
 @bp.get("/ready", needs=Access.PUBLIC, snapshot=False)
@@ -93,6 +96,13 @@ def security_txt() -> Response:
     expires = in_text(utcnow() + CONTACT_LASTS)
     text = f"Contact: {contact}\nExpires: {expires}\n"
     return Response(text, content_type="text/plain; charset=utf-8")
+
+
+@bp.get("/robots.txt", needs=Access.PUBLIC, snapshot=False)
+@bp.response(200)
+def robots_txt() -> Response:
+    """Ask search engines to leave this server out"""
+    return Response("User-agent: *\nDisallow: /\n", content_type="text/plain; charset=utf-8")
 
 
 @bp.post(

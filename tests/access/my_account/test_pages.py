@@ -36,6 +36,11 @@ def test_the_name_at_the_foot_leads_to_my_account(inside, ada):
     assert "/account/single-sign-on" not in page.links.values()
 
 
+def test_password_managers_find_the_page_that_changes_the_password(inside):
+    page = inside.follow(inside.get("/.well-known/change-password"))
+    assert page.h1 == "Change password"
+
+
 def test_a_token_is_shown_once_and_works_immediately(app, inside):
     page = inside.get("/account/tokens/new")
     page = inside.submit(page, {"description": "laptop", "lasts": "30"})
