@@ -89,7 +89,7 @@ RULES = (
     Rule("of (?:ours|theirs|yours|mine)", "our, their, your"),
     Rule("begins? again|begun again", "starts again"),
     Rule("brings? (?:him|them) back|made known", "restores"),
-    Rule("robots?", "service account", PAGES),
+    Rule(r"robots?(?!\.txt)", "service account", PAGES),
     Rule("programs?", "application (asks for features), script (calls the admin API)", PAGES),
     Rule("(?<!feature\\s)(?:flags?|toggles?)(?!\\.)", "feature", ("templates/",)),
 )

@@ -1,16 +1,30 @@
 """Commands about the instance itself."""
 
+import os
+import signal
+import socket
 import sys
 from collections import Counter
 from dataclasses import asdict
+from tempfile import TemporaryDirectory
 
 import click
 from click.shell_completion import get_completion_class
+from flask import Flask
 
-from app.core.config import from_process
-from app.operations.cli.commands import Output, json_option, print_output, progress_bar
+from app.accounts import links
+from app.core.actor import COMMAND_LINE
+from app.core.config import Settings, from_environment, from_process
+from app.core.db import unit_of_work
+from app.operations.cli.commands import (
+    Output,
+    find_account,
+    json_option,
+    print_output,
+    progress_bar,
+)
 from app.operations.demo import service
-from app.operations.server.instance import open_instance, write_transaction
+from app.operations.server.instance import migrate, open_instance, write_transaction
 from app.operations.upkeep.doctor import run_checks
 from app.operations.upkeep.doctor.findings import Severity
 from app.portal.help.examples import EXAMPLES
@@ -28,6 +42,10 @@ def example(name: str) -> None:
 
 
 SHELLS = ("bash", "zsh", "fish")
+OF_A_DEMO = [
+    f"FLAGSTAFF_{name}" for name in ("HOST", "PORT", "BASE_URL", "URL_PREFIX", "PROCESSES")
+]
+"""The settings that count for ``flagstaff demo --serve``: none says where data is."""
 
 
 @click.command()
@@ -45,11 +63,62 @@ def completion(context: click.Context, shell: str) -> None:
 
 
 @click.command()
-def demo() -> None:
-    """Fill an empty instance with a made-up organisation to explore."""
+@click.option("--serve", is_flag=True, help="Serve it from a new folder, deleted at the end.")
+def demo(*, serve: bool) -> None:
+    """Fill an empty instance with a made-up organisation to explore.
+
+    With --serve, nothing else is needed: the organisation is in a folder of its own, the server
+    listens on a free port of this machine, and a link to sign in with is printed. SIGTERM or Ctrl-C
+    ends it and deletes the folder. Your own instance is not touched. Of the settings, only
+    FLAGSTAFF_HOST, FLAGSTAFF_PORT, FLAGSTAFF_BASE_URL, FLAGSTAFF_URL_PREFIX and FLAGSTAFF_PROCESSES
+    count.
+    """
+    if serve:
+        sys.exit(_serve_demo())
     with write_transaction() as settings:
-        report = service.fill(settings.inactivity, progress_bar)
-    click.echo(report)
+        report, admin = service.fill(settings.inactivity, progress_bar)
+    click.echo(
+        f"{report}\nNext, create a token for an Admin and start the server:\n"
+        f'  flagstaff token create {admin} --description "first look"\n'
+        "  flagstaff serve"
+    )
+
+
+def _serve_demo() -> int:
+    from app.operations.server import application, serve  # noqa: PLC0415 - others don't need them
+
+    # Until the server handles it: otherwise it would end the process, and leave the folder.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    with TemporaryDirectory(prefix="flagstaff-demo-") as home:
+        environ = {name: os.environ.get(name, "") for name in OF_A_DEMO}
+        environ["FLAGSTAFF_PORT"] = environ["FLAGSTAFF_PORT"] or _free_port()
+        app = application.application(from_environment(environ | {"FLAGSTAFF_HOME": home}))
+
+        def prepare(app: Flask) -> list[str]:
+            return [*_fill(app), *application.prepare(app)]
+
+        return serve.serve(app, announce=click.echo, prepare=prepare)
+
+
+def _fill(app: Flask) -> list[str]:
+    """Fill the instance; return lines for the operator."""
+    settings: Settings = app.config["SETTINGS"]
+    with app.app_context():
+        migrate(settings)
+        with unit_of_work(writes=True):
+            report, admin = service.fill(settings.inactivity, progress_bar)
+        with unit_of_work(writes=True):
+            link = settings.address(links.create(COMMAND_LINE, find_account(admin)))
+    return [
+        report,
+        f"Sign in as {admin}, an Admin, with a password that you choose: {link}",
+        "Ctrl-C ends the server and deletes all of this.",
+    ]
+
+
+def _free_port() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return str(found.getsockname()[1])
 
 
 MARKS = {Severity.FINE: "ok     ", Severity.WARNING: "warning", Severity.WRONG: "WRONG  "}

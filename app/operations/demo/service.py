@@ -6,7 +6,7 @@ The random generators have fixed seeds, so that everyone sees the names that a g
 from datetime import timedelta
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -46,8 +46,15 @@ from app.portal.saved_filters import service as saved_filters
 STAGING = "staging"
 
 
-def fill(inactivity: timedelta, progress: Progress) -> str:
-    """Fill the empty database with the organisation. Return a report in words.
+class Filled(NamedTuple):
+    """``report``: what there is now, in words; ``admin``: the user name of one."""
+
+    report: str
+    admin: str
+
+
+def fill(inactivity: timedelta, progress: Progress) -> Filled:
+    """Fill the empty database with the organisation.
 
     ``inactivity``: how long without activity until people count as inactive.
     """
@@ -66,7 +73,7 @@ def fill(inactivity: timedelta, progress: Progress) -> str:
     applications.report()
     record_sign_ins(diary)
     _add_favourites(diary)
-    return _report(diary.people[0].username, inactivity)
+    return Filled(_report(inactivity), diary.people[0].username)
 
 
 def _refuse_unless_empty() -> None:
@@ -115,17 +122,14 @@ def _add_favourites(diary: Diary) -> None:
         saved_filters.create(actor, name=name, path="/features", query=query)
 
 
-def _report(admin: str, inactivity: timedelta) -> str:
+def _report(inactivity: timedelta) -> str:
     return (
         f"Created {_count(Project)} projects with {_count(Feature)} features, {_count(Dependency)} "
         f"dependencies and {_count(Tag)} tags,\n"
         f"{_count(Account, Account.kind == AccountKind.PERSON)} people, of whom "
         f"{inactive.search(after=inactivity, limit=1, offset=0).total} are inactive, and "
         f"{_count(Account, Account.kind == AccountKind.SERVICE)} service accounts.\n"
-        f"{_count(Application)} applications ask for features with {_count(SdkToken)} SDK tokens.\n"
-        "Next, create a token for an Admin and start the server:\n"
-        f'  flagstaff token create {admin} --description "first look"\n'
-        "  flagstaff serve"
+        f"{_count(Application)} applications ask for features with {_count(SdkToken)} SDK tokens."
     )
 
 

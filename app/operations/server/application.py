@@ -32,9 +32,9 @@ from app.portal.instance import service as instance
 from app.web.metrics import Metrics
 
 
-def application() -> Flask:
-    """The application with the settings of the environment."""
-    return create_app(set_up_home())
+def application(settings: Settings | None = None) -> Flask:
+    """The application, with the settings of the environment unless others are given."""
+    return create_app(set_up_home(settings))
 
 
 def application_for_any_server(announce: Callable[[str], object]) -> Flask:

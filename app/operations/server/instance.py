@@ -24,9 +24,9 @@ class CantListen(Exception):
     """Another process listens there, or the address is not this machine's."""
 
 
-def set_up_home() -> Settings:
-    """Read the settings from the environment and create the home folder if it is missing."""
-    settings = from_process()
+def set_up_home(settings: Settings | None = None) -> Settings:
+    """Create the home folder if it is missing. Without settings, read them from the environment."""
+    settings = settings or from_process()
     os.umask(0o077)  # other users of this machine must not read what is written here
     try:
         settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -12,7 +12,7 @@ from waitress.adjustments import Adjustments
 
 from app.core.config import Settings
 from app.core.config.kinds import in_address
-from app.operations.server.application import prepare, write_down_end
+from app.operations.server import application
 from app.operations.server.instance import CantListen
 from app.operations.server.memory import return_large_buffers
 from app.operations.server.supervisor import Supervisor
@@ -30,11 +30,14 @@ REMEDIES = {
 """What to do if a socket can't be bound, by error code."""
 
 
-def serve(app: Flask, announce: Callable[[str], object]) -> int:
-    """Migrate the database, then serve until a signal ends it. Return the exit status.
+def serve(
+    app: Flask,
+    announce: Callable[[str], object],
+    prepare: Callable[[Flask], list[str]] = application.prepare,
+) -> int:
+    """Prepare the database, then serve until a signal ends it. Return the exit status.
 
-    ``announce`` shows the operator the address, the place of the data, and the link for the first
-    Admin.
+    ``announce`` shows the operator the address and the lines of ``prepare``.
     """
     settings: Settings = app.config["SETTINGS"]
     return_large_buffers()
@@ -64,7 +67,7 @@ def serve(app: Flask, announce: Callable[[str], object]) -> int:
             on_leave=leaving.begin,
             stop_listening=lambda: _close(sockets),
         ).run()
-    write_down_end(app)
+    application.write_down_end(app)
     return status
 
 

@@ -100,7 +100,7 @@ def security_txt() -> Response:
 
 @bp.get("/robots.txt", needs=Access.PUBLIC, snapshot=False)
 @bp.response(200)
-def robots_txt() -> Response:
+def crawlers() -> Response:
     """Ask search engines to leave this server out"""
     return Response("User-agent: *\nDisallow: /\n", content_type="text/plain; charset=utf-8")
 
