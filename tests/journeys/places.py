@@ -124,6 +124,8 @@ for name, path, heading in (
     ("tag-type-delete-used", "/tags/types/team/delete", "Delete tag type team"),
     ("tag-type-delete-simple", "/tags/types/simple/delete", "Delete tag type simple"),
     ("help", "/help", "Help"),
+    ("help-about", "/help/about", "About Flagstaff"),
+    ("help-licences", "/help/licences", "Licences"),
     ("help-roles", "/help/roles", "Roles and permissions"),
     ("help-operating", "/help/operating", "Operating"),
     ("context-fields", "/context-fields", "Context fields"),

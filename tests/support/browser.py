@@ -27,7 +27,9 @@ REDIRECTS = {301, 302, 303, 308}
 TAG = re.compile(r"""<(/?[a-zA-Z][a-zA-Z0-9-]*+)((?:[^>"']++|"[^"]*+"|'[^']*+')*+)>""")
 HEADINGS = {"h1", "h2", "h3", "h4"}
 SIGN_OUT_THERE = "/session/end?id_token_hint="
-"""In the only address of another server that a page leads to."""
+"""In the only address of another server that a page leads to without saying so."""
+OUTSIDE = "external noreferrer"
+"""What a link to another server says; that one is not told which page led to it."""
 CHANCE = re.compile(r'[0-9a-f-]{36}|value="[^"]{50,}"')
 """What differs between two visits of the same page: ids of requests, and CSRF tokens."""
 WITH_WORDS = {"a", "button", "summary", "legend", "th", "caption", "label"} | HEADINGS
@@ -295,7 +297,7 @@ def _lint_element(element: Element, known: set[str], labelled: set[str]) -> None
     assert tag not in {"style", "iframe", "img"}, "is refused by the browser"
     assert tag != "template", "has what is not looked at here"
     for name, value in attrs.items():
-        _lint_attribute(tag, name, value or "", known)
+        _lint_attribute(element, name, value or "", known)
     if tag == "script":
         assert "src" in attrs, "has no src"
         assert not text_of(element), "has code"
@@ -316,7 +318,7 @@ def _lint_element(element: Element, known: set[str], labelled: set[str]) -> None
         assert "form" in attrs or _around(element, "form"), "is in no form"
 
 
-def _lint_attribute(tag: str | None, name: str, value: str, known: set[str]) -> None:
+def _lint_attribute(element: Element, name: str, value: str, known: set[str]) -> None:
     assert name != "style", "has a style"
     assert not name.startswith("on"), "has a handler"
     assert value != "None", f"has nothing in {name}"
@@ -324,8 +326,9 @@ def _lint_attribute(tag: str | None, name: str, value: str, known: set[str]) -> 
         assert known.issuperset(value.split()), f"{name} points to nothing"
     elif name in ADDRESSES:
         is_own = re.match(r"(/(?!/)|#|\?|[\w.-]+$|$)", value) is not None
-        assert is_own or SIGN_OUT_THERE in value, f"{name} leads elsewhere"
-        if tag == "a" and value.startswith("#"):
+        says_so = element.attributes.get("rel") == OUTSIDE
+        assert is_own or says_so or SIGN_OUT_THERE in value, f"{name} leads elsewhere"
+        if element.tag == "a" and value.startswith("#"):
             assert value[1:] in known, f"{name} leads nowhere"
 
 

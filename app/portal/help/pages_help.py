@@ -23,6 +23,7 @@ from app.core.words import counted, spoken
 from app.delivery.webhooks import outbox
 from app.portal.help import commands, pipelines
 from app.portal.help.examples import EXAMPLES
+from app.portal.help.packages import packages
 from app.portal.help.receivers import CHANNELS, ENTRIES, RECEIVERS
 from app.portal.instance import service as instance
 from app.web import rooms
@@ -50,6 +51,8 @@ TOPICS = {
     "settings": ("Settings", "Every environment variable"),
     "commands": ("Commands", "Everything the command flagstaff does on the server"),
     "events": ("Events", "What the event log and the security log record"),
+    "about": ("About Flagstaff", "Its version, its licence, and the packages it needs"),
+    "licences": ("Licences", "The licences of Flagstaff and of its packages, in full"),
 }
 REQUEST_OPTIONS = {
     "Authorization: TOKEN": (
@@ -105,6 +108,10 @@ def _operating() -> dict[str, Any]:
     }
 
 
+def _about() -> dict[str, Any]:
+    return {"packages": packages(), "contact": current_settings().security_contact}
+
+
 def _connect() -> dict[str, Any]:
     code = [(place, snippets(place)) for place in TokenPlace]
     return {"code": code, "address": current_settings().address("/api/")}
@@ -150,6 +157,8 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "moving-in": lambda: {"example": "https://unleash.example.com"},
     "operating": _operating,
+    "about": _about,
+    "licences": lambda: {"packages": packages()},
     "connect": _connect,
     "changes": lambda: {"versions": instance.versions()},
     "webhooks": lambda: {
