@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -29,7 +30,7 @@ class Package:
         """Its licences and notices."""
         files = distribution(self.name).files or ()
         terms = [one for one in files if ".dist-info" in one.parts[0] and _has_terms(one.name)]
-        return [one.locate().read_text("utf-8", "replace") for one in terms]
+        return [Path(one.locate()).read_text("utf-8", "replace") for one in terms]
 
 
 @cache
