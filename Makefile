@@ -6,7 +6,8 @@ INSTALL := $(PYTHON) .pins/install.py
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check style types layers templates format coverage bench soak dist release pins clean
+.PHONY: help run test quick check style types layers templates format coverage bench soak dist site \
+	release pins clean
 
 help: ## list these targets
 	@echo "make TARGET, where TARGET is one of:"
@@ -33,6 +34,7 @@ style:
 
 types:
 	$(BIN)/mypy
+	$(BIN)/mypy docs/help_site.py
 
 layers:
 	$(BIN)/lint-imports
@@ -89,6 +91,10 @@ dist: ## build what you carry to a machine without a network, in dist/
 
 release: ## give what is unreleased a version: make release VERSION=1.2.3 commits and tags it
 	@$(PYTHON) .ci/release.py $(VERSION)
+
+site: ## write the help as files, to read before installing or to publish, in build/site/
+	@$(INSTALL)
+	$(BIN)/python docs/help_site.py build/site
 
 pins: ## write the exact versions and hashes of all packages to .pins/; needs uv
 	uv pip compile $(COMPILE) --group dev -o .pins/test.txt pyproject.toml
