@@ -38,15 +38,15 @@ PLACE_WORDS = {
     TokenPlace.SERVER: (
         "On a server",
         (
-            "Node, Python, Java, Go, .NET or Ruby. Reads the rules and decides itself, so it works "
-            "when Flagstaff is down. Keep the token secret."
+            "Node, Next.js, Python, Java, Go, .NET, Ruby or PHP. Reads the rules and decides "
+            "itself, so it works when Flagstaff is down. Keep the token secret."
         ),
     ),
     TokenPlace.BROWSER: (
         "In a browser or on a phone",
         (
-            "Flagstaff decides. The application gets only what is on for its user. The token can "
-            "be public."
+            "JavaScript, React, Swift, Kotlin or Flutter. Flagstaff decides. The application gets "
+            "only what is on for its user. The token can be public."
         ),
     ),
     TokenPlace.OPEN_FEATURE: (

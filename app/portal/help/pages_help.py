@@ -114,7 +114,16 @@ def _about() -> dict[str, Any]:
 
 def _connect() -> dict[str, Any]:
     code = [(place, snippets(place)) for place in TokenPlace]
-    return {"code": code, "address": current_settings().address("/api/")}
+    address = current_settings().address("/api")
+    names = {
+        "FLAGSTAFF_SDK_TOKEN": "The token, in the code above.",
+        "FLAGSTAFF_URL": f"The address, if you want to read it too: {address}/",
+        "UNLEASH_SERVER_API_URL": f"For Next.js on the server: {address}",
+        "UNLEASH_SERVER_API_TOKEN": "For Next.js on the server: the server token.",
+        "NEXT_PUBLIC_UNLEASH_FRONTEND_API_URL": f"For Next.js in the browser: {address}/frontend",
+        "NEXT_PUBLIC_UNLEASH_FRONTEND_API_TOKEN": "For Next.js in the browser: the browser token.",
+    }
+    return {"code": code, "address": f"{address}/", "names": names}
 
 
 def _pauses() -> str:
