@@ -1,4 +1,3 @@
-"""The ground of all rooms: settings, database, locks, permissions, errors, writing events.
-
-It knows no HTTP and no subject.
+"""The ground of all rooms: settings, database, locks, permissions, errors, writing events,
+requests to other servers. It answers no request and knows no subject.
 """
