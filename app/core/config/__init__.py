@@ -142,7 +142,10 @@ class Settings:
         "12",
     )
     password_min: int = setting(
-        "The fewest characters of a new password.", kinds.whole_number(8, 128), "15"
+        "The fewest characters of a new password. If they are fewer than 15, passwords that are "
+        "easy to guess are refused.",
+        kinds.whole_number(8, 128),
+        "15",
     )
     security_log_days: int = setting(
         "How many days the security log keeps an entry. It has at most 100,000 entries.",
