@@ -20,11 +20,15 @@ _KNOWN = {
     "unleash-php-sdk": _Known("PHP", 2),
     "unleash-python-sdk": _Known("Python", 6),
     "unleash-ruby-sdk": _Known("Ruby", 6),
+    "unleash-rust-sdk": _Known("Rust", 0),
     "unleash-edge": _Known("Edge", 19),
+    "unleash-android-sdk": _Known("Android", 3, is_frontend=True),
+    "unleash-ios-sdk": _Known("iOS", 2, is_frontend=True),
     "unleash-js-sdk": _Known("Browser", 3, is_frontend=True),
     "unleash-react-sdk": _Known("React", 5, is_frontend=True),
 }
 _FORMER = {
+    "unleash-client-android": "unleash-android-sdk",
     "unleash-client-dotnet": "unleash-dotnet-sdk",
     "unleash-client-go": "unleash-go-sdk",
     "unleash-client-java": "unleash-java-sdk",

@@ -10,6 +10,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from app.portal.help.pages_help import TOPICS
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).parents[3] / "docs/help_site.py"
 
 
