@@ -197,6 +197,8 @@ def _with_headers(wsgi_app: WSGIApplication, headers: dict[str, str]) -> WSGIApp
 def _finish(response: Response) -> Response:
     response.headers["X-Request-Id"] = request_id()
     response.headers.setdefault("Cache-Control", "no-store")
+    if g.get("is_dry_run"):
+        response.headers["X-Dry-Run"] = "true"
     _note(response)
     return response
 

@@ -1,5 +1,6 @@
 """The OpenAPI document, made from the declarations of routes, schemas and errors."""
 
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from http import HTTPStatus
@@ -15,6 +16,22 @@ from app.core.permissions import Access, Need, Permission
 from app.core.words import KEY_PATTERN
 from app.web.http import IdConverter, KeyConverter
 from app.web.schemas import Schema
+
+DRY_RUN = "DryRun"
+"""The name of the header in the OpenAPI document."""
+
+IN_PATHS = {
+    "change": "The id of the change in the change request.",
+    "environment": "The name of the environment.",
+    "id": "Its id, as the list shows it.",
+    "name": "Its name, as the list shows it.",
+    "page": "The name of the page.",
+    "parent": "The name of the feature that it depends on.",
+    "ref": "The id of the token, or the SHA-256 of its secret.",
+    "strategy": "The id of the strategy.",
+    "value": "The legal value.",
+}
+"""What parameters of paths mean; others end in ``_id``."""
 
 
 class ErrorDetail(Schema):
@@ -35,6 +52,10 @@ def openapi_document(app: Flask) -> dict[str, Any]:
     """The API as OpenAPI 3.1."""
     api: Api = app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
     document = api.describe()
+    for path in document["paths"].values():
+        for parameter in path.get("parameters", ()):
+            name = parameter["name"]
+            parameter["description"] = IN_PATHS.get(name) or f"The id of the {name[:-3]}."
     responses = document["components"]["responses"]
     document["components"]["responses"] = {
         name: response | {"description": _meaning(HTTPStatus[name])}
@@ -44,10 +65,22 @@ def openapi_document(app: Flask) -> dict[str, Any]:
     return {key: document[key] for key in first if key in document} | document
 
 
-def document(view: Callable[..., Any], rule: str, needs: Need, refuses: tuple[int, ...]) -> None:
-    """Add the errors of a route to the OpenAPI document."""
+def document(
+    view: Callable[..., Any],
+    rule: str,
+    id: str,
+    needs: Need,
+    refuses: tuple[int, ...],
+    *,
+    writes: bool,
+) -> None:
+    """Add what all routes have to the OpenAPI document: an id, errors and, for writes, a dry run.
+
+    ``id``: words, from which generated clients name a function.
+    """
     notes = deepcopy(getattr(view, "_apidoc", {}))
-    notes.setdefault("manual_doc", {})["x-needs"] = str(needs.value)
+    manual = notes.setdefault("manual_doc", {})
+    manual |= {"x-needs": str(needs.value), "operationId": re.sub(r"\W+", "_", id)}
     statuses = {500, 503, *refuses}
     if needs is not Access.PUBLIC:
         statuses |= {401}
@@ -60,6 +93,9 @@ def document(view: Callable[..., Any], rule: str, needs: Need, refuses: tuple[in
     parameters = notes.get("arguments", {}).get("parameters", [])
     if any(parameter["in"] == "json" for parameter in parameters):
         statuses |= {400, 413, 415}
+    if writes:
+        statuses |= {400}
+        notes["arguments"] = {"parameters": [*parameters, DRY_RUN]}
     responses = notes.setdefault("response", {}).setdefault("responses", {})
     for status in sorted(statuses):
         responses.setdefault(status, [HTTPStatus(status).name])
@@ -84,6 +120,18 @@ class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
         super().__init__(app)
         self._undescribed: list[flask_smorest.Blueprint] = []
         self._describing = Lock()
+        self.spec.components.parameter(
+            DRY_RUN,
+            "header",
+            {
+                "name": "X-Dry-Run",
+                "schema": {"type": "boolean", "default": False},
+                "description": (
+                    "true: make every check and answer as if it had been done, but change nothing. "
+                    "Ids and secrets in the answer are not valid. The response has this header too."
+                ),
+            },
+        )
         self.register_converter(KeyConverter, lambda _: {"type": "string", "pattern": KEY_PATTERN})
         self.register_converter(IdConverter, lambda _: {"type": "integer", "minimum": 1})
 

@@ -14,6 +14,7 @@ from app.web import idempotency
 from app.web.schemas import Schema, SingleLine
 
 REASON_HEADER = "X-Reason"
+DRY_RUN_HEADER = "X-Dry-Run"
 REASON = SingleLine(low=0, high=500)
 ETAG_LENGTH = 32
 
@@ -28,18 +29,26 @@ def check_content_type() -> None:
 
 
 def is_dry_run(parameters: Collection[str] = ()) -> bool:
-    """Whether ``?dryRun=true`` is set: then the changes are rolled back before the response.
+    """Whether a dry run is asked for: then the changes are rolled back before the response.
 
+    ``X-Dry-Run: true`` and ``?dryRun=true`` both ask for it; the response then has the header.
     ``parameters``: others that the route takes.
     """
     asked = request.args.to_dict()
-    wanted = asked.pop("dryRun", "false")
+    wanted = {
+        "?dryRun": asked.pop("dryRun", "false"),
+        DRY_RUN_HEADER: request.headers.get(DRY_RUN_HEADER, "false"),
+    }
     problems = [(f"?{name}", "Unknown parameter.") for name in asked if name not in parameters]
-    if wanted not in {"true", "false"}:
-        problems.append(("?dryRun", "Must be true or false."))
+    problems += [
+        (place, "Must be true or false.")
+        for place, value in wanted.items()
+        if value not in {"true", "false"}
+    ]
     if problems:
         raise Invalid.because([{"path": path, "message": message} for path, message in problems])
-    return wanted == "true"
+    g.is_dry_run = "true" in wanted.values()
+    return bool(g.is_dry_run)
 
 
 def take_reason() -> None:

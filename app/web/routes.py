@@ -52,6 +52,7 @@ class Routes:
     """
 
     url_prefix: str | None
+    name: str
 
     def screen(self) -> None:
         """Refuse a request that can be refused without a query."""
@@ -91,7 +92,8 @@ class Routes:
 
             run.needs, run.writes, run.keeps = needs, writes, keeps  # type: ignore[attr-defined] # read below
             run.is_conditional = HTTPStatus.PRECONDITION_FAILED in refuses  # type: ignore[attr-defined] # as above
-            document(run, f"{self.url_prefix or ''}{rule}", needs, refuses)
+            path, id = f"{self.url_prefix or ''}{rule}", f"{self.name} {view.__name__}"
+            document(run, path, id, needs, refuses, writes=writes)
             return register(run)
 
         return declare

@@ -27,6 +27,9 @@ LOOKING = {
 """POST for the sake of its body; these change nothing anyway."""
 
 
+DRY_RUN = {"X-Dry-Run": "true"}
+
+
 def shape(value):
     """A JSON value without what differs from one creation to the next."""
     if isinstance(value, dict):
@@ -62,7 +65,7 @@ def test_no_write_is_forgotten_here(app):
     writes = {
         rule.endpoint
         for rule in app.url_map.iter_rules()
-        if rule.rule.startswith("/api/") and rule.methods - {"GET", "HEAD", "OPTIONS"}
+        if rule.rule.startswith("/api/admin/") and rule.methods - {"GET", "HEAD", "OPTIONS"}
     }
     assert known | LOOKING == writes
 
@@ -73,11 +76,13 @@ def test_a_dry_run_answers_like_the_deed_and_changes_nothing(app, root, world, w
     method, path, body = write
     path, body = path.format_map(world), filled(body, world)
     before = rows(app)
-    tried = root.request(method, f"{path}?dryRun=true", json=body)
+    tried = root.request(method, path, json=body, headers=DRY_RUN)
     assert rows(app) == before
+    assert tried.headers["X-Dry-Run"] == "true"
     done = root.request(method, f"{path}?dryRun=false", json=body)
     assert done.status_code < 300
     assert look(tried) == look(done)
+    assert "X-Dry-Run" not in done.headers
     assert rows(app) != before
 
 
@@ -109,6 +114,32 @@ def test_a_dry_run_needs_the_same_permission(viewer, stranger):
     body = {"id": "new", "name": "New"}
     assert error_of(viewer.post("/projects?dryRun=true", body)) == (403, "NoAccessError")
     assert error_of(stranger.post("/projects?dryRun=true", body))[0] == 401
+
+
+@pytest.mark.parametrize("value", ["yes", "True", "1", ""])
+def test_a_header_that_says_neither_true_nor_false_is_refused(app, admin, value):
+    admin.get("/user")
+    before = rows(app)
+    body = {"id": "new", "name": "New"}
+    answer = admin.post("/projects?dryRun=false", body, headers={"X-Dry-Run": value})
+    assert problems_of(answer) == {"X-Dry-Run": "Must be true or false."}
+    assert rows(app) == before
+
+
+def test_a_dry_run_in_the_address_or_in_the_header_is_enough(app, admin):
+    admin.get("/user")
+    before = rows(app)
+    body = {"id": "new", "name": "New"}
+    for query, header in (("true", "false"), ("false", "true")):
+        path, sent = f"/projects?dryRun={query}", {"X-Dry-Run": header}
+        assert admin.post(path, body, headers=sent).headers["X-Dry-Run"] == "true"
+    assert rows(app) == before
+
+
+def test_a_dry_run_that_is_refused_says_that_it_was_one(admin):
+    answer = admin.post("/projects", {"id": "default", "name": "New"}, headers=DRY_RUN)
+    assert error_of(answer) == (409, "NameExistsError")
+    assert answer.headers["X-Dry-Run"] == "true"
 
 
 def test_a_dry_run_heeds_if_match(admin):
