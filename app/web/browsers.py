@@ -10,13 +10,15 @@ from http import HTTPStatus
 from flask import Flask, Request, Response, current_app, g, render_template, request, session
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
-from flask_wtf.csrf import CSRFError, CSRFProtect
+from flask_wtf.csrf import CSRFError, CSRFProtect, validate_csrf
 from itsdangerous import BadSignature
 from werkzeug.datastructures import MultiDict
+from wtforms.validators import ValidationError
 
 from app.core.actor import Actor, Proof
 from app.core.clock import utcnow
-from app.core.errors import AuthenticationRequired, Invalid
+from app.core.errors import AuthenticationRequired, DomainError, Invalid, NotAuthenticated
+from app.web import origins
 from app.web.current import current_actor
 from app.web.http import SAFE_METHODS
 from app.web.listing import is_number
@@ -25,8 +27,10 @@ from app.web.redirects import form_address, with_kept_form
 Fields = dict[str, list[str]]
 """The submitted values of a form by field."""
 
-API_PATHS = ("/api/admin/", "/scim/", "/health", "/ready")
+ADMIN_API = "/api/admin/"
+API_PATHS = (ADMIN_API, "/scim/", "/health", "/ready")
 CSRF_FIELD = "csrf_token"
+CSRF_HEADER = "X-CSRF-Token"
 CONFIRMATION_FIELD = "confirm_password"
 CONFIRMATION_VALID = timedelta(minutes=5)
 _is_secret = re.compile("password|secret", re.IGNORECASE).search
@@ -70,13 +74,14 @@ class Browsers:
 
 class _Sessions(SecureCookieSessionInterface):
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        """None for the API: it takes tokens, no cookies.
+        """None for the API, unless a page sent the request: it takes tokens, no cookies.
 
         A cookie has no maximum age: the session's row decides when it is over, and the cookie may
         be signed by another process whose clock is a little ahead.
         """
         signer = self.get_signing_serializer(app)
-        if signer is None or request.path.startswith(API_PATHS):
+        is_api = request.path.startswith(API_PATHS)
+        if signer is None or (is_api and not is_sent_by_page(request)):
             return None
         try:
             return self.session_class(
@@ -92,20 +97,66 @@ def init_app(app: Flask, browsers: Browsers) -> None:
     _csrf.init_app(app)
 
 
+def is_sent_by_page(request: Request) -> bool:
+    """Whether a request to the API claims to come from a page; ``identify_page`` verifies that.
+
+    No form and no other site can send the header, and with a token the cookie never counts.
+    """
+    return (
+        request.path.startswith(ADMIN_API)
+        and CSRF_HEADER in request.headers
+        and "Authorization" not in request.headers
+    )
+
+
+def identify_page() -> Actor:
+    """The actor who is signed in to the page that sent this request to the API.
+
+    Raises:
+        NotAuthenticated: unless a page of this portal sent it, in the session of the cookie.
+
+    """
+    try:
+        origins.refuse_foreign_host()
+        origins.refuse_foreign_form()
+        validate_csrf(request.headers[CSRF_HEADER])
+        return current_browsers().identify()
+    except (DomainError, ValidationError):
+        raise NotAuthenticated from None
+
+
+def refuse_unproved_change() -> None:
+    """Refuse a change that a page sent to the API, unless its person has just proved who they are.
+
+    Some pages ask for the password again. Here every change needs that, so none is forgotten.
+    """
+    actor: Actor | None = g.get("actor")
+    if actor is not None and actor.session_id is not None and must_prove(actor):
+        raise AuthenticationRequired(
+            "To change something from a page, first confirm there that it is you. A dry run needs "
+            "no confirmation."
+        )
+
+
+def must_prove(actor: Actor) -> bool:
+    """Whether a signed-in person has to prove who they are. A proof counts for five minutes."""
+    at = actor.proved_at
+    is_recent = at is not None and abs(utcnow() - at) <= CONFIRMATION_VALID
+    return not is_recent and actor.proof is not Proof.NONE
+
+
 def require_password(action: str) -> None:
     """Accept the form only if the signed-in person has proved recently who they are.
 
-    A proof counts for five minutes. Without one the view still runs, so that a wrong form is
-    refused first; ``confirmed`` then asks for the password instead of accepting the form.
+    Without a proof the view still runs, so that a wrong form is refused first; ``confirmed`` then
+    asks for the password instead of accepting the form.
 
     Raises:
         PasswordRequired: if the form came with a wrong password.
 
     """
     g.pop("awaits_password", None)
-    at = current_actor.proved_at
-    is_recent = at is not None and abs(utcnow() - at) <= CONFIRMATION_VALID
-    if is_recent or request.method in SAFE_METHODS or current_actor.proof is Proof.NONE:
+    if request.method in SAFE_METHODS or not must_prove(current_actor):
         return
     password = request.form.get(CONFIRMATION_FIELD)
     if password is None or current_actor.proof is Proof.PROVIDER:

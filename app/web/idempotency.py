@@ -42,7 +42,7 @@ FIRST_ANSWERS = Quota(
 )
 
 
-def begin(token_id: int) -> FirstAnswer | None:
+def begin(token_id: int | None) -> FirstAnswer | None:
     """Claim the request's key; None without one. If it has a status, call ``repeat``."""
     key = request.headers.get(HEADER)
     if key is None:
@@ -50,6 +50,8 @@ def begin(token_id: int) -> FirstAnswer | None:
     if not _is_key(key):
         message = "Must have 1 to 255 printable ASCII characters."
         raise Invalid.at(HEADER, message)
+    if token_id is None:
+        raise Invalid.at(HEADER, "Only a request with a token can have one.")
     db.session.execute(sa.delete(FirstAnswer).where(FirstAnswer.created_at < utcnow() - RETENTION))
     digest = _digest_of_request()
     known = db.session.get(FirstAnswer, (token_id, key))

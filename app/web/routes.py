@@ -160,7 +160,9 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
     answers_json = True
 
     def identify(self) -> Actor:
-        """The caller, by the token in the request. ``app/access/auth`` finds them."""
+        """The caller, by the token in the request, or by the page that sent it."""
+        if browsers.is_sent_by_page(request):
+            return browsers.identify_page()
         actor: Actor = current_app.extensions["flagstaff.identify"]()
         return actor
 
@@ -251,6 +253,8 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
         requests.take_reason()
         if not is_change:
             return view()
+        if not is_dry_run:
+            browsers.refuse_unproved_change()
         if not getattr(handler, "is_conditional", False):
             requests.refuse_if_match()
         first = requests.claim()

@@ -1,6 +1,7 @@
 """The caller: a script by the token in its request, a person by the session of their browser.
 
-Each takes one statement. The API accepts no cookie, and pages accept no token.
+Each takes one statement. Pages accept no token. The API accepts a session only of a page that
+sends its form token with the request: see ``identify_page`` in ``app/web/browsers.py``.
 """
 
 from collections.abc import Callable, Sequence
