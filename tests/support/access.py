@@ -47,6 +47,8 @@ NEEDS = {
     ("GET", "/avatars/<string(maxlength=2):initials>.svg"): PUBLIC,
     ("GET", "/api/"): PUBLIC,
     ("GET", "/api/openapi.json"): PUBLIC,
+    ("GET", "/api/try/swagger-ui.css"): PUBLIC,
+    ("GET", "/api/try/swagger-ui-bundle.js"): PUBLIC,
     ("GET", "/metrics"): PUBLIC,  # from this machine; others: tests/web/health/test_metrics.py
     ("GET", "/.well-known/security.txt"): PUBLIC,
     ("GET", "/.well-known/change-password"): PUBLIC,
@@ -278,6 +280,8 @@ NEEDS = {
 
 PAGES_NEED = {
     ("GET", "/"): SESSION,
+    ("GET", "/api/try"): SESSION,
+    ("POST", "/api/try"): SESSION,
     ("GET", "/help"): PUBLIC,
     ("GET", "/help/<topic>"): PUBLIC,
     ("GET", "/sign-in"): PUBLIC,

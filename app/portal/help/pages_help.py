@@ -56,7 +56,8 @@ TOPICS = {
 }
 REQUEST_OPTIONS = {
     "Authorization: TOKEN": (
-        "Access as the owner of the token. Bearer TOKEN works too. The API ignores cookies."
+        "Access as the owner of the token. Bearer TOKEN works too. Cookies don’t count, except on "
+        "the page where you try the API."
     ),
     "If-Match: ETAG": (
         "With PUT and DELETE: 412 and no change if the object is no longer as you read it."
@@ -69,7 +70,11 @@ REQUEST_OPTIONS = {
         "With a list: this part of it, and the total. Add ?sort=-createdAt for another order. The "
         "event log uses before instead of offset."
     ),
-    "?dryRun=true": "With a change: the answer it would have, and no change.",
+    "X-Dry-Run: true": (
+        "With a change: every check and the answer it would have, but no change, no event and no "
+        "webhook. The answer has this header too; ids and secrets in it are not valid. Only wrong "
+        "passwords are still counted. ?dryRun=true does the same."
+    ),
     "X-Reason: TEXT": "With a change: this reason in the event log.",
 }
 INSTALL = """\
