@@ -13,7 +13,7 @@ from marshmallow import fields
 
 from app.core import errors
 from app.core.permissions import Access, Need, Permission
-from app.core.words import KEY_PATTERN
+from app.core.words import KEY_PATTERN, camel_case
 from app.web.http import IdConverter, KeyConverter
 from app.web.schemas import Schema
 
@@ -80,7 +80,7 @@ def document(
     """
     notes = deepcopy(getattr(view, "_apidoc", {}))
     manual = notes.setdefault("manual_doc", {})
-    manual |= {"x-needs": str(needs.value), "operationId": re.sub(r"\W+", "_", id)}
+    manual |= {"x-needs": str(needs.value), "operationId": camel_case(re.sub(r"\W+", "_", id))}
     statuses = {500, 503, *refuses}
     if needs is not Access.PUBLIC:
         statuses |= {401}

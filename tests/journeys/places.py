@@ -239,6 +239,13 @@ for name, path, heading in (
     PLACES[name] = Place(name, heading, _at(path), None)
 
 
+@place("Try the API")
+def api_try(page: Page, _: Instance) -> None:
+    page.goto("/api/try#/projects/projectsCreate")
+    page.get_by_role("button", name="Execute").click()
+    expect(page.get_by_text("x-dry-run: true")).to_be_visible()
+
+
 def request_in(state: str, project: str, *, is_outdated: bool = False) -> Callable[[Instance], str]:
     """The path of a change request of the demo."""
 
