@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
@@ -190,3 +191,19 @@ def held_back(page: Page, script: str) -> Iterator[None]:
     is_over = True
     for route in asked:
         route.continue_()
+
+
+def test_a_request_of_the_api_page_changes_something_only_without_dry_run(
+    page: Page, instance: Instance
+):
+    instance.let_password_be_given(datetime.now(UTC))
+    page.goto("/api/try#/tags/tagsCreateType")
+    page.get_by_label("Body").fill('{"name": "tried"}')
+    for is_dry, status in ((True, 404), (False, 200)):
+        page.get_by_label("Dry run").set_checked(is_dry)
+        with page.expect_response("**/api/admin/tag-types") as answered:
+            page.get_by_role("button", name="Execute").click()
+        assert answered.value.status == 201
+        assert ("x-dry-run" in answered.value.headers) is is_dry
+        assert page.request.get("/tags/types/tried").status == status
+    instance.api("DELETE", "/tag-types/tried")
