@@ -24,7 +24,7 @@ from tests.support.servers import until
 
 DOCKER = ROOT / "docker"
 COMPOSE = yaml.safe_load((DOCKER / "compose.yaml").read_text("utf-8"))
-PINNED = r"\S+/\S+:\d+(\.\d+)*-\S+"
+PINNED = r"\S+:\d+(\.\d+)*-\S+"
 HOME = "/var/lib/flagstaff"
 
 

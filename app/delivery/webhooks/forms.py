@@ -66,6 +66,10 @@ class _Fields(SchemaForm):
 class NewWebhookForm(_Fields):
     schema = schemas.NewWebhook
 
+    def __init__(self, offered: Offered, data: Values) -> None:
+        super().__init__(offered, data)
+        self.url.flags.required = not offered.channels
+
 
 class WebhookForm(_Fields):
     schema = schemas.WebhookChanges
