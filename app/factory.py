@@ -14,7 +14,7 @@ from app.exchange.faces import ROOM as EXCHANGE
 from app.portal.faces import ROOM as PORTAL
 from app.portal.help import pages_styleguide
 from app.releases.faces import ROOM as RELEASES
-from app.web import assets, exports, http, refusals, rooms, routes, templating
+from app.web import assets, exports, http, mail, refusals, rooms, routes, templating
 from app.web.faces import ROOM as WEB
 
 ROOMS = (ACCESS, CATALOGUE, RELEASES, DELIVERY, PORTAL, EXCHANGE, ACCOUNTS, WEB)
@@ -25,7 +25,7 @@ def create_app(settings: Settings) -> Flask:
     app = Flask("app", template_folder=str(files.TEMPLATES), static_folder=str(files.STATIC))
     app.config.from_mapping(config.for_flask(settings))
     db.init_app(app, check=guard.check, write_log=events.write)
-    for part in (templating, http, refusals, assets, exports):
+    for part in (templating, http, refusals, assets, exports, mail):
         part.init_app(app)
     rooms.init_app(app, ROOMS)
     if app.debug:

@@ -42,7 +42,7 @@ def nginx(folder: Path, *ports: int, without: str = "") -> Iterator[Front]:
     settings = {
         "BASE_URL": f"https://localhost:{own}",
         "URL_PREFIX": PREFIX,
-        "TRUSTED_PROXY": "127.0.0.1",
+        "TRUSTED_PROXY": "127.0.0.0/8",
     }
     _certificate(folder)
     lines = _configuration(folder, own, ports, settings).splitlines()

@@ -2,7 +2,7 @@ from typing import Any
 
 from flask import Response, jsonify, url_for
 
-from app.access.users import inactive, schemas
+from app.access.users import inactive, mails, schemas
 from app.accounts import links
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
@@ -13,6 +13,7 @@ from app.core.paging import Page
 from app.core.permissions import Permission
 from app.web.current import current_actor, current_settings
 from app.web.listing import PageQuery
+from app.web.mail import send_after
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 
@@ -38,11 +39,14 @@ def index(query: dict[str, Any]) -> Page[Account]:
 def create(data: dict[str, Any]) -> tuple[Response, int, dict[str, str]]:
     """Create a user
 
-    The response contains a one-time link to set the password.
+    The response contains a one-time link to set the password. If the operator set a mail server,
+    the person gets it by mail too, and `emailSent` is true.
     """
     account = accounts.create(current_actor, **data)
-    link = current_settings().address(links.create(current_actor, account))
-    body = schemas.UserDetail().dump(account) | {"inviteLink": link}
+    address = current_settings().address
+    link = address(links.create(current_actor, account))
+    sent = send_after(mails.of_link(current_actor, account, link, place=address(), is_new=True))
+    body = schemas.UserDetail().dump(account) | {"inviteLink": link, "emailSent": sent}
     return jsonify(body), 201, {"Location": url_for(".show", account_id=account.id)}
 
 

@@ -54,7 +54,7 @@ class UserDetail(Schema):
     username = fields.String(allow_none=True)
     image_url = fields.Function(image_path, metadata={"type": "string"})
     login_attempts = fields.Integer()
-    email_sent = fields.Constant(constant=False)
+    email_sent: fields.Field[Any] = fields.Constant(constant=False)
     root_role = fields.Integer(attribute="role")
     seen_at = Timestamp(allow_none=True, attribute="last_sign_in_at")
     created_at = Timestamp()
@@ -69,6 +69,9 @@ class UserDetail(Schema):
 
 
 class CreatedUser(UserDetail):
+    email_sent = fields.Boolean(
+        metadata={"description": "Whether the link is sent to the person by mail."}
+    )
     invite_link = fields.String(
         metadata={"description": "One-time link to set the password, valid for 48 hours."}
     )

@@ -162,6 +162,11 @@ class Settings:
         "the address itself or names its network after =.",
         ALLOWED_HOSTS,
     )
+    mail_url: str | None = setting(
+        "The mail server for mail to people, as an address of Apprise. With it, people who have an "
+        "e-mail address get the link to set a password by mail too.",
+        kinds.MAIL_URL,
+    )
     channels: tuple[Channel, ...] = setting(
         "Chats and mailboxes that Admins can have messages sent to, each with a name for them and "
         "an address of Apprise, for Slack, Microsoft Teams, Mattermost, e-mail and many more.",

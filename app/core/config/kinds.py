@@ -177,6 +177,12 @@ def _read_networks(value: str) -> tuple[Network, ...]:
     return tuple(ip_network(part) for each in value.split(",") if (part := each.strip()))
 
 
+def _read_mail_url(value: str) -> str | None:
+    if value and not (re.fullmatch(r"mailtos?://\S+", value) and "to=" not in value):
+        raise ValueError
+    return value or None
+
+
 def _read_channels(value: str) -> tuple[Channel, ...]:
     found = [_channel.fullmatch(each) for each in value.split()]
     channels = tuple(Channel(match["name"], match["url"]) for match in found if match)
@@ -244,6 +250,11 @@ SDK_TOKENS = Kind(
     "tokens like default:development.SECRET with commas between them. A secret has at least "
     f"{MIN_SECRET} letters, digits, - and _",
     _read_sdk_tokens,
+    lambda _: "…",
+)
+MAIL_URL = Kind(
+    "an address like mailtos://USER:PASSWORD@smtp.example.com?from=flags@example.com, without to=",
+    _read_mail_url,
     lambda _: "…",
 )
 CHANNELS = Kind(

@@ -83,6 +83,7 @@ GOOD = [
     ("PASSWORD_SIGN_IN", "off", False),
     ("BREAK_GLASS_ADMINS", "ada, grace,", ("ada", "grace")),
     ("LOG_FORMAT", "json", "json"),
+    ("MAIL_URL", "mailtos://a:b@smtp.example.com", "mailtos://a:b@smtp.example.com"),
     (
         "CHANNELS",
         "ops=slack://a/b/c\n me-2=mailto://a:b@c?to=d@e,f@g",
@@ -175,6 +176,8 @@ SECRET = [
     ("BOOTSTRAP_TOKEN", "correct-horse " * 4, "…"),
     ("BOOTSTRAP_TOKEN", "é" * 40, "…"),
     ("SECRET_KEY", "correct-horse", "…"),
+    ("MAIL_URL", "smtp://a:correct-horse@smtp.example.com", "…"),
+    ("MAIL_URL", "mailto://a:correct-horse@smtp.example.com?to=b@example.com", "…"),
     ("CHANNELS", "slack://correct-horse/b/c", "…"),
     ("CHANNELS", "Ops=slack://correct-horse/b/c", "…"),
     ("CHANNELS", "ops=slack://correct-horse/b/c, chat=slack://d/e/f ops=json://x", "…"),
@@ -237,6 +240,7 @@ def test_the_defaults():
         log_level="info",
         log_requests=True,
         webhook_hosts=(),
+        mail_url=None,
         channels=(),
         import_hosts=(),
     )

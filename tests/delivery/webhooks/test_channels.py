@@ -5,29 +5,26 @@ import signal
 import ssl
 import subprocess
 from dataclasses import replace
-from email import message_from_bytes, policy
-from typing import Any
 
 import pytest
-from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import AuthResult
 
+from app.core import messages
 from app.core.config.kinds import CHANNELS
-from app.delivery.webhooks import channels
 from tests.support.clients import problems_of
 from tests.support.machines import SECONDS
+from tests.support.mail import mailbox, without_tls
 from tests.support.processes import free_port
 from tests.support.servers import until
 from tests.support.webhooks import WEBHOOKS, Receiver, deliver, deliveries
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS"),
-]
+__all__ = ["mailbox"]
+
+pytestmark = [pytest.mark.slow, without_tls]
 
 FEATURES = "/projects/default/features"
 SWITCHED = {"eventTypes": ["feature-environment-enabled"]}
 SLACK = "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ/#flags"
+TO = "&to=ops@example.org&format=text"
 TEAMS = "workflows://prod-01.westeurope.logic.azure.com:443/9c2f4b/SiGnAtUrE0123"
 
 
@@ -175,50 +172,16 @@ def test_teams_gets_an_adaptive_card(app, admin, services, monkeypatch):
     assert "switched feature cart on in production" in words
 
 
-class Mailbox:
-    """Takes mail by SMTP from those who have the password."""
-
-    def __init__(self) -> None:
-        self.mails: list[Any] = []
-
-    def __call__(self, _server, _session, _envelope, _mechanism, data):
-        return AuthResult(success=data.password == b"correct-horse", handled=False)
-
-    async def handle_DATA(self, _server, _session, envelope):  # noqa: N802 - the library’s name
-        mail = message_from_bytes(envelope.content, policy=policy.default)
-        self.mails.append((envelope.rcpt_tos, mail))
-        return "250 OK"
-
-
-@pytest.fixture
-def mailbox():
-    box, port = Mailbox(), free_port()
-    options = {"authenticator": box, "auth_require_tls": False, "auth_required": True}
-    controller = Controller(box, hostname="127.0.0.1", port=port, **options)
-    controller.start()
-    box.port = port
-    yield box
-    controller.stop()
-
-
-def mail_url(port, password="correct-horse"):
-    return (
-        f"mailto://flags:{password}@127.0.0.1:{port}"
-        "?from=flags@example.org&to=ops@example.org&mode=insecure&format=text"
-    )
-
-
 def test_a_mailbox_gets_mail(app, admin, mailbox, monkeypatch):
-    name(app, monkeypatch, f"ops={mail_url(mailbox.port)}")
+    name(app, monkeypatch, f"ops={mailbox.url() + TO}")
     create(admin, **SWITCHED)
     admin.ok("POST", FEATURES, {"name": "cart"})
     switch_on(admin, "cart")
     deliver(app)
-    [(to, mail)] = mailbox.mails
-    assert to == ["ops@example.org"]
-    assert "switched feature cart on in production" in mail["Subject"]
-    text = mail.get_body(("plain",)).get_content()
-    assert "http://127.0.0.1:4242/projects/default/features/cart" in text
+    [mail] = mailbox.mails
+    assert mail.to == ["ops@example.org"]
+    assert "switched feature cart on in production" in mail.subject
+    assert "http://127.0.0.1:4242/projects/default/features/cart" in mail.text
 
 
 @pytest.fixture
@@ -230,7 +193,7 @@ def broken(app, talks, mailbox, monkeypatch):
         urls = {
             "refuses": url_of(talks),
             "is away": f"mmost://127.0.0.1:{free_port()}/{'k' * 26}",
-            "has another password": mail_url(mailbox.port, "wrong-horse"),
+            "has another password": mailbox.url(password="wrong-horse") + TO,
         }
         name(app, monkeypatch, f"ops={urls[kind]}")
 
@@ -254,7 +217,7 @@ def test_a_failure_is_said_without_secrets(app, admin, broken, caplog, kind):
 
 def test_parts_of_an_address_are_not_repeated():
     said = "Failed at hooks.slack.com with TIiajkdnlazkcOXrIdevi7FQ: error"
-    assert channels.without_secrets(said, SLACK) == "Failed at hooks.slack.com with …: error"
+    assert messages.without_secrets(said, SLACK) == "Failed at hooks.slack.com with …: error"
 
 
 def test_a_channel_that_is_named_no_more_is_said(app, admin, chat, monkeypatch):

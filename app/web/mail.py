@@ -1,0 +1,47 @@
+"""Mail to people, in the background: no one waits for a mail server."""
+
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlencode
+
+from flask import Flask, Response, current_app, g
+
+from app.core import messages
+from app.core.config import Settings
+from app.core.logs import LOGGER
+from app.core.messages import Mail
+from app.web.current import current_settings
+
+AT_ONCE = 2
+
+
+def init_app(app: Flask) -> None:
+    app.extensions["flagstaff.mail"] = ThreadPoolExecutor(AT_ONCE, "mail")
+    app.after_request(_send_what_waits)
+
+
+def send_after(mail: Mail | None) -> bool:
+    """Send a mail once this request has succeeded. A failure is in the log.
+
+    False if there is none to send, or the operator set no mail server.
+    """
+    if mail is None or current_settings().mail_url is None:
+        return False
+    g.mail = mail  # in the place of an earlier try's, if the transaction was repeated
+    return True
+
+
+def _send_what_waits(response: Response) -> Response:
+    mail: Mail | None = g.pop("mail", None)
+    if mail is not None and response.status_code < 400 and not g.get("is_dry_run"):  # noqa: PLR2004 - a success
+        pool: ThreadPoolExecutor = current_app.extensions["flagstaff.mail"]
+        pool.submit(_send, mail, current_settings())
+    return response
+
+
+def _send(mail: Mail, settings: Settings) -> None:
+    assert settings.mail_url is not None  # see send_after  # noqa: S101
+    more = urlencode({"to": mail.to, "format": "text"})
+    url = f"{settings.mail_url}{'&' if '?' in settings.mail_url else '?'}{more}"
+    outcome = messages.send(url, mail.subject, mail.text, sender=settings.address())
+    if outcome.error is not None:
+        LOGGER.warning("a mail was not sent: %s", outcome.error)
