@@ -15,17 +15,21 @@ pytestmark = pytest.mark.slow
 API = "/api/admin"
 PROJECT = f"{API}/projects/pay"
 FORKING = """
-import os, signal, sys
+import os, signal, sys, threading
 from waitress import serve
 from wsgi import app
 
+out, into = os.pipe()
 if child := os.fork():
+    os.close(out)
     signal.signal(signal.SIGTERM, lambda number, _: os.kill(child, number))
     os.waitpid(child, 0)
 else:
+    os.close(into)
+    threading.Thread(target=lambda: os._exit(len(os.read(out, 1))), daemon=True).start()
     serve(app, listen=sys.argv[1])
 """
-"""As servers do that load the application once and then fork their workers."""
+"""As servers do that load the application once and then fork their workers, which end with them."""
 
 PLACE = "127.0.0.1:{port}"
 SERVERS = {
