@@ -5,7 +5,9 @@ It needs 45 MB, so it is loaded where there is something to send.
 
 import logging
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 SECONDS = 10.0
 SHORTEST_SECRET = 6
@@ -32,6 +34,12 @@ def is_known(url: str) -> bool:
     import apprise  # noqa: PLC0415 - see above
 
     return bool(apprise.Apprise().add(url))
+
+
+def to_person(mail_url: str, to: str, headers: Mapping[str, str] | None = None) -> str:
+    """The address of a person at the mail server of ``FLAGSTAFF_MAIL_URL``."""
+    more = {"to": to, "format": "text"} | {f"+{n}": v for n, v in (headers or {}).items()}
+    return f"{mail_url}{'&' if '?' in mail_url else '?'}{urlencode(more)}"
 
 
 def send(url: str, title: str, body: str, *, sender: str) -> Outcome:

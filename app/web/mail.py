@@ -1,7 +1,6 @@
 """Mail to people, in the background: no one waits for a mail server."""
 
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import urlencode
 
 from flask import Flask, Response, current_app, g
 
@@ -40,8 +39,7 @@ def _send_what_waits(response: Response) -> Response:
 
 def _send(mail: Mail, settings: Settings) -> None:
     assert settings.mail_url is not None  # see send_after  # noqa: S101
-    more = urlencode({"to": mail.to, "format": "text"})
-    url = f"{settings.mail_url}{'&' if '?' in settings.mail_url else '?'}{more}"
-    outcome = messages.send(url, mail.subject, mail.text, sender=settings.address())
+    to = messages.to_person(settings.mail_url, mail.to)
+    outcome = messages.send(to, mail.subject, mail.text, sender=settings.address())
     if outcome.error is not None:
         LOGGER.warning("a mail was not sent: %s", outcome.error)

@@ -260,6 +260,8 @@ SLOTS = [
     Slot("POST", SHOP + "/api-tokens", "type", NOTHING),
     Slot("POST", SHOP + "/api-tokens", "environment", NOTHING),
     Slot("POST", SHOP + "/api-tokens", "expiresAt", TIME | NULL, 201),
+    Slot("PUT", "/user/mail", "kinds", {"[]"}),
+    Slot("PUT", "/user/mail", "kinds/0", NOTHING),
     Slot("PUT", "/user/time-zone", "timeZone", NOTHING),
     Slot("POST", "/user/tokens", "description", LINE, 201),
     Slot("POST", "/user/tokens", "expiresAt", TIME | NULL, 201),

@@ -95,6 +95,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/projects/shop/api-tokens/{own_sdk}/rotate", {"overlapHours": 1}),
     ("DELETE", "/projects/shop/api-tokens/{own_sdk}", None),
     ("POST", "/user/tokens", {"description": "new"}),
+    ("PUT", "/user/mail", {"kinds": ["reviews"]}),
     ("PUT", "/user/time-zone", {"timeZone": "Europe/Oslo"}),
     ("DELETE", "/user/tokens/{own}", None),
     ("POST", "/user/change-password", {"oldPassword": PASSWORD, "newPassword": ANOTHER}),

@@ -35,6 +35,7 @@ CHANGE_SETS = {"/api/admin/projects/{project_id}/tags", "/api/admin/user/notices
 # They are read as a whole, by which one person alone changes a part.
 PARTS = {
     "/api/admin/user/display/{page}",
+    "/api/admin/user/mail",
     "/api/admin/user/time-zone",
     "/api/admin/projects/{project_id}/environments/{environment}/change-requests/config",
     *(

@@ -4,6 +4,8 @@ from flask import Response
 
 from app.access.my_account import schemas, service
 from app.access.my_account.models import FEEDBACK, SPLASHES, Feedback, Splash
+from app.accounts.mails import service as mails
+from app.accounts.mails.models import MailKind
 from app.accounts.schemas import PasswordChange
 from app.accounts.tokens import schemas as token_schemas
 from app.accounts.tokens import service as tokens
@@ -66,6 +68,25 @@ def show_time_zone() -> dict[str, str | None]:
 def set_time_zone(data: dict[str, str]) -> Response:
     """Set the time zone in which the calling account reads times on pages"""
     service.set_time_zone(current_actor, data["time_zone"])
+    return no_body()
+
+
+@bp.get("/user/mail", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.MailChoices)
+def show_mail() -> dict[str, list[MailKind]]:
+    """Get what the calling account gets mail about"""
+    return {"kinds": mails.wanted(current_actor.account_id)}
+
+
+@bp.put("/user/mail", needs=Access.SIGNED_IN, keeps=NOTHING)
+@bp.arguments(schemas.MailChoices, example={"kinds": ["reviews"]})
+@bp.response(200)
+def choose_mail(data: dict[str, list[MailKind]]) -> Response:
+    """Choose what the calling account gets mail about
+
+    It gets none about what is left out.
+    """
+    mails.choose(current_actor.account_id, data["kinds"])
     return no_body()
 
 

@@ -1,7 +1,8 @@
-from wtforms import BooleanField, PasswordField, SelectField
+from wtforms import BooleanField, PasswordField, SelectChoice, SelectField, SelectMultipleField
 
 from app.access.my_account import schemas
 from app.accounts.forms import offer_to_revoke
+from app.accounts.mails.models import MailKind
 from app.accounts.schemas import PasswordChange
 from app.web.current import current_settings
 from app.web.forms import SchemaForm
@@ -23,6 +24,14 @@ class PasswordForm(SchemaForm):
             f"At least {shortest} characters. A few words make a good password. "
             "Your other sessions will end."
         )
+
+
+class MailForm(SchemaForm):
+    schema = schemas.MailChoices
+
+    kinds = SelectMultipleField(
+        "Mail", choices=[SelectChoice(kind.value, kind.words) for kind in MailKind]
+    )
 
 
 class TimeZoneForm(SchemaForm):

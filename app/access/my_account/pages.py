@@ -9,10 +9,12 @@ from werkzeug.wrappers import Response
 from app.access.auth import attempts, second_factor
 from app.access.groups import sources
 from app.access.my_account import schemas, service
-from app.access.my_account.forms import PasswordForm, TimeZoneForm
+from app.access.my_account.forms import MailForm, PasswordForm, TimeZoneForm
 from app.access.security_log.models import SecurityKind
 from app.access.security_log.requests import record
 from app.accounts import links, pages
+from app.accounts.mails import service as mails
+from app.accounts.mails.models import MailKind
 from app.accounts.sessions import service as sessions
 from app.accounts.sessions.service import browser_name
 from app.accounts.tokens import service as tokens
@@ -31,7 +33,7 @@ from app.core.permissions import (
 from app.core.quotas import NOTHING
 from app.core.words import spoken
 from app.web.browsers import require_password
-from app.web.current import current_actor, current_settings
+from app.web.current import current_actor, current_key, current_settings
 from app.web.forms import flash_errors, show_form, submit, submitted
 from app.web.redirects import redirect_to
 from app.web.routes import PageBlueprint
@@ -86,6 +88,8 @@ def show() -> str:
         as_json=json.dumps(schemas.Overview().dump(overview), indent=2, sort_keys=False),
         theme_choices=THEME_CHOICES,
         zones=zones(),
+        mail_kinds=MailKind if current_settings().mail_url else (),
+        wanted=mails.wanted(current_actor.account_id),
     )
 
 
@@ -195,6 +199,30 @@ def set_time_zone() -> Response:
     if "by-script" not in request.form:
         flash("Time zone saved.", "ok")
     return back
+
+
+@bp.post("/mail", needs=Access.SIGNED_IN, keeps=NOTHING)
+def choose_mail() -> Response:
+    """Choose what I get mail about."""
+    form, back = MailForm(), redirect_to(".show")
+    chosen = lambda: mails.choose(current_actor.account_id, form.values["kinds"])  # noqa: E731
+    if not submitted(form, chosen):
+        return flash_errors(form, back)
+    flash("Mail saved.", "ok")
+    return back
+
+
+@bp.form("/mail/stop/<secret>", needs=Access.PUBLIC, keeps=NOTHING)
+def stop_mail(secret: str) -> ResponseReturnValue:
+    """Stop mail of one kind, with a link that is in each such mail."""
+    account, kind = mails.read_stop(secret, current_key())
+    wanted = [one for one in mails.wanted(account.id) if one is not kind]
+    if request.method == "POST":
+        mails.choose(account.id, wanted)
+    is_stopped = request.method == "POST" or kind not in mails.wanted(account.id)
+    return render_template(
+        "access/my_account/stop_mail.html", account=account, kind=kind, is_stopped=is_stopped
+    )
 
 
 @bp.post("/theme", needs=Access.SIGNED_IN, keeps=NOTHING)

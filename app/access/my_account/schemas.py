@@ -2,9 +2,10 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_dump
 
+from app.accounts.mails.models import MailKind
 from app.accounts.schemas import image_path
 from app.core.clock import zones
-from app.web.schemas import Ignored, Key, Schema, StrictBoolean, Timestamp
+from app.web.schemas import Ignored, Key, Schema, StrictBoolean, StrictList, Timestamp
 
 
 class Me(Schema):
@@ -90,6 +91,18 @@ class TimeZone(Schema):
         required=True,
         validate=_check_zone,  # without the list of hundreds of names in the documentation
         metadata={"description": "A name of the IANA database.", "maxLength": 64},
+    )
+
+
+class MailChoices(Schema):
+    kinds = StrictList(
+        fields.Enum(MailKind, by_value=True),
+        required=True,
+        metadata={
+            "description": "What to send mail about: `reviews` asked for, own `schedules` that "
+            "failed, and the `expiry` of tokens. It is sent if the operator set a mail server and "
+            "the account has an address."
+        },
     )
 
 

@@ -164,7 +164,7 @@ class Settings:
     )
     mail_url: str | None = setting(
         "The mail server for mail to people, as an address of Apprise. With it, people who have an "
-        "e-mail address get the link to set a password by mail too.",
+        "e-mail address get links to set a password, and what they choose in My account.",
         kinds.MAIL_URL,
     )
     channels: tuple[Channel, ...] = setting(

@@ -1,7 +1,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
+from wtforms import BooleanField, SelectChoice, SelectField, SelectMultipleField, StringField
 
 from app.core.events.event_types import EventType, Subject, types_about
 from app.delivery.webhooks import schemas
@@ -18,6 +18,10 @@ class Offered(NamedTuple):
     projects: Sequence[tuple[str, str]]
     environments: Sequence[str]
     channels: Sequence[str]
+
+
+def _choice(channel: str) -> SelectChoice:
+    return SelectChoice(channel, f"Channel {channel}")
 
 
 class _Fields(SchemaForm):
@@ -38,8 +42,8 @@ class _Fields(SchemaForm):
         self.offered += [(id, id) for id in sent]
         gone = {*(self.environments.data or ())} - {ALL, *offered.environments}
         self.known_environments = [*offered.environments, *sorted(gone)]
-        channels = [(name, f"Channel {name}") for name in offered.channels]
-        self.channel.choices = [("", "Your own address, in signed requests"), *channels]
+        own = SelectChoice("", "Your own address, in signed requests")
+        self.channel.choices = [own, *map(_choice, offered.channels)]
         for field in (self.event_types, self.projects, self.environments):
             field.validate_choice = False
 
@@ -83,7 +87,7 @@ class WebhookForm(_Fields):
         self.name.flags.required = True
         if data["channel"]:
             names = sorted({data["channel"], *offered.channels})
-            self.channel.choices = [(name, f"Channel {name}") for name in names]
+            self.channel.choices = [*map(_choice, names)]
         else:
             self.url.flags.required = True
 

@@ -1,13 +1,15 @@
-"""Background work of each process: chores, and sending to webhooks."""
+"""Background work of each process: chores, sending to webhooks, and mail."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from flask import Flask
 
+from app.access import expiring
 from app.access.auth import attempts
 from app.access.security_log import requests as security_log_requests
 from app.access.security_log import service as security_log
+from app.accounts.mails import service as mails
 from app.catalogue.usage import service as usage
 from app.catalogue.visits import requests as visits
 from app.core.config import Settings
@@ -15,11 +17,13 @@ from app.core.db import transact
 from app.delivery.sdk.reports import Reports
 from app.delivery.webhooks import outbox
 from app.operations.server.chores import Chores, every
+from app.operations.server.mailer import Mailer
 from app.operations.server.webhooks import Sender
 from app.operations.upkeep.checkpoints import write_down_if_due
 from app.releases.change_requests import applying
 from app.web.metrics import Metrics
 
+EXPIRY_SECONDS = 3_600.0
 PRUNING_SECONDS = 60.0
 REPORT_SECONDS = 4.0
 """With the pause between chores, at most 5 seconds of reports are lost by a kill."""
@@ -49,6 +53,10 @@ def background(app: Flask) -> Iterator[None]:
             "pruning the security log": every(
                 PRUNING_SECONDS, lambda: security_log.prune(days=settings.security_log_days)
             ),
+            "writing mail about what expires": every(
+                EXPIRY_SECONDS, lambda: transact(expiring.queue_mails, writes=True)
+            ),
+            "pruning the mail": every(PRUNING_SECONDS, lambda: transact(mails.prune, writes=True)),
             "pruning the sign-ins": every(PRUNING_SECONDS, attempts.prune),
             "pruning what SDKs reported": every(
                 PRUNING_SECONDS, lambda: transact(usage.prune, writes=True)
@@ -60,5 +68,6 @@ def background(app: Flask) -> Iterator[None]:
         at_end={"writing what SDKs reported": reports.write},
         lock=settings.home / ".chores.lock",
     )
-    with chores, Sender(app, metrics.note_webhook):
+    mailer = Mailer(app, settings.mail_url) if settings.mail_url else nullcontext()
+    with chores, Sender(app, metrics.note_webhook), mailer:
         yield

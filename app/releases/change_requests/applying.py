@@ -25,7 +25,7 @@ from app.core.events.models import Event
 from app.core.logs import LOGGER
 from app.core.permissions import Role
 from app.core.words import spoken
-from app.releases.change_requests import outcomes, review, steps
+from app.releases.change_requests import mailing, outcomes, review, steps
 from app.releases.change_requests.actions import carry_out
 from app.releases.change_requests.models import Change, ChangeRequest, State, StepKind
 from app.releases.change_requests.snapshots import SubjectSnapshot
@@ -220,6 +220,7 @@ def _fail(id: int, why: str) -> None:
     request.failure = why
     kind = EventType.CHANGE_REQUEST_FAILED
     steps.note(_scheduler(request), request, StepKind.FAILED, kind, text=why)
+    mailing.schedule_failed(request, why)
 
 
 def _locked(id: int) -> ChangeRequest | None:

@@ -23,7 +23,7 @@ from app.core.events.event_types import EventType
 from app.core.events.models import Event
 from app.core.events.words import sentence
 from app.core.permissions import Role
-from app.releases.change_requests import queries
+from app.releases.change_requests import mailing, queries
 from app.releases.change_requests.actions import trace
 from app.releases.change_requests.models import (
     OPEN_REQUESTS,
@@ -128,6 +128,7 @@ def refresh(request: ChangeRequest) -> bool:
         return False
     request.version += 1
     if request.state is State.SCHEDULED:
+        mailing.schedule_failed(request, "it leads to something else than what was approved")
         request.state, request.scheduled_at, request.failure = State.IN_REVIEW, None, None
     if request.state is not State.DRAFT and cause is not None and is_known:
         by = Actor(cause.created_by_user_id, cause.created_by, Role.VIEWER)

@@ -11,7 +11,7 @@ from app.core.errors import Conflict, Invalid, NoAccess
 from app.core.events.event_types import EventType
 from app.core.permissions import Permission
 from app.core.words import counted
-from app.releases.change_requests import editing, outcomes, queries, service, steps, views
+from app.releases.change_requests import editing, mailing, outcomes, queries, service, steps, views
 from app.releases.change_requests.models import Approval, ChangeRequest, State, StepKind
 from app.releases.change_requests.views import View
 
@@ -29,6 +29,7 @@ def send(actor: Actor, request: ChangeRequest) -> None:
     editing.require_proposer(actor, request)
     request.state = State.IN_REVIEW
     steps.note(actor, request, StepKind.OPENED, EventType.CHANGE_REQUEST_OPENED)
+    mailing.ask_for_review(actor, request)
 
 
 def withdraw(actor: Actor, request: ChangeRequest) -> None:

@@ -15,7 +15,7 @@ from app.core.db import db, locked
 from app.core.errors import Conflict, Detail, Invalid, NoAccess, NotFound, PreconditionFailed
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
-from app.releases.change_requests import outcomes, queries, steps, views
+from app.releases.change_requests import mailing, outcomes, queries, steps, views
 from app.releases.change_requests.models import (
     CLOSED,
     ON_PROJECT,
@@ -175,9 +175,12 @@ def set_reviewers(actor: Actor, request: ChangeRequest, ids: Collection[int]) ->
     ]
     if unable:
         raise Invalid.because(unable)
-    db.session.execute(sa.delete(Reviewer).where(Reviewer.request_id == request.id))
+    asked = sa.delete(Reviewer).where(Reviewer.request_id == request.id)
+    before = set(db.session.scalars(asked.returning(Reviewer.account_id)))
     db.session.add_all(Reviewer(request_id=request.id, account_id=id) for id in sorted(set(ids)))
     db.session.flush()
+    if request.state is State.IN_REVIEW:
+        mailing.ask_for_review(actor, request, set(ids) - before)
 
 
 def reviewers(request: ChangeRequest) -> list[Any]:

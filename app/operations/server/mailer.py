@@ -1,0 +1,71 @@
+"""Send mail to people in the background, one after the other."""
+
+import threading
+from functools import partial
+from types import TracebackType
+
+from flask import Flask
+
+from app.accounts.mails import service as mails
+from app.accounts.mails.service import Task
+from app.core import messages
+from app.core.config import Settings
+from app.core.db import transact
+from app.core.logs import LOGGER, reason
+from app.core.messages import Outcome
+
+PAUSE_SECONDS = 1.0
+FAULT_SECONDS = 10.0
+"""How long to wait after the database failed."""
+
+
+class Mailer:
+    """Sends during the block; at its end, waits for the mail that is being sent."""
+
+    def __init__(self, app: Flask, url: str) -> None:
+        self._app, self._url = app, url
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="mail", daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._end.set()
+        self._thread.join(messages.SECONDS + PAUSE_SECONDS)
+
+    def _run(self) -> None:
+        pause = PAUSE_SECONDS
+        while not self._end.wait(pause):
+            pause = PAUSE_SECONDS
+            try:
+                with self._app.app_context():
+                    self._send_all()
+            except Exception as error:  # noqa: BLE001 - every error leads to a retry
+                LOGGER.warning("sending mail failed: %s", reason(error))
+                pause = FAULT_SECONDS
+
+    def _send_all(self) -> None:
+        while not self._end.is_set() and transact(mails.is_any_due, writes=False):
+            task = transact(mails.take, writes=True)
+            if task is None:  # another process was quicker
+                return
+            outcome = self._send(task)
+            if outcome.error is not None:
+                LOGGER.warning("mail %d was not sent: %s", task.mail_id, outcome.error)
+            transact(partial(mails.settle, task, outcome), writes=True)
+
+    def _send(self, task: Task) -> Outcome:
+        settings: Settings = self._app.config["SETTINGS"]
+        stop = settings.address(mails.stop_link(task, self._app.config["SECRET_KEY"]))
+        text = (
+            f"{task.subject}.\n\n{settings.address(task.path)}\n\n--\n"
+            f"You get mail about this: {task.kind.words.lower()}.\nStop it: {stop}\n"
+        )
+        to = messages.to_person(self._url, task.to, {"List-Unsubscribe": f"<{stop}>"})
+        return messages.send(to, task.subject, text, sender=settings.address())
