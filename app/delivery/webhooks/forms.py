@@ -1,4 +1,4 @@
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from wtforms import BooleanField, SelectChoice, SelectField, SelectMultipleField, StringField
@@ -20,6 +20,11 @@ class Offered(NamedTuple):
     channels: Sequence[str]
 
 
+def _others(field: SelectMultipleField, known: Collection[str]) -> list[str]:
+    """What was chosen besides what is offered."""
+    return [one for one in field.data or () if one.strip() and one != ALL and one not in known]
+
+
 def _choice(channel: str) -> SelectChoice:
     return SelectChoice(channel, f"Channel {channel}")
 
@@ -35,13 +40,11 @@ class _Fields(SchemaForm):
 
     def __init__(self, offered: Offered, data: Values) -> None:
         super().__init__(data=data)
-        self.offered = [*offered.projects]
-        known = {ALL, *(id for id, _ in offered.projects)}
-        # The list is limited: a webhook can have projects that it doesn't offer.
-        sent = [id for id in self.projects.data or () if id.strip() and id not in known]
-        self.offered += [(id, id) for id in sent]
-        gone = {*(self.environments.data or ())} - {ALL, *offered.environments}
-        self.known_environments = [*offered.environments, *sorted(gone)]
+        # The list of projects is limited: a webhook can have some that it doesn't offer.
+        others = _others(self.projects, {id for id, _ in offered.projects})
+        self.offered = [*offered.projects, *((id, id) for id in others)]
+        names = offered.environments
+        self.offered_environments = [*names, *_others(self.environments, names)]
         own = SelectChoice("", "Your own address, in signed requests")
         self.channel.choices = [own, *map(_choice, offered.channels)]
         for field in (self.event_types, self.projects, self.environments):
