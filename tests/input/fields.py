@@ -279,6 +279,7 @@ SLOTS = [
     Slot("POST", "/user-admin", "email", NOTHING),
     Slot("POST", "/user-admin", "name", LINE, 201),
     Slot("POST", "/user-admin", "rootRole", ONE, 201),
+    Slot("POST", "/user-admin", "sendEmail", TRUTH, 201),
     Slot("PUT", PERSON, "username", LINE),
     Slot("PUT", PERSON, "email", NULL),
     Slot("PUT", PERSON, "name", LINE | NULL),

@@ -53,7 +53,7 @@ class Overview(Schema):
             else {"permission": permission, "project": project}
             for permission, project in overview.permissions
         ],
-        metadata={"type": "array"},
+        metadata={"type": "array", "items": {"type": "object"}},
     )
     feedback = fields.List(fields.Nested(FeedbackRow))
     splash = fields.Function(

@@ -34,7 +34,7 @@ def index(query: dict[str, Any]) -> Page[Account]:
 
 
 @bp.post("", needs=Permission.ADMIN, answers_with_secret=True)
-@bp.arguments(schemas.NewUser, example={"username": "ada", "rootRole": 2})
+@bp.arguments(schemas.Invitation, example={"username": "ada", "rootRole": 2})
 @bp.response(201, schemas.CreatedUser)
 def create(data: dict[str, Any]) -> tuple[Response, int, dict[str, str]]:
     """Create a user
@@ -42,10 +42,12 @@ def create(data: dict[str, Any]) -> tuple[Response, int, dict[str, str]]:
     The response contains a one-time link to set the password. If the operator set a mail server,
     the person gets it by mail too, and `emailSent` is true.
     """
+    by_mail = data.pop("send_email")
     account = accounts.create(current_actor, **data)
     address = current_settings().address
     link = address(links.create(current_actor, account))
-    sent = send_after(mails.of_link(current_actor, account, link, place=address(), is_new=True))
+    mail = mails.of_link(current_actor, account, link, place=address(), is_new=True)
+    sent = send_after(mail if by_mail else None)
     body = schemas.UserDetail().dump(account) | {"inviteLink": link, "emailSent": sent}
     return jsonify(body), 201, {"Location": url_for(".show", account_id=account.id)}
 

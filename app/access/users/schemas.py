@@ -26,6 +26,13 @@ class NewUser(Schema):
     root_role = root_role(required=True)
 
 
+class Invitation(NewUser):
+    send_email = StrictBoolean(
+        load_default=True,
+        metadata={"description": "Whether to send the link by mail, if that is possible."},
+    )
+
+
 class UserChanges(AccountChanges):
     email = email(allow_none=True)
 

@@ -140,7 +140,7 @@ class PageQuestion(Schema):
 
 
 _RESULT = {
-    "enum": [True, False, "unknown"],
+    "anyOf": [{"type": "boolean"}, {"type": "string", "enum": ["unknown"]}],
     "description": "unknown: only applications know what a strategy of their own type does.",
 }
 

@@ -21,7 +21,7 @@ from app.core.permissions import (
 )
 from app.core.words import counted, spoken
 from app.delivery.webhooks import outbox
-from app.portal.help import commands, pipelines
+from app.portal.help import commands, pipelines, terraform
 from app.portal.help.examples import EXAMPLES
 from app.portal.help.packages import packages
 from app.portal.help.receivers import CHANNELS, ENTRIES, RECEIVERS
@@ -169,7 +169,10 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
         "workflow": pipelines.workflow(current_settings().address("")),
         "script": pipelines.script(current_settings().address("")),
     },
-    "moving-in": lambda: {"example": "https://unleash.example.com"},
+    "moving-in": lambda: {
+        "example": "https://unleash.example.com",
+        "terraform": terraform.outcomes(),
+    },
     "operating": _operating,
     "about": _about,
     "licences": lambda: {"packages": packages()},

@@ -103,7 +103,8 @@ class _Payload(fields.Raw):
             "new; an array of strategy ids with their sortOrder; variants; the parent as feature; "
             "impressionData; the fields of a segment with its id; or requiredApprovals."
         )
-        metadata = {"description": description, "oneOf": [{"type": "object"}, {"type": "array"}]}
+        objects = {"type": "array", "items": {"type": "object"}}
+        metadata = {"description": description, "oneOf": [{"type": "object"}, objects]}
         super().__init__(metadata=metadata, **kwargs)
 
 

@@ -58,6 +58,8 @@ def test_a_new_link_goes_by_mail_and_is_on_the_page_in_any_case(browser, admin, 
 
 def test_without_an_address_or_a_mail_server_the_link_is_given_by_hand(admin, sending, app):
     assert admin.ok("POST", USERS, {"username": "ada", "rootRole": 3})["emailSent"] is False
+    lee = {"email": "lee@example.org", "rootRole": 3, "sendEmail": False}
+    assert admin.ok("POST", USERS, lee)["emailSent"] is False
     app.config["SETTINGS"] = replace(app.config["SETTINGS"], mail_url=None)
     assert admin.ok("POST", USERS, KIM)["emailSent"] is False
 
