@@ -62,11 +62,14 @@ class _Controller(Controller):
         return self.served[-1]
 
     async def hang_up(self) -> None:
-        """Close what is still open: a client may have been killed."""
-        for each in self.served:
-            if each.transport is not None:
-                each.transport.close()
-        while any(each.transport is not None for each in self.served):  # noqa: ASYNC110 - it has no event
+        """Close what is open, and take no more: servers may still run, or have been killed."""
+        assert self.server is not None
+        self.server.close()
+        await asyncio.sleep(0)  # who was accepted just now is in ``served`` then
+        while any(each.session is None or each.transport is not None for each in self.served):
+            for each in self.served:
+                if each.transport is not None:
+                    each.transport.close()
             await asyncio.sleep(0)
 
 

@@ -1,16 +1,15 @@
 """Short tasks that a process repeats every second, in a thread of their own."""
 
 import os
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 
 from flask import Flask
 
 from app.core.locks import lock_if_free
 from app.core.logs import LOGGER, reason
+from app.operations.server.background_thread import BackgroundThread
 
 SECONDS = 1.0
 PAUSE_SECONDS = 60.0
@@ -32,7 +31,7 @@ def every(seconds: float, chore: Chore) -> Chore:
     return do_if_due
 
 
-class Chores:
+class Chores(BackgroundThread):
     """Runs chores in an application context during the block, and once more at its end.
 
     They never take long. A failure is logged, and the others go on.
@@ -53,24 +52,14 @@ class Chores:
         holds the lock on the file ``lock``; when it ends, another takes over. ``at_end``: runs once
         at the end, without the pauses of ``every`` or after a failure.
         """
+        super().__init__("chores", wait_seconds=PAUSE_SECONDS)
         self._app, self._own, self._shared, self._at_end = app, own, shared, at_end
         self._not_before = dict.fromkeys([*own, *shared], 0.0)
         self._file = lock
         self._lock: int | None = None
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="chores", daemon=True)
 
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._end.set()
-        self._thread.join(PAUSE_SECONDS)
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
         self._do_all()
         for name, chore in self._at_end.items():
             self._do(name, chore)

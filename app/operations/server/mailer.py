@@ -1,8 +1,6 @@
 """Send mail to people in the background, one after the other."""
 
-import threading
 from functools import partial
-from types import TracebackType
 
 from flask import Flask
 
@@ -13,31 +11,19 @@ from app.core.config import Settings
 from app.core.db import transact
 from app.core.logs import LOGGER, reason
 from app.core.messages import Outcome
+from app.operations.server.background_thread import BackgroundThread
 
 PAUSE_SECONDS = 1.0
 FAULT_SECONDS = 10.0
 """How long to wait after the database failed."""
 
 
-class Mailer:
+class Mailer(BackgroundThread):
     """Sends during the block; at its end, waits for the mail that is being sent."""
 
     def __init__(self, app: Flask, url: str) -> None:
+        super().__init__("mail", wait_seconds=messages.SECONDS + PAUSE_SECONDS)
         self._app, self._url = app, url
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="mail", daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._end.set()
-        self._thread.join(messages.SECONDS + PAUSE_SECONDS)
 
     def _run(self) -> None:
         pause = PAUSE_SECONDS

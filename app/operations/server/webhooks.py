@@ -1,11 +1,9 @@
 """Send messages to webhooks in the background."""
 
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
-from types import TracebackType
 
 from flask import Flask
 
@@ -15,6 +13,7 @@ from app.core.logs import LOGGER, reason
 from app.delivery.webhooks import outbox
 from app.delivery.webhooks.outbox import Task
 from app.delivery.webhooks.sending import SECONDS, DeliveryOutcome
+from app.operations.server.background_thread import BackgroundThread
 
 PAUSE_SECONDS = 1.0
 """How often to check for messages to send."""
@@ -26,7 +25,7 @@ AT_ONCE = 4
 Sending = dict[Future[DeliveryOutcome], Task]
 
 
-class Sender:
+class Sender(BackgroundThread):
     """Sends during the block; at its end, waits for messages that are being sent.
 
     One thread uses the database; a few others wait for receivers, without a transaction.
@@ -34,27 +33,14 @@ class Sender:
 
     def __init__(self, app: Flask, note: Callable[[str], object]) -> None:
         """``note`` counts each attempt as ``delivered`` or ``failed``."""
+        super().__init__("webhooks", wait_seconds=SECONDS + PAUSE_SECONDS)
         settings: Settings = app.config["SETTINGS"]
         agent = f"Flagstaff/{app.config['API_VERSION']}"
         self._send = partial(
             outbox.send, key=app.config["SECRET_KEY"], settings=settings, agent=agent
         )
         self._app, self._note = app, note
-        self._end = threading.Event()
         self._not_before = 0.0
-        self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._end.set()
-        self._thread.join(SECONDS + PAUSE_SECONDS)
 
     def _run(self) -> None:
         with ThreadPoolExecutor(AT_ONCE, "webhook") as senders:

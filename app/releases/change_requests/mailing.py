@@ -18,14 +18,14 @@ def ask_for_review(
             request.project_id, but=request.created_by_id
         )
         reviewers = [account.id for account in asked]
-    subject = f"{actor.username} asks for your review of {_named(request)}"
+    subject = f"{actor.username} asks for your review of change request {_named(request)}"
     mails.queue(reviewers, MailKind.REVIEWS, subject=subject, path=_path(request))
 
 
 def schedule_failed(request: ChangeRequest, why: str) -> None:
     """Write to the author, and to the person who scheduled it."""
     people = {request.created_by_id, request.scheduled_by_id} - {None}
-    subject = f"{_named(request).capitalize()} was not applied: {why.rstrip('.')}"
+    subject = f"Change request {_named(request)} was not applied: {why.rstrip('.')}"
     mails.queue(
         [id for id in people if id is not None],
         MailKind.SCHEDULES,
@@ -36,7 +36,7 @@ def schedule_failed(request: ChangeRequest, why: str) -> None:
 
 def _named(request: ChangeRequest) -> str:
     title = f" ({request.title})" if request.title else ""
-    return f"change request {request.id}{title} in {request.environment} of {request.project_id}"
+    return f"{request.id}{title} in {request.environment} of {request.project_id}"
 
 
 def _path(request: ChangeRequest) -> str:

@@ -74,6 +74,7 @@ def id_of(app, username):
 
 def test_the_author_hears_that_their_schedule_failed(app, desk):
     number = desk.approved(switching("card", on=True))
+    desk.kim.ok("PUT", f"{LIST}/{number}/title", {"title": "Cards for ACME"})
     written(app)
     desk.to("Scheduled", number, scheduledAt=(utcnow() + timedelta(hours=1)).isoformat())
     desk.admin.ok("POST", "/projects/pay/archive", {"features": ["card"]}, headers=REASON)
@@ -83,7 +84,8 @@ def test_the_author_hears_that_their_schedule_failed(app, desk):
         applying.apply_due()
         found = written(app)
     assert [to for to, _ in found] == ["kim"]
-    assert found[0][1].startswith("Change request 1 in production of pay was not applied: ")
+    expected = "Change request 1 (Cards for ACME) in production of pay was not applied: "
+    assert found[0][1].startswith(expected)
 
 
 def test_tokens_that_expire_are_named_once_to_the_people_who_can_renew_them(app, desk, people):
