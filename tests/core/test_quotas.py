@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.access.security_log.models import SecurityEntry
+from app.accounts.mails.models import MailStop
 from app.accounts.sessions import service as sessions
 from app.accounts.sessions.models import SESSIONS, KeptForm, Session
 from app.accounts.tokens.models import TOKENS, Token
@@ -32,7 +33,7 @@ from tests.support.instances import reset_database, state_of
 from tests.support.writes import WRITES, filled
 
 LOG = {Event, EventHead, SecurityEntry}
-MARKS = {Favourite, HiddenPart, NoticesRead}
+MARKS = {Favourite, HiddenPart, MailStop, NoticesRead}
 """A person has at most one for each thing that there is."""
 
 

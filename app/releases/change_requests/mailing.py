@@ -2,11 +2,15 @@
 
 from collections.abc import Collection
 
+import sqlalchemy as sa
+
 from app.accounts.mails import service as mails
 from app.accounts.mails.models import MailKind
+from app.accounts.models import Account
 from app.core.actor import Actor
+from app.core.db import db
 from app.releases.change_requests import queries
-from app.releases.change_requests.models import ChangeRequest
+from app.releases.change_requests.models import ChangeRequest, Reviewer
 
 
 def ask_for_review(
@@ -14,10 +18,15 @@ def ask_for_review(
 ) -> None:
     """Write to ``reviewers``; by default to those who are asked, or to all who can approve."""
     if reviewers is None:
-        asked = queries.reviewers([request.id]).get(request.id) or queries.approvers(
-            request.project_id, but=request.created_by_id
+        asked = (
+            sa.select(Account.id)
+            .join(Reviewer, Reviewer.account_id == Account.id)
+            .where(Reviewer.request_id == request.id, Account.deleted_at.is_(None))
         )
-        reviewers = [account.id for account in asked]
+        reviewers = db.session.scalars(asked).all() or [
+            account.id
+            for account in queries.approvers(request.project_id, but=request.created_by_id)
+        ]
     subject = f"{actor.username} asks for your review of change request {_named(request)}"
     mails.queue(reviewers, MailKind.REVIEWS, subject=subject, path=_path(request))
 

@@ -51,9 +51,9 @@ def test_a_new_link_goes_by_mail_and_is_on_the_page_in_any_case(browser, admin, 
     id = admin.ok("POST", USERS, KIM)["id"]
     page = browser.submit(browser.get(f"/users/{id}/link"), form=f"/users/{id}/link")
     assert page.has("It’s on its way to kim@example.org.")
-    mail = arrived(sending, 2)
-    assert mail.subject == "Set a new password for Flagstaff"
-    assert link_in(mail) in page.text
+    arrived(sending, 2)
+    mails = {mail.subject: mail for mail in sending.mails}  # they may arrive in any order
+    assert link_in(mails["Set a new password for Flagstaff"]) in page.text
 
 
 def test_without_an_address_or_a_mail_server_the_link_is_given_by_hand(admin, sending, app):
