@@ -8,7 +8,7 @@ from app.accounts.mails import service as mails
 from app.accounts.mails.models import MailKind
 from app.accounts.models import Account
 from app.accounts.tokens import service as tokens
-from app.catalogue.sdk_tokens.models import SdkToken
+from app.catalogue.sdk_tokens import service as sdk_tokens
 from app.core.clock import utcnow
 from app.core.db import db
 from app.core.permissions import Role
@@ -31,10 +31,7 @@ def queue_mails() -> None:
             path=place,
             about=f"token {token.id} until {token.expires_at:%Y-%m-%d}",
         )
-    query = sa.select(SdkToken).where(
-        SdkToken.revoked_at.is_(None), SdkToken.expires_at.between(utcnow(), before)
-    )
-    for sdk in db.session.scalars(query):
+    for sdk in sdk_tokens.expiring(before=before):
         where = f"in {sdk.environment} expires on {sdk.expires_at:%d %b %Y}"
         mails.queue(
             admins,

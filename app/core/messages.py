@@ -36,10 +36,13 @@ def is_known(url: str) -> bool:
     return bool(apprise.Apprise().add(url))
 
 
-def to_person(mail_url: str, to: str, headers: Mapping[str, str] | None = None) -> str:
-    """The address of a person at the mail server of ``FLAGSTAFF_MAIL_URL``."""
-    more = {"to": to, "format": "text"} | {f"+{n}": v for n, v in (headers or {}).items()}
-    return f"{mail_url}{'&' if '?' in mail_url else '?'}{urlencode(more)}"
+def send_mail(
+    mail_url: str, mail: Mail, *, sender: str, headers: Mapping[str, str] | None = None
+) -> Outcome:
+    """Send a mail by the mail server of ``FLAGSTAFF_MAIL_URL``. ``sender``: see ``send``."""
+    more = {"to": mail.to, "format": "text"} | {f"+{n}": v for n, v in (headers or {}).items()}
+    url = f"{mail_url}{'&' if '?' in mail_url else '?'}{urlencode(more)}"
+    return send(url, mail.subject, mail.text, sender=sender)
 
 
 def send(url: str, title: str, body: str, *, sender: str) -> Outcome:

@@ -1,4 +1,7 @@
-"""Mail to people, in the background: no one waits for a mail server."""
+"""Mail to people, in the background: no one waits for a mail server.
+
+It has links that work as passwords, so it is not kept in the database as other mail is.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -18,12 +21,12 @@ def init_app(app: Flask) -> None:
     app.after_request(_send_what_waits)
 
 
-def send_after(mail: Mail | None) -> bool:
+def send_after(mail: Mail) -> bool:
     """Send a mail once this request has succeeded. A failure is in the log.
 
-    False if there is none to send, or the operator set no mail server.
+    False if the operator set no mail server.
     """
-    if mail is None or current_settings().mail_url is None:
+    if current_settings().mail_url is None:
         return False
     g.mail = mail  # in the place of an earlier try's, if the transaction was repeated
     return True
@@ -39,7 +42,6 @@ def _send_what_waits(response: Response) -> Response:
 
 def _send(mail: Mail, settings: Settings) -> None:
     assert settings.mail_url is not None  # see send_after  # noqa: S101
-    to = messages.to_person(settings.mail_url, mail.to)
-    outcome = messages.send(to, mail.subject, mail.text, sender=settings.address())
+    outcome = messages.send_mail(settings.mail_url, mail, sender=settings.address())
     if outcome.error is not None:
         LOGGER.warning("a mail was not sent: %s", outcome.error)

@@ -1,4 +1,4 @@
-// A shop that sells in one step to users for whom the feature checkout.express is on.
+// A shop with a checkout in one step, for users with the feature checkout.express.
 //
 // npm install unleash-client
 // export FLAGSTAFF_URL=http://127.0.0.1:4242/api/ FLAGSTAFF_SDK_TOKEN=…

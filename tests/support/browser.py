@@ -29,7 +29,7 @@ HEADINGS = {"h1", "h2", "h3", "h4"}
 SIGN_OUT_THERE = "/session/end?id_token_hint="
 """In the only address of another server that a page leads to without saying so."""
 OUTSIDE = "external noreferrer"
-"""What a link to another server says; that one is not told which page led to it."""
+"""The rel of a link to another server, which then isn’t told which page led to it."""
 CHANCE = re.compile(r'[0-9a-f-]{36}|value="[^"]{50,}"')
 """What differs between two visits of the same page: ids of requests, and CSRF tokens."""
 WITH_WORDS = {"a", "button", "summary", "legend", "th", "caption", "label"} | HEADINGS

@@ -71,7 +71,7 @@ class Receiver:
     messages: list[Message] = field(default_factory=list)
     accepted: list[Message] = field(default_factory=list)
     tunnel: ssl.SSLContext | None = None
-    """If it is a proxy: with what it stands for the hosts that it leads to."""
+    """If it is a proxy: the TLS settings of the hosts that it answers for."""
     _server: "_Server | None" = None
 
     @property

@@ -205,8 +205,7 @@ def set_time_zone() -> Response:
 def choose_mail() -> Response:
     """Choose what I get mail about."""
     form, back = MailForm(), redirect_to(".show")
-    chosen = lambda: mails.choose(current_actor.account_id, form.values["kinds"])  # noqa: E731
-    if not submitted(form, chosen):
+    if not submitted(form, lambda: mails.choose(current_actor.account_id, form.values["kinds"])):
         return flash_errors(form, back)
     flash("Mail saved.", "ok")
     return back
@@ -216,10 +215,9 @@ def choose_mail() -> Response:
 def stop_mail(secret: str) -> ResponseReturnValue:
     """Stop mail of one kind, with a link that is in each such mail."""
     account, kind = mails.read_stop(secret, current_key())
-    wanted = [one for one in mails.wanted(account.id) if one is not kind]
     if request.method == "POST":
-        mails.choose(account.id, wanted)
-    is_stopped = request.method == "POST" or kind not in mails.wanted(account.id)
+        mails.stop(account.id, kind)
+    is_stopped = kind not in mails.wanted(account.id)
     return render_template(
         "access/my_account/stop_mail.html", account=account, kind=kind, is_stopped=is_stopped
     )

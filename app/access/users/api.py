@@ -2,8 +2,8 @@ from typing import Any
 
 from flask import Response, jsonify, url_for
 
-from app.access.users import inactive, mails, schemas
-from app.accounts import links
+from app.access.users import inactive, schemas
+from app.access.users.requests import create_link
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
 from app.accounts.tokens import service as tokens
@@ -13,7 +13,6 @@ from app.core.paging import Page
 from app.core.permissions import Permission
 from app.web.current import current_actor, current_settings
 from app.web.listing import PageQuery
-from app.web.mail import send_after
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 
@@ -44,11 +43,8 @@ def create(data: dict[str, Any]) -> tuple[Response, int, dict[str, str]]:
     """
     by_mail = data.pop("send_email")
     account = accounts.create(current_actor, **data)
-    address = current_settings().address
-    link = address(links.create(current_actor, account))
-    mail = mails.of_link(current_actor, account, link, place=address(), is_new=True)
-    sent = send_after(mail if by_mail else None)
-    body = schemas.UserDetail().dump(account) | {"inviteLink": link, "emailSent": sent}
+    link, is_sent = create_link(account, is_new=True, by_mail=by_mail)
+    body = schemas.UserDetail().dump(account) | {"inviteLink": link, "emailSent": is_sent}
     return jsonify(body), 201, {"Location": url_for(".show", account_id=account.id)}
 
 

@@ -8,9 +8,10 @@ from werkzeug.wrappers import Response
 from app.access.auth import second_factor
 from app.access.groups import service as groups
 from app.access.groups import sources
-from app.access.users import mails, schemas, service
+from app.access.users import schemas, service
 from app.access.users.forms import NewUserForm, UserForm, form_data
-from app.accounts import directory, identities, links, pages
+from app.access.users.requests import create_link
+from app.accounts import directory, identities, pages
 from app.accounts import service as accounts
 from app.accounts.forms import display_values
 from app.accounts.models import Account, AccountKind
@@ -23,7 +24,6 @@ from app.web.conflicts import EditPage
 from app.web.current import current_actor, current_settings
 from app.web.forms import ReasonForm, flash_errors, show_form, submit, submitted
 from app.web.listing import Query, ids_in, read_query
-from app.web.mail import send_after
 from app.web.redirects import flash_with_undo, own_path, redirect_to, redirect_to_path
 from app.web.routes import PageBlueprint
 
@@ -210,11 +210,7 @@ def _file(name: str, query: Query) -> ResponseReturnValue:
 
 
 def _link_page(account: Account, *, is_new: bool) -> ResponseReturnValue:
-    address = current_settings().address
-    link = address(links.create(current_actor, account))
-    is_sent = send_after(
-        mails.of_link(current_actor, account, link, place=address(), is_new=is_new)
-    )
+    link, is_sent = create_link(account, is_new=is_new)
     return render_template(
         "access/users/link.html", account=account, link=link, is_new=is_new, is_sent=is_sent
     )

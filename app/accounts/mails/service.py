@@ -67,18 +67,12 @@ def queue(
 
 
 def is_any_due() -> bool:
-    return bool(db.session.scalar(sa.select(sa.exists().where(*_is_due()))))
+    return bool(db.session.scalar(sa.select(_due().exists())))
 
 
 def take() -> Task | None:
     """Take the next mail to send; no one else will. None if there is none."""
-    query = (
-        sa.select(Mail, Account.email)
-        .join(Account, Account.id == Mail.account_id)
-        .where(*_is_due(), Account.email.is_not(None), Account.deleted_at.is_(None))
-        .order_by(Mail.next_at, Mail.id)
-        .limit(1)
-    )
+    query = _due().order_by(Mail.next_at, Mail.id).limit(1)
     found = db.session.execute(locked(query, of=Mail, skip_locked=True)).first()
     if found is None:
         return None
@@ -117,6 +111,11 @@ def choose(account_id: int, kinds: Collection[MailKind]) -> None:
     db.session.flush()
 
 
+def stop(account_id: int, kind: MailKind) -> None:
+    """Send a person no more mail of this kind."""
+    db.session.execute(insert_if_absent(MailStop), {"account_id": account_id, "kind": kind})
+
+
 def stop_link(task: Task, key: str) -> str:
     """The path of a page on which the person can stop mail of this kind, without signing in."""
     return f"/account/mail/stop/{_signer(key).dumps([task.account_id, task.kind])}"
@@ -140,6 +139,12 @@ def _signer(key: str) -> URLSafeSerializer:
     return URLSafeSerializer(key, salt="stop mail")
 
 
-def _is_due() -> tuple[sa.ColumnElement[bool], ...]:
+def _due() -> sa.Select[Mail, str | None]:
+    """Each mail that is due, with the address."""
     now = utcnow()
-    return Mail.next_at <= now, Mail.created_at > now - FRESH
+    return (
+        sa.select(Mail, Account.email)
+        .join(Account, Account.id == Mail.account_id)
+        .where(Mail.next_at <= now, Mail.created_at > now - FRESH)
+        .where(Account.email.is_not(None), Account.deleted_at.is_(None))
+    )

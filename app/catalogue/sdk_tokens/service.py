@@ -167,12 +167,22 @@ def search(
     return page_of(query.order_by(SdkToken.name, SdkToken.id), limit=limit, offset=offset)
 
 
+def expiring(*, before: datetime) -> list[SdkToken]:
+    """Valid tokens that expire by that time, the earliest first."""
+    query = sa.select(SdkToken).where(SdkToken.revoked_at.is_(None), _expires(before))
+    return list(db.session.scalars(query.order_by(SdkToken.expires_at, SdkToken.id)))
+
+
 def _is_in(state: SdkTokenState) -> sa.ColumnElement[bool]:
     now = utcnow()
     if state is SdkTokenState.EXPIRING:
-        return SdkToken.expires_at.between(now, now + SOON)
+        return _expires(now + SOON)
     last = sa.func.coalesce(SdkToken.last_seen_at, SdkToken.created_at)
     return last < now - LONG
+
+
+def _expires(before: datetime) -> sa.ColumnElement[bool]:
+    return SdkToken.expires_at.between(utcnow(), before)
 
 
 def get(ref: str, *, project_id: str | None = None, for_change: bool = False) -> SdkToken:

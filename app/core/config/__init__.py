@@ -21,7 +21,7 @@ from app.core.files import ROOT
 
 KEY_FILE = "secret_key"
 OF_A_HOME = (KEY_FILE, "flagstaff.db", "event_heads.jsonl")
-"""Files of which every home folder has one."""
+"""A folder with any of these files is a home folder."""
 COMMITTED = "committed"
 """The bind of a second connection, which reads the state before a transaction's changes."""
 MOST_PROCESSES = 4

@@ -11,7 +11,7 @@ from app.core.db import NEVER_REUSE_IDS, Model, at_most
 from app.core.targets import shown
 
 ALL = "*"
-"""Stands for all types of event, projects or environments, also those to come."""
+"""All types of event, projects or environments, including future ones."""
 MAX_URL = 500
 MAX_CHANNEL = 50
 MAX_ERROR = 255

@@ -10,7 +10,7 @@ from app.core import messages
 from app.core.config import Settings
 from app.core.db import transact
 from app.core.logs import LOGGER, reason
-from app.core.messages import Outcome
+from app.core.messages import Mail, Outcome
 from app.operations.server.background_thread import BackgroundThread
 
 PAUSE_SECONDS = 1.0
@@ -53,5 +53,6 @@ class Mailer(BackgroundThread):
             f"{task.subject}.\n\n{settings.address(task.path)}\n\n--\n"
             f"You get mail about this: {task.kind.words.lower()}.\nStop it: {stop}\n"
         )
-        to = messages.to_person(self._url, task.to, {"List-Unsubscribe": f"<{stop}>"})
-        return messages.send(to, task.subject, text, sender=settings.address())
+        mail = Mail(task.to, task.subject, text)
+        headers = {"List-Unsubscribe": f"<{stop}>"}
+        return messages.send_mail(self._url, mail, sender=settings.address(), headers=headers)

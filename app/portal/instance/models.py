@@ -9,7 +9,7 @@ from app.core.db import Model
 class ServedVersion(Model):
     """A version of Flagstaff that has served this instance; ``since``: its last upgrade to it.
 
-    An empty ``version`` stands for those that did not record themselves.
+    ``version`` is empty for the versions before this table, which recorded nothing.
     """
 
     __tablename__ = "served_versions"

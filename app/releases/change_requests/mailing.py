@@ -33,7 +33,7 @@ def ask_for_review(
 
 def schedule_failed(request: ChangeRequest, why: str) -> None:
     """Write to the author, and to the person who scheduled it."""
-    people = {request.created_by_id, request.scheduled_by_id} - {None}
+    people = {request.created_by_id, request.scheduled_by_id}
     subject = f"Change request {_named(request)} was not applied: {why.rstrip('.')}"
     mails.queue(
         [id for id in people if id is not None],

@@ -42,7 +42,7 @@ def desk(app, admin, people):
 
 
 def written(app):
-    """Take what waits: to whom, and about what."""
+    """Take each mail that is due: its addressee, and its subject."""
     found = []
     with app.app_context(), unit_of_work(writes=True):
         while (task := mails.take()) is not None:
@@ -135,6 +135,15 @@ def test_what_the_mail_server_refuses_is_tried_again_and_then_given_up(app, desk
             clock.shift(pause)
         with unit_of_work(writes=True):
             assert mails.take() is None
+
+
+def test_mail_to_an_account_without_an_address_is_not_due(app, desk):
+    with app.app_context(), unit_of_work(writes=True):
+        finn = id_of(app, "finn")
+        mails.queue([finn], MailKind.EXPIRY, subject="A", path="/account")
+        assert mails.is_any_due()
+        db.session.get_one(Account, finn).email = None
+        assert not mails.is_any_due()
 
 
 def test_a_link_in_the_mail_stops_it_without_signing_in(app, desk):

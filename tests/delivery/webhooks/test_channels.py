@@ -44,6 +44,13 @@ def switch_on(client, name, environment="production"):
     client.ok("POST", f"{FEATURES}/{name}/environments/{environment}/on")
 
 
+def switch_on_cart(app, client):
+    """Switch a new feature on, and send the messages about it."""
+    client.ok("POST", FEATURES, {"name": "cart"})
+    switch_on(client, "cart")
+    deliver(app)
+
+
 @pytest.fixture
 def chat(app, talks, monkeypatch) -> Receiver:
     """A chat that is named ``ops``."""
@@ -83,7 +90,7 @@ def authority(tmp_path_factory):
 
 @pytest.fixture
 def services(receiver, authority, monkeypatch) -> Receiver:
-    """Stands for the services on the internet, behind a proxy."""
+    """Answers in the place of the services on the internet, behind a proxy."""
     made, key = authority
     receiver.tunnel = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     receiver.tunnel.load_cert_chain(made, key)
@@ -157,9 +164,7 @@ def test_slack_gets_what_its_incoming_webhooks_take_and_no_one_is_called(
 def test_teams_gets_an_adaptive_card(app, admin, services, monkeypatch):
     name(app, monkeypatch, f"ops={TEAMS}")
     create(admin, **SWITCHED)
-    admin.ok("POST", FEATURES, {"name": "cart"})
-    switch_on(admin, "cart")
-    deliver(app)
+    switch_on_cart(app, admin)
     [message] = services.messages
     assert message.path.startswith("/workflows/9c2f4b/triggers/manual/paths/invoke?")
     assert "sig=SiGnAtUrE0123" in message.path
@@ -175,9 +180,7 @@ def test_teams_gets_an_adaptive_card(app, admin, services, monkeypatch):
 def test_a_mailbox_gets_mail(app, admin, mailbox, monkeypatch):
     name(app, monkeypatch, f"ops={mailbox.url() + TO}")
     create(admin, **SWITCHED)
-    admin.ok("POST", FEATURES, {"name": "cart"})
-    switch_on(admin, "cart")
-    deliver(app)
+    switch_on_cart(app, admin)
     [mail] = mailbox.mails
     assert mail.to == ["ops@example.org"]
     assert "switched feature cart on in production" in mail.subject
@@ -204,9 +207,7 @@ def broken(app, talks, mailbox, monkeypatch):
 def test_a_failure_is_said_without_secrets(app, admin, broken, caplog, kind):
     broken(kind)
     id = create(admin, **SWITCHED)
-    admin.ok("POST", FEATURES, {"name": "cart"})
-    switch_on(admin, "cart")
-    deliver(app)
+    switch_on_cart(app, admin)
     [found] = deliveries(admin, id)
     assert (found["status"], found["attempts"]) == ("waiting", 1)
     assert found["error"].startswith("The message was not taken. ")
@@ -223,9 +224,7 @@ def test_parts_of_an_address_are_not_repeated():
 def test_a_channel_that_is_named_no_more_is_said(app, admin, chat, monkeypatch):
     id = create(admin, **SWITCHED)
     name(app, monkeypatch, "")
-    admin.ok("POST", FEATURES, {"name": "cart"})
-    switch_on(admin, "cart")
-    deliver(app)
+    switch_on_cart(app, admin)
     [found] = deliveries(admin, id)
     assert found["error"] == "FLAGSTAFF_CHANNELS has no channel 'ops'. Ask the operator to add it."
 

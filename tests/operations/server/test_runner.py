@@ -166,23 +166,14 @@ def test_a_long_answer_is_sent_to_its_end(start):
     assert server.process.wait(30) == 0
 
 
-def test_a_client_that_has_just_connected_can_still_send_a_request(start):
+@pytest.mark.parametrize(("path", "status"), [("/health", 200), ("/ready", 503)])
+def test_a_client_that_has_just_connected_hears_that_the_server_lives_but_ends(start, path, status):
     server = start(command=[sys.executable, "-c", PATIENT, "serve"])
     with closing(connect(server)) as client:
         server.process.send_signal(signal.SIGTERM)
         server.wait_until_it_stops_listening()
-        client.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert client.recv(1_000).startswith(b"HTTP/1.1 200")
-    assert server.process.wait(30) == 0
-
-
-def test_a_server_that_ends_is_not_ready(start):
-    server = start(command=[sys.executable, "-c", PATIENT, "serve"])
-    with closing(connect(server)) as client:
-        server.process.send_signal(signal.SIGTERM)
-        server.wait_until_it_stops_listening()
-        client.sendall(b"GET /ready HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert client.recv(1_000).startswith(b"HTTP/1.1 503")
+        client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        assert client.recv(1_000).startswith(f"HTTP/1.1 {status}".encode())
     assert server.process.wait(30) == 0
 
 
