@@ -55,6 +55,7 @@ ROOM = Room(
         favourites_api.bp,
         tagging_api.bp,
         tagging_api.tags_bp,
+        tagging_api.of_feature_bp,
         archive_api.bp,
         tags_api.bp,
         context_api.bp,

@@ -28,12 +28,12 @@ class Operation(Schema):
 
 def patched(
     schema: Schema,
-    present: Mapping[str, Any],
+    present: Mapping[str, Any] | list[Any],
     operations: list[dict[str, Any]],
     *,
     kept: Sequence[str] = (),
-) -> dict[str, Any]:
-    """The fields to store: of ``present``, as a read returns it, after the operations.
+) -> Any:
+    """What to store: ``present``, as a read returns it, after the operations, as loaded.
 
     ``kept``: fields that no operation may remove.
 
@@ -43,21 +43,21 @@ def patched(
     """
     if len(operations) > MAX_OPERATIONS:
         raise Invalid.at("", f"Must have at most {MAX_OPERATIONS} operations.")
-    wanted: Any = dict(present)
+    wanted: Any = present if isinstance(present, list) else dict(present)
+    kind, name = (list, "a list") if isinstance(present, list) else (dict, "an object")
     for place, operation in enumerate(operations):
         wanted = _applied(operation, wanted, f"/{place}")
-    if not isinstance(wanted, dict):
-        raise Invalid.at("", "The operations must leave an object.")
+    if not isinstance(wanted, kind):
+        raise Invalid.at("", f"The operations must leave {name}.")
     if lost := [name for name in kept if name in present and name not in wanted]:
         raise Invalid.because(
             [{"path": f"/{name}", "message": "This field can't be removed."} for name in lost]
         )
     try:
-        found: dict[str, Any] = schema.load(wanted)
+        return schema.load(wanted)
     except ValidationError as error:
         details = [{"path": path, "message": text} for path, text in problems(error.messages_dict)]
         raise Invalid.because(details) from None
-    return found
 
 
 def _applied(operation: dict[str, Any], document: Any, path: str) -> Any:

@@ -14,7 +14,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.core.clock import in_text
 from app.web.current import current_zone
-from app.web.schemas import QueryNumber, Schema
+from app.web.schemas import MAX_ITEMS, QueryNumber, Schema
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1_000
@@ -35,6 +35,16 @@ class PageQuery(Schema):
         load_default=0,
         metadata={"description": "How many to leave out from the start."},
     )
+
+
+def whole(query: type[PageQuery]) -> type[PageQuery]:
+    """The same parameters, for a list that is whole unless the request has a limit.
+
+    So are the lists that Unleash has too: its clients don't ask for a second page.
+    """
+    about = {"description": "How many at most. Without it: all."}
+    limit = QueryNumber(load_default=MAX_ITEMS, low=1, high=MAX_LIMIT, metadata=about)
+    return type(f"Whole{query.__name__}", (query,), {"limit": limit})
 
 
 class NewestQuery(Schema):

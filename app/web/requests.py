@@ -11,6 +11,7 @@ from marshmallow import ValidationError
 
 from app.core.errors import Invalid, PreconditionFailed, UnsupportedContentType
 from app.web import idempotency
+from app.web.extended import PARAMETER
 from app.web.schemas import Schema, SingleLine
 
 REASON_HEADER = "X-Reason"
@@ -39,7 +40,9 @@ def is_dry_run(parameters: Collection[str] = ()) -> bool:
         "?dryRun": asked.pop("dryRun", "false"),
         DRY_RUN_HEADER: request.headers.get(DRY_RUN_HEADER, "false"),
     }
-    problems = [(f"?{name}", "Unknown parameter.") for name in asked if name not in parameters]
+    problems = [
+        (f"?{name}", "Unknown parameter.") for name in asked if name not in {*parameters, PARAMETER}
+    ]
     problems += [
         (place, "Must be true or false.")
         for place, value in wanted.items()

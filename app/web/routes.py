@@ -24,7 +24,7 @@ from app.core.db import check_changes, db, transact
 from app.core.errors import Invalid, UnsupportedContentType, problems
 from app.core.permissions import Access, Need, Permission
 from app.core.quotas import NOTHING, Quota
-from app.web import browsers, idempotency, origins, requests, strict_json
+from app.web import browsers, extended, idempotency, origins, requests, strict_json
 from app.web.current import admit
 from app.web.http import SAFE_METHODS, View
 from app.web.openapi import document
@@ -135,6 +135,11 @@ class _Parser(FlaskParser):
     DEFAULT_VALIDATION_STATUS = 400
     DEFAULT_UNKNOWN_BY_LOCATION: dict[str, str | None] = {}  # noqa: RUF012 - so the schemas decide
 
+    def load_querystring(self, req: Request, schema: Any) -> Any:
+        values = req.args.copy()
+        values.pop(extended.PARAMETER, None)
+        return self._makeproxy(values, schema)
+
     def load_json(self, req: Request, schema: Any) -> Any:
         if req.mimetype != "application/json":
             raise UnsupportedContentType
@@ -193,17 +198,26 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
         return decorate
 
     def response(
-        self, status: int, schema: type[Schema] | Schema | None = None, *, etag: bool = False
+        self,
+        status: int,
+        schema: type[Schema] | Schema | None = None,
+        *,
+        etag: bool = False,
+        whole: bool = False,
     ) -> Decorator:
         """Dump what the view returns; without a schema, the view returns a response.
 
         ``schema``: an instance for a list that is not in an object. ``etag``: add one, which
-        clients send back as If-Match.
+        clients send back as If-Match. ``whole``: Unleash has no such address, so the fields that
+        only Flagstaff has are always there.
         """
-        dumping: Decorator = super().response(status, schema)
+        made = schema() if isinstance(schema, type) else schema
+        dumping: Decorator = super().response(status, made)
 
         def decorate(view: View) -> View:
             dump = dumping(view)
+            if made is not None and not whole and (own := extended.in_schema(made)):
+                dump.own_fields = own  # type: ignore[attr-defined] # read below and in openapi.py
             if not isinstance(schema, type) or not etag:
                 return dump
 
@@ -216,6 +230,12 @@ class ApiBlueprint(Routes, flask_smorest.Blueprint):  # type: ignore[misc] # rou
             return tag
 
         return decorate
+
+    @staticmethod
+    def _prepare_response_content(data: Any) -> Any:
+        view = current_app.view_functions[request.endpoint or ""]
+        own: extended.Fields | None = getattr(view, "own_fields", None)
+        return data if own is None or extended.are_wanted() else extended.left_out(data, own)
 
     def post(
         self,

@@ -77,6 +77,9 @@ class Schema(marshmallow.Schema):
             return super().get_attribute(obj, attr, default)
         return getattr(obj, attr, default)
 
+    extended: ClassVar[frozenset[str]] = frozenset()
+    """Fields of an answer that Unleash's document does not have; see ``app/web/extended.py``."""
+
     @marshmallow.post_load
     def _forget_ignored(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
         return {
@@ -110,6 +113,13 @@ def accepts(row: type[Schema]) -> Callable[[type[S]], type[S]]:
         return changes
 
     return add
+
+
+class OrEmpty(fields.String):
+    """A text in an answer, empty if there is none."""
+
+    def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        return super()._serialize(value or "", *args, **kwargs)
 
 
 class WholeNumber(fields.Integer):

@@ -15,7 +15,7 @@ from app.core.paging import Page
 from app.core.permissions import Access
 from app.core.quotas import NOTHING
 from app.web.current import current_actor, current_settings
-from app.web.listing import PageQuery
+from app.web.listing import PageQuery, whole
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 
@@ -91,7 +91,7 @@ def choose_mail(data: dict[str, list[MailKind]]) -> Response:
 
 
 @bp.get("/user/tokens", needs=Access.SIGNED_IN)
-@bp.arguments(PageQuery, location="query")
+@bp.arguments(whole(PageQuery), location="query")
 @bp.response(200, token_schemas.TokenList)
 def index_tokens(page: dict[str, int]) -> Page[Token]:
     """List the calling account's tokens"""

@@ -12,7 +12,7 @@ from app.accounts.tokens.schemas import TokenList
 from app.core.paging import Page
 from app.core.permissions import Permission
 from app.web.current import current_actor, current_settings
-from app.web.listing import PageQuery
+from app.web.listing import PageQuery, whole
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 
@@ -25,7 +25,7 @@ bp = ApiBlueprint(
 
 
 @bp.get("", needs=Permission.ADMIN)
-@bp.arguments(schemas.UserQuery, location="query")
+@bp.arguments(whole(schemas.UserQuery), location="query")
 @bp.response(200, schemas.UserList)
 def index(query: dict[str, Any]) -> Page[Account]:
     """List users"""
@@ -160,7 +160,7 @@ def revoke_token(account_id: int, token_id: int) -> Response:
 
 
 @bp.get("/inactive", needs=Permission.ADMIN)
-@bp.arguments(PageQuery, location="query")
+@bp.arguments(whole(PageQuery), location="query")
 @bp.response(200, schemas.InactiveUserList)
 def index_inactive(page: dict[str, int]) -> Page[Any]:
     """List inactive users

@@ -53,6 +53,7 @@ class UserQuery(PageQuery):
 
 class UserDetail(Schema):
     volatile = frozenset({"seenAt", "loginAttempts"})
+    extended = frozenset({"isAPI", "deactivatedAt"})
 
     id = fields.Integer()
     is_api = fields.Constant(constant=False, data_key="isAPI", metadata={"deprecated": True})
@@ -85,6 +86,8 @@ class CreatedUser(UserDetail):
 
 
 class UserList(Schema):
+    extended = frozenset({"version", "total"})
+
     version = fields.Constant(1)
     users = fields.List(fields.Nested(UserDetail), attribute="items")
     total = fields.Integer()
@@ -117,6 +120,8 @@ class InactiveUser(Schema):
 
 
 class InactiveUserList(Schema):
+    extended = frozenset({"total"})
+
     version = fields.Constant(1)
     inactive_users = fields.List(fields.Nested(InactiveUser), attribute="items")
     total = fields.Integer()

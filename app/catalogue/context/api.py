@@ -2,9 +2,12 @@ from typing import Any
 
 from flask import Response, url_for
 
-from app.catalogue.context import schemas, service
+from app.catalogue.context import schemas, service, uses
 from app.catalogue.context.models import ContextField
+from app.catalogue.segments.queries import Use
+from app.catalogue.segments.schemas import UseList
 from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.web.current import current_actor
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
@@ -34,6 +37,25 @@ def create(data: dict[str, Any]) -> tuple[ContextField, dict[str, str]]:
     """Create a context field"""
     field = service.create(current_actor, **data)
     return field, {"Location": url_for(".show", name=field.name)}
+
+
+@bp.post("/validate", needs=Access.SIGNED_IN, keeps=NOTHING, writes=False, refuses=(409,))
+@bp.arguments(schemas.ContextFieldName, example={"name": "plan"})
+@bp.response(200)
+def validate(data: dict[str, Any]) -> Response:
+    """Check the name of a context field"""
+    service.check_name(**data)
+    return no_body()
+
+
+@bp.get("/<key:name>/strategies", needs=Access.SIGNED_IN)
+@bp.response(200, UseList)
+def index_strategies(name: str) -> dict[str, list[Use]]:
+    """List the strategies that compare a context field
+
+    Without those in projects that you cannot see.
+    """
+    return {"strategies": uses.strategies_with(current_actor, service.get(name).name)}
 
 
 @bp.get("/<key:name>", needs=Access.SIGNED_IN)

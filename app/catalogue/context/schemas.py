@@ -1,11 +1,12 @@
 from typing import Any
 
-from marshmallow import ValidationError, fields
+from marshmallow import ValidationError, fields, post_load
 
 from app.catalogue.context.models import MAX_LEGAL_VALUES, MAX_ORDER, MAX_VALUE
 from app.web.schemas import (
     Ignored,
     Key,
+    OrEmpty,
     Schema,
     SingleLine,
     StrictBoolean,
@@ -18,6 +19,10 @@ from app.web.schemas import (
 class NewLegalValue(Schema):
     value = SingleLine(high=MAX_VALUE, required=True)
     description = SingleLine(low=0, high=MAX_VALUE, allow_none=True, load_default=None)
+
+    @post_load
+    def _forget_empty(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return data | {"description": data["description"] or None}
 
 
 class LegalValues(StrictList):
@@ -52,12 +57,17 @@ class LegalValues(StrictList):
 
 
 class _Fields(Schema):
+    project = Ignored()
     description = SingleLine(low=0, high=255, allow_none=True)
     stickiness = StrictBoolean(
         metadata={"description": "Whether rollouts can keep the answer the same by this field."}
     )
     sort_order = WholeNumber(low=0, high=MAX_ORDER)
     legal_values = LegalValues()
+
+
+class ContextFieldName(Schema):
+    name = Key(required=True)
 
 
 class NewContextField(_Fields):
@@ -73,7 +83,7 @@ class ContextFieldChanges(_Fields):
 
 class LegalValueRow(Schema):
     value = fields.String()
-    description = fields.String(allow_none=True)
+    description = OrEmpty()
 
 
 class ContextFieldRow(Schema):

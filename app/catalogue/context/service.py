@@ -67,10 +67,19 @@ def create(
         sort_order=sort_order,
         legal_values=legal_values or [],
     )
-    taken = NameExists(f"A context field named {name!r} already exists.", field="name")
-    save(field, if_taken=taken)
+    save(field, if_taken=_taken(name))
     events.record(actor, EventType.CONTEXT_FIELD_CREATED, data=field.snapshot())
     return field
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that a context field has."""
+    if by_id(ContextField, name) is not None:
+        raise _taken(name)
+
+
+def _taken(name: str) -> NameExists:
+    return NameExists(f"A context field named {name!r} already exists.", field="name")
 
 
 def update(actor: Actor, field: ContextField, **changes: Unpack[Changes]) -> bool:

@@ -7,7 +7,7 @@ from app.catalogue.environments.models import Environment
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
 from app.web.current import current_actor
-from app.web.listing import PageQuery
+from app.web.listing import PageQuery, whole
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 
@@ -20,7 +20,7 @@ bp = ApiBlueprint(
 
 
 @bp.get("", needs=Access.SIGNED_IN)
-@bp.arguments(PageQuery, location="query")
+@bp.arguments(whole(PageQuery), location="query")
 @bp.response(200, schemas.EnvironmentList)
 def index(page: dict[str, int]) -> Page[Environment]:
     """List environments"""

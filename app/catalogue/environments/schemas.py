@@ -10,6 +10,8 @@ class EnvironmentChanges(Schema):
     """Accepts what a read returns. The name cannot be changed."""
 
     name = Ignored()
+    enabled = Ignored()
+    protected = Ignored()
     type = fields.Enum(EnvironmentType, by_value=True)
     sort_order = WholeNumber(low=0, high=MAX_ORDER)
     deprecated = StrictBoolean()
@@ -39,13 +41,22 @@ class NewEnvironment(Schema):
 
 
 class EnvironmentRow(Schema):
+    extended = frozenset({"deprecated"})
+
     name = fields.String()
     type = fields.Enum(EnvironmentType, by_value=True)
+    enabled = fields.Function(
+        lambda row: not row.deprecated,
+        metadata={"type": "boolean", "description": "Not deprecated: new projects use it."},
+    )
+    protected = fields.Constant(constant=False)
     sort_order = fields.Integer()
     deprecated = fields.Boolean()
 
 
 class EnvironmentList(Schema):
+    extended = frozenset({"total"})
+
     version = fields.Constant(1)
     environments = fields.List(fields.Nested(EnvironmentRow), attribute="items")
     total = fields.Integer()

@@ -1,17 +1,26 @@
+from dataclasses import replace
 from typing import Any
 
-from flask import Response, url_for
+from flask import Response, jsonify, url_for
 
 from app.catalogue.features import bulk, health, lifecycle, schemas, service
 from app.catalogue.features.bulk import Edit, Settings
+from app.catalogue.features.credits import creators_in, credited
 from app.catalogue.features.health import Health
 from app.catalogue.features.queries import FeatureView, LifecycleStep
+from app.catalogue.projects import service as projects
+from app.catalogue.tagging import service as tagging
+from app.catalogue.tags.models import TagName
 from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.web.current import current_actor, current_settings
+from app.web.json_patch import Operation, patched
+from app.web.listing import whole
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
+from app.web.schemas import MAX_ITEMS
 
 bp = ApiBlueprint(
     "features",
@@ -22,20 +31,30 @@ bp = ApiBlueprint(
 
 
 @bp.get("/features", needs=Access.SIGNED_IN)
-@bp.arguments(schemas.FeatureQuery, location="query")
-@bp.response(200, schemas.FeatureList)
+@bp.arguments(whole(schemas.FeatureQuery), location="query")
+@bp.response(200, schemas.ProjectFeatures)
 def index(query: dict[str, Any], project_id: str) -> Page[FeatureView]:
     """List features"""
     after = current_settings().stale_after
-    return service.search(current_actor, project_id, stale_after=after, **query)
+    page = service.search(current_actor, project_id, stale_after=after, **query)
+    return page.of(credited(current_actor, page.items))
 
 
 @bp.post("/features", needs=Permission.CREATE_FEATURE, refuses=(404,))
-@bp.arguments(schemas.NewFeature, example={"name": "checkout.new-flow", "type": "release"})
+@bp.arguments(schemas.NewTaggedFeature, example={"name": "checkout.new-flow", "type": "release"})
 @bp.response(201, schemas.FeatureRow, etag=True)
 def create(data: dict[str, Any], project_id: str) -> tuple[FeatureView, dict[str, str]]:
-    """Create a feature"""
+    """Create a feature
+
+    With tags, it also needs UPDATE_FEATURE.
+    """
+    tags = [TagName(tag["type"], tag["value"]) for tag in data.pop("tags")]
     view = service.create(current_actor, project_id, **data)
+    if tags:
+        current_actor.require(Permission.UPDATE_FEATURE, project_id)
+        name = view.feature.name
+        tagging.change(current_actor, project_id, features=[name], added=tags, removed=[])
+        view = replace(view, tags=sorted(tags))
     path = url_for(".show", project_id=project_id, name=view.feature.name)
     return view, {"Location": path}
 
@@ -54,24 +73,49 @@ def show_health(project_id: str) -> Health:
 @bp.response(200, schemas.FeatureRow, etag=True)
 def show(project_id: str, name: str) -> FeatureView:
     """Read a feature"""
-    after = current_settings().stale_after
-    return service.get_with_life(current_actor, project_id, name, stale_after=after)
+    return _shown(service.get(current_actor, project_id, name))
 
 
 @bp.put("/features/<key:name>", needs=Permission.UPDATE_FEATURE, refuses=(409, 412))
 @bp.arguments(schemas.FeatureChanges, example={"stale": True})
-@bp.response(200)
-def update(data: dict[str, Any], project_id: str, name: str) -> Response:
+@bp.response(200, schemas.FeatureRow, etag=True)
+def update(data: dict[str, Any], project_id: str, name: str) -> FeatureView:
     """Update a feature
 
     Fields that are left out stay as they are.
     """
-    if data.pop("name", name) != name:
-        raise Invalid.at("/name", f"The name cannot be changed. Leave it out or send {name!r}.")
+    return _update(service.get_for_change(current_actor, project_id, name), data)
+
+
+@bp.patch("/features/<key:name>", needs=Permission.UPDATE_FEATURE, refuses=(409, 412))
+@bp.arguments(
+    Operation(many=True), example=[{"op": "replace", "path": "/description", "value": "New flow"}]
+)
+@bp.response(200, schemas.FeatureRow, etag=True)
+def patch(data: list[dict[str, Any]], project_id: str, name: str) -> FeatureView:
+    """Change parts of a feature
+
+    By JSON Patch (RFC 6902). A description that is removed is null afterwards.
+    """
     view = service.get_for_change(current_actor, project_id, name)
-    check_if_match(schemas.FeatureRow, view)
-    service.update(current_actor, view.feature, **data)
-    return no_body()
+    kept = ("name", "type", "stale", "impressionData")
+    wanted = patched(schemas.FeatureChanges(), schemas.FeatureRow().dump(view), data, kept=kept)
+    return _update(view, {"description": None} | wanted)
+
+
+def _update(view: FeatureView, changes: dict[str, Any]) -> FeatureView:
+    name = view.feature.name
+    if changes.pop("name", name) != name:
+        raise Invalid.at("/name", f"The name cannot be changed. Leave it out or send {name!r}.")
+    check_if_match(schemas.FeatureRow, _shown(view))
+    service.update(current_actor, view.feature, **changes)
+    return _shown(view)
+
+
+def _shown(view: FeatureView) -> FeatureView:
+    """The view as a read returns it."""
+    lived = lifecycle.with_life([view], stale_after=current_settings().stale_after)
+    return credited(current_actor, lived)[0]
 
 
 @bp.get("/features/<key:name>/lifecycle", needs=Access.SIGNED_IN)
@@ -106,6 +150,44 @@ def uncomplete(project_id: str, name: str) -> Response:
     feature = service.lock_for_change(current_actor, project_id, name)
     lifecycle.uncomplete(current_actor, feature)
     return no_body()
+
+
+@bp.get("/features/<key:name>/parents", needs=Access.SIGNED_IN)
+@bp.response(200)
+def index_parents(project_id: str, name: str) -> Response:
+    """List the features that a feature can depend on
+
+    Names of active features of the project that depend on nothing.
+    """
+    service.get(current_actor, project_id, name)
+    found = service.possible_parents(project_id, MAX_ITEMS)
+    return jsonify([parent for parent in found if parent != name])
+
+
+@bp.get("/features/<key:name>/parent-variants", needs=Access.SIGNED_IN)
+@bp.response(200)
+def index_parent_variants(project_id: str, name: str) -> Response:
+    """List the variants of a feature, which its children can name
+
+    Of its strategies and those that strategies share, in all environments.
+    """
+    return jsonify(service.get(current_actor, project_id, name).variant_names)
+
+
+@bp.get("/dependencies", needs=Access.SIGNED_IN)
+@bp.response(200)
+def show_dependencies(project_id: str) -> Response:
+    """Read whether a feature of the project depends on another"""
+    return jsonify(service.has_dependencies(current_actor, project_id))
+
+
+@bp.get("/flag-creators", needs=Access.SIGNED_IN)
+@bp.response(200)
+def index_creators(project_id: str) -> Response:
+    """List the people who created features of the project"""
+    projects.require(current_actor, project_id)
+    found = creators_in(project_id)
+    return jsonify([{"id": each.id, "name": each.name} for each in found])
 
 
 @bp.post("/features/<key:name>/dependencies", needs=Permission.UPDATE_FEATURE_DEPENDENCY)
@@ -180,8 +262,17 @@ all_bp = ApiBlueprint(
 
 @all_bp.get("", needs=Access.SIGNED_IN)
 @all_bp.arguments(schemas.AllFeaturesQuery, location="query")
-@all_bp.response(200, schemas.FeatureList)
+@all_bp.response(200, schemas.FeatureList, whole=True)
 def index_all(query: dict[str, Any]) -> Page[FeatureView]:
     """List features of all projects"""
     after = current_settings().stale_after
     return service.search_everywhere(current_actor, stale_after=after, **query)
+
+
+@all_bp.post("/validate", needs=Access.SIGNED_IN, keeps=NOTHING, writes=False, refuses=(409,))
+@all_bp.arguments(schemas.FeatureName, example={"name": "checkout.new-flow"})
+@all_bp.response(200)
+def validate(data: dict[str, Any]) -> Response:
+    """Check the name of a feature"""
+    service.check_name(**data)
+    return no_body()

@@ -51,17 +51,34 @@ class FeatureView:
     environments: list[EnvironmentState]
     life: "Life | None" = None
     """Set only where it is shown; see ``lifecycle.with_life``."""
+    credits: "Credits | None" = None
+    """Set only where it is shown; see ``credits.credited``."""
 
     @property
     def states(self) -> dict[str, EnvironmentState]:
         """Its states by environment."""
         return {state.name: state for state in self.environments}
 
+    @property
+    def variant_names(self) -> list[str]:
+        """Those of its strategies and those that they share, in any environment; sorted."""
+        of_strategies = (s.variants for state in self.environments for s in state.strategies)
+        shared = (state.variants for state in self.environments)
+        found = (variants for group in (of_strategies, shared) for variants in group)
+        return sorted({variant["name"] for variants in found for variant in variants})
+
     def state(self, environment: str) -> EnvironmentState:
         """Its state in this environment. NotFound: its project doesn't use it."""
         if state := self.states.get(environment):
             return state
         raise strategies.not_used(self.feature.project_id, environment)
+
+
+class Credits(NamedTuple):
+    """Whether the feature is a favourite of the reader, and its creator."""
+
+    is_favourite: bool
+    creator: Any
 
 
 class LifecycleStep(NamedTuple):

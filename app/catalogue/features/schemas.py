@@ -5,12 +5,14 @@ from marshmallow import ValidationError, fields, post_dump, post_load, validate
 from app.catalogue.features import selections
 from app.catalogue.features.models import CompletedStatus, FeatureType, Stage, StaleReason
 from app.catalogue.features.stale import StaleFilter, UsageFilter
-from app.catalogue.strategies.schemas import StateRow
+from app.catalogue.strategies.schemas import ListedState, StateRow
 from app.catalogue.strategies.schemas_variants import MAX_VARIANTS
 from app.catalogue.tags.models import TagName
+from app.catalogue.tags.schemas import TagRef
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import (
     MAX_ITEMS,
+    Ignored,
     Key,
     KeySet,
     Multiline,
@@ -33,6 +35,23 @@ class _FeatureFields(Schema):
 
 class NewFeature(_FeatureFields):
     name = Key(required=True)
+
+
+class NewTaggedFeature(NewFeature):
+    tags = StrictList(fields.Nested(TagRef), load_default=())
+
+
+class FeatureName(Schema):
+    name = Key(required=True)
+    project_id = Ignored()
+
+
+class Clone(Schema):
+    name = Key(required=True)
+    replace_group_id = StrictBoolean(
+        load_default=True,
+        metadata={"description": "Whether its rollouts go by its own name instead of the old one."},
+    )
 
 
 class FeatureSettings(_FeatureFields):
@@ -118,13 +137,20 @@ class Completion(Schema):
     )
 
 
+class CreatorRow(Schema):
+    id = fields.Integer(metadata={"description": "0: the command line, or not recorded."})
+    name = fields.String()
+    image_url = fields.String()
+
+
 class FeatureRow(Schema):
     volatile = frozenset(
         {
             *("environments.lastSeenAt", "environments.yes", "environments.no"),
-            *("lifecycle", "staleProposal", "lastSeenAt"),
+            *("lifecycle", "staleProposal", "lastSeenAt", "favorite"),
         }
     )
+    extended = frozenset({"staleProposal", "lastSeenAt"})
 
     name = fields.String(attribute="feature.name")
     type = fields.Enum(FeatureType, by_value=True, attribute="feature.type")
@@ -133,7 +159,15 @@ class FeatureRow(Schema):
     stale = fields.Boolean(attribute="feature.stale")
     impression_data = fields.Boolean(attribute="feature.impression_data")
     created_at = Timestamp(attribute="feature.created_at")
+    archived = fields.Function(
+        lambda view: view.feature.archived_at is not None, metadata={"type": "boolean"}
+    )
     archived_at = Timestamp(allow_none=True, attribute="feature.archived_at")
+    created_by = fields.Nested(CreatorRow, attribute="credits.creator")
+    favorite = fields.Boolean(
+        attribute="credits.is_favourite",
+        metadata={"description": "Whether the caller marked it."},
+    )
     tags = fields.List(fields.Nested(FeatureTagRow))
     dependencies = fields.List(
         fields.Nested(ParentRow), metadata={"description": "The parents of this feature."}
@@ -173,6 +207,21 @@ class FeatureList(Schema):
     version = fields.Constant(1)
     features = fields.List(fields.Nested(FeatureRow), attribute="items")
     total = fields.Integer()
+
+
+class ListedFeature(FeatureRow):
+    extended = FeatureRow.extended | {
+        *("project", "archived", "archivedAt", "createdBy"),
+        *("dependencies", "children", "lifecycle"),
+    }
+
+    environments = fields.List(fields.Nested(ListedState))
+
+
+class ProjectFeatures(FeatureList):
+    extended = frozenset({"total"})
+
+    features = fields.List(fields.Nested(ListedFeature), attribute="items")
 
 
 class TagFilter(SingleLine):

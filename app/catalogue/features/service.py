@@ -91,6 +91,13 @@ def possible_parents(project_id: str, limit: int) -> list[str]:
     return list(db.session.scalars(query.with_only_columns(Feature.name).limit(limit)))
 
 
+def has_dependencies(actor: Actor, project_id: str) -> bool:
+    """Whether any feature of the project depends on another."""
+    projects.require(actor, project_id)
+    query = sa.select(Dependency.child_id).join(Feature, Feature.id == Dependency.child_id)
+    return db.session.scalar(query.where(Feature.project_id == project_id).limit(1)) is not None
+
+
 def used_tags(project_id: str, limit: int) -> list[TagName]:
     """Tags on features of the project, most used first."""
     return queries.tags_in(project_id, limit)
@@ -100,6 +107,14 @@ def get(actor: Actor, project_id: str, name: str) -> FeatureView:
     """One feature, archived or not, without its life."""
     projects.require(actor, project_id)
     return queries.views([_find(project_id, name)])[0]
+
+
+def project_of(actor: Actor, name: str) -> str:
+    """The project of a feature, for addresses without one; NotFound if the actor can't see it."""
+    found = queries.find_in(visible_projects(actor), [name])
+    if name not in found:
+        raise NotFound(f"There is no feature named {name}.")
+    return found[name].project_id
 
 
 def get_with_life(
@@ -125,12 +140,7 @@ def create(
     """Create a feature that is off everywhere. ``settings``: values of ``Feature.settings``."""
     projects.require_for_content(actor, project_id)
     feature = Feature(name=name, project_id=project_id, **settings)
-    taken = NameExists(
-        f"A feature named {name!r} already exists. It may be archived or in another project. "
-        "Choose another name.",
-        field="name",
-    )
-    save(feature, if_taken=taken)
+    save(feature, if_taken=_taken(name))
     events.record(
         actor,
         EventType.FEATURE_CREATED,
@@ -141,6 +151,20 @@ def create(
     uses = strategies.environments_of([project_id]).get(project_id, [])
     states = [EnvironmentState(use, enabled=False) for use in uses]
     return FeatureView(feature, [], [], [], states, lifecycle.new_life(feature))
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that a feature has, archived or not, also where the caller can't see it."""
+    if _exists(Feature.name == name):
+        raise _taken(name)
+
+
+def _taken(name: str) -> NameExists:
+    return NameExists(
+        f"A feature named {name!r} already exists. It may be archived or in another project. "
+        "Choose another name.",
+        field="name",
+    )
 
 
 def update(actor: Actor, feature: Feature, **changes: Any) -> bool:

@@ -8,6 +8,7 @@ from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission, Role
 from app.web.current import current_actor
+from app.web.listing import whole
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 
@@ -20,7 +21,7 @@ bp = ApiBlueprint(
 
 
 @bp.get("", needs=Access.SIGNED_IN)
-@bp.arguments(schemas.ProjectQuery, location="query")
+@bp.arguments(whole(schemas.ProjectQuery), location="query")
 @bp.response(200, schemas.ProjectList)
 def index(query: dict[str, Any]) -> Page[Project]:
     """List projects"""

@@ -114,6 +114,8 @@ class ProjectDetail(Schema):
 
 
 class ProjectRow(ProjectDetail):
+    extended = frozenset({"featureLimit", "environments", "changeRequestEnvironments"})
+
     feature_count = fields.Integer()
     member_count = fields.Integer()
     created_at = Timestamp()
@@ -128,6 +130,8 @@ class ProjectChanges(_ProjectFields):
 
 
 class ProjectList(Schema):
+    extended = frozenset({"total"})
+
     version = fields.Constant(1)
     projects = fields.List(fields.Nested(ProjectRow), attribute="items")
     total = fields.Integer()

@@ -12,6 +12,7 @@ from app.catalogue.sdk_tokens.models import SdkToken, SdkTokenType
 from app.core.paging import Page
 from app.core.permissions import Permission
 from app.web.current import current_actor
+from app.web.listing import whole
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 
@@ -33,7 +34,7 @@ bp = ApiBlueprint(
 
 
 @bp.get("/api-tokens", needs=Permission.READ_CLIENT_API_TOKEN)
-@bp.arguments(schemas.SdkTokenQuery, location="query")
+@bp.arguments(whole(schemas.SdkTokenQuery), location="query")
 @bp.response(200, schemas.SdkTokenList)
 def index(query: dict[str, Any]) -> Page[SdkToken]:
     """List SDK tokens"""
@@ -103,7 +104,7 @@ def revoke(ref: str) -> Response:
 
 
 @bp.get(IN_PROJECT, needs=Permission.READ_PROJECT_API_TOKEN)
-@bp.arguments(schemas.SdkTokenQuery, location="query")
+@bp.arguments(whole(schemas.SdkTokenQuery), location="query")
 @bp.response(200, schemas.SdkTokenList)
 def index_of_project(query: dict[str, Any], project_id: str) -> Page[SdkToken]:
     """List the SDK tokens of a project

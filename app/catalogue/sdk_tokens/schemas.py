@@ -88,6 +88,7 @@ class SdkTokenRow(Schema):
     """A token without its secret, which is shown only once."""
 
     volatile = frozenset({"seenAt", "applications"})
+    extended = frozenset({"id", "hint", "applications"})
 
     id = fields.Integer()
     token_name = fields.String(attribute="name")
@@ -106,6 +107,8 @@ class SdkTokenRow(Schema):
 
 
 class SdkTokenList(Schema):
+    extended = frozenset({"version", "total"})
+
     version = fields.Constant(1)
     tokens = fields.List(fields.Nested(SdkTokenRow), attribute="items")
     total = fields.Integer()
@@ -130,6 +133,8 @@ class SdkTokenQuery(PageQuery):
 
 class CreatedSdkToken(Schema):
     """The only response with the secret."""
+
+    extended = frozenset({"id"})
 
     secret = fields.String()
     id = fields.Integer(attribute="token.id")

@@ -9,6 +9,7 @@ from app.core.paging import Page
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
 from app.web.current import current_actor
+from app.web.listing import whole
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
 
@@ -26,7 +27,7 @@ NORDIC = {
 
 
 @bp.get("", needs=Access.SIGNED_IN)
-@bp.arguments(schemas.SegmentQuery, location="query")
+@bp.arguments(whole(schemas.SegmentQuery), location="query")
 @bp.response(200, schemas.SegmentList)
 def index(query: dict[str, Any]) -> Page[SegmentView]:
     """List segments

@@ -33,6 +33,7 @@ class SegmentQuery(PageQuery):
 
 class SegmentRow(Schema):
     volatile = frozenset({"usedInStrategies", "usedInFeatures", "usedInProjects"})
+    extended = frozenset({"usedInStrategies"})
 
     id = fields.Integer(attribute="segment.id")
     name = fields.String(attribute="segment.name")
@@ -54,6 +55,8 @@ class SegmentChanges(_Fields):
 
 
 class SegmentList(Schema):
+    extended = frozenset({"total"})
+
     segments = fields.List(fields.Nested(SegmentRow), attribute="items")
     total = fields.Integer()
 
@@ -61,10 +64,9 @@ class SegmentList(Schema):
 class UseRow(Schema):
     id = fields.String()
     project_id = fields.String()
-    feature_name = fields.String(
-        attribute="feature",
-        allow_none=True,
-        metadata={"description": "Null: the default strategy of the project."},
+    feature_name = fields.Function(
+        lambda use: use.feature or "",
+        metadata={"type": "string", "description": "Empty: the project’s default strategy."},
     )
     environment = fields.String()
     strategy_name = fields.String(attribute="strategy")

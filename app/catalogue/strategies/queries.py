@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from dataclasses import fields as dataclass_fields
+from typing import Self
 
 import sqlalchemy as sa
 
@@ -48,6 +50,27 @@ class EnvironmentState:
     @property
     def name(self) -> str:
         return self.environment.name
+
+    @property
+    def variant_count(self) -> int:
+        """Of the strategies and of those that they share."""
+        return len(self.variants) + sum(len(strategy.variants) for strategy in self.strategies)
+
+    @property
+    def has_active_strategies(self) -> bool:
+        return any(not strategy.disabled for strategy in self.strategies)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureInPlace(EnvironmentState):
+    """The state with the name of its feature."""
+
+    feature_name: str = ""
+
+    @classmethod
+    def of(cls, feature_name: str, state: EnvironmentState) -> Self:
+        values = {each.name: getattr(state, each.name) for each in dataclass_fields(state)}
+        return cls(**values, feature_name=feature_name)
 
 
 STRATEGIES = (

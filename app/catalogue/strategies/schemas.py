@@ -87,7 +87,10 @@ class _Contents(Schema):
 
 
 class _Fields(_Contents):
-    disabled = StrictBoolean(metadata={"description": "A disabled strategy never reaches SDKs."})
+    disabled = StrictBoolean(
+        allow_none=True,
+        metadata={"description": "A disabled strategy never reaches SDKs. Null: false."},
+    )
     sort_order = WholeNumber(
         low=0, high=MAX_STRATEGIES, metadata={"description": "Its place, from 0."}
     )
@@ -122,6 +125,8 @@ class SegmentId(Schema):
 
 
 class StrategyRow(Schema):
+    extended = frozenset({"summary"})
+
     id = fields.String()
     name = fields.String()
     title = fields.String(allow_none=True)
@@ -156,11 +161,30 @@ class StateRow(Schema):
         fields.Nested(FeatureVariantRow),
         metadata={"description": "Shared by all strategies, as older instances have them."},
     )
+    variant_count = fields.Integer()
+    has_strategies = fields.Function(
+        lambda state: bool(state.strategies), metadata={"type": "boolean"}
+    )
+    has_enabled_strategies = fields.Boolean(attribute="has_active_strategies")
     yes = fields.Integer(
         attribute="use.yes",
         metadata={"description": "How often applications got “on” in this hour and the last one."},
     )
     no = fields.Integer(attribute="use.no", metadata={"description": "How often “off”."})
+
+
+class ListedState(StateRow):
+    """What a list of features says of each environment."""
+
+    extended = frozenset({"strategies", "variants", "yes", "no"})
+
+
+class FeatureState(StateRow):
+    """The state of one feature in one environment."""
+
+    name = fields.String(attribute="feature_name")
+    feature_name = fields.String()
+    environment = fields.String(attribute="name")
 
 
 class StrategyOrder(Schema):

@@ -39,21 +39,28 @@ class _TypeFields(Schema):
     parameters = TypeParameters()
 
 
-class NewStrategyType(_TypeFields):
-    name = Key(required=True)
+class _Ignored(Schema):
+    """What Unleash's clients send and a read returns, but no request changes."""
 
-
-class StrategyTypeChanges(_TypeFields):
-    """Accepts what a read returns. The name cannot be changed."""
-
-    name = Ignored()
+    title = Ignored()
     display_name = Ignored()
     editable = Ignored()
     deprecated = Ignored()
 
 
+class NewStrategyType(_TypeFields, _Ignored):
+    name = Key(required=True)
+
+
+class StrategyTypeChanges(_TypeFields, _Ignored):
+    """Accepts what a read returns. The name cannot be changed."""
+
+    name = Ignored()
+
+
 class StrategyTypeRow(Schema):
     name = fields.String()
+    display_name = fields.Constant(None, metadata={"type": "string"})
     description = fields.String(allow_none=True)
     parameters = fields.List(fields.Nested(TypeParameter))
     deprecated = fields.Boolean()

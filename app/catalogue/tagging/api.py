@@ -1,11 +1,15 @@
+from collections.abc import Collection
 from typing import Any
 
 from flask import Response
 
+from app.catalogue.features import service as features
+from app.catalogue.features.queries import FeatureView
 from app.catalogue.tagging import renaming, renaming_types, schemas, service
 from app.catalogue.tags.models import TagName, TagType
-from app.catalogue.tags.schemas import TagRef, TagTypeRow
-from app.core.permissions import Permission
+from app.catalogue.tags.schemas import TagList, TagRef, TagTypeRow
+from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
@@ -39,6 +43,68 @@ def change_tags(data: dict[str, Any], project_id: str) -> Response:
         removed=data["tags"]["removed_tags"],
     )
     return no_body()
+
+
+of_feature_bp = ApiBlueprint(
+    "tags of a feature",
+    __name__,
+    url_prefix="/api/admin/features/<key:name>/tags",
+    description="The tags of one feature, in whichever project it is.",
+)
+
+
+@of_feature_bp.get("", needs=Access.SIGNED_IN)
+@of_feature_bp.response(200, TagList)
+def index(name: str) -> dict[str, list[TagName]]:
+    """List the tags of a feature"""
+    return {"items": _feature(name).tags}
+
+
+@of_feature_bp.post("", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403,))
+@of_feature_bp.arguments(TagRef, example={"type": "simple", "value": "payments"})
+@of_feature_bp.response(201, TagRef)
+def add(data: dict[str, str], name: str) -> dict[str, str]:
+    """Add a tag to a feature
+
+    Needs UPDATE_FEATURE in its project.
+    """
+    _change(name, added=[TagName(data["type"], data["value"])])
+    return data
+
+
+@of_feature_bp.put("", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 409))
+@of_feature_bp.arguments(schemas.TagChanges, example=TAGGING_EXAMPLE["tags"])
+@of_feature_bp.response(200, TagList)
+def update(data: dict[str, list[TagName]], name: str) -> dict[str, list[TagName]]:
+    """Add and remove tags of a feature
+
+    Needs UPDATE_FEATURE in its project.
+    """
+    _change(name, added=data["added_tags"], removed=data["removed_tags"])
+    return {"items": _feature(name).tags}
+
+
+@of_feature_bp.delete("/<key:type>/<path:value>", needs=Access.SIGNED_IN, refuses=(403, 409))
+@of_feature_bp.response(200)
+def remove(name: str, type: str, value: str) -> Response:
+    """Remove a tag from a feature
+
+    Needs UPDATE_FEATURE in its project.
+    """
+    _change(name, removed=[TagName(type, value)])
+    return no_body()
+
+
+def _feature(name: str) -> FeatureView:
+    return features.get(current_actor, features.project_of(current_actor, name), name)
+
+
+def _change(
+    name: str, *, added: Collection[TagName] = (), removed: Collection[TagName] = ()
+) -> None:
+    project_id = features.project_of(current_actor, name)
+    current_actor.require(Permission.UPDATE_FEATURE, project_id)
+    service.change(current_actor, project_id, features=[name], added=added, removed=removed)
 
 
 tags_bp = ApiBlueprint(
@@ -95,6 +161,14 @@ def rename_type(data: dict[str, str]) -> TagType:
     Needs UPDATE_FEATURE in every project that uses its tags.
     """
     return renaming_types.rename(current_actor, data["type"], data["to"])
+
+
+@tags_bp.delete("/<key:type>/<path:value>", needs=Permission.DELETE_TAG_TYPE, refuses=(409,))
+@tags_bp.response(200)
+def delete_one(type: str, value: str) -> Response:
+    """Delete a tag that no feature has, active or archived"""
+    renaming.delete(current_actor, TagName(type, value))
+    return no_body()
 
 
 @tags_bp.post("/delete", needs=Permission.DELETE_TAG_TYPE, refuses=(404,))

@@ -7,7 +7,7 @@ from app.catalogue.tags.schemas import TagRef, TypeName
 from app.web.schemas import KeySet, Schema, SingleLine, StrictList
 
 
-class _TagChanges(Schema):
+class TagChanges(Schema):
     added_tags = StrictList(fields.Nested(TagRef), required=True)
     removed_tags = StrictList(fields.Nested(TagRef), required=True)
 
@@ -25,7 +25,7 @@ class Tagging(Schema):
     features = KeySet(
         required=True, validate=validate.Length(min=1, error="Name at least one feature.")
     )
-    tags = fields.Nested(_TagChanges, required=True)
+    tags = fields.Nested(TagChanges, required=True)
 
     @validates_schema(skip_on_field_errors=True)
     def _refuse_both(self, data: dict[str, Any], **_: Any) -> None:

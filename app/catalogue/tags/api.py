@@ -4,13 +4,15 @@ from flask import Response, url_for
 
 from app.catalogue.tags import duplicates, schemas, service
 from app.catalogue.tags.duplicates import Pair
-from app.catalogue.tags.models import TagType
+from app.catalogue.tags.models import TagName, TagType
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.web.current import current_actor
-from app.web.listing import PageQuery
+from app.web.listing import PageQuery, whole
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
+from app.web.schemas import MAX_ITEMS
 
 bp = ApiBlueprint(
     "tags", __name__, url_prefix="/api/admin", description="Tags, and the types that group them."
@@ -18,7 +20,7 @@ bp = ApiBlueprint(
 
 
 @bp.get("/tags", needs=Access.SIGNED_IN)
-@bp.arguments(schemas.TagQuery, location="query")
+@bp.arguments(whole(schemas.TagQuery), location="query")
 @bp.response(200, schemas.TagList)
 def index(query: dict[str, Any]) -> Page[Any]:
     """List tags"""
@@ -36,8 +38,32 @@ def index_pairs() -> dict[str, list[Pair]]:
     return {"pairs": duplicates.pairs(current_actor)}
 
 
+@bp.post("/tags", needs=Permission.CREATE_TAG_TYPE, refuses=(404,))
+@bp.arguments(schemas.TagRef, example={"type": "simple", "value": "payments"})
+@bp.response(201, schemas.TagDetail)
+def create(data: dict[str, str]) -> dict[str, TagName]:
+    """Create a tag before a feature has it"""
+    name = TagName(data["type"], data["value"])
+    service.create(name)
+    return {"tag": name}
+
+
+@bp.get("/tags/<key:type>", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.TagList)
+def index_of_type(type: str) -> Page[Any]:
+    """List the tags of a type"""
+    return service.search(current_actor, limit=MAX_ITEMS, offset=0, type=type)
+
+
+@bp.get("/tags/<key:type>/<path:value>", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.TagDetail)
+def show(type: str, value: str) -> dict[str, TagName]:
+    """Read a tag"""
+    return {"tag": service.get(TagName(type, value))}
+
+
 @bp.get("/tag-types", needs=Access.SIGNED_IN)
-@bp.arguments(PageQuery, location="query")
+@bp.arguments(whole(PageQuery), location="query")
 @bp.response(200, schemas.TagTypeList)
 def index_types(page: dict[str, int]) -> Page[TagType]:
     """List tag types"""
@@ -51,6 +77,15 @@ def create_type(data: dict[str, Any]) -> tuple[TagType, dict[str, str]]:
     """Create a tag type"""
     tag_type = service.create_type(current_actor, **data)
     return tag_type, {"Location": url_for(".show_type", name=tag_type.name)}
+
+
+@bp.post("/tag-types/validate", needs=Access.SIGNED_IN, keeps=NOTHING, writes=False, refuses=(409,))
+@bp.arguments(schemas.NewTagType, example={"name": "team"})
+@bp.response(200, schemas.ValidTagType)
+def validate_type(data: dict[str, Any]) -> dict[str, Any]:
+    """Check the name of a tag type"""
+    service.check_type_name(data["name"])
+    return {"tag_type": data}
 
 
 @bp.get("/tag-types/<key:name>", needs=Access.SIGNED_IN)

@@ -5,10 +5,11 @@ from marshmallow import fields, validate
 from app.catalogue.tags.duplicates import NameDifference
 from app.catalogue.tags.models import HUES, SIMPLE
 from app.web.listing import PageQuery, Sort
-from app.web.schemas import Ignored, QueryBoolean, Schema, SingleLine, WholeNumber
+from app.web.schemas import Ignored, OrEmpty, QueryBoolean, Schema, SingleLine, WholeNumber
 
 
 class TagRef(Schema):
+    color = Ignored()
     value = SingleLine(high=50, required=True)
     type = SingleLine(high=50, load_default=SIMPLE, metadata={"default": SIMPLE})
 
@@ -25,6 +26,8 @@ class TagQuery(PageQuery):
 
 
 class TagRow(Schema):
+    extended = frozenset({"used"})
+
     value = fields.String()
     type = fields.String()
     used = fields.Integer(
@@ -32,7 +35,14 @@ class TagRow(Schema):
     )
 
 
+class TagDetail(Schema):
+    version = fields.Constant(1)
+    tag = fields.Nested(TagRow, only=("type", "value"))
+
+
 class TagList(Schema):
+    extended = frozenset({"total"})
+
     version = fields.Constant(1)
     tags = fields.List(fields.Nested(TagRow), attribute="items")
     total = fields.Integer()
@@ -60,6 +70,8 @@ class PairList(Schema):
 
 
 class TagTypeChanges(Schema):
+    icon = Ignored()
+    color = Ignored()
     description = SingleLine(low=0, high=255, allow_none=True)
     hue = WholeNumber(low=1, high=HUES, metadata={"description": "The number of the colour."})
 
@@ -89,12 +101,21 @@ class TagTypeUpdate(TagTypeChanges):
 
 
 class TagTypeRow(Schema):
+    extended = frozenset({"hue"})
+
     name = fields.String()
-    description = fields.String(allow_none=True)
+    description = OrEmpty()
     hue = fields.Integer(metadata={"description": "The number of the colour, 1 to 8."})
 
 
+class ValidTagType(Schema):
+    valid = fields.Constant(constant=True)
+    tag_type = fields.Nested(TagTypeRow)
+
+
 class TagTypeList(Schema):
+    extended = frozenset({"total"})
+
     version = fields.Constant(1)
     tag_types = fields.List(fields.Nested(TagTypeRow), attribute="items")
     total = fields.Integer()

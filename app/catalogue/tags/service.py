@@ -71,6 +71,21 @@ def search(actor: Actor, *, limit: int, offset: int, **filters: Unpack[Filters])
     return page_of(query, limit=limit, offset=offset)
 
 
+def get(name: TagName) -> TagName:
+    """The tag, if it exists."""
+    if not ids_of([name]):
+        raise NotFound(f"There is no tag {name}.")
+    return name
+
+
+def create(name: TagName) -> None:
+    """Create a tag that no feature has yet."""
+    get_type(name.type, for_change=False)
+    if ids_of([name]):
+        raise NameExists(f"The tag {name} already exists.", field="value")
+    make([name])
+
+
 def search_types(*, limit: int, offset: int) -> Page[TagType]:
     return page_of(sa.select(TagType).order_by(TagType.name), limit=limit, offset=offset)
 
@@ -87,10 +102,19 @@ def create_type(
     actor: Actor, *, name: str, description: str | None = None, hue: int = 1
 ) -> TagType:
     tag_type = TagType(name=name, description=description, hue=hue)
-    taken = NameExists(f"A tag type named {name!r} already exists.", field="name")
-    save(tag_type, if_taken=taken)
+    save(tag_type, if_taken=_type_taken(name))
     events.record(actor, EventType.TAG_TYPE_CREATED, data=tag_type.snapshot())
     return tag_type
+
+
+def check_type_name(name: str) -> None:
+    """Refuse a name that a tag type has."""
+    if by_id(TagType, name) is not None:
+        raise _type_taken(name)
+
+
+def _type_taken(name: str) -> NameExists:
+    return NameExists(f"A tag type named {name!r} already exists.", field="name")
 
 
 def update_type(actor: Actor, tag_type: TagType, **changes: Unpack[TypeChanges]) -> bool:

@@ -10,6 +10,7 @@ from app.delivery.applications import counts, schemas, service
 from app.delivery.applications.counts import FeatureUse, Row
 from app.delivery.applications.views import ApplicationOverview, ApplicationView
 from app.web.current import current_actor
+from app.web.listing import whole
 from app.web.routes import ApiBlueprint, no_body
 
 bp = ApiBlueprint(
@@ -24,7 +25,7 @@ FEATURE = "/client-metrics/features/<key:name>"
 
 
 @bp.get("/metrics/applications", needs=Access.SIGNED_IN)
-@bp.arguments(schemas.ApplicationQuery, location="query")
+@bp.arguments(whole(schemas.ApplicationQuery), location="query")
 @bp.response(200, schemas.ApplicationList)
 def index(query: dict[str, Any]) -> Page[ApplicationView]:
     """List applications"""

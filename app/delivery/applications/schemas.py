@@ -70,6 +70,10 @@ def _sdks(**metadata: Any) -> fields.List[Any]:
 
 
 class ApplicationRow(Schema):
+    extended = frozenset(
+        {"environments", "instanceCount", "sdks", "outdatedSdks", "lastSeen", "createdAt"}
+    )
+
     app_name = fields.String(attribute="application.name")
     strategies = fields.List(
         fields.String(),
@@ -99,6 +103,8 @@ class ApplicationList(Schema):
 
 
 class EnvironmentIssues(Schema):
+    extended = frozenset({"unreadableFeatures"})
+
     missing_features = fields.List(
         fields.String(), metadata={"description": "Names that no feature has."}
     )
@@ -165,6 +171,8 @@ class UnknownFlagList(Schema):
 
 
 class OutdatedSdk(Schema):
+    extended = frozenset({"newestMajor"})
+
     sdk_version = fields.String()
     newest_major = fields.Integer()
     applications = fields.List(fields.String())

@@ -3,12 +3,15 @@ from uuid import UUID
 
 from flask import Response, url_for
 
+from app.catalogue.features import service as features
+from app.catalogue.features.queries import FeatureView
+from app.catalogue.features.schemas import Clone, FeatureRow
 from app.catalogue.strategies import models
 from app.catalogue.strategies.models import Strategy
-from app.catalogue.strategies.queries import EnvironmentState
+from app.catalogue.strategies.queries import EnvironmentState, FeatureInPlace
 from app.catalogue.strategies.schemas import (
+    FeatureState,
     NewStrategy,
-    StateRow,
     StrategyChanges,
     StrategyOrder,
     StrategyRow,
@@ -16,7 +19,7 @@ from app.catalogue.strategies.schemas import (
 from app.catalogue.strategies.schemas_variants import FeatureVariant, VariantList
 from app.catalogue.strategies.service import Fields
 from app.core.permissions import Access, Permission
-from app.releases.switching import schemas, service, strategies, variants
+from app.releases.switching import copying, schemas, service, strategies, variants
 from app.releases.switching.service import Preview
 from app.web.current import current_actor
 from app.web.json_patch import Operation, patched
@@ -37,29 +40,30 @@ bp = ApiBlueprint(
 
 
 @bp.get(PLACE, needs=Access.SIGNED_IN)
-@bp.response(200, StateRow)
-def show(project_id: str, name: str, environment: str) -> EnvironmentState:
+@bp.response(200, FeatureState)
+def show(project_id: str, name: str, environment: str) -> FeatureInPlace:
     """Read a feature in one environment"""
-    return strategies.state(current_actor, project_id, name, environment)
+    state = strategies.state(current_actor, project_id, name, environment)
+    return FeatureInPlace.of(name, state)
 
 
 @bp.post(f"{PLACE}/on", needs=SWITCH, refuses=(404,))
-@bp.response(200)
-def switch_on(project_id: str, name: str, environment: str) -> Response:
+@bp.response(200, FeatureRow)
+def switch_on(project_id: str, name: str, environment: str) -> FeatureView:
     """Switch a feature on
 
     Without a strategy that counts, it gets the default one: on for everyone.
     """
     service.switch(current_actor, project_id, environment, [name], on=True)
-    return no_body()
+    return features.get(current_actor, project_id, name)
 
 
 @bp.post(f"{PLACE}/off", needs=SWITCH, refuses=(404,))
-@bp.response(200)
-def switch_off(project_id: str, name: str, environment: str) -> Response:
+@bp.response(200, FeatureRow)
+def switch_off(project_id: str, name: str, environment: str) -> FeatureView:
     """Switch a feature off"""
     service.switch(current_actor, project_id, environment, [name], on=False)
-    return no_body()
+    return features.get(current_actor, project_id, name)
 
 
 @bp.post(f"{BULK}/on", needs=SWITCH, refuses=(404,))
@@ -139,6 +143,62 @@ def set_variants(
     check_if_match(VariantList, state)
     variants.replace(current_actor, feature, state, data)
     return strategies.state(current_actor, project_id, name, environment)
+
+
+@bp.patch(
+    f"{PLACE}/variants",
+    needs=Permission.UPDATE_FEATURE_ENVIRONMENT_VARIANTS,
+    refuses=(409, 412),
+)
+@bp.arguments(
+    Operation(many=True),
+    example=[{"op": "add", "path": "/0", "value": {"name": "blue", "weight": 1000}}],
+)
+@bp.response(200, VariantList, etag=True)
+def patch_variants(
+    data: list[dict[str, Any]], project_id: str, name: str, environment: str
+) -> EnvironmentState:
+    """Change parts of the variants that all strategies share
+
+    By JSON Patch (RFC 6902) on the list. Weights of variable variants are completed to 1,000.
+    """
+    feature, state = variants.lock(current_actor, project_id, name, environment)
+    check_if_match(VariantList, state)
+    present = VariantList().dump(state)["variants"]
+    wanted = patched(FeatureVariant(many=True), present, data)
+    variants.replace(current_actor, feature, state, wanted)
+    return strategies.state(current_actor, project_id, name, environment)
+
+
+@bp.put(
+    "/features/<key:name>/variants-batch",
+    needs=Permission.UPDATE_FEATURE_ENVIRONMENT_VARIANTS,
+    refuses=(409,),
+)
+@bp.arguments(
+    schemas.SharedVariants,
+    example={"environments": ["development"], "variants": [{"name": "blue"}, {"name": "red"}]},
+)
+@bp.response(200, VariantList)
+def set_variants_in_several(data: dict[str, Any], project_id: str, name: str) -> dict[str, Any]:
+    """Replace the variants that all strategies share, in several environments"""
+    view = features.get_for_change(current_actor, project_id, name)
+    for state in [view.state(environment) for environment in data["environments"]]:
+        variants.replace(current_actor, view.feature, state, data["variants"])
+    return data
+
+
+@bp.post("/features/<key:name>/clone", needs=Permission.CREATE_FEATURE, refuses=(404,))
+@bp.arguments(Clone, example={"name": "checkout.new-flow-2"})
+@bp.response(201, FeatureRow)
+def clone(data: dict[str, Any], project_id: str, name: str) -> tuple[FeatureView, dict[str, str]]:
+    """Clone a feature
+
+    With its settings, strategies, variants and parent; without its tags. It is off everywhere.
+    """
+    copying.clone(current_actor, project_id, name, **data)
+    path = url_for("features.show", project_id=project_id, name=data["name"])
+    return features.get(current_actor, project_id, data["name"]), {"Location": path}
 
 
 @bp.get(f"{PLACE}/strategies", needs=Access.SIGNED_IN)

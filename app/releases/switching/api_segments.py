@@ -1,13 +1,14 @@
 from typing import Any
+from uuid import UUID
 
-from flask import Response
-
+from app.catalogue.segments.queries import SegmentView
+from app.catalogue.segments.schemas import SegmentList
 from app.core.errors import Invalid
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
 from app.releases.switching import schemas, strategies
 from app.web.current import current_actor
-from app.web.routes import ApiBlueprint, no_body
+from app.web.routes import ApiBlueprint
 
 bp = ApiBlueprint(
     "segments_of_strategies",
@@ -15,6 +16,13 @@ bp = ApiBlueprint(
     url_prefix="/api/admin/segments",
     description="The segments of a strategy.",
 )
+
+
+@bp.get("/strategies/<uuid:strategy>", needs=Access.SIGNED_IN)
+@bp.response(200, SegmentList)
+def index(strategy: UUID) -> dict[str, list[SegmentView]]:
+    """List the segments of a strategy"""
+    return {"items": strategies.segments_of(current_actor, str(strategy))}
 
 
 @bp.post("/strategies", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 404))
@@ -27,8 +35,8 @@ bp = ApiBlueprint(
         "segmentIds": [1],
     },
 )
-@bp.response(201)
-def choose(data: dict[str, Any]) -> Response:
+@bp.response(201, schemas.SegmentsOfStrategy)
+def choose(data: dict[str, Any]) -> dict[str, Any]:
     """Choose the segments of a strategy
 
     They replace those it has. Needs UPDATE_FEATURE_STRATEGY in the project.
@@ -42,4 +50,4 @@ def choose(data: dict[str, Any]) -> Response:
         strategies.update(current_actor, data["project_id"], strategy, segments=segments)
     except Invalid as error:
         raise error.moved("/segments", "/segmentIds") from None
-    return no_body(201)
+    return data

@@ -1,4 +1,4 @@
-"""Copying all strategies of a feature from one environment to others."""
+"""Copying all strategies of a feature: to other environments, or with the whole feature."""
 
 from collections.abc import Sequence
 from uuid import uuid4
@@ -15,6 +15,7 @@ from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.events.service import EventPayload
 from app.core.words import counted
+from app.releases.switching import variants
 
 
 def copy(
@@ -34,16 +35,46 @@ def copy(
                 f"{feature} has {has} in {target}. With {len(originals)} more it would have more "
                 f"than {MAX_STRATEGIES}, the most there can be."
             )
-        copies += [_copy(each, target, place + each.sort_order) for each in originals]
+        copies += [_copy(each, found.id, target, place + each.sort_order) for each in originals]
+    _store(actor, found, copies)
+    return len(originals)
+
+
+def clone(
+    actor: Actor, project_id: str, feature: str, *, name: str, replace_group_id: bool = True
+) -> None:
+    """Create a feature with the settings, strategies, variants and parent of another; off.
+
+    ``replace_group_id``: its rollouts go by its own name.
+    """
+    original = features.get(actor, project_id, feature)
+    if original.feature.archived_at is not None:
+        raise Conflict(f"{feature} is archived. Revive it before you clone it.")
+    settings = {key: getattr(original.feature, key) for key in Feature.settings}
+    created = features.create(actor, project_id, name=name, **settings | {"stale": False})
+    copies = []
+    for state in original.environments:
+        for strategy in state.strategies:
+            new = _copy(strategy, created.feature.id, state.name, strategy.sort_order)
+            if replace_group_id and "groupId" in new.parameters:
+                new.parameters = new.parameters | {"groupId": name}
+            copies.append(new)
+        variants.replace(actor, created.feature, created.state(state.name), state.variants)
+    _store(actor, created.feature, copies)
+    for parent in original.dependencies:
+        rule = parent._asdict()
+        features.add_dependency(actor, project_id, name, rule.pop("feature"), **rule)
+
+
+def _store(actor: Actor, feature: Feature, copies: list[Strategy]) -> None:
     db.session.add_all(copies)
     flush()
-    queries.note_change(targets, found.id)
+    queries.note_change({each.environment for each in copies}, feature.id)
     payloads = [
-        EventPayload(project=project_id, feature_name=feature, data=each.snapshot())
+        EventPayload(project=feature.project_id, feature_name=feature.name, data=each.snapshot())
         for each in copies
     ]
     events.record_together(actor, EventType.FEATURE_STRATEGY_ADDED, payloads)
-    return len(originals)
 
 
 def to_copy(
@@ -61,11 +92,11 @@ def to_copy(
     return found, originals
 
 
-def _copy(strategy: Strategy, environment: str, place: int) -> Strategy:
-    """A copy of a strategy for another environment; not stored."""
+def _copy(strategy: Strategy, feature_id: int, environment: str, place: int) -> Strategy:
+    """A copy of a strategy for another place; not stored."""
     return Strategy(
         id=str(uuid4()),
-        feature_id=strategy.feature_id,
+        feature_id=feature_id,
         environment=environment,
         name=strategy.name,
         title=strategy.title,

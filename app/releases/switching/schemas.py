@@ -2,6 +2,7 @@ from marshmallow import fields, validate
 
 from app.catalogue.features.schemas import FeatureNames
 from app.catalogue.strategies.schemas import Segments
+from app.catalogue.strategies.schemas_variants import FeatureVariant, Variants
 from app.web.schemas import Key, KeySet, Schema
 
 
@@ -22,6 +23,15 @@ class SwitchPlan(Schema):
     )
     archived = fields.List(fields.String())
     not_found = fields.List(fields.String(), attribute="unknown", data_key="unknown")
+
+
+class SharedVariants(Schema):
+    """The same variants for a feature in several environments."""
+
+    environments = KeySet(
+        required=True, validate=validate.Length(min=1, error="Name at least one environment.")
+    )
+    variants = Variants(FeatureVariant, load_default=())
 
 
 class SegmentsOfStrategy(Schema):

@@ -9,8 +9,12 @@ import sqlalchemy as sa
 from app.catalogue.features import service as features
 from app.catalogue.features.models import Feature
 from app.catalogue.projects import service as projects
+from app.catalogue.projects.models import Project
+from app.catalogue.segments import queries as segments
+from app.catalogue.segments.models import Segment
+from app.catalogue.segments.queries import SegmentView
 from app.catalogue.strategies import queries
-from app.catalogue.strategies.models import MAX_STRATEGIES, Strategy
+from app.catalogue.strategies.models import MAX_STRATEGIES, Strategy, StrategySegment
 from app.catalogue.strategies.queries import EnvironmentState
 from app.catalogue.strategies.service import Fields, blank, compose, project_environment
 from app.core.actor import Actor
@@ -156,6 +160,22 @@ def find_for_change(actor: Actor, project_id: str, environment: str, id: str) ->
     if feature is None:
         raise _unknown(id)
     return get_for_change(actor, project_id, feature, environment, id)
+
+
+def segments_of(actor: Actor, id: str) -> list[SegmentView]:
+    """The segments of a strategy in a project that the actor can see."""
+    project = sa.select(sa.func.coalesce(Feature.project_id, Strategy.project_id)).outerjoin(
+        Feature, Feature.id == Strategy.feature_id
+    )
+    visible = sa.select(Project.id).where(Project.visible_to(actor))
+    strategy = db.session.scalar(
+        sa.select(Strategy).where(Strategy.id == id, project.scalar_subquery().in_(visible))
+    )
+    if strategy is None:
+        raise _unknown(id)
+    used = sa.select(StrategySegment.segment_id).where(StrategySegment.strategy_id == id)
+    found = db.session.scalars(segments.rows(actor).where(Segment.id.in_(used)))
+    return segments.views(list(found))
 
 
 def _for_change(
