@@ -3,7 +3,7 @@
 Clients that were generated from Unleash's document refuse answers with fields that it doesn't have.
 """
 
-from typing import Any
+from typing import Any, cast
 
 from flask import request
 from marshmallow import fields
@@ -26,7 +26,7 @@ def in_schema(schema: Schema) -> Fields:
         if key in schema.extended:
             found[key] = None
         elif isinstance(inner, fields.Nested) and not isinstance(inner, fields.Pluck):
-            found |= {key: own} if (own := in_schema(inner.schema)) else {}
+            found |= {key: own} if (own := in_schema(cast(Schema, inner.schema))) else {}
     return found
 
 

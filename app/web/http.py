@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from functools import cache, partial
+from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -35,6 +36,9 @@ _ID = re.compile(r"[A-Za-z0-9-]{8,64}")
 _TRACE = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 """The header traceparent of W3C's Trace Context; the group is the id of the trace."""
 
+_SDK_TOKEN = re.compile(r"(/api-tokens/+[^/:]+:[^/.]+\.)[^/]+")
+"""The secret of an SDK token in an address, after its project and its environment."""
+
 View = Callable[..., Any]
 AgainWhile = Callable[[Callable[[], bool]], None]
 
@@ -64,9 +68,15 @@ class KeyConverter(BaseConverter):
 
 
 class RefConverter(BaseConverter):
-    """A database id, or the SHA-256 of a secret in hexadecimal: never the secret itself."""
+    """A database id, the SHA-256 of an SDK token in hexadecimal, or the token itself.
 
-    regex = r"(?:[1-9][0-9]{0,8}|[0-9a-f]{64})"
+    Views get its SHA-256 instead of the token, and so does the log.
+    """
+
+    regex = r"(?:[1-9][0-9]{0,8}|[0-9a-f]{64}|[^/:]+:[^/.]+\.[^/]+)"
+
+    def to_python(self, value: str) -> str:
+        return sha256(value.encode()).hexdigest() if ":" in value else value
 
 
 class TextConverter(PathConverter):
@@ -165,7 +175,8 @@ def loggable_path() -> str:
     Whether a route matches does not matter: a wrong method, a trailing slash or an unknown prefix
     before it leaves the secret valid.
     """
-    return _link_pattern(current_app).sub(r"\1…", request.path)
+    path = _SDK_TOKEN.sub(r"\1…", request.path)
+    return _link_pattern(current_app).sub(r"\1…", path)
 
 
 def _link_pattern(app: Flask) -> re.Pattern[str]:

@@ -2,7 +2,9 @@ from flask import Response
 
 from app.catalogue.archive import schemas, service
 from app.catalogue.archive.service import ArchivePlan
-from app.core.permissions import Permission
+from app.catalogue.features import service as features
+from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint, no_body
 
@@ -61,6 +63,29 @@ def archive(data: dict[str, list[str]], project_id: str) -> Response:
     return no_body(202)
 
 
+@bp.delete("/features/<key:name>", needs=Permission.DELETE_FEATURE, refuses=(409,))
+@bp.response(202)
+def archive_one(project_id: str, name: str) -> Response:
+    """Archive a feature
+
+    Refused while another feature depends on it.
+    """
+    service.archive(current_actor, project_id, [name])
+    return no_body(202)
+
+
+@bp.post("/revive", needs=Permission.DELETE_FEATURE, refuses=(404,))
+@bp.arguments(schemas.FeatureNames, example={"features": ["checkout.new-flow"]})
+@bp.response(200)
+def revive_quietly(data: dict[str, list[str]], project_id: str) -> Response:
+    """Revive archived features, as Unleash’s clients do
+
+    Each depends on its former parent again, if that is active and the rules still allow it.
+    """
+    service.revive(current_actor, project_id, data["features"])
+    return no_body()
+
+
 @bp.post("/revive-features", needs=Permission.DELETE_FEATURE, refuses=(404,))
 @bp.arguments(schemas.FeatureNames, example={"features": ["checkout.new-flow"]})
 @bp.response(200, schemas.Revived)
@@ -70,3 +95,24 @@ def revive(data: dict[str, list[str]], project_id: str) -> dict[str, list[str]]:
     Each depends on its former parent again, if that is active and the rules still allow it.
     """
     return {"revived": service.revive(current_actor, project_id, data["features"]).names}
+
+
+everywhere_bp = ApiBlueprint(
+    "archived features",
+    __name__,
+    url_prefix="/api/admin/archive",
+    description="Archived features by their names, in whichever project they are.",
+)
+
+
+@everywhere_bp.post("/revive/<key:name>", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 404))
+@everywhere_bp.response(200)
+def revive_one(name: str) -> Response:
+    """Revive an archived feature
+
+    Needs DELETE_FEATURE in its project.
+    """
+    project_id = features.project_of(current_actor, name)
+    current_actor.require(Permission.DELETE_FEATURE, project_id)
+    service.revive(current_actor, project_id, [name])
+    return no_body()

@@ -84,9 +84,8 @@ def strategies_with(actor: Actor, name: str) -> list[Use]:
         .where(Project.visible_to(actor), _has_name(name, Strategy.constraints))
         .order_by(Feature.project_id, Feature.name, Strategy.environment, Strategy.id)
     )
-    return [
-        Use(*row) for *row, constraints in db.session.execute(query) if _about(name, constraints)
-    ]
+    found: list[Any] = [*db.session.execute(query)]
+    return [Use(*row) for *row, constraints in found if _about(name, constraints)]
 
 
 def _mentions(name: str) -> Iterator[Any]:

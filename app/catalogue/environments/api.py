@@ -4,6 +4,7 @@ from flask import Response, url_for
 
 from app.catalogue.environments import schemas, service
 from app.catalogue.environments.models import Environment
+from app.catalogue.projects import service as projects
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
 from app.web.current import current_actor
@@ -34,6 +35,49 @@ def create(data: dict[str, Any]) -> tuple[Environment, dict[str, str]]:
     """Create an environment"""
     environment = service.create(current_actor, **data)
     return environment, {"Location": url_for(".show", name=environment.name)}
+
+
+@bp.put("/sort-order", needs=Permission.ADMIN, refuses=(404, 409))
+@bp.arguments(schemas.SortOrder, example={"development": 1, "production": 2})
+@bp.response(200)
+def sort(data: dict[str, int]) -> Response:
+    """Sort environments
+
+    By their names. Environments that are left out keep their place.
+    """
+    for name in sorted(data):
+        service.update(current_actor, service.get_for_change(name), sort_order=data[name])
+    return no_body()
+
+
+@bp.get("/project/<key:project_id>", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.EnvironmentList)
+def index_of_project(project_id: str) -> dict[str, list[Environment]]:
+    """List the environments that a project uses"""
+    used = set(projects.get(current_actor, project_id).environments)
+    return {"items": [each for each in service.list_all() if each.name in used]}
+
+
+@bp.post("/<key:name>/on", needs=Permission.ADMIN, refuses=(404,))
+@bp.response(204)
+def reinstate(name: str) -> Response:
+    """Stop deprecating an environment
+
+    New projects get it again.
+    """
+    service.update(current_actor, service.get_for_change(name), deprecated=False)
+    return no_body(204)
+
+
+@bp.post("/<key:name>/off", needs=Permission.ADMIN, refuses=(404,))
+@bp.response(204)
+def deprecate(name: str) -> Response:
+    """Deprecate an environment
+
+    New projects no longer get it. Features stay as they are.
+    """
+    service.update(current_actor, service.get_for_change(name), deprecated=True)
+    return no_body(204)
 
 
 @bp.get("/<key:name>", needs=Access.SIGNED_IN)

@@ -1,6 +1,6 @@
 from typing import Any
 
-from marshmallow import fields
+from marshmallow import INCLUDE, ValidationError, fields, validates_schema
 
 from app.catalogue.environments.models import MAX_ORDER, EnvironmentType
 from app.web.schemas import Ignored, Key, Schema, StrictBoolean, WholeNumber
@@ -38,6 +38,24 @@ class NewEnvironment(Schema):
     sort_order = WholeNumber(
         low=0, high=MAX_ORDER, metadata={"description": "Without it, the environment comes last."}
     )
+
+
+class SortOrder(Schema):
+    """Places by the names of environments."""
+
+    class Meta:
+        unknown = INCLUDE
+
+    @validates_schema
+    def _check(self, data: dict[str, Any], **_: Any) -> None:
+        place, faults = WholeNumber(low=0, high=MAX_ORDER), {}
+        for name, value in data.items():
+            try:
+                place.deserialize(value)
+            except ValidationError as error:
+                faults[name] = error.messages
+        if faults:
+            raise ValidationError(faults)
 
 
 class EnvironmentRow(Schema):

@@ -69,5 +69,5 @@ def _creators(names: Collection[str]) -> dict[str, Creator]:
             .order_by(Event.id)
         )
         for name, id, by in db.session.execute(query):
-            found[name] = Creator(id or 0, by)
+            found[name or ""] = Creator(id or 0, by)
     return found

@@ -4,7 +4,7 @@ from flask import Response, url_for
 
 from app.catalogue.projects import members, queries, schemas, service
 from app.catalogue.projects.models import Project
-from app.core.errors import Invalid
+from app.core.errors import Conflict, Invalid, NotFound
 from app.core.paging import Page
 from app.core.permissions import Access, Permission, Role
 from app.web.current import current_actor
@@ -80,7 +80,7 @@ def archive(project_id: str) -> Response:
     return no_body()
 
 
-@bp.post("/<key:project_id>/revive", needs=Permission.DELETE_PROJECT)
+@bp.post("/<key:project_id>/restore", needs=Permission.DELETE_PROJECT)
 @bp.response(200)
 def revive(project_id: str) -> Response:
     """Revive an archived project"""
@@ -100,6 +100,41 @@ def set_environments(data: dict[str, Any], project_id: str) -> Response:
     project = service.get_for_change(current_actor, project_id)
     check_if_match(schemas.ProjectDetail, project)
     service.set_environments(current_actor, project, **data)
+    return no_body()
+
+
+@bp.post("/<key:project_id>/environments", needs=Permission.UPDATE_PROJECT, refuses=(404,))
+@bp.arguments(schemas.AddedEnvironment, example={"environment": "staging"})
+@bp.response(200)
+def add_environment(data: dict[str, Any], project_id: str) -> Response:
+    """Add an environment to a project"""
+    project = service.get_for_change(current_actor, project_id)
+    if data["environment"] in project.environments:
+        raise Conflict(f"Project {project_id} uses {data['environment']} already.")
+    service.set_environments(
+        current_actor, project, environments=[*project.environments, data["environment"]]
+    )
+    return no_body()
+
+
+@bp.delete(
+    "/<key:project_id>/environments/<key:environment>",
+    needs=Permission.UPDATE_PROJECT,
+    refuses=(409,),
+)
+@bp.response(200)
+def remove_environment(project_id: str, environment: str) -> Response:
+    """Remove an environment from a project
+
+    Its features are off there afterwards. If it needs approvals, that takes a change request.
+    """
+    project = service.get_for_change(current_actor, project_id)
+    rest = [name for name in project.environments if name != environment]
+    if len(rest) == len(project.environments):
+        raise NotFound(f"Project {project_id} does not use an environment {environment}.")
+    if not rest:
+        raise Conflict(f"{environment} is the last environment of project {project_id}.")
+    service.set_environments(current_actor, project, environments=rest)
     return no_body()
 
 

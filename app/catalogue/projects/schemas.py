@@ -95,6 +95,12 @@ class ProjectEnvironments(_Environments):
     )
 
 
+class AddedEnvironment(Schema):
+    environment = environment_name(required=True)
+    change_requests_enabled = Ignored()
+    default_strategy = Ignored()
+
+
 class ApprovalDetail(Schema):
     name = fields.String(attribute="environment")
     required_approvals = fields.Integer()

@@ -55,12 +55,23 @@ def create(data: dict[str, Any]) -> Issued[SdkToken]:
     return service.create(current_actor, **data)
 
 
-@bp.get("/api-tokens/<ref:ref>", needs=Permission.READ_CLIENT_API_TOKEN)
-@bp.response(200, schemas.SdkTokenRow, etag=True)
+@bp.get("/api-tokens/<path:name>", needs=Permission.READ_CLIENT_API_TOKEN)
+@bp.response(200, schemas.SdkTokenList)
+def index_named(name: str) -> Page[SdkToken]:
+    """List the SDK tokens with a name
+
+    At most one is valid. The list is empty if there is none.
+    """
+    return service.search(limit=1, offset=0, name=name)
+
+
+@bp.get("/sdk-tokens/<ref:ref>", needs=Permission.READ_CLIENT_API_TOKEN)
+@bp.response(200, schemas.SdkTokenRow, etag=True, whole=True)
 def show(ref: str) -> SdkToken:
     """Read an SDK token, without its secret
 
-    By its id, or by the SHA-256 of the whole token in hexadecimal.
+    By its id, or by the SHA-256 of the whole token in hexadecimal. Keep tokens out of addresses:
+    proxies log them.
     """
     return service.get(ref)
 

@@ -8,6 +8,8 @@ from app.web.schemas import Key, Schema, SingleLine, StrictList, Timestamp, Whol
 
 BACKEND = "backend"
 """What newer clients call the type ``client``."""
+USUAL_ENVIRONMENT = "development"
+"""Where a token is for that names no environment, as in Unleash."""
 MAX_PROJECTS = 100
 EXPIRY = {"description": "A time in the future. Null or absent: never."}
 
@@ -37,7 +39,7 @@ class NewProjectToken(Schema):
         metadata={"description": "Which application it is for. Must differ from other SDK tokens."},
     )
     type = _Type(required=True)
-    environment = Key(required=True)
+    environment = Key(load_default=USUAL_ENVIRONMENT)
     expires_at = Timestamp(allow_none=True, metadata=EXPIRY)
 
 

@@ -137,6 +137,7 @@ def search(
     limit: int,
     offset: int,
     project_id: str | None = None,
+    name: str | None = None,
     text: str | None = None,
     environment: str | None = None,
     type: SdkTokenType | None = None,
@@ -150,6 +151,8 @@ def search(
     query = sa.select(SdkToken).where(SdkToken.revoked_at.is_(None))
     if project_id is not None:
         query = query.where(SdkToken.id.in_(_only_for(project_id)))
+    if name is not None:
+        query = query.where(SdkToken.name == name)
     if text:
         users = (
             sa.select(TokenUse.token_id)

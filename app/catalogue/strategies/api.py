@@ -32,7 +32,7 @@ def index() -> dict[str, Any]:
 
 
 @bp.post("", needs=Permission.CREATE_STRATEGY)
-@bp.arguments(schemas.NewStrategyType, example=BY_REGION)
+@bp.arguments(schemas.StrategyTypeRequest, example=BY_REGION)
 @bp.response(201, schemas.StrategyTypeRow, etag=True)
 def create(data: dict[str, Any]) -> tuple[StrategyType, dict[str, str]]:
     """Create a strategy type

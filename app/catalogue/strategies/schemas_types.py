@@ -48,8 +48,12 @@ class _Ignored(Schema):
     deprecated = Ignored()
 
 
-class NewStrategyType(_TypeFields, _Ignored):
+class NewStrategyType(_TypeFields):
     name = Key(required=True)
+
+
+class StrategyTypeRequest(NewStrategyType, _Ignored):
+    """Accepts what Unleash’s clients send."""
 
 
 class StrategyTypeChanges(_TypeFields, _Ignored):

@@ -20,9 +20,10 @@ bp = ApiBlueprint(
     description="Change the tags of many features at once.",
 )
 
+CHANGES_EXAMPLE = {"addedTags": [{"type": "simple", "value": "beta"}], "removedTags": []}
 TAGGING_EXAMPLE = {
     "features": ["checkout.new-flow", "checkout.base"],
-    "tags": {"addedTags": [{"type": "simple", "value": "beta"}], "removedTags": []},
+    "tags": CHANGES_EXAMPLE,
 }
 
 
@@ -73,7 +74,7 @@ def add(data: dict[str, str], name: str) -> dict[str, str]:
 
 
 @of_feature_bp.put("", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 409))
-@of_feature_bp.arguments(schemas.TagChanges, example=TAGGING_EXAMPLE["tags"])
+@of_feature_bp.arguments(schemas.TagChanges, example=CHANGES_EXAMPLE)
 @of_feature_bp.response(200, TagList)
 def update(data: dict[str, list[TagName]], name: str) -> dict[str, list[TagName]]:
     """Add and remove tags of a feature

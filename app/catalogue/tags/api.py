@@ -44,7 +44,7 @@ def index_pairs() -> dict[str, list[Pair]]:
 def create(data: dict[str, str]) -> dict[str, TagName]:
     """Create a tag before a feature has it"""
     name = TagName(data["type"], data["value"])
-    service.create(name)
+    service.create(current_actor, name)
     return {"tag": name}
 
 

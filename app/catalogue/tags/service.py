@@ -78,12 +78,13 @@ def get(name: TagName) -> TagName:
     return name
 
 
-def create(name: TagName) -> None:
+def create(actor: Actor, name: TagName) -> None:
     """Create a tag that no feature has yet."""
     get_type(name.type, for_change=False)
     if ids_of([name]):
         raise NameExists(f"The tag {name} already exists.", field="value")
     make([name])
+    events.record(actor, EventType.TAG_CREATED, data=name._asdict())
 
 
 def search_types(*, limit: int, offset: int) -> Page[TagType]:

@@ -525,6 +525,9 @@ class EventType(StrEnum):
         "The parameters or another setting of a type of strategy were changed.",
         "changed strategy type {strategy_type}: {changes}",
     )
+    TAG_CREATED = _features(
+        "tag-created", "A tag was created before a feature had it.", "created tag {tag}"
+    )
     TAG_DELETED = _features("tag-deleted", "An unused tag was deleted.", "deleted tag {tag}")
     TAG_MERGED = _features(
         "tag-merged",
