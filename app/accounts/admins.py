@@ -48,3 +48,16 @@ def who_can_sign_in() -> set[int]:
         sa.or_(Account.password_hash.is_not(None), is_linked),
     )
     return set(db.session.scalars(query))
+
+
+def counts() -> dict[str, int]:
+    """How many Admins are people with a password, people without one, and service accounts."""
+    is_person = Account.kind == AccountKind.PERSON
+    has_password = Account.password_hash.is_not(None)
+    number = sa.func.count()
+    query = sa.select(
+        number.filter(is_person & has_password).label("password"),
+        number.filter(is_person & ~has_password).label("no_password"),
+        number.filter(~is_person).label("service"),
+    ).where(Account.role == Role.ADMIN, Account.deleted_at.is_(None))
+    return dict(db.session.execute(query).mappings().one())

@@ -109,6 +109,17 @@ def set_by_link(
         tokens.revoke_each(actor, account.id)
 
 
+def set_by_admin(actor: Actor, account: Account, *, password: str, shortest: int) -> None:
+    """Set the password of someone else. Their sessions end."""
+    _set(actor, account, password, shortest)
+
+
+def refuse_weak(account: Account, password: str, shortest: int) -> None:
+    """Refuse what ``account`` could not choose as a password."""
+    if fault := _fault(account, password, shortest):
+        raise Invalid.at("/password", fault)
+
+
 def set_first(actor: Actor, account: Account, *, password: str, shortest: int) -> None:
     """Set the password of a new account."""
     _set(actor, account, password, shortest)

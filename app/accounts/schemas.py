@@ -41,6 +41,15 @@ def image_path(account: Any) -> str:
     return f"/avatars/{quote(initials(name))}.svg"
 
 
+class RoleRow(Schema):
+    id = fields.Integer(attribute="value")
+    name = fields.String(attribute="title")
+    type = fields.Function(
+        lambda role: "root" if role in ROOT_ROLES else "project", metadata={"type": "string"}
+    )
+    description = fields.String(attribute="words")
+
+
 class AccountChanges(Schema):
     """Accepts what reading an account returns; fields that can't be changed are ignored."""
 

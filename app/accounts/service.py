@@ -199,6 +199,16 @@ def search(
     return page_of(query, limit=limit, offset=offset)
 
 
+def managed() -> list[Account]:
+    """The people whom a directory manages, locked for a change."""
+    query = sa.select(Account).where(
+        Account.kind == AccountKind.PERSON,
+        Account.scim_id.is_not(None),
+        Account.deleted_at.is_(None),
+    )
+    return list(db.session.scalars(locked(query.order_by(Account.id))))
+
+
 def count_people() -> int:
     return search(AccountKind.PERSON, limit=0, offset=0).total
 

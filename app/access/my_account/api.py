@@ -2,17 +2,18 @@ from typing import Any
 
 from flask import Response
 
+from app.access.groups import service as groups
 from app.access.my_account import schemas, service
 from app.access.my_account.models import FEEDBACK, SPLASHES, Feedback, Splash
+from app.accounts import service as accounts
 from app.accounts.mails import service as mails
 from app.accounts.mails.models import MailKind
-from app.accounts.schemas import PasswordChange
 from app.accounts.tokens import schemas as token_schemas
 from app.accounts.tokens import service as tokens
 from app.accounts.tokens.models import TOKENS, Issued, Token
 from app.accounts.tokens.secrets import TokenKind
 from app.core.paging import Page
-from app.core.permissions import Access
+from app.core.permissions import Access, Role
 from app.core.quotas import NOTHING
 from app.web.current import current_actor, current_settings
 from app.web.listing import PageQuery, whole
@@ -33,7 +34,7 @@ def show() -> service.AccountOverview:
 
 @bp.post("/user/change-password", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(429,))
 @bp.arguments(
-    PasswordChange,
+    schemas.NewPassword,
     example={"oldPassword": "the current one", "newPassword": "four words no one can guess"},
 )
 @bp.response(200)
@@ -50,6 +51,28 @@ def change_password(data: dict[str, Any]) -> Response:
         revoke_tokens=data["revoke_tokens"],
     )
     return no_body()
+
+
+@bp.get("/user/profile", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.Profile)
+def show_profile() -> dict[str, Any]:
+    """Get the calling account's role, projects and groups"""
+    account = accounts.find(current_actor.account_id)
+    return {
+        "root_role": current_actor.role,
+        "projects": sorted(current_actor.project_roles),
+        "groups": groups.of_account(current_actor.account_id),
+        "can_change_password": account is not None and account.password_hash is not None,
+    }
+
+
+@bp.get("/user/roles", needs=Access.SIGNED_IN)
+@bp.arguments(schemas.RoleQuery, location="query")
+@bp.response(200, schemas.Roles)
+def show_roles(query: dict[str, str]) -> dict[str, list[Role]]:
+    """Get the calling account's roles"""
+    in_project = current_actor.project_roles.get(query.get("project_id", ""))
+    return {"roles": [current_actor.role, *([in_project] if in_project else [])]}
 
 
 @bp.get("/user/time-zone", needs=Access.SIGNED_IN)
@@ -92,7 +115,7 @@ def choose_mail(data: dict[str, list[MailKind]]) -> Response:
 
 @bp.get("/user/tokens", needs=Access.SIGNED_IN)
 @bp.arguments(whole(PageQuery), location="query")
-@bp.response(200, token_schemas.TokenList)
+@bp.response(200, schemas.OwnTokens)
 def index_tokens(page: dict[str, int]) -> Page[Token]:
     """List the calling account's tokens"""
     return tokens.search(current_actor.account_id, **page)

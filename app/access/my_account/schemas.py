@@ -1,11 +1,16 @@
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_dump
+from marshmallow import ValidationError, fields, post_dump, pre_load
 
+from app.access.users.schemas import GroupName
 from app.accounts.mails.models import MailKind
-from app.accounts.schemas import image_path
+from app.accounts.schemas import PasswordChange, RoleRow, image_path
+from app.accounts.tokens.schemas import TokenList, TokenRow
 from app.core.clock import zones
 from app.web.schemas import Ignored, Key, Schema, StrictBoolean, StrictList, Timestamp
+
+UNLEASH = {"password", "confirmPassword"}
+NEVER = "9999-12-31T00:00:00.000Z"
 
 
 class Me(Schema):
@@ -60,6 +65,51 @@ class Overview(Schema):
         lambda overview: dict.fromkeys(overview.splash, True),
         metadata={"type": "object", "additionalProperties": {"type": "boolean"}},
     )
+
+
+class NewPassword(PasswordChange):
+    """Accepts ``password`` and ``confirmPassword``, as Unleash’s clients send them, too."""
+
+    @pre_load
+    def _rename(self, data: Any, **_: Any) -> Any:
+        if not isinstance(data, dict) or "password" not in data or "newPassword" in data:
+            return data
+        renamed = {key: value for key, value in data.items() if key not in UNLEASH}
+        if data.get("confirmPassword", data["password"]) != data["password"]:
+            raise ValidationError("The two passwords are not the same.", "confirmPassword")
+        return renamed | {"newPassword": data["password"]}
+
+
+class Profile(Schema):
+    root_role = fields.Nested(RoleRow)
+    projects = fields.List(fields.String(), metadata={"description": "Where they have a role."})
+    groups = fields.List(fields.Nested(GroupName))
+    subscriptions = fields.List(fields.String(), dump_default=())
+    features = fields.List(fields.String(), dump_default=())
+    can_change_password = fields.Boolean()
+
+
+class RoleQuery(Schema):
+    project_id = Key(metadata={"description": "Also the role in this project."})
+
+
+class Roles(Schema):
+    version = fields.Constant(1)
+    roles = fields.List(fields.Nested(RoleRow))
+
+
+class OwnToken(TokenRow):
+    """For clients to whom each token expires: the others do in 9999."""
+
+    @post_dump
+    def _expire(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return data | {"expiresAt": data["expiresAt"] or NEVER}
+
+
+class OwnTokens(TokenList):
+    extended = frozenset({"version", "tokens", "total"})
+
+    pats = fields.List(fields.Nested(OwnToken), attribute="items")
 
 
 class FeedbackChanges(Schema):

@@ -2,7 +2,7 @@ from typing import Any
 
 from marshmallow import fields, post_dump
 
-from app.accounts.schemas import AccountChanges, image_path, root_role, username
+from app.accounts.schemas import AccountChanges, RoleRow, image_path, root_role, username
 from app.accounts.tokens.schemas import TokenRow
 from app.core.permissions import ROOT_ROLES
 from app.web.listing import PageQuery, Sort
@@ -47,17 +47,8 @@ class ServiceAccountQuery(PageQuery):
     text = SingleLine(high=100, metadata={"description": "Part of the username or name."})
 
 
-class RootRoleRow(Schema):
-    id = fields.Integer(attribute="value")
-    name = fields.String(attribute="title")
-    type = fields.Constant("root")
-
-
 class ServiceAccountList(Schema):
     version = fields.Constant(1)
     service_accounts = fields.List(fields.Nested(ServiceAccountDetail), attribute="items")
-    root_roles = fields.Function(
-        lambda _: RootRoleRow().dump(ROOT_ROLES, many=True),
-        metadata={"type": "array", "items": {"type": "object"}},
-    )
+    root_roles = fields.List(fields.Nested(RoleRow), dump_default=ROOT_ROLES)
     total = fields.Integer()

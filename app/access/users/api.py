@@ -1,20 +1,25 @@
 from typing import Any
 
-from flask import Response, jsonify, url_for
+from flask import Response, url_for
 
+from app.access.groups import service as groups
 from app.access.users import inactive, schemas
 from app.access.users.requests import create_link
+from app.accounts import admins, passwords
 from app.accounts import service as accounts
 from app.accounts.models import Account, AccountKind
 from app.accounts.tokens import service as tokens
 from app.accounts.tokens.models import Token
 from app.accounts.tokens.schemas import TokenList
+from app.core.errors import Invalid
 from app.core.paging import Page
-from app.core.permissions import Permission
+from app.core.permissions import Access, Permission
+from app.core.quotas import NOTHING
 from app.web.current import current_actor, current_settings
-from app.web.listing import PageQuery, whole
+from app.web.listing import MAX_LIMIT, PageQuery, whole
 from app.web.requests import check_if_match
 from app.web.routes import ApiBlueprint, no_body
+from app.web.schemas import MAX_ITEMS
 
 bp = ApiBlueprint(
     "users",
@@ -35,17 +40,21 @@ def index(query: dict[str, Any]) -> Page[Account]:
 @bp.post("", needs=Permission.ADMIN, answers_with_secret=True)
 @bp.arguments(schemas.Invitation, example={"username": "ada", "rootRole": 2})
 @bp.response(201, schemas.CreatedUser)
-def create(data: dict[str, Any]) -> tuple[Response, int, dict[str, str]]:
+def create(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Create a user
 
-    The response contains a one-time link to set the password. If the operator set a mail server,
-    the person gets it by mail too, and `emailSent` is true.
+    Without a password, the response contains a one-time link to set one. If the operator set a
+    mail server, the person gets it by mail too, and `emailSent` is true.
     """
-    by_mail = data.pop("send_email")
+    by_mail, password = data.pop("send_email"), data.pop("password", None)
     account = accounts.create(current_actor, **data)
-    link, is_sent = create_link(account, is_new=True, by_mail=by_mail)
-    body = schemas.UserDetail().dump(account) | {"inviteLink": link, "emailSent": is_sent}
-    return jsonify(body), 201, {"Location": url_for(".show", account_id=account.id)}
+    body = schemas.UserDetail().dump(account)
+    if password is None:
+        link, is_sent = create_link(account, is_new=True, by_mail=by_mail)
+        body |= {"inviteLink": link, "emailSent": is_sent}
+    else:
+        _set_password(account, password)
+    return body, {"Location": url_for(".show", account_id=account.id)}
 
 
 @bp.get("/<id:account_id>", needs=Permission.ADMIN)
@@ -57,8 +66,8 @@ def show(account_id: int) -> Account:
 
 @bp.put("/<id:account_id>", needs=Permission.ADMIN, refuses=(409, 412))
 @bp.arguments(schemas.UserChanges, example={"rootRole": 3})
-@bp.response(200)
-def update(data: dict[str, Any], account_id: int) -> Response:
+@bp.response(200, schemas.UserDetail, etag=True)
+def update(data: dict[str, Any], account_id: int) -> Account:
     """Update a user
 
     Fields that are left out keep their value. The last Admin who can sign in keeps that role.
@@ -66,7 +75,7 @@ def update(data: dict[str, Any], account_id: int) -> Response:
     account = accounts.get_for_change(account_id)
     check_if_match(schemas.UserDetail, account)
     accounts.update(current_actor, account, **data)
-    return no_body()
+    return account
 
 
 @bp.delete("/<id:account_id>", needs=Permission.ADMIN, refuses=(409, 412))
@@ -157,6 +166,82 @@ def revoke_token(account_id: int, token_id: int) -> Response:
     """
     tokens.revoke(current_actor, accounts.get(account_id).id, token_id)
     return no_body()
+
+
+@bp.post("/<id:account_id>/change-password", needs=Permission.ADMIN, refuses=(409,))
+@bp.arguments(schemas.Password, example={"password": "four words no one can guess"})
+@bp.response(200)
+def set_password(data: dict[str, str], account_id: int) -> Response:
+    """Set the password of a user
+
+    Their sessions end. A link, which only they use, is safer.
+    """
+    _set_password(accounts.get_for_change(account_id), data["password"])
+    return no_body()
+
+
+@bp.post("/reset-password", needs=Permission.ADMIN, refuses=(404,), answers_with_secret=True)
+@bp.arguments(schemas.UserId, example={"id": 12})
+@bp.response(200, schemas.PasswordLink)
+def reset_password(data: dict[str, int]) -> dict[str, str]:
+    """Create a link with which a user sets a new password"""
+    link = create_link(accounts.get_for_change(data["id"]), is_new=False)
+    return {"reset_password_url": link.address}
+
+
+@bp.post("/validate-password", needs=Access.SIGNED_IN, keeps=NOTHING, writes=False)
+@bp.arguments(schemas.Password, example={"password": "four words no one can guess"})
+@bp.response(200)
+def check_password(data: dict[str, str]) -> Response:
+    """Check whether a password is good enough"""
+    passwords.refuse_weak(Account(), data["password"], current_settings().password_min)
+    return no_body()
+
+
+@bp.get("/search", needs=Permission.ADMIN)
+@bp.arguments(schemas.UserSearch, location="query")
+@bp.response(200, schemas.UserDetail(many=True, only=schemas.FOUND))
+def search(query: dict[str, str]) -> list[Account]:
+    """Find users by a part of their username, name or email"""
+    text = query["q"]
+    return accounts.search(AccountKind.PERSON, limit=MAX_LIMIT, offset=0, text=text).items
+
+
+@bp.get("/access", needs=Permission.ADMIN)
+@bp.response(200, schemas.UsersAndGroups)
+def index_with_groups() -> dict[str, Any]:
+    """List users and groups by their names"""
+    return {
+        "users": accounts.search(AccountKind.PERSON, limit=MAX_ITEMS, offset=0).items,
+        "groups": groups.search(limit=MAX_ITEMS, offset=0).items,
+    }
+
+
+@bp.get("/admin-count", needs=Permission.ADMIN)
+@bp.response(200, schemas.AdminCount)
+def count_admins() -> dict[str, int]:
+    """Count Admins by how they sign in"""
+    return admins.counts()
+
+
+@bp.delete("/scim-users", needs=Permission.ADMIN, refuses=(409,))
+@bp.response(200)
+def remove_managed() -> Response:
+    """Delete all users whom a directory manages
+
+    They can be restored within 30 days. The directory creates them again when it next sends them.
+    """
+    for account in accounts.managed():
+        accounts.remove(current_actor, account, by_directory=True)
+    return no_body()
+
+
+def _set_password(account: Account, password: str) -> None:
+    shortest = current_settings().password_min
+    try:
+        passwords.set_by_admin(current_actor, account, password=password, shortest=shortest)
+    except Invalid as error:
+        raise error.moved("/newPassword", "/password") from None
 
 
 @bp.get("/inactive", needs=Permission.ADMIN)

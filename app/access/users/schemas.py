@@ -1,11 +1,20 @@
 from typing import Any
 
-from marshmallow import fields, post_dump
+from marshmallow import fields, post_dump, validate
 
-from app.accounts.schemas import AccountChanges, email, image_path, root_role, username
-from app.core.permissions import PROJECT_ROLES, ROOT_ROLES
+from app.accounts.models import LONGEST_PASSWORD
+from app.accounts.schemas import (
+    AccountChanges,
+    RoleRow,
+    email,
+    image_path,
+    root_role,
+    username,
+)
+from app.core.permissions import PROJECT_ROLES, ROOT_ROLES, Role
 from app.web.listing import PageQuery, Sort
 from app.web.schemas import (
+    Ignored,
     Key,
     QueryBoolean,
     QueryNumber,
@@ -19,6 +28,31 @@ from app.web.schemas import (
 )
 
 
+class RootRole(RoleId):
+    """The id or the name of a root role."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(ROOT_ROLES, kind="root", **kwargs)
+        names = [role.title for role in self.roles]
+        known = {"enum": [*self.metadata["enum"], *names], "type": ["integer", "string"]}
+        self.metadata = {**self.metadata, **known}
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Role:
+        ids = {role.title: role.value for role in self.roles}
+        known = ids.get(value, value) if isinstance(value, str) else value
+        return super()._deserialize(known, *args, **kwargs)
+
+
+class Password(Schema):
+    """Limits the length alone; the service decides what a good password is."""
+
+    password = fields.String(required=True, validate=validate.Length(max=LONGEST_PASSWORD))
+
+
+class UserId(Schema):
+    id = fields.Integer(required=True, metadata={"description": "Also as a text."})
+
+
 class NewUser(Schema):
     username = username()
     email = email()
@@ -27,6 +61,11 @@ class NewUser(Schema):
 
 
 class Invitation(NewUser):
+    root_role = RootRole(required=True)
+    password = fields.String(
+        validate=validate.Length(max=LONGEST_PASSWORD),
+        metadata={"description": "Without one, the person chooses it by a link."},
+    )
     send_email = StrictBoolean(
         load_default=True,
         metadata={"description": "Whether to send the link by mail, if that is possible."},
@@ -34,7 +73,18 @@ class Invitation(NewUser):
 
 
 class UserChanges(AccountChanges):
+    account_type = Ignored()
+    root_role = RootRole()
     email = email(allow_none=True)
+
+
+class UserSearch(Schema):
+    q = SingleLine(
+        low=0,
+        high=100,
+        load_default="",
+        metadata={"description": "Part of the username, name or email."},
+    )
 
 
 class QueryRole(RoleId, QueryNumber):
@@ -66,6 +116,7 @@ class UserDetail(Schema):
     root_role = fields.Integer(attribute="role")
     seen_at = Timestamp(allow_none=True, attribute="last_sign_in_at")
     created_at = Timestamp()
+    account_type = fields.String(attribute="kind.account_type")
     deactivated_at = Timestamp(
         metadata={"description": "Since when they can’t sign in. Left out for those who can."}
     )
@@ -85,12 +136,37 @@ class CreatedUser(UserDetail):
     )
 
 
+class PasswordLink(Schema):
+    reset_password_url = fields.String()
+
+
 class UserList(Schema):
     extended = frozenset({"version", "total"})
 
     version = fields.Constant(1)
     users = fields.List(fields.Nested(UserDetail), attribute="items")
+    root_roles = fields.List(fields.Nested(RoleRow), dump_default=ROOT_ROLES)
     total = fields.Integer()
+
+
+FOUND = ("id", "name", "username", "email", "image_url", "account_type")
+"""What a search says of a user."""
+
+
+class GroupName(Schema):
+    id = fields.Integer()
+    name = fields.String()
+
+
+class UsersAndGroups(Schema):
+    users = fields.List(fields.Nested(UserDetail, only=FOUND))
+    groups = fields.List(fields.Nested(GroupName))
+
+
+class AdminCount(Schema):
+    password = fields.Integer(metadata={"description": "Admins with a password."})
+    no_password = fields.Integer(metadata={"description": "Admins without one."})
+    service = fields.Integer(metadata={"description": "Service accounts that are Admins."})
 
 
 class ChangedUsers(Schema):
