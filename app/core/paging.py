@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 
@@ -20,6 +20,17 @@ def sorted_by(
         return []
     column = columns[sort.removeprefix("-")]
     return [(column.desc() if sort.startswith("-") else column.asc()).nulls_last()]
+
+
+class Comparison(NamedTuple):
+    """A filter as Unleash's searches have it, such as ``IS_ANY_OF:a,b``."""
+
+    operator: str
+    values: list[Any]
+
+    def with_column(self, column: sa.SQLColumnExpression[Any]) -> sa.ColumnElement[bool]:
+        is_one = column.in_(self.values)
+        return ~is_one if self.operator in {"IS_NOT", "IS_NONE_OF"} else is_one
 
 
 @dataclass(frozen=True, slots=True)

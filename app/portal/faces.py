@@ -28,6 +28,7 @@ ROOM = Room(
         saved_filters_api.bp,
         display_api.bp,
         event_log_api.bp,
+        event_log_api.search_bp,
         docs_api.bp,
     ),
     pages=(

@@ -13,6 +13,7 @@ from marshmallow import ValidationError, fields, validate
 from werkzeug.datastructures import MultiDict
 
 from app.core.clock import in_text
+from app.core.paging import Comparison
 from app.web.current import current_zone
 from app.web.schemas import MAX_ITEMS, QueryNumber, Schema
 
@@ -72,6 +73,31 @@ class Sort(fields.String):
             validate=validate.OneOf(allowed, error=f"Must be one of: {', '.join(allowed)}."),
             metadata={"description": "What to sort by; a minus before it turns the order round."},
         )
+
+
+IS = ("IS", "IS_ANY_OF")
+IS_OR_NOT = (*IS, "IS_NOT", "IS_NONE_OF")
+
+
+class Compared(fields.String):
+    """A ``Comparison`` in an address. ``kind``: the field that each value has to be."""
+
+    def __init__(
+        self, *operators: str, kind: fields.Field[Any] | None = None, **kwargs: Any
+    ) -> None:
+        pattern = f"^({'|'.join(operators)}):.+$"
+        super().__init__(metadata={"pattern": pattern, **kwargs})
+        self.operators, self.kind = operators, kind
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        operator, _, rest = str(value).partition(":")
+        values = [each.strip() for each in rest.split(",") if each.strip()]
+        if operator not in self.operators or not values:
+            known = ", ".join(f"{name}:value" for name in self.operators)
+            raise ValidationError(f"Must be one of: {known}.")
+        if self.kind is not None:
+            values = [self.kind.deserialize(each) for each in values]
+        return Comparison(operator, values)
 
 
 @dataclass(frozen=True, slots=True)

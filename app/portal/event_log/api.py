@@ -1,11 +1,15 @@
 from typing import Any
 
+from app.accounts.models import Account
 from app.core.events import service as events
+from app.core.events.models import Event
+from app.core.paging import Page
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
 from app.portal.event_log import schemas, service, undoing
 from app.web.current import current_actor
 from app.web.routes import ApiBlueprint
+from app.web.schemas import MAX_ITEMS
 
 bp = ApiBlueprint(
     "events",
@@ -31,6 +35,17 @@ def index(query: dict[str, Any]) -> dict[str, Any]:
     return {"events": events, "total": total, "next_before": events[-1].id if more else None}
 
 
+@bp.get("/<key:feature>", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.FeatureEvents)
+def index_of_feature(feature: str) -> dict[str, Any]:
+    """List the events of a feature
+
+    Newest first: those that the caller may read.
+    """
+    found, total = service.search(current_actor, limit=MAX_ITEMS, feature=feature)
+    return {"toggle_name": feature, "events": found, "total": total}
+
+
 @bp.post("/<id:event_id>/undo", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(403, 404, 409))
 @bp.response(200, schemas.Undone)
 def undo(event_id: int) -> dict[str, Any]:
@@ -43,3 +58,29 @@ def undo(event_id: int) -> dict[str, Any]:
     actor = current_actor.for_act(events.new_batch())
     undone = undoing.undo(actor, event_id=event_id)
     return {"undone": [event.id for event in undone], "batch_id": actor.batch_id}
+
+
+search_bp = ApiBlueprint(
+    "event search",
+    __name__,
+    url_prefix="/api/admin",
+    description="Events by several filters at once, and who caused any.",
+)
+
+
+@search_bp.get("/search/events", needs=Access.SIGNED_IN)
+@search_bp.arguments(schemas.EventSearch, location="query")
+@search_bp.response(200, schemas.FoundEvents)
+def search(query: dict[str, Any]) -> Page[Event]:
+    """Search events
+
+    Newest first: those that the caller may read.
+    """
+    return service.search_by(current_actor, **query)
+
+
+@search_bp.get("/event-creators", needs=Permission.READ_LOGS)
+@search_bp.response(200, schemas.Creator(many=True))
+def index_creators() -> list[Account]:
+    """List the accounts that caused events"""
+    return service.creators()

@@ -1,8 +1,12 @@
-from marshmallow import fields
+from typing import Any
+
+from marshmallow import fields, post_dump
 from marshmallow.validate import OneOf
 
 from app.core.events.event_types import EventType, Subject
-from app.web.listing import NewestQuery
+from app.portal.event_log.unleash import nearest_in_unleash
+from app.web.extended import are_wanted
+from app.web.listing import IS, Compared, NewestQuery, PageQuery
 from app.web.schemas import QueryNumber, Schema, SingleLine, Timestamp
 
 
@@ -57,14 +61,70 @@ class EventRow(Schema):
     batch_id = fields.String(allow_none=True)
 
 
+class ListedEvent(EventRow):
+    """With the type that Unleash would name it, unless all fields are asked for."""
+
+    extended = frozenset({"tokenId", "reason", "batchId"})
+
+    type = fields.Function(
+        lambda event: event.type if are_wanted() else nearest_in_unleash(event.type),
+        metadata={
+            "type": "string",
+            "description": "The nearest type that Unleash has; with `extended=true` the type here.",
+        },
+    )
+    environment = fields.Function(
+        lambda event: (event.data or event.pre_data or {}).get("environment"),
+        metadata={"type": ["string", "null"]},
+    )
+    group_id = fields.String(attribute="batch_id")
+
+    @post_dump
+    def _leave_out_group(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return {key: value for key, value in data.items() if key != "groupId" or value is not None}
+
+
 class EventList(Schema):
+    extended = frozenset({"total", "nextBefore"})
+
     version = fields.Constant(1)
-    events = fields.List(fields.Nested(EventRow))
+    events = fields.List(fields.Nested(ListedEvent))
     total = fields.Integer()
+    total_events = fields.Integer(attribute="total")
     next_before = fields.Integer(
         allow_none=True,
         metadata={"description": "Where the next page starts. null on the last page."},
     )
+
+
+class FeatureEvents(Schema):
+    version = fields.Constant(1)
+    toggle_name = fields.String()
+    events = fields.List(fields.Nested(ListedEvent))
+    total_events = fields.Integer(attribute="total")
+
+
+class EventSearch(PageQuery):
+    query = SingleLine(high=100, metadata={"description": "As `text` of the list of events."})
+    id = Compared(*IS, kind=QueryNumber())
+    group_id = Compared(*IS, description="The batchId.")
+    type = Compared(*IS, description="As Unleash or Flagstaff names it.")
+    project = Compared(*IS)
+    feature = Compared(*IS)
+    environment = Compared(*IS)
+    created_by = Compared(*IS, kind=QueryNumber(), description="Ids of accounts.")
+    from_ = Compared("IS", kind=fields.Date(), data_key="from")
+    to = Compared("IS", kind=fields.Date(), description="The last day.")
+
+
+class FoundEvents(Schema):
+    events = fields.List(fields.Nested(ListedEvent), attribute="items")
+    total = fields.Integer()
+
+
+class Creator(Schema):
+    id = fields.Integer()
+    name = fields.String(attribute="called")
 
 
 class Undone(Schema):

@@ -7,7 +7,7 @@ Members of a project read the events of that project, without addresses and toke
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from typing import Any, TypedDict, Unpack
 
@@ -25,7 +25,9 @@ from app.core.db import chunks, contains, db, unit_of_work
 from app.core.events.event_types import EventType, types_named
 from app.core.events.models import Event
 from app.core.events.words import Naming, account_ids, types_that_name
+from app.core.paging import Comparison, Page, page_of
 from app.core.permissions import Permission
+from app.portal.event_log.unleash import nearest_in_unleash
 
 FIRST = 20
 """Features of a batch that a row names."""
@@ -89,6 +91,53 @@ def search(
     if before is not None:
         query = query.where(Event.id < before)
     return readable(actor, list(db.session.scalars(query))), total
+
+
+def search_by(
+    actor: Actor,
+    *,
+    limit: int,
+    offset: int,
+    query: str | None = None,
+    from_: Comparison | None = None,
+    to: Comparison | None = None,
+    type: Comparison | None = None,
+    **filters: Comparison,
+) -> Page[Event]:
+    """A page of the events that match every filter, newest first. ``to``: the last day."""
+    conditions = [may_know(actor)]
+    columns = {
+        "id": Event.id,
+        "group_id": Event.batch_id,
+        "project": Event.project,
+        "feature": Event.feature_name,
+        "environment": sa.func.coalesce(Event.data, Event.pre_data)["environment"].as_string(),
+        "created_by": Event.created_by_user_id,
+    }
+    conditions += [each.with_column(columns[name]) for name, each in filters.items()]
+    if query is not None:
+        conditions.append(_mentions(query))
+    if type is not None:
+        wanted = {*type.values}
+        named = [own for own in EventType if wanted & {own.value, nearest_in_unleash(own)}]
+        conditions.append(Event.type.in_(named))
+    if from_ is not None:
+        conditions.append(Event.created_at >= _start(from_.values[0]))
+    if to is not None:
+        conditions.append(Event.created_at < _start(to.values[0]) + timedelta(days=1))
+    found = sa.select(Event).where(*conditions).order_by(Event.id.desc())
+    page = page_of(found, limit=limit, offset=offset)
+    return page.of(readable(actor, page.items))
+
+
+def _start(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)
+
+
+def creators() -> list[Account]:
+    """The accounts that caused events."""
+    caused = sa.exists().where(Event.created_by_user_id == Account.id)
+    return list(db.session.scalars(sa.select(Account).where(caused).order_by(Account.id)))
 
 
 @dataclass(frozen=True, slots=True)
