@@ -48,10 +48,12 @@ ROOM = Room(
     apis=(
         sdk_tokens_api.bp,
         projects_api.bp,
+        projects_api.environments_bp,
         features_api.bp,
         features_api.all_bp,
         strategies_api.bp,
         segments_api.bp,
+        segments_api.fields_bp,
         favourites_api.bp,
         tagging_api.bp,
         tagging_api.tags_bp,

@@ -89,7 +89,7 @@ class Compared(fields.String):
         super().__init__(metadata={"pattern": pattern, **kwargs})
         self.operators, self.kind = operators, kind
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
         operator, _, rest = str(value).partition(":")
         values = [each.strip() for each in rest.split(",") if each.strip()]
         if operator not in self.operators or not values:

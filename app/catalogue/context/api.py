@@ -2,10 +2,8 @@ from typing import Any
 
 from flask import Response, url_for
 
-from app.catalogue.context import schemas, service, uses
+from app.catalogue.context import schemas, service
 from app.catalogue.context.models import ContextField
-from app.catalogue.segments.queries import Use
-from app.catalogue.segments.schemas import UseList
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
 from app.web.current import current_actor
@@ -46,16 +44,6 @@ def validate(data: dict[str, Any]) -> Response:
     """Check the name of a context field"""
     service.check_name(**data)
     return no_body()
-
-
-@bp.get("/<key:name>/strategies", needs=Access.SIGNED_IN)
-@bp.response(200, UseList)
-def index_strategies(name: str) -> dict[str, list[Use]]:
-    """List the strategies that compare a context field
-
-    Without those in projects that you cannot see.
-    """
-    return {"strategies": uses.strategies_with(current_actor, service.get(name).name)}
 
 
 @bp.get("/<key:name>", needs=Access.SIGNED_IN)

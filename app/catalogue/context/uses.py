@@ -7,12 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.catalogue.features.models import Feature
-from app.catalogue.projects.models import Project
 from app.catalogue.segments.models import Segment
-from app.catalogue.segments.queries import Use
 from app.catalogue.strategies.models import FeatureState, Strategy
-from app.core.actor import Actor
 from app.core.db import db
 from app.core.words import counted
 
@@ -66,28 +62,6 @@ def of(name: str) -> Uses:
     return Uses(strategies, len(features - {None}), segments, sticky, values)
 
 
-def strategies_with(actor: Actor, name: str) -> list[Use]:
-    """Strategies of features that compare the field, in projects that the actor can see."""
-    query = (
-        sa.select(
-            Strategy.id,
-            Strategy.name,
-            Feature.project_id,
-            Feature.name,
-            Strategy.environment,
-            Feature.archived_at.is_not(None),
-            sa.false(),
-            Strategy.constraints,
-        )
-        .join(Feature, Feature.id == Strategy.feature_id)
-        .join(Project, Project.id == Feature.project_id)
-        .where(Project.visible_to(actor), _has_name(name, Strategy.constraints))
-        .order_by(Feature.project_id, Feature.name, Strategy.environment, Strategy.id)
-    )
-    found: list[Any] = [*db.session.execute(query)]
-    return [Use(*row) for *row, constraints in found if _about(name, constraints)]
-
-
 def _mentions(name: str) -> Iterator[Any]:
     """Rows of (feature_id, parameters, constraints, variants) in which the name occurs.
 
@@ -109,12 +83,9 @@ def _with_name(
     also: Sequence[sa.SQLColumnExpression[Any]] = (),
 ) -> Iterator[Any]:
     """Rows in which one of the JSON columns has the name in quotes, whatever it is there."""
-    has_name = [_has_name(name, column) for column in columns]
+    quoted = f'"{name}"'
+    has_name = [sa.cast(column, sa.Text).contains(quoted, autoescape=True) for column in columns]
     yield from db.session.execute(sa.select(*also, *columns).where(sa.or_(*has_name)))
-
-
-def _has_name(name: str, column: sa.SQLColumnExpression[Any]) -> sa.ColumnElement[bool]:
-    return sa.cast(column, sa.Text).contains(f'"{name}"', autoescape=True)
 
 
 def _about(name: str, constraints: list[dict[str, Any]]) -> list[dict[str, Any]]:

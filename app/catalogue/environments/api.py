@@ -4,7 +4,6 @@ from flask import Response, url_for
 
 from app.catalogue.environments import schemas, service
 from app.catalogue.environments.models import Environment
-from app.catalogue.projects import service as projects
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
 from app.web.current import current_actor
@@ -48,14 +47,6 @@ def sort(data: dict[str, int]) -> Response:
     for name in sorted(data):
         service.update(current_actor, service.get_for_change(name), sort_order=data[name])
     return no_body()
-
-
-@bp.get("/project/<key:project_id>", needs=Access.SIGNED_IN)
-@bp.response(200, schemas.EnvironmentList)
-def index_of_project(project_id: str) -> dict[str, list[Environment]]:
-    """List the environments that a project uses"""
-    used = set(projects.get(current_actor, project_id).environments)
-    return {"items": [each for each in service.list_all() if each.name in used]}
 
 
 @bp.post("/<key:name>/on", needs=Permission.ADMIN, refuses=(404,))

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from typing import Any
 
 from flask import Response, jsonify, url_for
@@ -9,7 +8,6 @@ from app.catalogue.features.credits import creators_in, credited
 from app.catalogue.features.health import Health
 from app.catalogue.features.queries import FeatureView, LifecycleStep
 from app.catalogue.projects import service as projects
-from app.catalogue.tagging import service as tagging
 from app.catalogue.tags.models import TagName
 from app.core.errors import Invalid
 from app.core.paging import Page
@@ -49,12 +47,9 @@ def create(data: dict[str, Any], project_id: str) -> tuple[FeatureView, dict[str
     With tags, it also needs UPDATE_FEATURE.
     """
     tags = [TagName(tag["type"], tag["value"]) for tag in data.pop("tags")]
-    view = service.create(current_actor, project_id, **data)
     if tags:
         current_actor.require(Permission.UPDATE_FEATURE, project_id)
-        name = view.feature.name
-        tagging.change(current_actor, project_id, features=[name], added=tags, removed=[])
-        view = replace(view, tags=sorted(tags))
+    view = service.create(current_actor, project_id, first_tags=tags, **data)
     path = url_for(".show", project_id=project_id, name=view.feature.name)
     return view, {"Location": path}
 

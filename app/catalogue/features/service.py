@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, TypedDict, Unpack
 
@@ -12,14 +12,16 @@ from app.catalogue.projects import service as projects
 from app.catalogue.projects.queries import visible_projects
 from app.catalogue.strategies import queries as strategies
 from app.catalogue.strategies.queries import EnvironmentState
-from app.catalogue.tags.models import TagName
+from app.catalogue.tags import service as tags
+from app.catalogue.tags.models import FeatureTag, TagName
 from app.core import words
 from app.core.actor import Actor
-from app.core.db import db, one_or_none, save
+from app.core.db import db, insert_all, one_or_none, save
 from app.core.errors import Conflict, Invalid, NameExists, NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
 from app.core.paging import Page, page_of
+from app.core.words import listed
 
 COMPARED = 2_000
 
@@ -135,6 +137,7 @@ def create(
     project_id: str,
     *,
     name: str,
+    first_tags: Collection[TagName] = (),
     **settings: Any,
 ) -> FeatureView:
     """Create a feature that is off everywhere. ``settings``: values of ``Feature.settings``."""
@@ -148,9 +151,27 @@ def create(
         feature_name=name,
         data=feature.snapshot(),
     )
+    if first_tags:
+        _add_tags(actor, feature, set(first_tags))
     uses = strategies.environments_of([project_id]).get(project_id, [])
     states = [EnvironmentState(use, enabled=False) for use in uses]
-    return FeatureView(feature, [], [], [], states, lifecycle.new_life(feature))
+    return FeatureView(
+        feature, sorted(set(first_tags)), [], [], states, lifecycle.new_life(feature)
+    )
+
+
+def _add_tags(actor: Actor, feature: Feature, added: Collection[TagName]) -> None:
+    if unknown := tags.unknown_types({tag.type for tag in added}):
+        raise Invalid.at("/tags", f"There are no tag types {listed(unknown)}.")
+    rows = [{"feature_id": feature.id, "tag_id": id} for id in tags.make(added).values()]
+    insert_all(rows, FeatureTag)
+    events.record(
+        actor,
+        EventType.FEATURE_TAGS_CHANGED,
+        project=feature.project_id,
+        feature_name=feature.name,
+        data={"added": [tag._asdict() for tag in sorted(added)], "removed": []},
+    )
 
 
 def check_name(name: str) -> None:

@@ -2,6 +2,9 @@ from typing import Any
 
 from flask import Response, url_for
 
+from app.catalogue.environments import service as environments
+from app.catalogue.environments.models import Environment
+from app.catalogue.environments.schemas import EnvironmentList
 from app.catalogue.projects import members, queries, schemas, service
 from app.catalogue.projects.models import Project
 from app.core.errors import Conflict, Invalid, NotFound
@@ -192,3 +195,19 @@ def _with_current_members(project_id: str) -> Project:
     project = service.get_for_change(current_actor, project_id)
     check_if_match(schemas.Access, {"members": queries.members(project.id)})
     return project
+
+
+environments_bp = ApiBlueprint(
+    "environments of a project",
+    __name__,
+    url_prefix="/api/admin/environments/project",
+    description="The environments that a project uses.",
+)
+
+
+@environments_bp.get("/<key:project_id>", needs=Access.SIGNED_IN)
+@environments_bp.response(200, EnvironmentList)
+def index_environments(project_id: str) -> dict[str, list[Environment]]:
+    """List the environments that a project uses"""
+    used = set(service.get(current_actor, project_id).environments)
+    return {"items": [each for each in environments.list_all() if each.name in used]}

@@ -2,7 +2,8 @@ from typing import Any
 
 from flask import Response, url_for
 
-from app.catalogue.segments import schemas, service
+from app.catalogue.context import service as context
+from app.catalogue.segments import queries, schemas, service
 from app.catalogue.segments.models import Segment
 from app.catalogue.segments.queries import SegmentView, Use
 from app.core.paging import Page
@@ -109,3 +110,21 @@ def _get_for_change(general: Permission, id: int) -> Segment:
     current_actor.require(*service.permission(general, segment.project_id))
     check_if_match(schemas.SegmentRow, service.view(segment))
     return segment
+
+
+fields_bp = ApiBlueprint(
+    "uses of a context field",
+    __name__,
+    url_prefix="/api/admin/context/<key:name>",
+    description="Which strategies compare a context field.",
+)
+
+
+@fields_bp.get("/strategies", needs=Access.SIGNED_IN)
+@fields_bp.response(200, schemas.UseList)
+def index_comparing(name: str) -> dict[str, list[Use]]:
+    """List the strategies that compare a context field
+
+    Without those in projects that you cannot see.
+    """
+    return {"strategies": queries.comparing(current_actor, context.get(name).name)}

@@ -128,6 +128,31 @@ def uses(id: int, *, visible_to: Actor | None = None) -> list[Use]:
     )
 
 
+def comparing(actor: Actor, field: str) -> list[Use]:
+    """Strategies of features that compare a context field, in projects that the actor can see."""
+    has_name = sa.cast(Strategy.constraints, sa.Text).contains(f'"{field}"', autoescape=True)
+    query = (
+        sa.select(Strategy, Feature)
+        .join(Feature, Feature.id == Strategy.feature_id)
+        .join(Project, Project.id == Feature.project_id)
+        .where(Project.visible_to(actor), has_name)
+        .order_by(Feature.project_id, Feature.name, Strategy.environment, Strategy.id)
+    )
+    return [
+        Use(
+            id=strategy.id,
+            strategy=strategy.name,
+            project_id=feature.project_id,
+            feature=feature.name,
+            environment=strategy.environment,
+            is_archived=feature.archived_at is not None,
+            is_on=False,
+        )
+        for strategy, feature in db.session.execute(query)
+        if any(each["contextName"] == field for each in strategy.constraints)
+    ]
+
+
 def with_ids(ids: Collection[int]) -> dict[int, Segment]:
     """Segments by id, locked against changes until the transaction ends."""
     query = sa.select(Segment).where(Segment.id.in_(ids)).order_by(Segment.id)

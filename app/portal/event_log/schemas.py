@@ -47,7 +47,7 @@ class EventQuery(NewestQuery):
 
 class EventRow(Schema):
     id = fields.Integer()
-    type = fields.Enum(EventType, by_value=True)
+    type: fields.Field[Any] = fields.Enum(EventType, by_value=True)
     created_at = Timestamp()
     created_by = fields.String()
     created_by_user_id = fields.Integer(allow_none=True)
