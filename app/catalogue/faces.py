@@ -11,6 +11,7 @@ from app.catalogue.environments import pages as environments_pages
 from app.catalogue.favourites import api as favourites_api
 from app.catalogue.favourites import pages as favourite_pages
 from app.catalogue.features import api as features_api
+from app.catalogue.features import api_insights, api_search
 from app.catalogue.features import pages as features_pages
 from app.catalogue.features import pages_all as all_features_pages
 from app.catalogue.features import pages_bulk as features_pages_bulk
@@ -51,6 +52,9 @@ ROOM = Room(
         projects_api.environments_bp,
         features_api.bp,
         features_api.all_bp,
+        api_insights.bp,
+        api_insights.everywhere_bp,
+        api_search.bp,
         strategies_api.bp,
         segments_api.bp,
         segments_api.fields_bp,

@@ -90,7 +90,7 @@ class Compared(fields.String):
         self.operators, self.kind = operators, kind
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
-        operator, _, rest = str(value).partition(":")
+        operator, rest = (*str(value).split(":", 1), "")[:2]
         values = [each.strip() for each in rest.split(",") if each.strip()]
         if operator not in self.operators or not values:
             known = ", ".join(f"{name}:value" for name in self.operators)

@@ -50,6 +50,16 @@ def marked_by(actor: Actor) -> set[int]:
     return set(db.session.scalars(query))
 
 
+def is_favourite(actor: Actor, project_id: str) -> bool:
+    """Whether the actor marked the project."""
+    query = sa.select(Favourite.account_id).where(
+        Favourite.account_id == actor.account_id,
+        Favourite.project_id == project_id,
+        Favourite.feature_id == 0,
+    )
+    return db.session.scalar(query) is not None
+
+
 def creators_in(project_id: str) -> list[Creator]:
     """The people who created the active features of a project, by name."""
     query = sa.select(Feature.name).where(

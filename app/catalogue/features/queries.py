@@ -1,6 +1,6 @@
 """Reading features, always within one project."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -75,10 +75,11 @@ class FeatureView:
 
 
 class Credits(NamedTuple):
-    """Whether the feature is a favourite of the reader, and its creator."""
+    """Whether the feature is a favourite of the reader, its creator, and its segments' names."""
 
     is_favourite: bool
     creator: Any
+    segments: Sequence[str] = ()
 
 
 class LifecycleStep(NamedTuple):
@@ -205,19 +206,20 @@ def rows(
     state: tuple[str, bool] | None = None,
     archived: bool = False,
     sort: str | None = None,
+    first: Sequence[sa.ColumnElement[Any]] = (),
 ) -> sa.Select[Feature]:
     """The project's features that match every filter, sorted by name unless ``sort`` is given.
 
-    ``state``: an environment, and whether they are on there.
+    ``state``: an environment, and whether they are on there. ``first``: what to sort by before.
     """
     condition = Feature.archived_at.is_not(None) if archived else Feature.archived_at.is_(None)
     query = sa.select(Feature).where(_of_project(project_id), condition)
     if text is not None:
         query = query.where(contains(text, Feature.name, Feature.description))
     if tag is not None:
-        query = query.where(_has_tag(*tag))
+        query = query.where(has_tag(tag))
     if without_tag is not None:
-        query = query.where(~_has_tag(*without_tag))
+        query = query.where(~has_tag(without_tag))
     if type is not None:
         query = query.where(Feature.type == type)
     if stale is not None:
@@ -231,7 +233,7 @@ def rows(
         "createdAt": Feature.created_at,
         "lastSeenAt": LAST_SEEN,
     }
-    return query.order_by(*sorted_by(sort, columns), Feature.name)
+    return query.order_by(*first, *sorted_by(sort, columns), Feature.name)
 
 
 def views(features: list[Feature]) -> list[FeatureView]:
@@ -367,7 +369,8 @@ def in_state(environment: str, *, enabled: bool) -> sa.ColumnElement[bool]:
     )
 
 
-def _has_tag(type: str, value: str) -> sa.ColumnElement[bool]:
+def has_tag(tag: tuple[str, str]) -> sa.ColumnElement[bool]:
+    type, value = tag
     query = sa.select(FeatureTag.feature_id).join(Tag).where(Tag.type == type, Tag.value == value)
     return Feature.id.in_(query)
 

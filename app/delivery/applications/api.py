@@ -1,3 +1,4 @@
+from collections.abc import Collection
 from itertools import groupby
 from typing import Any
 
@@ -40,6 +41,25 @@ def show(name: str) -> ApplicationOverview:
     In the last 24 hours, without features of projects that you cannot see.
     """
     return service.overview(current_actor, name)
+
+
+@bp.get(ONE, needs=Access.SIGNED_IN)
+@bp.response(200, schemas.ApplicationRow)
+def show_one(name: str) -> ApplicationView:
+    """Read an application"""
+    return service.view(current_actor, name)
+
+
+@bp.post(ONE, needs=Permission.ADMIN)
+@bp.arguments(schemas.NewApplication, example={"strategies": ["flexibleRollout"]})
+@bp.response(202)
+def create(data: dict[str, Any], name: str) -> Response:
+    """Create an application before it reports anything
+
+    One that exists stays as it is.
+    """
+    service.create(name, **data)
+    return no_body(202)
 
 
 @bp.delete(ONE, needs=Permission.ADMIN)
@@ -92,16 +112,43 @@ def index_unknown() -> dict[str, list[dict[str, Any]]]:
 @bp.response(200, schemas.OutdatedSdkList)
 def index_outdated() -> dict[str, list[dict[str, Any]]]:
     """List SDKs in use that have a newer major version"""
-    return {
-        "sdks": [
-            {
-                "sdk_version": sdk.reported,
-                "newest_major": sdk.newest,
-                "applications": applications,
-            }
-            for sdk, applications in service.outdated_sdks()
-        ]
-    }
+    return {"sdks": _outdated()}
+
+
+def _outdated(names: Collection[str] | None = None) -> list[dict[str, Any]]:
+    """``names``: only of these applications."""
+    found = [
+        {
+            "sdk_version": sdk.reported,
+            "newest_major": sdk.newest,
+            "applications": [name for name in using if names is None or name in names],
+        }
+        for sdk, using in service.outdated_sdks()
+    ]
+    return [each for each in found if each["applications"]]
+
+
+@bp.get("/projects/<key:project_id>/sdks/outdated", needs=Access.SIGNED_IN)
+@bp.response(200, schemas.OutdatedSdkList)
+def index_outdated_in_project(project_id: str) -> dict[str, list[dict[str, Any]]]:
+    """List SDKs that ask for features of a project and have a newer major version"""
+    names = {view.application.name for view in service.of_project(current_actor, project_id)}
+    return {"sdks": _outdated(names)}
+
+
+@bp.get("/projects/<key:project_id>/applications", needs=Access.SIGNED_IN)
+@bp.arguments(schemas.ProjectApplicationQuery, location="query")
+@bp.response(200, schemas.ProjectApplicationList)
+def index_of_project(query: dict[str, Any], project_id: str) -> dict[str, Any]:
+    """List the applications that ask for features of a project
+
+    In the last 7 days.
+    """
+    found = service.of_project(current_actor, project_id, text=query.get("query", ""))
+    if query["sort_order"] == "desc":
+        found.reverse()
+    end = query["offset"] + query["limit"]
+    return {"applications": found[query["offset"] : end], "total": len(found)}
 
 
 @bp.get(FEATURE, needs=Access.SIGNED_IN)

@@ -156,6 +156,19 @@ def projects_of(actor: Actor, application_ids: Collection[int]) -> list[ProjectU
     return [ProjectUse(*row) for row in db.session.execute(query)]
 
 
+def asks(project_id: str) -> sa.ColumnElement[bool]:
+    """Whether an application asked for features of the project lately."""
+    return Application.id.in_(
+        sa.select(Usage.application_id)
+        .join(Feature, Feature.id == Usage.feature_id)
+        .where(
+            Feature.project_id == project_id,
+            Usage.span == Span.DAY,
+            Usage.start >= utcnow() - ASKED_FOR,
+        )
+    )
+
+
 def asked_for(actor: Actor, application_id: int, since: datetime) -> list[AskedFor]:
     """The features that an application asked for, by hour, in projects that the actor can see."""
     query = (

@@ -6,7 +6,7 @@ from app.catalogue.usage.models import MAX_NAME
 from app.delivery.applications.counts import MOST_HOURS, Period
 from app.delivery.applications.service import SdkState
 from app.web.listing import MAX_LIMIT, PageQuery
-from app.web.schemas import Key, QueryNumber, Schema, SingleLine, Timestamp
+from app.web.schemas import Ignored, Key, QueryNumber, Schema, SingleLine, StrictList, Timestamp
 
 SORTED_BY = ("appName", "createdAt", "lastSeen")
 
@@ -99,6 +99,39 @@ class ApplicationRow(Schema):
 
 class ApplicationList(Schema):
     applications = fields.List(fields.Nested(ApplicationRow), attribute="items")
+    total = fields.Integer()
+
+
+class NewApplication(Schema):
+    strategies = StrictList(SingleLine(high=MAX_NAME), load_default=())
+    url = Ignored()
+    color = Ignored()
+    icon = Ignored()
+
+
+class ProjectApplicationQuery(PageQuery):
+    query = SingleLine(high=100, metadata={"description": "Part of the name."})
+    sort_by = fields.String(validate=validate.OneOf([SORTED_BY[0]]))
+    sort_order = fields.String(load_default="asc", validate=validate.OneOf(["asc", "desc"]))
+
+
+class SdkVersions(Schema):
+    name = fields.String()
+    versions = fields.List(fields.String())
+
+
+class ProjectApplication(Schema):
+    name = fields.String(attribute="application.name")
+    environments = fields.List(fields.String())
+    instances = fields.Function(
+        lambda view: sorted({one.id for one in view.instances}),
+        metadata={"type": "array", "items": {"type": "string"}},
+    )
+    sdks = fields.List(fields.Nested(SdkVersions), attribute="sdk_versions")
+
+
+class ProjectApplicationList(Schema):
+    applications = fields.List(fields.Nested(ProjectApplication))
     total = fields.Integer()
 
 

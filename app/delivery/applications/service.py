@@ -21,7 +21,7 @@ from app.catalogue.usage.queries import RECENT
 from app.catalogue.usage.sdks import Sdk
 from app.core.actor import Actor
 from app.core.clock import in_text, utcnow
-from app.core.db import db
+from app.core.db import db, insert_if_absent
 from app.core.errors import NotFound
 from app.core.events import service as events
 from app.core.events.event_types import EventType
@@ -113,6 +113,23 @@ def features_of(overview: ApplicationOverview) -> list[FeatureUse]:
         for id, hours in uses.items()
     ]
     return sorted(features, key=lambda one: (-one.checks, one.name))
+
+
+def view(actor: Actor, name: str) -> ApplicationView:
+    return _views(actor, [get(name)])[0]
+
+
+def of_project(actor: Actor, project_id: str, *, text: str = "") -> list[ApplicationView]:
+    """The applications that asked for features of the project lately, by name."""
+    projects.require(actor, project_id)
+    found = db.session.scalars(queries.rows(text=text or None).where(queries.asks(project_id)))
+    return _views(actor, list(found))
+
+
+def create(name: str, *, strategies: Sequence[str] = ()) -> None:
+    """Create an application unless it exists. ``strategies``: types that it can evaluate."""
+    row = {"name": name, "strategies": [*strategies], "created_at": utcnow()}
+    db.session.execute(insert_if_absent(Application).values(row))
 
 
 def get(name: str, *, for_change: bool = False) -> Application:

@@ -39,6 +39,15 @@ class _Instances:
         return sdks.read(one.sdk for one in self.instances)
 
     @property
+    def sdk_versions(self) -> list[dict[str, Any]]:
+        """Each SDK with its versions, as they were reported: ``name:version``."""
+        found: dict[str, list[str]] = {}
+        for sdk in self.sdks:
+            name, _, version = sdk.reported.partition(":")
+            found.setdefault(name, []).append(version)
+        return [{"name": name, "versions": versions} for name, versions in found.items()]
+
+    @property
     def outdated_sdks(self) -> list[Sdk]:
         return [sdk for sdk in self.sdks if sdk.newest]
 

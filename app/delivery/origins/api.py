@@ -30,6 +30,7 @@ def show() -> dict[str, Any]:
         "unleash_url": settings.address(""),
         "base_uri_path": settings.url_prefix,
         "frontend_api_origins": service.origins(),
+        "version_info": {"current": {"oss": current_app.config["API_VERSION"]}},
     }
 
 

@@ -63,6 +63,16 @@ class CorsSettings(Schema):
     frontend_api_origins = Origins(required=True)
 
 
+class OpenSourceVersion(Schema):
+    oss = fields.String()
+
+
+class VersionInfo(Schema):
+    current = fields.Nested(OpenSourceVersion)
+    latest = fields.Constant({}, metadata={"type": "object"})
+    is_latest = fields.Constant(constant=True)
+
+
 class UiConfig(Schema):
     """What clients of Unleash read about a server before anything else."""
 
@@ -71,3 +81,4 @@ class UiConfig(Schema):
     unleash_url = fields.String(metadata={"description": "The address that people use."})
     base_uri_path = fields.String(metadata={"description": "The path before all others, if any."})
     frontend_api_origins = fields.List(fields.String())
+    version_info = fields.Nested(VersionInfo)

@@ -10,6 +10,7 @@ from app.delivery.playground import schemas, service
 from app.delivery.playground.schemas import ALL
 from app.delivery.playground.service import MOST_EXPLAINED, Asked, people
 from app.web.current import current_actor
+from app.web.extended import are_wanted
 from app.web.routes import ApiBlueprint
 
 bp = ApiBlueprint(
@@ -50,6 +51,8 @@ def ask_advanced(data: dict[str, Any]) -> Response:
     by_feature: dict[str, dict[str, list[Any]]] = {name: {} for name in playground.projects}
     for one, explanation in zip(asked, playground.explain(asked), strict=True):
         row = rows.answer(playground, one, explanation)
+        if not are_wanted():
+            del row["hasUnsatisfiedDependency"]
         row |= {"environment": one.place.environment, "context": rows.context(one.person.given)}
         by_feature[one.place.feature].setdefault(one.place.environment, []).append(row)
     features = [
@@ -57,7 +60,7 @@ def ask_advanced(data: dict[str, Any]) -> Response:
         for name, found in by_feature.items()
     ]
     asked_for = {"environments": names, "projects": rows.projects(data.get("projects"))}
-    return jsonify(rows.result(given, asked_for, features))
+    return jsonify(rows.result(given, asked_for, features, warns=True))
 
 
 @bp.post("", needs=Access.SIGNED_IN, keeps=NOTHING, writes=False)
@@ -97,4 +100,4 @@ def ask(data: dict[str, Any]) -> Response:
         for one, explanation in zip(asked, playground.explain(asked), strict=True)
     ]
     asked_for = {"environment": environment, "projects": rows.projects(data.get("projects"))}
-    return jsonify(rows.result(given, asked_for, features))
+    return jsonify(rows.result(given, asked_for, features, warns=are_wanted()))

@@ -11,18 +11,18 @@ from app.delivery.playground.service import Asked, Playground
 from app.evaluation.explain import NO_VARIANT
 from app.evaluation.facts import ConstraintReason, Explanation, StrategyReason
 from app.evaluation.person import PREDEFINED
+from app.web.extended import are_wanted
 
 UNKNOWN = "unknown"
+COMPLETE = "complete"
 
 
 def result(
-    given: GivenContext, asked: Mapping[str, Any], features: Sequence[Any]
+    given: GivenContext, asked: Mapping[str, Any], features: Sequence[Any], *, warns: bool
 ) -> dict[str, Any]:
-    return {
-        "input": dict(asked) | {"context": given.sent},
-        "features": features,
-        "warnings": {"invalidContextProperties": given.invalid},
-    }
+    """``warns``: Unleash has warnings in the answers about several environments only."""
+    found = {"input": dict(asked) | {"context": given.sent}, "features": features}
+    return found | {"warnings": {"invalidContextProperties": given.invalid}} if warns else found
 
 
 def projects(asked: Sequence[str] | None) -> Sequence[str]:
@@ -69,14 +69,16 @@ def _strategy(reason: StrategyReason, place: Place, project_id: str) -> dict[str
     outcome: dict[str, Any] = {
         "enabled": UNKNOWN if reason.result is None else reason.result,
         "evaluationStatus": _status(reason),
-        "variant": _variant(reason.variant, reason.payload) if reason.result else None,
-        "fallsAt": reason.falls_at,
-        "random": reason.is_random,
     }
+    if outcome["evaluationStatus"] == COMPLETE:
+        variant = _variant(reason.variant, reason.payload) if reason.result else None
+        outcome |= {"variant": variant}
+    if are_wanted():
+        outcome |= {"fallsAt": reason.falls_at, "random": reason.is_random}
     return {
         "name": strategy["name"],
         "id": strategy["id"],
-        "title": strategy["title"],
+        "title": strategy["title"] or "",
         "disabled": strategy["disabled"],
         "parameters": strategy["parameters"],
         "result": outcome,
@@ -97,11 +99,12 @@ def _strategy(reason: StrategyReason, place: Place, project_id: str) -> dict[str
 def _status(reason: StrategyReason) -> str:
     if reason.is_paused:
         return "unevaluated"
-    return "complete" if reason.is_known else "incomplete"
+    return COMPLETE if reason.is_known else "incomplete"
 
 
 def _constraint(reason: ConstraintReason) -> dict[str, Any]:
-    return dict(reason.constraint) | {"result": reason.is_met, "contextValue": reason.value}
+    found = dict(reason.constraint) | {"result": reason.is_met}
+    return found | {"contextValue": reason.value} if are_wanted() else found
 
 
 def _variant(name: str, payload: Mapping[str, str] | None) -> dict[str, Any]:
