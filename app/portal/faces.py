@@ -10,6 +10,7 @@ from app.portal.help import api as docs_api
 from app.portal.help import pages as docs_pages
 from app.portal.help import pages_help as docs_pages_help
 from app.portal.home import pages as home_pages
+from app.portal.instance import api_statistics
 from app.portal.instance import pages as instance_pages
 from app.portal.notices import api as notices_api
 from app.portal.notices import pages as notice_pages
@@ -29,6 +30,7 @@ ROOM = Room(
         display_api.bp,
         event_log_api.bp,
         event_log_api.search_bp,
+        api_statistics.bp,
         docs_api.bp,
     ),
     pages=(

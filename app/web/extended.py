@@ -37,6 +37,11 @@ def are_wanted() -> bool:
     return asked == "true"
 
 
+def shown(schema: Schema, data: Any) -> Any:
+    """What ``schema`` dumped, as the request asks for it."""
+    return data if are_wanted() else left_out(data, in_schema(schema))
+
+
 def left_out(data: Any, own: Fields) -> Any:
     """The data without these fields."""
     if isinstance(data, list):

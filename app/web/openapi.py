@@ -14,11 +14,15 @@ from marshmallow import fields
 from app.core import errors
 from app.core.permissions import Access, Need, Permission
 from app.core.words import KEY_PATTERN, camel_case
+from app.web.extended import PARAMETER
 from app.web.http import IdConverter, KeyConverter
 from app.web.schemas import Schema
 
 DRY_RUN = "DryRun"
 """The name of the header in the OpenAPI document."""
+
+EXTENDED = "Extended"
+"""The name of the parameter in the OpenAPI document."""
 
 IN_PATHS = {
     "change": "The id of the change in the change request.",
@@ -95,11 +99,23 @@ def document(
         statuses |= {400, 413, 415}
     if writes:
         statuses |= {400}
-        notes["arguments"] = {"parameters": [*parameters, DRY_RUN]}
+        parameters = [*parameters, DRY_RUN]
+    if getattr(view, "own_fields", None):
+        parameters = [*parameters, EXTENDED]
+    notes["arguments"] = {"parameters": parameters}
     responses = notes.setdefault("response", {}).setdefault("responses", {})
     for status in sorted(statuses):
         responses.setdefault(status, [HTTPStatus(status).name])
     view._apidoc = notes  # type: ignore[attr-defined] # noqa: SLF001 - where flask-smorest looks
+
+
+def _extended(_: Any, field: fields.Field[Any], ret: dict[str, Any], **__: Any) -> dict[str, Any]:
+    """Say of Flagstaff's own fields that they have to be asked for."""
+    schema = field.parent
+    if not isinstance(schema, Schema) or field.data_key not in schema.extended:
+        return {}
+    about = ret.get("description", "")
+    return {"description": f"{about} Only with `extended=true`, where it can be left out.".strip()}
 
 
 def _meaning(status: HTTPStatus) -> str:
@@ -132,6 +148,19 @@ class Api(flask_smorest.Api):  # type: ignore[misc] # untyped
                 ),
             },
         )
+        self.spec.components.parameter(
+            EXTENDED,
+            "query",
+            {
+                "name": PARAMETER,
+                "schema": {"type": "boolean", "default": False},
+                "description": (
+                    "true: with the fields that only Flagstaff has. Without it, the answer has "
+                    "exactly the fields that Unleash’s clients know."
+                ),
+            },
+        )
+        self.ma_plugin.converter.add_attribute_function(_extended)
         self.register_converter(KeyConverter, lambda _: {"type": "string", "pattern": KEY_PATTERN})
         self.register_converter(IdConverter, lambda _: {"type": "integer", "minimum": 1})
 

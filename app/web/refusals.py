@@ -1,5 +1,6 @@
 """Every refusal and failure, as JSON for the API and as a page for browsers."""
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
@@ -24,6 +25,31 @@ from app.core.errors import (
 from app.core.faults import is_unavailable
 from app.web.http import request_id, wants_json
 from app.web.redirects import new_address, redirect_to_path
+
+INSTEAD = {
+    r"/api/admin/addons(/.*)?": "There are no add-ons here. Use webhooks: /api/admin/webhooks.",
+    r"/api/admin/invite-link/.*|/invite/.*": (
+        "There are no sign-up links here. Create each user with POST /api/admin/user-admin: the "
+        "answer has a link for them."
+    ),
+    r"/api/admin/telemetry/.*": "Flagstaff sends nothing about itself, so there is no setting.",
+    r"/api/admin/record-ui-error": "Flagstaff’s pages report no errors. The log has those.",
+    r"/api/admin/personal-dashboard(/.*)?": (
+        "There is no personal dashboard here. Use /api/admin/user/profile, "
+        "/api/admin/search/features?favorite=IS:true and /api/admin/projects."
+    ),
+    r"/api/admin/projects/[^/]+/context(/.*)?": (
+        "Context fields belong to all projects here. Use /api/admin/context."
+    ),
+    r"/auth/.*": (
+        "Programs don’t sign in here. Send a token in the header Authorization; people sign in at "
+        "/sign-in."
+    ),
+    r"/edge/issue-token": (
+        "Edge can’t ask for tokens here. Create them with POST /api/admin/api-tokens."
+    ),
+}
+"""What Unleash has and Flagstaff has not, by a pattern of its addresses: what to use instead."""
 
 UNREADABLE = "The request can not be read."
 NOTHING_HERE = "There is nothing at this address."
@@ -82,7 +108,7 @@ def _translated(error: HTTPException) -> DomainError:
         case 400:
             return Invalid(UNREADABLE)
         case 404:
-            return NotFound(NOTHING_HERE)
+            return NotFound(_instead(request.path) or NOTHING_HERE)
         case 405:
             return MethodNotAllowed(error.get_response().headers["Allow"])
         case 413:
@@ -90,6 +116,11 @@ def _translated(error: HTTPException) -> DomainError:
     other = Invalid(error.description or error.name)
     other.status, other.name = error.code or other.status, name_of(error.code, error.name)
     return other
+
+
+def _instead(path: str) -> str | None:
+    """What to use instead of something that Unleash has at this address."""
+    return next((text for has, text in INSTEAD.items() if re.fullmatch(has, path)), None)
 
 
 def name_of(status: int | None, reason: str) -> str:

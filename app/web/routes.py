@@ -53,6 +53,7 @@ class Routes:
 
     url_prefix: str | None
     name: str
+    answers_json = False
 
     def screen(self) -> None:
         """Refuse a request that can be refused without a query."""
@@ -73,6 +74,8 @@ class Routes:
         in_steps: bool = False,
         **options: Any,
     ) -> Decorator:
+        if self.answers_json:
+            options.setdefault("strict_slashes", False)  # clients of Unleash end addresses with one
         register: Decorator = super().route(rule, **options)  # type: ignore[misc] # a mixin
 
         def declare(view: View) -> View:

@@ -109,7 +109,7 @@ class OwnToken(TokenRow):
 class OwnTokens(TokenList):
     extended = frozenset({"version", "tokens", "total"})
 
-    pats = fields.List(fields.Nested(OwnToken), attribute="items")
+    pats = fields.List(fields.Nested(OwnToken), attribute="items", dump_only=True)
 
 
 class FeedbackChanges(Schema):

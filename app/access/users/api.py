@@ -1,6 +1,6 @@
 from typing import Any
 
-from flask import Response, url_for
+from flask import Response, jsonify, url_for
 
 from app.access.groups import service as groups
 from app.access.users import inactive, schemas
@@ -15,6 +15,7 @@ from app.core.errors import Invalid
 from app.core.paging import Page
 from app.core.permissions import Access, Permission
 from app.core.quotas import NOTHING
+from app.web import extended
 from app.web.current import current_actor, current_settings
 from app.web.listing import MAX_LIMIT, PageQuery, whole
 from app.web.requests import check_if_match
@@ -40,7 +41,7 @@ def index(query: dict[str, Any]) -> Page[Account]:
 @bp.post("", needs=Permission.ADMIN, answers_with_secret=True)
 @bp.arguments(schemas.Invitation, example={"username": "ada", "rootRole": 2})
 @bp.response(201, schemas.CreatedUser)
-def create(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def create(data: dict[str, Any]) -> tuple[Response, int, dict[str, str]]:
     """Create a user
 
     Without a password, the response contains a one-time link to set one. If the operator set a
@@ -54,7 +55,8 @@ def create(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         body |= {"inviteLink": link, "emailSent": is_sent}
     else:
         _set_password(account, password)
-    return body, {"Location": url_for(".show", account_id=account.id)}
+    shown = extended.shown(schemas.CreatedUser(), body)
+    return jsonify(shown), 201, {"Location": url_for(".show", account_id=account.id)}
 
 
 @bp.get("/<id:account_id>", needs=Permission.ADMIN)

@@ -182,7 +182,7 @@ class ListedState(StateRow):
 class FeatureState(StateRow):
     """The state of one feature in one environment."""
 
-    name = fields.String(attribute="feature_name")
+    name = fields.String(attribute="feature_name", dump_only=True)
     feature_name = fields.String()
     environment = fields.String(attribute="name")
 

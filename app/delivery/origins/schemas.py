@@ -69,7 +69,7 @@ class OpenSourceVersion(Schema):
 
 class VersionInfo(Schema):
     current = fields.Nested(OpenSourceVersion)
-    latest = fields.Constant({}, metadata={"type": "object"})
+    latest = fields.Dict(dump_default=dict)
     is_latest = fields.Constant(constant=True)
 
 

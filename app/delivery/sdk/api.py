@@ -28,6 +28,9 @@ from app.web.metrics import Metrics
 
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
 
+_doubled = re.compile(r"\A/+api/+((?:admin|client|frontend)(?:/+|\Z))?")
+"""How addresses begin that clients join from parts, each with a slash of its own."""
+
 _place = re.compile(rf"({CLIENT}|{OFREP})/|({FRONTEND})(?:/|\Z)|({VALIDATE})\Z").match
 
 
@@ -54,6 +57,10 @@ def is_for_sdks(path: str) -> bool:
     return _place(path) is not None
 
 
+def _once(beginning: re.Match[str]) -> str:
+    return re.sub(r"/+", "/", beginning[0])
+
+
 class SdkApi:
     """The WSGI application that answers SDKs, and passes all other requests to ``others``."""
 
@@ -69,6 +76,8 @@ class SdkApi:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
+        if "//" in path:
+            path = environ["PATH_INFO"] = _doubled.sub(_once, path)
         place = _place(path)
         if place is None:
             return self._others(environ, start_response)
@@ -76,7 +85,7 @@ class SdkApi:
         started = time.perf_counter()
         refusal: DomainError | None = None
         try:
-            answer = face.answer(path, environ)
+            answer = face.answer(path.rstrip("/"), environ)
         except DomainError as error:
             refusal = error
         except SQLAlchemyError as error:

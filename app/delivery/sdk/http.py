@@ -2,6 +2,7 @@
 
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any, NamedTuple, Protocol
@@ -16,6 +17,8 @@ HTTP_OK, NOT_MODIFIED, ACCEPTED = "200 OK", "304 Not Modified", "202 Accepted"
 
 JSON = ("Content-Type", "application/json")
 NOTHING = ("Content-Length", "0")
+GZIP = zlib.MAX_WBITS | 16
+"""Tells zlib to expect the header of gzip."""
 FRESH = ("Cache-Control", "private, no-cache")
 
 _tag = re.compile(r'(?:W/)?"([^"]*?)(?:-gzip|;gzip)?"')
@@ -81,13 +84,27 @@ def body_of(environ: WSGIEnvironment, max_bytes: int) -> dict[str, Any]:
         length = 0
     if length > max_bytes:
         raise PayloadTooLarge(max_bytes)
+    data = environ["wsgi.input"].read(length)
+    if environ.get("HTTP_CONTENT_ENCODING", "").lower() == "gzip":
+        data = _unpacked(data, max_bytes)
     try:
-        body = json.loads(environ["wsgi.input"].read(length))
+        body = json.loads(data)
     except (ValueError, RecursionError):
         raise Invalid("The body must be JSON.") from None
     if not isinstance(body, dict):
         raise Invalid("The body must be a JSON object.")
     return body
+
+
+def _unpacked(data: bytes, max_bytes: int) -> bytes:
+    reader = zlib.decompressobj(GZIP)
+    try:
+        found = reader.decompress(data, max_bytes + 1)
+    except zlib.error:
+        raise Invalid("The body is not gzip, as the header Content-Encoding says.") from None
+    if len(found) > max_bytes:
+        raise PayloadTooLarge(max_bytes)
+    return found
 
 
 def json_answer(status: str, data: Any, *headers: Header) -> Answer:

@@ -77,7 +77,7 @@ class ListedEvent(EventRow):
         lambda event: (event.data or event.pre_data or {}).get("environment"),
         metadata={"type": ["string", "null"]},
     )
-    group_id = fields.String(attribute="batch_id")
+    group_id = fields.String(attribute="batch_id", dump_only=True)
 
     @post_dump
     def _leave_out_group(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -89,8 +89,8 @@ class EventList(Schema):
 
     version = fields.Constant(1)
     events = fields.List(fields.Nested(ListedEvent))
-    total = fields.Integer()
-    total_events = fields.Integer(attribute="total")
+    total = fields.Integer(dump_only=True)
+    total_events = fields.Integer(attribute="total", dump_only=True)
     next_before = fields.Integer(
         allow_none=True,
         metadata={"description": "Where the next page starts. null on the last page."},
@@ -101,7 +101,7 @@ class FeatureEvents(Schema):
     version = fields.Constant(1)
     toggle_name = fields.String()
     events = fields.List(fields.Nested(ListedEvent))
-    total_events = fields.Integer(attribute="total")
+    total_events = fields.Integer(attribute="total", dump_only=True)
 
 
 class EventSearch(PageQuery):

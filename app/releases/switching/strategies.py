@@ -164,14 +164,10 @@ def find_for_change(actor: Actor, project_id: str, environment: str, id: str) ->
 
 def segments_of(actor: Actor, id: str) -> list[SegmentView]:
     """The segments of a strategy in a project that the actor can see."""
-    project = sa.select(sa.func.coalesce(Feature.project_id, Strategy.project_id)).outerjoin(
-        Feature, Feature.id == Strategy.feature_id
-    )
+    project = sa.func.coalesce(Feature.project_id, Strategy.project_id)
     visible = sa.select(Project.id).where(Project.visible_to(actor))
-    strategy = db.session.scalar(
-        sa.select(Strategy).where(Strategy.id == id, project.scalar_subquery().in_(visible))
-    )
-    if strategy is None:
+    query = sa.select(Strategy.id).outerjoin(Feature, Feature.id == Strategy.feature_id)
+    if db.session.scalar(query.where(Strategy.id == id, project.in_(visible))) is None:
         raise _unknown(id)
     used = sa.select(StrategySegment.segment_id).where(StrategySegment.strategy_id == id)
     found = db.session.scalars(segments.rows(actor).where(Segment.id.in_(used)))
