@@ -6,12 +6,11 @@ from uuid import NAMESPACE_URL, uuid5
 from flask import Response, current_app
 from marshmallow import fields
 
-from app.core.clock import in_text
 from app.core.permissions import Permission
 from app.portal.instance import statistics
 from app.web.current import current_settings
 from app.web.routes import ApiBlueprint
-from app.web.schemas import Schema
+from app.web.schemas import Schema, Timestamp
 
 bp = ApiBlueprint(
     "instance statistics",
@@ -20,31 +19,31 @@ bp = ApiBlueprint(
     description="How much this instance holds.",
 )
 
-Numbers = Schema.from_dict(
-    {
-        "instanceId": fields.String(),
-        "versionOSS": fields.String(),
-        "timestamp": fields.String(metadata={"format": "date-time"}),
-        **dict.fromkeys(
-            (
-                *("users", "featureToggles", "projects", "contextFields", "roles", "groups"),
-                *("environments", "segments", "strategies", "maxEnvironmentStrategies"),
-            ),
-            fields.Integer(),
-        ),
-        **dict.fromkeys(
-            ("activeUsers", "productionChanges", "apiTokens"),
-            fields.Dict(keys=fields.String(), values=fields.Integer()),
-        ),
-        "clientApps": fields.List(fields.Dict()),
-        **dict.fromkeys(("SAMLenabled", "OIDCenabled"), fields.Boolean()),
-    },
-    name="InstanceStatistics",
-)
+
+class Statistics(Schema):
+    instance_id = fields.String()
+    version_oss = fields.String(data_key="versionOSS")
+    timestamp = Timestamp()
+    users = fields.Integer()
+    active_users = fields.Dict(keys=fields.String(), values=fields.Integer())
+    production_changes = fields.Dict(keys=fields.String(), values=fields.Integer())
+    feature_toggles = fields.Integer()
+    projects = fields.Integer()
+    context_fields = fields.Integer()
+    roles = fields.Integer()
+    groups = fields.Integer()
+    environments = fields.Integer()
+    segments = fields.Integer()
+    strategies = fields.Integer()
+    max_environment_strategies = fields.Integer()
+    client_apps = fields.List(fields.Dict())
+    api_tokens = fields.Dict(keys=fields.String(), values=fields.Integer())
+    saml_enabled = fields.Constant(constant=False, data_key="SAMLenabled")
+    oidc_enabled = fields.Boolean(data_key="OIDCenabled")
 
 
 @bp.get("/statistics", needs=Permission.ADMIN)
-@bp.response(200, Numbers)
+@bp.response(200, Statistics)
 def show() -> dict[str, Any]:
     """Read how much this instance holds"""
     return _numbers()
@@ -54,7 +53,7 @@ def show() -> dict[str, Any]:
 @bp.response(200)
 def download() -> Response:
     """Read how much this instance holds, as CSV"""
-    file, numbers = StringIO(), statistics.flat(_numbers())
+    file, numbers = StringIO(), statistics.flat(Statistics().dump(_numbers()))
     writer = csv.DictWriter(file, list(numbers))
     writer.writeheader()
     writer.writerow(numbers)
@@ -62,11 +61,9 @@ def download() -> Response:
 
 
 def _numbers() -> dict[str, Any]:
-    settings, numbers = current_settings(), statistics.read()
-    return numbers | {
-        "timestamp": in_text(numbers["timestamp"]),
-        "instanceId": str(uuid5(NAMESPACE_URL, settings.address())),
-        "versionOSS": current_app.config["API_VERSION"],
-        "OIDCenabled": settings.oidc_issuer is not None,
-        "SAMLenabled": False,
+    settings = current_settings()
+    return statistics.read() | {
+        "instance_id": str(uuid5(NAMESPACE_URL, settings.address())),
+        "version_oss": current_app.config["API_VERSION"],
+        "oidc_enabled": settings.oidc_issuer is not None,
     }

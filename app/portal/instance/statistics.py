@@ -23,40 +23,40 @@ from app.core.events.models import Event
 from app.core.permissions import Role
 
 DAYS = (7, 30, 60, 90)
+"""Unleash counts changes from the second on."""
 
 
 def read() -> dict[str, Any]:
-    """The numbers, by their names in Unleash."""
     now = utcnow()
     person = Account.kind == AccountKind.PERSON, Account.deleted_at.is_(None)
     since = {days: now - timedelta(days=days) for days in DAYS}
     return {
         "timestamp": now,
         "users": _count(Account.id, *person),
-        "featureToggles": _count(Feature.id, Feature.archived_at.is_(None)),
+        "feature_toggles": _count(Feature.id, Feature.archived_at.is_(None)),
         "projects": _count(Project.id, Project.archived_at.is_(None)),
-        "contextFields": _count(ContextField.name),
+        "context_fields": _count(ContextField.name),
         "roles": len(Role),
         "groups": _count(Group.id),
         "environments": _count(Environment.name),
         "segments": _count(Segment.id),
         "strategies": _count(StrategyType.name),
-        "activeUsers": {
+        "active_users": {
             f"last{days}": _count(Account.id, *person, Account.last_sign_in_at >= at)
             for days, at in since.items()
         },
-        "productionChanges": {
+        "production_changes": {f"last{days}": _changes(since[days]) for days in DAYS[1:]},
             f"last{days}": _changes(at) for days, at in since.items() if days > 7
         },  # noqa: PLR2004 - Unleash has none of a week
-        "clientApps": [
+        "client_apps": [
             {"range": name, "count": _count(Instance.application_id.distinct(), *conditions)}
             for name, conditions in _ranges(since).items()
         ],
-        "apiTokens": {
+        "api_tokens": {
             type.value: _count(SdkToken.id, SdkToken.type == type, SdkToken.revoked_at.is_(None))
             for type in SdkTokenType
         },
-        "maxEnvironmentStrategies": _most_strategies(),
+        "max_environment_strategies": _most_strategies(),
     }
 
 
