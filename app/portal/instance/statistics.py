@@ -46,8 +46,6 @@ def read() -> dict[str, Any]:
             for days, at in since.items()
         },
         "production_changes": {f"last{days}": _changes(since[days]) for days in DAYS[1:]},
-            f"last{days}": _changes(at) for days, at in since.items() if days > 7
-        },  # noqa: PLR2004 - Unleash has none of a week
         "client_apps": [
             {"range": name, "count": _count(Instance.application_id.distinct(), *conditions)}
             for name, conditions in _ranges(since).items()
