@@ -44,7 +44,7 @@ def whole(query: type[PageQuery]) -> type[PageQuery]:
     So are the lists that Unleash has too: its clients don't ask for a second page.
     """
     about = {"description": "How many at most. Without it: all."}
-    limit = QueryNumber(load_default=MAX_ITEMS, low=1, high=MAX_LIMIT, metadata=about)
+    limit = QueryNumber(load_default=MAX_ITEMS, low=1, high=MAX_ITEMS, metadata=about)
     return type(f"Whole{query.__name__}", (query,), {"limit": limit})
 
 

@@ -1,5 +1,6 @@
 """The ways into the application that tests use."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Flask
@@ -9,11 +10,15 @@ BASE = "/api/admin"
 
 
 class ApiClient:
-    """A JSON client with one token. Paths begin below ``/api/admin`` unless they name ``/api``."""
+    """A JSON client with one token. Paths begin below ``/api/admin`` unless they name ``/api``.
 
-    def __init__(self, app: Flask, token: str | None) -> None:
+    It asks for the fields that only Flagstaff has, unless it is a ``client_of_unleash``.
+    """
+
+    def __init__(self, app: Flask, token: str | None, *, client_of_unleash: bool = False) -> None:
         self.app = app
         self.token = token
+        self.client_of_unleash = client_of_unleash
 
     def get(self, path: str, **kwargs: Any) -> TestResponse:
         return self.request("GET", path, **kwargs)
@@ -35,6 +40,8 @@ class ApiClient:
         full = path if path.startswith("/api/") or not path.startswith("/") else BASE + path
         if kwargs.get("json") is None:
             kwargs.pop("json", None)
+        if full.startswith(BASE) and not self.client_of_unleash:
+            full, kwargs = _extended(full, kwargs)
         return self.app.test_client().open(
             full, method=method, headers=sent | (headers or {}), **kwargs
         )
@@ -44,6 +51,15 @@ class ApiClient:
         answer = self.request(method, path, json=json, **kwargs)
         assert answer.status_code < 300, f"{method} {path}: {answer.status} {answer.text}"
         return answer.json if answer.data else None
+
+
+def _extended(path: str, kwargs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The request with ``extended=true`` in its query string."""
+    if isinstance(asked := kwargs.get("query_string"), Mapping):
+        return path, kwargs | {"query_string": {"extended": "true", **asked}}
+    if asked is not None:
+        return path, kwargs | {"query_string": f"{asked}&extended=true"}
+    return f"{path}{'&' if '?' in path else '?'}extended=true", kwargs
 
 
 REASON = {"X-Reason": "The shop is down"}

@@ -34,7 +34,7 @@ def show() -> service.AccountOverview:
 
 @bp.post("/user/change-password", needs=Access.SIGNED_IN, keeps=NOTHING, refuses=(429,))
 @bp.arguments(
-    schemas.NewPassword,
+    schemas.OwnPassword,
     example={"oldPassword": "the current one", "newPassword": "four words no one can guess"},
 )
 @bp.response(200)

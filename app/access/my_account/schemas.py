@@ -67,7 +67,7 @@ class Overview(Schema):
     )
 
 
-class NewPassword(PasswordChange):
+class OwnPassword(PasswordChange):
     """Accepts ``password`` and ``confirmPassword``, as Unleash’s clients send them, too."""
 
     @pre_load

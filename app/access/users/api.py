@@ -202,7 +202,7 @@ def check_password(data: dict[str, str]) -> Response:
 
 @bp.get("/search", needs=Permission.ADMIN)
 @bp.arguments(schemas.UserSearch, location="query")
-@bp.response(200, schemas.UserDetail(many=True, only=schemas.FOUND))
+@bp.response(200, schemas.FoundUser(many=True))
 def search(query: dict[str, str]) -> list[Account]:
     """Find users by a part of their username, name or email"""
     text = query["q"]

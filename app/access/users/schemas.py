@@ -16,6 +16,7 @@ from app.web.listing import PageQuery, Sort
 from app.web.schemas import (
     Ignored,
     Key,
+    OrEmpty,
     QueryBoolean,
     QueryNumber,
     RoleId,
@@ -149,8 +150,15 @@ class UserList(Schema):
     total = fields.Integer()
 
 
-FOUND = ("id", "name", "username", "email", "image_url", "account_type")
-"""What a search says of a user."""
+class FoundUser(Schema):
+    """What a search says of a user."""
+
+    id = fields.Integer()
+    name = fields.String(allow_none=True)
+    username = fields.String(allow_none=True)
+    email = OrEmpty()
+    image_url = fields.Function(image_path, metadata={"type": "string"})
+    account_type = fields.String(attribute="kind.account_type")
 
 
 class GroupName(Schema):
@@ -159,7 +167,7 @@ class GroupName(Schema):
 
 
 class UsersAndGroups(Schema):
-    users = fields.List(fields.Nested(UserDetail, only=FOUND))
+    users = fields.List(fields.Nested(FoundUser))
     groups = fields.List(fields.Nested(GroupName))
 
 

@@ -18,7 +18,7 @@ bp = ApiBlueprint(
 
 
 @bp.get("/overview", needs=Access.SIGNED_IN)
-@bp.response(200, schemas.Overview)
+@bp.response(200, schemas.ProjectOverview)
 def show_overview(project_id: str) -> dict[str, Any]:
     """Read the overview of a project"""
     return _overview(project_id)
@@ -34,7 +34,7 @@ def show_health_report(project_id: str) -> dict[str, Any]:
 
 
 @bp.get("/insights", needs=Access.SIGNED_IN)
-@bp.response(200, schemas.Insights)
+@bp.response(200, schemas.ProjectInsights)
 def show_insights(project_id: str) -> dict[str, Any]:
     """Read how a project develops"""
     found = _overview(project_id)
@@ -58,7 +58,7 @@ def show_lead_times(project_id: str) -> dict[str, Any]:
 
 
 @bp.get("/status", needs=Access.SIGNED_IN)
-@bp.response(200, schemas.Status)
+@bp.response(200, schemas.ProjectStatus)
 def show_status(project_id: str) -> dict[str, Any]:
     """Read what happens in a project, and how far its features are"""
     after = current_settings().stale_after

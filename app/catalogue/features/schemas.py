@@ -137,7 +137,7 @@ class Completion(Schema):
     )
 
 
-class CreatorRow(Schema):
+class FeatureCreator(Schema):
     id = fields.Integer(metadata={"description": "0: the command line, or not recorded."})
     name = fields.String()
     image_url = fields.String()
@@ -163,7 +163,7 @@ class FeatureRow(Schema):
         lambda view: view.feature.archived_at is not None, metadata={"type": "boolean"}
     )
     archived_at = Timestamp(allow_none=True, attribute="feature.archived_at")
-    created_by = fields.Nested(CreatorRow, attribute="credits.creator")
+    created_by = fields.Nested(FeatureCreator, attribute="credits.creator")
     favorite = fields.Boolean(
         attribute="credits.is_favourite",
         metadata={"description": "Whether the caller marked it."},
@@ -209,7 +209,7 @@ class FeatureList(Schema):
     total = fields.Integer()
 
 
-class ListedFeature(FeatureRow):
+class ProjectFeature(FeatureRow):
     extended = FeatureRow.extended | {
         *("project", "archived", "archivedAt", "createdBy"),
         *("dependencies", "children", "lifecycle"),
@@ -221,7 +221,7 @@ class ListedFeature(FeatureRow):
 class ProjectFeatures(FeatureList):
     extended = frozenset({"total"})
 
-    features = fields.List(fields.Nested(ListedFeature), attribute="items")
+    features = fields.List(fields.Nested(ProjectFeature), attribute="items")
 
 
 class TagFilter(SingleLine):

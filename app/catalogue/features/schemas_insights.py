@@ -6,7 +6,7 @@ from app.catalogue.features.schemas import FeatureRow
 from app.web.schemas import Schema, Timestamp
 
 
-class Stats(Schema):
+class ProjectStats(Schema):
     """The current window is the last 30 days, the past one the 30 days before."""
 
     avg_time_to_prod_current_window = fields.Float(metadata={"description": "In days."})
@@ -35,7 +35,7 @@ class Onboarding(Schema):
     feature = fields.String()
 
 
-class _Overview(Schema):
+class _ProjectOverview(Schema):
     version = fields.Constant(1)
     name = fields.String(attribute="project.name")
     description = fields.String(allow_none=True, attribute="project.description")
@@ -49,16 +49,16 @@ class _Overview(Schema):
     updated_at = Timestamp(allow_none=True)
     created_at = Timestamp(attribute="project.created_at")
     favorite = fields.Boolean(attribute="is_favourite")
-    stats = fields.Nested(Stats)
+    stats = fields.Nested(ProjectStats)
 
 
-class Overview(_Overview):
+class ProjectOverview(_ProjectOverview):
     feature_type_counts = fields.List(fields.Nested(TypeCount), attribute="types")
     archived_at = Timestamp(allow_none=True, attribute="project.archived_at")
     onboarding_status = fields.Nested(Onboarding, attribute="onboarding")
 
 
-class HealthReport(_Overview):
+class HealthReport(_ProjectOverview):
     features = fields.List(fields.Nested(FeatureRow))
     potentially_stale_count = fields.Integer(attribute="counts.proposed")
     active_count = fields.Integer(attribute="counts.total")
@@ -75,7 +75,7 @@ class LeadTimes(Schema):
     features = fields.List(fields.Nested(LeadTime))
 
 
-class Rating(Schema):
+class HealthRating(Schema):
     rating = fields.Integer()
     active_count = fields.Integer(attribute="counts.total")
     potentially_stale_count = fields.Integer(attribute="counts.proposed")
@@ -87,16 +87,16 @@ class MemberChange(Schema):
     change = fields.Integer()
 
 
-class Insights(Schema):
-    stats = fields.Nested(Stats)
-    health = fields.Nested(Rating)
-    technical_debt = fields.Nested(Rating)
+class ProjectInsights(Schema):
+    stats = fields.Nested(ProjectStats)
+    health = fields.Nested(HealthRating)
+    technical_debt = fields.Nested(HealthRating)
     lead_time = fields.Nested(LeadTimes)
     feature_type_counts = fields.List(fields.Nested(TypeCount), attribute="types")
     members = fields.Nested(MemberChange)
 
 
-class Day(Schema):
+class ActivityOfDay(Schema):
     date = fields.Function(lambda row: row[0], metadata={"type": "string"})
     count = fields.Function(lambda row: row[1], metadata={"type": "integer"})
 
@@ -109,7 +109,7 @@ class Total(Schema):
     total = fields.Function(lambda number: number, metadata={"type": "integer"})
 
 
-class Resources(Schema):
+class ProjectResources(Schema):
     api_tokens = fields.Integer(attribute="tokens")
     members = fields.Integer()
     segments = fields.Integer()
@@ -133,11 +133,11 @@ class LifecycleSummary(Schema):
     archived = fields.Nested(ArchivedSummary)
 
 
-class Status(Schema):
-    activity_count_by_date = fields.List(fields.Nested(Day), attribute="activity")
+class ProjectStatus(Schema):
+    activity_count_by_date = fields.List(fields.Nested(ActivityOfDay), attribute="activity")
     health = fields.Nested(Current)
     technical_debt = fields.Nested(Current)
-    resources = fields.Nested(Resources)
+    resources = fields.Nested(ProjectResources)
     stale_flags = fields.Nested(Total, attribute="stale")
     lifecycle_summary = fields.Nested(LifecycleSummary)
 

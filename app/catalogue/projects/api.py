@@ -107,16 +107,18 @@ def set_environments(data: dict[str, Any], project_id: str) -> Response:
 
 
 @bp.post("/<key:project_id>/environments", needs=Permission.UPDATE_PROJECT, refuses=(404,))
-@bp.arguments(schemas.AddedEnvironment, example={"environment": "staging"})
+@bp.arguments(schemas.AddedEnvironment, example={"environment": "production"})
 @bp.response(200)
 def add_environment(data: dict[str, Any], project_id: str) -> Response:
     """Add an environment to a project"""
     project = service.get_for_change(current_actor, project_id)
     if data["environment"] in project.environments:
         raise Conflict(f"Project {project_id} uses {data['environment']} already.")
-    service.set_environments(
-        current_actor, project, environments=[*project.environments, data["environment"]]
-    )
+    wanted = [*project.environments, data["environment"]]
+    try:
+        service.set_environments(current_actor, project, environments=wanted)
+    except Invalid as error:
+        raise error.moved(f"/environments/{len(wanted) - 1}", "/environment") from None
     return no_body()
 
 

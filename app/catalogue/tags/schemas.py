@@ -1,6 +1,6 @@
 from typing import Any
 
-from marshmallow import fields, validate
+from marshmallow import fields, post_load, validate
 
 from app.catalogue.tags.duplicates import NameDifference
 from app.catalogue.tags.models import HUES, SIMPLE
@@ -25,11 +25,14 @@ class TagQuery(PageQuery):
     )
 
 
-class TagRow(Schema):
-    extended = frozenset({"used"})
-
+class TagNameRow(Schema):
     value = fields.String()
     type = fields.String()
+
+
+class TagRow(TagNameRow):
+    extended = frozenset({"used"})
+
     used = fields.Integer(
         metadata={"description": "Features with this tag that the caller can see, also archived."}
     )
@@ -37,7 +40,7 @@ class TagRow(Schema):
 
 class TagDetail(Schema):
     version = fields.Constant(1)
-    tag = fields.Nested(TagRow, only=("type", "value"))
+    tag = fields.Nested(TagNameRow)
 
 
 class TagList(Schema):
@@ -74,6 +77,12 @@ class TagTypeChanges(Schema):
     color = Ignored()
     description = SingleLine(low=0, high=255, allow_none=True)
     hue = WholeNumber(low=1, high=HUES, metadata={"description": "The number of the colour."})
+
+    @post_load
+    def _forget_empty(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return (
+            data | {"description": data["description"] or None} if "description" in data else data
+        )
 
 
 class TypeName(fields.String):

@@ -80,7 +80,7 @@ def search(query: dict[str, Any]) -> Page[Event]:
 
 
 @search_bp.get("/event-creators", needs=Permission.READ_LOGS)
-@search_bp.response(200, schemas.Creator(many=True))
+@search_bp.response(200, schemas.EventCreator(many=True))
 def index_creators() -> list[Account]:
     """List the accounts that caused events"""
     return service.creators()

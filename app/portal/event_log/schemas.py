@@ -122,7 +122,7 @@ class FoundEvents(Schema):
     total = fields.Integer()
 
 
-class Creator(Schema):
+class EventCreator(Schema):
     id = fields.Integer()
     name = fields.String(attribute="called")
 

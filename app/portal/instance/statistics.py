@@ -76,7 +76,12 @@ def _changes(since: datetime) -> int:
 def _most_strategies() -> int:
     """Of a feature in an environment."""
     number = sa.func.count().label("number")
-    each = sa.select(number).group_by(Strategy.feature_id, Strategy.environment).subquery()
+    each = (
+        sa.select(number)
+        .select_from(Strategy)
+        .group_by(Strategy.feature_id, Strategy.environment)
+        .subquery()
+    )
     return db.session.scalar(sa.select(sa.func.max(each.c.number))) or 0
 
 
