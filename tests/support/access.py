@@ -304,7 +304,7 @@ NEEDS = {
     ("DELETE", "/api/admin/user/filters/<id:id>"): TOKEN,
     ("GET", "/api/admin/user/notices"): TOKEN,
     ("PUT", "/api/admin/user/notices/read"): TOKEN,
-    ("GET", "/api/admin/tags/nearly-alike"): TOKEN,
+    ("GET", "/api/admin/duplicate-tags"): TOKEN,
     ("GET", PROJECT + "/health"): TOKEN,
     ("POST", PROJECT + "/favorites"): TOKEN,
     ("DELETE", PROJECT + "/favorites"): TOKEN,

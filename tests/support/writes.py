@@ -115,7 +115,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/projects", {"id": "new", "name": "New"}),
     ("PUT", "/projects/shop", {"name": "Other"}),
     ("DELETE", "/projects/empty", None),
-    ("POST", "/projects/old/revive", None),
+    ("POST", "/projects/old/restore", None),
     ("PUT", "/projects/empty/environments", {"environments": ["production"]}),
     ("POST", PROPOSING, PROPOSED),
     ("PUT", f"{PROPOSING}/config", APPROVALS),

@@ -242,7 +242,7 @@ def test_a_repeated_post_does_not_see_what_happened_since(admin):
 def test_an_answer_without_a_body_is_repeated_too(admin):
     admin.ok("POST", "/projects", {"id": "old", "name": "Old"})
     admin.ok("DELETE", "/projects/old")
-    first, second = (admin.post("/projects/old/revive", headers=KEY) for _ in range(2))
+    first, second = (admin.post("/projects/old/restore", headers=KEY) for _ in range(2))
     assert kept(first) == kept(second) == (200, b"", dict.fromkeys(kept(first)[2]))
 
 

@@ -31,9 +31,15 @@ THINGS = {
     "answer to a survey": ("/feedback/menu", {"neverShow": True}, {"given": GIVEN}),
 }
 # Their requests add and remove, or only ever go on, so two at once lose nothing.
-CHANGE_SETS = {"/api/admin/projects/{project_id}/tags", "/api/admin/user/notices/read"}
+CHANGE_SETS = {
+    "/api/admin/projects/{project_id}/tags",
+    "/api/admin/features/{name}/tags",
+    "/api/admin/environments/sort-order",
+    "/api/admin/user/notices/read",
+}
 # They are read as a whole, by which one person alone changes a part.
 PARTS = {
+    "/api/admin/projects/{project_id}/features/{name}/variants-batch",
     "/api/admin/user/display/{page}",
     "/api/admin/user/mail",
     "/api/admin/user/time-zone",

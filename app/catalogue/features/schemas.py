@@ -147,7 +147,7 @@ class FeatureRow(Schema):
     volatile = frozenset(
         {
             *("environments.lastSeenAt", "environments.yes", "environments.no"),
-            *("lifecycle", "staleProposal", "lastSeenAt", "favorite"),
+            *("lifecycle", "staleProposal", "lastSeenAt", "favorite", "createdBy"),
         }
     )
     extended = frozenset({"staleProposal", "lastSeenAt"})

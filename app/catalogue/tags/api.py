@@ -27,7 +27,7 @@ def index(query: dict[str, Any]) -> Page[Any]:
     return service.search(current_actor, **query)
 
 
-@bp.get("/tags/nearly-alike", needs=Access.SIGNED_IN)
+@bp.get("/duplicate-tags", needs=Access.SIGNED_IN)
 @bp.response(200, schemas.PairList)
 def index_pairs() -> dict[str, list[Pair]]:
     """List tags that are spelled nearly alike

@@ -37,7 +37,7 @@ QUESTIONS: dict[str, tuple[str, str, Any]] = {
     "an update": ("PUT", f"/projects/{HIDDEN}", {"name": "Mine now"}),
     "an update on a condition": ("PUT", f"/projects/{HIDDEN}?dryRun=true", {"name": "x"}),
     "deleting": ("DELETE", f"/projects/{HIDDEN}", None),
-    "reviving": ("POST", f"/projects/{HIDDEN}/revive", None),
+    "reviving": ("POST", f"/projects/{HIDDEN}/restore", None),
     "a new feature": ("POST", f"/projects/{HIDDEN}/features", {"name": "x"}),
     "who may": ("PUT", f"/projects/{HIDDEN}/access", {"members": []}),
 }

@@ -53,10 +53,12 @@ def test_a_new_instance_has_the_fields_that_every_sdk_sends(viewer):
 
 
 def test_a_new_field_comes_last_and_is_recorded(editor, plan):
-    created_at = plan.pop("createdAt")
-    assert plan == PLAN
+    created_at = plan["createdAt"]
+    free, gold = PLAN["legalValues"]
+    shown = {"legalValues": [free | {"description": ""}, gold], "createdAt": created_at}
+    assert plan == PLAN | shown
     assert list(fields(editor))[-1] == "plan"
-    assert editor.ok("GET", f"{PATH}/plan") == PLAN | {"createdAt": created_at}
+    assert editor.ok("GET", f"{PATH}/plan") == plan
     assert recorded(editor, "context-field-created") == [(None, PLAN)]
 
 
@@ -107,7 +109,7 @@ def test_legal_values_are_added_described_and_removed_one_by_one(editor, plan):
     path = f"{PATH}/plan/legal-values"
     editor.ok("POST", path, {"value": "a/b"})
     editor.ok("POST", path, {"value": "free", "description": "Pays nothing"})
-    values = [("free", "Pays nothing"), ("gold", "Monthly"), ("a/b", None)]
+    values = [("free", "Pays nothing"), ("gold", "Monthly"), ("a/b", "")]
     found = fields(editor)["plan"]["legalValues"]
     assert [(legal["value"], legal["description"]) for legal in found] == values
     editor.ok("DELETE", f"{path}/a/b")
@@ -136,7 +138,7 @@ def test_a_built_in_field_is_changed_but_not_deleted(editor):
     refused = editor.delete(f"{PATH}/appName")
     assert error_of(refused) == (409, "ConflictError")
     assert refused.json["message"].endswith("SDKs send it by themselves.")
-    assert fields(editor)["appName"]["legalValues"] == [{"value": "web", "description": None}]
+    assert fields(editor)["appName"]["legalValues"] == [{"value": "web", "description": ""}]
 
 
 PLACE = "/projects/default/features/cart/environments/production/strategies"

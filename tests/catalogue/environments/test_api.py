@@ -25,8 +25,9 @@ def test_a_new_instance_has_two(viewer):
     assert found == {
         "version": 1,
         "environments": [
-            {"name": "development", "type": "development", "sortOrder": 1, "deprecated": False},
-            {"name": "production", "type": "production", "sortOrder": 2, "deprecated": False},
+            {"name": name, "type": name, "sortOrder": place}
+            | {"enabled": True, "protected": False, "deprecated": False}
+            for place, name in enumerate(("development", "production"), 1)
         ],
         "total": 2,
     }

@@ -24,8 +24,9 @@ def recorded(client, type):
 def test_a_new_one_comes_last_and_is_recorded(admin):
     answer = admin.post(PATH, STAGING)
     made = STAGING | {"sortOrder": 3, "deprecated": False}
-    assert (answer.status_code, answer.json) == (201, made)
-    assert rows(admin)[-1] == made
+    shown = made | {"enabled": True, "protected": False}
+    assert (answer.status_code, answer.json) == (201, shown)
+    assert rows(admin)[-1] == shown
     assert recorded(admin, "environment-created") == [(None, made)]
 
 
@@ -69,8 +70,12 @@ def test_only_fields_that_are_sent_change(admin, change):
     before = rows(admin)[-1]
     answer = admin.put(f"{PATH}/production", change)
     assert (answer.status_code, answer.data) == (200, b"")
-    assert rows(admin)[-1] == before | change
-    assert recorded(admin, "environment-updated") == [(before, before | change)]
+    after = before | change | {"enabled": not change.get("deprecated")}
+    assert rows(admin)[-1] == after
+    shown = {"enabled", "protected"}
+    [(was, became)] = recorded(admin, "environment-updated")
+    assert (was, became) == ({k: before[k] for k in was}, {k: after[k] for k in became})
+    assert was.keys() == became.keys() == before.keys() - shown
 
 
 def test_what_was_read_can_be_sent_back_and_is_not_recorded(admin):

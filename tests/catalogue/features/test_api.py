@@ -15,6 +15,9 @@ OFF_IN_DEVELOPMENT = {
     "lastSeenAt": None,
     "strategies": [],
     "variants": [],
+    "variantCount": 0,
+    "hasStrategies": False,
+    "hasEnabledStrategies": False,
     "yes": 0,
     "no": 0,
 }
@@ -68,6 +71,7 @@ def test_a_new_feature_is_at_the_location(admin):
         "stale": False,
         "impressionData": False,
         "createdAt": answer.json["createdAt"],
+        "archived": False,
         "archivedAt": None,
         "tags": [],
         "dependencies": [],
@@ -78,7 +82,9 @@ def test_a_new_feature_is_at_the_location(admin):
         "lastSeenAt": None,
     }
     assert list(answer.json.items()) == list(row.items())  # in this order
-    assert admin.ok("GET", answer.headers["Location"]) == answer.json
+    read = admin.ok("GET", answer.headers["Location"])
+    assert (read.pop("createdBy")["name"], read.pop("favorite")) == ("admin", False)
+    assert read == answer.json
 
 
 def test_what_was_sent_is_what_is_there(make):

@@ -466,7 +466,7 @@ def test_a_list_has_pages_and_a_total(admin):
     assert (found["version"], found["total"], ids_in(found)) == (1, 5, ["p1", "p2"])
 
 
-@pytest.mark.parametrize("bad", ["limit=0", "limit=1001", "offset=-1", "limit=x", "color=red"])
+@pytest.mark.parametrize("bad", ["limit=0", "limit=50001", "offset=-1", "limit=x", "color=red"])
 def test_limit_and_offset_must_be_valid(admin, bad):
     [path] = problems_of(admin.get(f"{PATH}?{bad}"))
     assert path == f"?{bad.split('=')[0]}"

@@ -31,7 +31,7 @@ def test_an_empty_project_is_archived_and_revived(admin, shop):
     answer = admin.delete(SHOP)
     assert (answer.status_code, answer.data) == (200, b"")
     assert (listed(admin), listed(admin, "archived=true")) == (["default"], ["shop"])
-    answer = admin.post(f"{SHOP}/revive")
+    answer = admin.post(f"{SHOP}/restore")
     assert (answer.status_code, answer.data) == (200, b"")
     assert (listed(admin), listed(admin, "archived=true")) == (["default", "shop"], [])
     assert admin.ok("GET", SHOP) == shop
@@ -39,7 +39,7 @@ def test_an_empty_project_is_archived_and_revived(admin, shop):
 
 def test_both_are_recorded(admin, shop):
     admin.ok("DELETE", SHOP)
-    admin.ok("POST", f"{SHOP}/revive")
+    admin.ok("POST", f"{SHOP}/restore")
     [(project, before, after)] = recorded(admin, "project-archived")
     assert (project, before["name"], after) == ("shop", "Shop", None)
     [(project, before, after)] = recorded(admin, "project-revived")
@@ -84,16 +84,16 @@ def test_an_archived_project_can_still_be_read(admin, shop):
 
 
 def test_an_active_or_unknown_project_is_not_revived(admin, shop):
-    assert error_of(admin.post(f"{SHOP}/revive")) == (409, "ConflictError")
-    assert error_of(admin.post("/projects/nowhere/revive")) == (404, "NotFoundError")
+    assert error_of(admin.post(f"{SHOP}/restore")) == (409, "ConflictError")
+    assert error_of(admin.post("/projects/nowhere/restore")) == (404, "NotFoundError")
 
 
 def test_owners_can_archive_and_revive_and_members_cannot(people, shop):
     owner, member = people.member("olga", "shop", "Owner"), people.member("mia", "shop")
     assert error_of(member.delete(SHOP)) == (403, "NoAccessError")
     owner.ok("DELETE", SHOP)
-    assert error_of(member.post(f"{SHOP}/revive")) == (403, "NoAccessError")
-    owner.ok("POST", f"{SHOP}/revive")
+    assert error_of(member.post(f"{SHOP}/restore")) == (403, "NoAccessError")
+    owner.ok("POST", f"{SHOP}/restore")
 
 
 # Members

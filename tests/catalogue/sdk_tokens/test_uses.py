@@ -47,7 +47,7 @@ def test_whatever_an_application_asks_says_that_it_uses_the_token(app, admin, sd
     report(sdk)
     write_reports(app)
     assert applications(admin) == {"web 1": ["shop"]}
-    assert admin.ok("GET", f"{PATH}/1")["applications"] == ["shop"]
+    assert admin.ok("GET", "/sdk-tokens/1")["applications"] == ["shop"]
 
 
 def test_each_token_has_its_own_applications_by_name(app, admin, new_sdk):
@@ -70,9 +70,9 @@ def test_without_a_name_the_token_is_used_and_no_application_known(app, admin, s
 
 
 def test_use_does_not_change_the_version_that_an_edit_is_based_on(app, admin, sdk):
-    version = admin.get(f"{PATH}/1").headers["ETag"]
+    version = admin.get("/sdk-tokens/1").headers["ETag"]
     use(app, sdk, "shop")
-    assert admin.get(f"{PATH}/1").headers["ETag"] == version
+    assert admin.get("/sdk-tokens/1").headers["ETag"] == version
 
 
 def test_tokens_are_found_by_the_application_in_any_case(app, admin, new_sdk):

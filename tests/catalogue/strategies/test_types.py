@@ -29,6 +29,7 @@ def test_the_list_has_the_types_of_all_sdks_first(viewer, by_region):
         == by_region
         == {
             "name": "by-region",
+            "displayName": None,
             "description": None,
             "parameters": [REGIONS, LIMIT],
             "deprecated": False,

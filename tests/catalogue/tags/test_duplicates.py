@@ -83,7 +83,7 @@ def tag(admin, features, value):
 
 
 def test_the_api_lists_them(admin, tagged):
-    [pair] = admin.ok("GET", "/tags/nearly-alike")["pairs"]
+    [pair] = admin.ok("GET", "/duplicate-tags")["pairs"]
     assert pair == {
         "tag": {"type": "simple", "value": "Payment", "used": 1},
         "into": {"type": "simple", "value": "payments", "used": 2},

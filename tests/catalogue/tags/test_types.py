@@ -40,7 +40,7 @@ def test_a_new_type_is_returned_listed_and_recorded(editor):
 
 def test_a_name_is_enough(editor):
     made = editor.ok("POST", PATH, {"name": "team"})
-    assert made == {"name": "team", "description": None, "hue": 1}
+    assert made == {"name": "team", "description": "", "hue": 1}
 
 
 def test_a_name_is_used_once(editor, team):
@@ -66,7 +66,7 @@ def test_a_type_that_is_not_valid_is_refused(editor, subtests):
         {"hue": 9},
         {"hue": "1"},
         {"description": "d" * 256},
-        {"color": "red"},
+        {"colour": "red"},
     ):
         with subtests.test(bad=bad):
             answer = editor.post(PATH, TEAM | bad)

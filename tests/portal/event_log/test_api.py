@@ -36,7 +36,7 @@ THEME = ("feature-created", "default", "theme")
 
 def test_an_event_has_these_fields(admin, story):
     found = read(admin, "project=shop&type=project-created")
-    assert list(found) == ["version", "events", "total", "nextBefore"]
+    assert list(found) == ["version", "events", "total", "totalEvents", "nextBefore"]
     [event] = found["events"]
     assert list(event) == [
         "id",
@@ -52,6 +52,7 @@ def test_an_event_has_these_fields(admin, story):
         "preData",
         "reason",
         "batchId",
+        "environment",
     ]
     assert (event["createdBy"], event["createdByUserId"]) == ("admin", id_of(admin))
     assert (event["ip"], event["preData"]) == ("127.0.0.1", None)

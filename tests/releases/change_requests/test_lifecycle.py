@@ -52,7 +52,7 @@ def test_in_an_archived_project_nothing_is_decided_or_applied(desk):
     assert error_of(desk.kim.post(PLACE, STRATEGY)) == (409, "ConflictError")
     assert error_of(desk.kim.delete(f"{LIST}/{draft}")) == (409, "ConflictError")
     assert desk.read(ready)["state"] == "Approved"
-    desk.admin.ok("POST", f"{PROJECT}/revive")
+    desk.admin.ok("POST", f"{PROJECT}/restore")
     assert error_of(desk.ask("Applied", ready)) == (409, "ConflictError")
     desk.to("Cancelled", ready)
 

@@ -56,6 +56,9 @@ def test_a_new_feature_is_off_in_every_environment_of_its_project(admin, cart):
             "lastSeenAt": None,
             "strategies": [],
             "variants": [],
+            "variantCount": 0,
+            "hasStrategies": False,
+            "hasEnabledStrategies": False,
             "yes": 0,
             "no": 0,
         },
@@ -67,16 +70,20 @@ def test_a_new_feature_is_off_in_every_environment_of_its_project(admin, cart):
             "lastSeenAt": None,
             "strategies": [],
             "variants": [],
+            "variantCount": 0,
+            "hasStrategies": False,
+            "hasEnabledStrategies": False,
             "yes": 0,
             "no": 0,
         },
     ]
-    assert admin.ok("GET", cart) == feature["environments"][1]
+    alone = {"name": "cart", "featureName": "cart", "environment": "production"}
+    assert admin.ok("GET", cart) == feature["environments"][1] | alone
 
 
 def test_switching_on_without_a_strategy_adds_the_default_one(admin, cart):
     answer = admin.post(f"{cart}/on")
-    assert (answer.status_code, answer.data) == (200, b"")
+    assert (answer.status_code, answer.json["name"]) == (200, "cart")
     assert states(admin) == {"development": False, "production": True}
     [strategy] = strategies(admin, cart)
     assert strategy["name"] == "flexibleRollout"

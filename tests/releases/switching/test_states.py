@@ -40,11 +40,13 @@ def test_an_environment_that_is_added_gives_every_feature_a_state_there(app, adm
 
 
 @pytest.mark.parametrize("way", ["on", "off"])
-def test_switching_answers_200_without_a_body(admin, way):
+def test_switching_one_answers_with_it_and_switching_several_without_a_body(admin, way):
+    one = admin.post(f"{PLACE}/{way}")
+    places = {place["name"]: place["enabled"] for place in one.json["environments"]}
+    assert (one.status_code, places["production"]) == (200, way == "on")
     body = {"features": ["cart"]}
-    many = f"/projects/default/bulk_features/environments/production/{way}"
-    for answer in (admin.post(f"{PLACE}/{way}"), admin.post(many, body)):
-        assert (answer.status_code, answer.data) == (200, b"")
+    several = admin.post(f"/projects/default/bulk_features/environments/production/{way}", body)
+    assert (several.status_code, several.data) == (200, b"")
 
 
 def test_a_paused_strategy_does_not_count(admin):
