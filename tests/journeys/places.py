@@ -512,6 +512,17 @@ def feature_settings(page: Page, instance: Instance) -> None:
     page.goto(f"{CHECKOUT}/features/{instance.child}/settings")
 
 
+@place("Links of")
+def feature_links(page: Page, instance: Instance) -> None:
+    path = f"{CHECKOUT}/features/{instance.child}"
+    for link in ({"url": "https://a.example/1", "title": "Ticket"}, {"url": "https://b.example"}):
+        instance.api("POST", f"{path}/link", link)
+    page.goto(f"{path}/links")
+    page.get_by_role("button", name="Add link").click()
+    page.get_by_label("Address").last.fill("nowhere")
+    page.get_by_role("button", name="Save", exact=True).click()
+
+
 @place("Complete checkout.")
 def feature_complete(page: Page, instance: Instance) -> None:
     page.goto(f"{CHECKOUT}/features/{instance.child}/complete")

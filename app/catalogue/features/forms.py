@@ -18,6 +18,7 @@ from app.catalogue.features.stale import USUAL, StaleFilter, UsageFilter
 from app.core.words import counted
 from app.web.conflicts import Values
 from app.web.forms import ReasonField, SchemaForm, as_inputs
+from app.web.parts import PartKind, PartsForm
 
 TYPES = {
     FeatureType.RELEASE: "Release: hides unfinished work until it’s ready",
@@ -95,6 +96,29 @@ class FeatureForm(_FeatureForm):
     def settings(self) -> Values:
         """Values of a valid form, in the shape of ``inputs_of``."""
         return as_inputs(self.values)
+
+
+class LinksForm(PartsForm):
+    """A line for each link. Those without an address and a title are not there."""
+
+    schema = schemas.LinkLines
+    kinds = {  # noqa: RUF012 - read from the class
+        "link": PartKind("links", "Link", empty={"id": "", "url": "", "title": ""}, main="url")
+    }
+
+    reason = ReasonField()
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        lines = self.parts["link"]
+        self.parts["link"] = [line for line in lines if line["url"] or line["title"]]
+        return super().validate(extra_validators)
+
+    def payload(self) -> dict[str, Any]:
+        return super().payload() | {"links": self.parts["link"]}
+
+    @classmethod
+    def inputs_of(cls, thing: Any) -> Values:
+        return {"links": [as_inputs(link._asdict()) for link in thing.links]}
 
 
 class CompletionForm(SchemaForm):

@@ -1,12 +1,14 @@
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.clock import utcnow
 from app.core.db import NEVER_REUSE_IDS, Model, at_most
+from app.core.quotas import Quota
 
 
 class FeatureType(StrEnum):
@@ -83,6 +85,30 @@ class Feature(Model):
         if self.completed_at is None:
             return None
         return {"status": self.completed_status, "statusValue": self.completed_value}
+
+
+LINK_URL = r"^https?://[^\s/?#@\\]+([/?#]\S*)?$"
+"""Has no user name: with one it would seem to be of another site."""
+MAX_LINK_URL = 2_000
+
+
+class FeatureLink(Model):
+    """A page about a feature, such as its ticket. ``position``: its place among them."""
+
+    __tablename__ = "feature_links"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True, default=lambda: str(uuid4()))
+    feature_id: Mapped[int] = mapped_column(ForeignKey("features.id"), index=True)
+    url: Mapped[str] = mapped_column(String(MAX_LINK_URL))
+    title: Mapped[str | None] = mapped_column(String(255))
+    position: Mapped[int]
+
+    __table_args__ = (at_most("url", MAX_LINK_URL), at_most("title", 255))
+
+    recorded = ("id", "url", "title")
+
+
+LINKS = Quota(FeatureLink, "links", "feature", rows=50, bytes=10_000)
 
 
 class ParentRule:

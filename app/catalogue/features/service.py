@@ -140,7 +140,7 @@ def create(
     )
     uses = strategies.environments_of([project_id]).get(project_id, [])
     states = [EnvironmentState(use, enabled=False) for use in uses]
-    return FeatureView(feature, [], [], [], states, lifecycle.new_life(feature))
+    return FeatureView(feature, [], [], [], states, [], lifecycle.new_life(feature))
 
 
 def update(actor: Actor, feature: Feature, **changes: Any) -> bool:

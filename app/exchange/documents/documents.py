@@ -149,6 +149,7 @@ BLANKS: Mapping[Kind, Mapping[str, Any]] = MappingProxyType(
             "archived": False,
             "completed": None,
             "tags": [],
+            "links": [],
             "parent": None,
             "environments": {},
         },

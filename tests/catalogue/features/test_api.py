@@ -70,6 +70,7 @@ def test_a_new_feature_is_at_the_location(admin):
         "createdAt": answer.json["createdAt"],
         "archivedAt": None,
         "tags": [],
+        "links": [],
         "dependencies": [],
         "children": [],
         "environments": [OFF_IN_DEVELOPMENT, OFF_IN_PRODUCTION],
