@@ -342,6 +342,12 @@ SLOTS = [
     Slot("PUT", ACCESS, "members/0/id", ONE),
     Slot("PUT", ACCESS, "members/0/roleId", NOTHING),
     *(Slot("PUT", ACCESS, f"members/0/{n}", ANYTHING) for n in ("username", "name", "accountType")),
+    Slot(
+        "PUT",
+        "/feature-types/release/lifetime",
+        "lifetimeDays",
+        ONE | ZERO | NULL,
+    ),
     Slot("POST", SHOP + "/features", "name", KEY, 201),
     Slot("POST", SHOP + "/features", "type", NOTHING),
     Slot("POST", SHOP + "/features", "description", PROSE | NULL, 201),

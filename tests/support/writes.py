@@ -131,6 +131,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("PUT", "/projects/shop/access", {"members": [{"id": 1, "roleId": 4}]}),
     ("POST", "/projects/shop/access", {"id": 1, "roleId": 4}),
     ("DELETE", "/projects/shop/access/{person}", None),
+    ("PUT", "/feature-types/release/lifetime", {"lifetimeDays": 40}),
     ("POST", FEATURES, {"name": "new"}),
     ("PUT", f"{FEATURES}/a", {"stale": True}),
     ("POST", f"{FEATURES}/a/link", LINK),

@@ -19,6 +19,16 @@ class FeatureType(StrEnum):
     PERMISSION = "permission"
 
 
+FEATURE_TYPES = {
+    FeatureType.RELEASE: "Release: hides unfinished work until it’s ready",
+    FeatureType.EXPERIMENT: "Experiment: compares variants",
+    FeatureType.OPERATIONAL: "Operational: controls how the system behaves, such as under load",
+    FeatureType.KILL_SWITCH: "Kill switch: switches something off in an emergency",
+    FeatureType.PERMISSION: "Permission: gives access to some people and not to others",
+}
+"""Their names, and what they are for."""
+
+
 class CompletedStatus(StrEnum):
     """Outcome of a completed feature: its code stays for good, or is removed."""
 
@@ -41,6 +51,7 @@ class StaleReason(StrEnum):
 
     UNUSED = "unused"
     EVERYWHERE = "everywhere"
+    LIFETIME = "lifetime"
 
 
 class Feature(Model):
@@ -85,6 +96,15 @@ class Feature(Model):
         if self.completed_at is None:
             return None
         return {"status": self.completed_status, "statusValue": self.completed_value}
+
+
+class FeatureTypeLifetime(Model):
+    """How long features of a type are expected to live, in days. None, or no row: for good."""
+
+    __tablename__ = "feature_type_lifetimes"
+
+    type: Mapped[FeatureType] = mapped_column(primary_key=True)
+    lifetime_days: Mapped[int | None]
 
 
 LINK_URL = r"^https?://[^\s/?#@\\]+([/?#]\S*)?$"

@@ -5,6 +5,7 @@ from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
+from app.catalogue.feature_types import service as feature_types
 from app.catalogue.features import history, lifecycle, requests, schemas, service
 from app.catalogue.features.forms import (
     STAGES,
@@ -104,6 +105,7 @@ def show(project_id: str, name: str) -> str:
         "catalogue/features/show.html",
         **page,
         sparks=_sparks(view, page["history"]),
+        lifetime=feature_types.lifetimes().get(view.feature.type),
         describe=words.describe,
         reach=words.reach,
         shares=words.shares,

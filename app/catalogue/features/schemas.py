@@ -131,7 +131,7 @@ class HealthRow(Schema):
     )
     stale = fields.Integer(metadata={"description": "Marked as stale by people."})
     proposed = fields.Integer(
-        metadata={"description": "Not marked, but unused or on for everyone for long."}
+        metadata={"description": "Not marked, but unused, on for everyone for long, or too old."}
     )
     leftover_ages = fields.Nested(
         ByAge, metadata={"description": "Stale and proposed, by the time since they were created."}

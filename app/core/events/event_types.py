@@ -324,6 +324,12 @@ class EventType(StrEnum):
         "changed the tags of feature {feature}: {tags}",
         batch="changed the tags of {features}{in_project}",
     )
+    FEATURE_TYPE_UPDATED = _instance(
+        "feature-type-updated",
+        "How long features of a type are expected to live was changed.",
+        "set the lifetime of {feature_type} features to {lifetime}",
+        touches_sdks=False,
+    )
     FEATURE_UNCOMPLETED = _features(
         "feature-uncompleted",
         "A feature is no longer marked as completed.",

@@ -264,6 +264,15 @@ class _Facts:
         return [self._feature(self._event.feature_name or "?")]
 
     @property
+    def feature_type(self) -> list[Part]:
+        return [str(self._data.get("id", "?"))]
+
+    @property
+    def lifetime(self) -> list[Part]:
+        days = self._data.get("lifetimeDays")
+        return [counted(days, "day") if days else "no limit"]
+
+    @property
     def features(self) -> list[Part]:
         return [counted(self._count, "feature")]
 

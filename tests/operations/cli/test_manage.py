@@ -338,6 +338,14 @@ def test_features_from_beginning_to_end(machine):
     assert machine.ok("feature", "revive", "default", "search") == "Revived 1: search"
 
 
+def test_a_lifetime_of_a_type_of_features_is_set(machine):
+    assert ["release", "40"] in columns(machine.ok("feature-type", "set-lifetime", "release", "40"))
+    machine.ok("feature-type", "set-lifetime", "release", "0")
+    types = value(machine, "feature-type", "list")["types"]
+    assert {type["lifetimeDays"] for type in types} == {None}
+    assert "sunset" in machine.refused("feature-type", "set-lifetime", "sunset", "40")
+
+
 def test_links_of_a_feature_are_added_and_removed(machine):
     machine.ok("feature", "create", "default", "cart")
     url = "https://tickets.example/1"
