@@ -258,7 +258,7 @@ ROOM = Room(
         Reminder(
             11,
             "lifetime",
-            "Features older than their type’s lifetime",
+            "Features past their lifetime",
             reminders.outlived,
             "Review",
             "all_feature_pages.index",

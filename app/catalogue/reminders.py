@@ -67,7 +67,7 @@ def everywhere(actor: Actor, context: HomeContext) -> Iterator[Item]:
 def outlived(actor: Actor, context: HomeContext) -> Iterator[Item]:
     count, names = _proposed(actor, context, StaleFilter.LIFETIME)
     if count:
-        are = "is older than its type’s" if count == 1 else "are older than their types’"
+        are = "is past its" if count == 1 else "are past their"
         says = f"{counted(count, 'feature')} {are} lifetime"
         yield Item(Tone.WARNING, says, some(names, count))
 

@@ -139,7 +139,7 @@ def proposals(days: int) -> dict[str, str]:
     return {
         StaleReason.UNUSED.value: f"Unused {span}",
         StaleReason.EVERYWHERE.value: f"On for everyone {span}",
-        StaleReason.LIFETIME.value: "Older than its type’s lifetime",
+        StaleReason.LIFETIME.value: "Past its lifetime",
     }
 
 
@@ -166,7 +166,7 @@ def filter_choices(days: int, environments: Iterable[str] = ()) -> dict[str, dic
             StaleFilter.ANY.value: "Any reason",
             StaleFilter.UNUSED.value: "Unused",
             StaleFilter.EVERYWHERE.value: "On for everyone",
-            StaleFilter.LIFETIME.value: "Older than its type’s lifetime",
+            StaleFilter.LIFETIME.value: "Past its lifetime",
         },
     }
 

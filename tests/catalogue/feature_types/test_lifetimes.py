@@ -64,5 +64,5 @@ def test_everyone_reads_them_and_only_admins_see_a_form(app, people, admin):
     admin.ok("PUT", f"{TYPES}/release/lifetime", {"lifetimeDays": 40})
     people.person("viewer", role="Viewer")
     page = Browser(app).sign_in("viewer").get(TYPES)
-    assert page.has("Hides unfinished work until it’s ready 40")
+    assert page.has("Hides unfinished work until it’s ready 40 days")
     assert page.select("main input") == []

@@ -61,14 +61,14 @@ def strategies(environment="production", name="cart"):
     return f"{FEATURES}/{name}/environments/{environment}/strategies"
 
 
-# Older than its type’s lifetime
+# Past its lifetime
 
 
 def set_lifetime(client, days, type="release"):
     client.ok("PUT", f"/feature-types/{type}/lifetime", {"lifetimeDays": days})
 
 
-def test_what_is_older_than_its_types_lifetime_is_proposed(admin, clock):
+def test_what_is_older_than_features_of_its_type_are_expected_to_live_is_proposed(admin, clock):
     clock.move_to(CREATED + 400 * DAY)
     assert reason(admin) is None
     set_lifetime(admin, 40)
@@ -103,9 +103,9 @@ def test_pages_say_that_it_is_older_than_expected(browser, admin, clock):
     set_lifetime(admin, 40)
     clock.move_to(CREATED + 50 * DAY)
     page = browser.sign_in("boss").get("/projects/default/features/cart")
-    assert page.has("Features of this type are expected to live 40 days.")
+    assert page.has("It’s older than release features are expected to live: 40 days.")
     page = browser.get("/projects/default?staleProposal=lifetime")
-    assert page.has("Older than its type’s lifetime")
+    assert page.has("Past its lifetime")
 
 
 # Unused

@@ -110,7 +110,7 @@ def test_members_see_features_of_their_projects_that_are_older_than_expected(
     clock.shift(11 * DAY)
     found = home("rosa").attention
     [says] = [text for text in found if "lifetime" in text]
-    assert says.endswith("are older than their types’ lifetime")
+    assert says.endswith("are past their lifetime")
     assert found[says] == "/features?staleProposal=lifetime"
 
 
