@@ -16,6 +16,7 @@ from app.catalogue.features.forms import (
     proposals,
 )
 from app.catalogue.features.history import ChangeHistory
+from app.catalogue.features.models import StaleReason
 from app.catalogue.features.pages_all import asked_name, list_columns
 from app.catalogue.features.queries import FeatureView
 from app.catalogue.projects import service as projects
@@ -101,11 +102,12 @@ def show(project_id: str, name: str) -> str:
     """Show where a feature is on, and who gets it."""
     view = service.get(current_actor, project_id, name)
     page = about(project_id, view)
+    is_old = page["life"].proposal is StaleReason.LIFETIME
     return render_template(
         "catalogue/features/show.html",
         **page,
         sparks=_sparks(view, page["history"]),
-        lifetime=feature_types.lifetimes().get(view.feature.type),
+        lifetime=is_old and feature_types.lifetimes()[view.feature.type],
         describe=words.describe,
         reach=words.reach,
         shares=words.shares,

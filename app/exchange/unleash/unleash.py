@@ -391,8 +391,7 @@ class _Translator:
             what = spoken(sorted(self.dropped), DISPLAY_LIMIT)
             notes.append(f"Parameters that SDKs don’t read were left out: {what}.")
         if self.lost_links:
-            lost = f"{self.lost_links:,}"
-            notes.append(f"Links that don’t begin with http:// or https:// were left out: {lost}.")
+            notes.append(f"Links that are no web addresses were left out: {self.lost_links:,}.")
 
 
 def _used_up(found: list[Raw]) -> Iterator[Raw]:
